@@ -139,13 +139,13 @@ func (d *door) connect(members []types.Validator) {
 	d.open()
 }
 
-// mute tells that a peer is muted, where due says so.
+// mute counts and logs that a peer is muted, if due.
 func (d *door) mute(peer types.Address, due bool) {
 	if !due {
 		return
 	}
 	d.v.count.mutedPeers.Add(1)
-	d.v.log.Warn("a peer is muted: it sent rubbish, and only its frames of the consensus are taken for a while", "peer", peer)
+	d.v.log.Warn("a peer is muted: it sent rubbish, and for a while the validator takes only its frames of the consensus", "peer", peer)
 }
 
 // shut ends the connection with a peer for a while, where due says so.

@@ -27,15 +27,16 @@ func (v *Validator) tellClock(off simplex.ClockOff) {
 	if off.Whose == self {
 		what = fmt.Sprintf("the clock of %s is %v ahead of those of the other validators; set it right", self, by)
 		if off.By < 0 {
-			what = fmt.Sprintf("the clock of %s is %v behind those of the other validators, and it refuses their proposals; set it right", self, by)
+			what = fmt.Sprintf("the clock of %s is %v earlier than others' clocks: it refuses their proposals; set it right", self, by)
 		}
 	}
 	v.trouble.note(v.node.Clock.Now(), what)
 	v.log.Warn("a clock is off", "whose", off.Whose, "by", off.By)
 }
 
-// clockBehind is how far the clock is behind the stamp of the newest final block, where that is
-// more than voters allow: no validator whose clock is so proposes or votes before that time.
+// clockBehind is how much the clock is earlier than the stamp of the newest final block, if
+// that is more than voters allow. A validator with such a clock neither proposes nor votes
+// before that time.
 func (v *Validator) clockBehind() time.Duration {
 	head := v.Head()
 	behind := head.Block.Header.Timestamp.Time().Sub(v.node.Clock.Now())

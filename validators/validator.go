@@ -31,9 +31,9 @@ type Config struct {
 	RewriteBytes int64
 	// History is how many blocks the archive keeps; 0: all.
 	History uint64
-	// Bootstrap are validators that it connects with as well while it is not a member of
-	// the set it knows, or knows no final block that was made after its start: all members
-	// of an old set may have left.
+	// Bootstrap are validators that it also connects with while it is not a member of the
+	// set that it has. It does so too while it has no final block that was made after its
+	// start. All members of an old set may have left.
 	Bootstrap []types.Validator
 	// Lost says that a validator of this key has run before: an empty log was
 	// lost. Where a store is there it tells.
@@ -161,7 +161,7 @@ type Status struct {
 	Lost      bool                   `json:"-"` // its log of votes was lost, or its end, when it started (decision C5)
 	Trouble   *Trouble               // what went wrong last; nil: nothing yet
 	Unfit     string                 // why it neither proposes nor votes; "": it does
-	Behind    time.Duration          // how far its clock is behind the newest final block's stamp, beyond what voters allow; 0: it is not
+	Behind    time.Duration          // how much its clock is earlier than the newest final stamp, if voters do not allow it; otherwise 0
 	GaveUp    *GivenUp               // the last view that it gave up; nil: none yet
 	Runners   Runners                // what happened to runners here
 	GivenUp   [simplex.Causes]uint64 // views that it gave up since it started, by cause
@@ -171,7 +171,7 @@ type Status struct {
 type Refused struct {
 	Frames, Transactions, Blocks, Builds, Nullified, Evidence uint64
 	Hosts                                                     uint64 // executions over which the host of programs failed
-	Peers                                                     uint64 // muted or shut out for what they sent
+	Peers                                                     uint64 // muted or shut out for their frames
 }
 
 // StoreError says that what the store holds cannot be used: it is damaged, or not

@@ -102,7 +102,7 @@ type Ended struct {
 	Due    types.Height
 	At     types.Height // where it ended; At - Due is how late
 	Status types.TimerStatus
-	Result types.Status // of the handler of one that fired; else ""
+	Result types.Status // of the handler, if the timer fired; otherwise ""
 	Reason string
 }
 

@@ -65,8 +65,8 @@ func (x *Executor) Apply(parent *State, block *types.Block) (*Result, error) {
 	return x.apply(parent, block, false)
 }
 
-// Judge is Apply for who votes: a program that is late ends there and then, as an
-// *EnvironmentError. Whoever must have the result calls Apply.
+// Judge is Apply for a voter: a program that is late ends there and then, as an
+// *EnvironmentError. A caller that must have the result uses Apply.
 //
 // Spec: decision C18.
 func (x *Executor) Judge(parent *State, block *types.Block) (*Result, error) {
@@ -227,8 +227,8 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 	return built, nil
 }
 
-// choose includes what it can of the transactions that a mempool offers: those that were
-// cut off before in their turn, and one that is doubted after all others.
+// choose includes transactions that a mempool offers, as many as it can. First come those
+// that were cut off before, in their turn, and after all others one that is doubted.
 func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
 	r.pace.begin(r.parent, r.header.Height, phaseTransactions, r.afterTransactions()...)
 	attempt := func(c *Checked, t turn) {

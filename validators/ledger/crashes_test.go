@@ -71,7 +71,7 @@ func TestCrashesInTwoBlocksChargeNobody(t *testing.T) {
 	}
 }
 
-// What crashes in each block of one validator is listed after the third, and ends.
+// An item that crashes in each block of one validator is listed after the third, and ends.
 func TestWhatCrashesInThreeBlocksEnds(t *testing.T) {
 	p := few(t, 1).proposing(aShare)
 	p.block(p.deploy("alice", "counter", "bad", 0), p.transfer("alice", "mallory", types.CBY))
@@ -99,8 +99,8 @@ func TestOneValidatorEndsWhatIsLateAtOnce(t *testing.T) {
 	}
 }
 
-// A machine that cannot start a host says nothing of what waits: no fire and no message is
-// listed by name.
+// A machine that cannot start a host says nothing about the waiting items: it lists no fire
+// and no message by name.
 func TestAMissingHostListsNothing(t *testing.T) {
 	p := few(t, 1).proposing(aShare)
 	p.block(p.deploy("alice", "heartbeat", "hb", types.CBY))

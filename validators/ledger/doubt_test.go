@@ -72,9 +72,9 @@ func (w *world) timersOf(actor string, n int, tip int) {
 	w.ok()
 }
 
-// Promise (iii) of decision C18: "what nobody doubts never waits for what is doubted;
-// doubted items together take at most one block in eight". Timers that hang, with the higher
-// tip, take each proposer one attempt of 2 ms, and then one in eight of its blocks.
+// Promise (iii) of decision C18: items that are not doubted never wait for doubted ones;
+// "doubted items together take at most one block in eight". Timers that hang, with the
+// higher tip, take each proposer one attempt of 2 ms, and then one in eight of its blocks.
 func TestWhatNobodyDoubtsNeverWaitsForWhatIsDoubted(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "storm", "bad", 10*types.CBY), w.deploy("alice", "heartbeat", "good", types.CBY))
@@ -97,7 +97,8 @@ func TestWhatNobodyDoubtsNeverWaitsForWhatIsDoubted(t *testing.T) {
 			waits = 0
 			continue
 		}
-		// One that ends is charged all the cells that a fire may use, which leaves no room for another.
+		// A timer that ends is charged all the cells that a fire may use, which leaves no
+		// room for another.
 		if waits++; waits > 1 || !ends {
 			t.Fatalf("the heartbeat does not fire in block %d, nor in %d before: %+v", blocks, waits-1, p.last.Block.Passed)
 		}
@@ -116,8 +117,9 @@ func TestWhatNobodyDoubtsNeverWaitsForWhatIsDoubted(t *testing.T) {
 	}
 }
 
-// Decision C18, 3: doubt belongs to a handler of a code, whoever sends: fifty fresh accounts
-// of one code are tried once a proposer, and their transactions keep nobody out.
+// Decision C18, 3: doubt belongs to a handler of a code, and not to a sender. Fifty fresh
+// accounts of one code are tried once per proposer, and their transactions keep no other
+// out.
 func TestManyAccountsOfOneCodeAreOneDoubt(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "counter", "bad", 0), w.deploy("alice", "counter", "good", 0))
@@ -146,8 +148,9 @@ func TestManyAccountsOfOneCodeAreOneDoubt(t *testing.T) {
 	}
 }
 
-// Doubt belongs to the innermost code that ran: an honest contract that a stranger has call
-// what hangs is not doubted, and its other callers have their turns in each block.
+// Doubt belongs to the innermost code that ran. An honest contract is not doubted if a
+// stranger makes it call code that hangs, and its other callers have their turns in each
+// block.
 func TestAContractIsNotDoubtedForItsCallersArgument(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "bidder", "bad", 0), w.deploy("alice", "counter", "good", 0), w.deploy("alice", "relay", "relay", types.CBY))
@@ -162,8 +165,9 @@ func TestAContractIsNotDoubtedForItsCallersArgument(t *testing.T) {
 	}
 }
 
-// Promise (ii) of decision C18: "unfinished is not late". What is cut off by the end of a
-// share is lent one of its own, longer each time, and ends; nobody is blamed for it.
+// Promise (ii) of decision C18: "unfinished is not late". An item that is cut off by the
+// end of a share is lent a separate share, longer each time, and ends. No account is blamed
+// for it.
 func TestWhatIsCutOffIsLentAShareAndEnds(t *testing.T) {
 	for _, takes := range []time.Duration{190 * time.Millisecond, 700 * time.Millisecond, 1500 * time.Millisecond} {
 		w := newWorld(t, nil)
@@ -217,8 +221,8 @@ func TestWhatExceedsTheLongestShareIsLate(t *testing.T) {
 	t.Error("it never ends")
 }
 
-// A proposer's time is whole again in the block after: what was cut off and comes no more
-// is forgotten, and holds up nobody's share.
+// A proposer's time is whole again in the next block. An item that was cut off and comes no
+// more is forgotten, and takes no share from others.
 func TestWhatComesNoMoreIsForgotten(t *testing.T) {
 	tries := NewTries()
 	gone, here := types.Keccak([]byte("gone")), types.Keccak([]byte("here"))

@@ -72,7 +72,7 @@ const (
 type EnvironmentError struct {
 	What     string // what was executed
 	Attempts int    // how often in this block, each with a fresh host
-	Late     bool   // it used too much time; else it failed otherwise
+	Late     bool   // it used too much time; if false, it failed for another reason
 	Err      error  // how the last attempt ended
 }
 

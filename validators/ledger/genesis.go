@@ -57,7 +57,7 @@ func DecodeGenesis(data []byte) (*Genesis, error) {
 }
 
 // PythonKey is the key among Params by which a genesis names the minor version of CPython
-// that runs the network's programs, as in 3.11. It is no parameter: nothing of it enters
+// that runs the network's programs, as in 3.11. It is not a parameter: nothing of it enters
 // the state, and a genesis without it, as of older homes, names none (decision C20).
 const PythonKey = "program.python"
 

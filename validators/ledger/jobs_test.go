@@ -240,7 +240,7 @@ func TestC3TheHeaderHoldsPresence(t *testing.T) {
 }
 
 // shownBy is the next proposal, with a quorum of a set's votes on the head. The first show
-// of them have every runner's bit.
+// votes have every runner's bit.
 func (w *world) shownBy(voters *types.ValidatorSet, show int) Proposal {
 	proposal := w.shown()
 	proposal.Parent.Votes = nil

@@ -116,8 +116,8 @@ func (r *run) forgetLists() error {
 	return nil
 }
 
-// followLists does what somebody else's block says of late transactions; those that end
-// are transactions of the block.
+// followLists applies the late transactions that another validator's block lists. A
+// listed transaction that ends is a transaction of the block.
 func (r *run) followLists(claimed *types.Passed) *Invalid {
 	r.late.ended = map[slot]bool{}
 	if claimed == nil {
@@ -159,9 +159,9 @@ func (r *run) isLate(c *Checked) bool {
 	return ends && !there && c.report == nil
 }
 
-// includeLate makes a transaction the next of the block that f + 1 validators listed as
-// late: nothing is executed, its nonce is used, and its whole limit is charged at base fee
-// and tip, and burned. Its error is an *Invalid; nothing was done then.
+// includeLate adds a transaction that f + 1 validators listed as late to the block, as its
+// next. Nothing is executed, its nonce is used, and its whole limit is charged at base fee
+// and tip, and burned. Its error is an *Invalid, and the transaction then has no effect.
 //
 // Spec: decision C18.
 func (r *run) includeLate(c *Checked) error {
@@ -236,8 +236,8 @@ func (r *run) listOne(one *listed) {
 	r.late.made = append(r.late.made, types.LateTransaction{Sender: s.sender, Nonce: s.nonce, CPU: one.cpu})
 }
 
-// wasLate has a transaction listed that was late here, and reports whether it is: a host
-// that is missing is no fault of the transaction.
+// wasLate lists a transaction that was late here, and reports whether it is: a missing host
+// is not the transaction's fault.
 func (r *run) wasLate(c *Checked, err error) bool {
 	var environment *EnvironmentError
 	var host *program.HostError

@@ -29,9 +29,10 @@ func (w *world) tipped(from, actor string, tip uint64) *Checked {
 	return w.checked(from, &tx)
 }
 
-// Decision C18, 4: what f + 1 proposers listed ends as host_failed in the block that completes
-// the count: the nonce is used, the whole limit is charged at base fee and tip, all of it
-// burned, and counts in the block's use. Who applies the block executes nothing.
+// Decision C18, 4: a transaction that f + 1 proposers listed ends as host_failed in the
+// block that completes the count. The nonce is used, the whole limit is charged at base fee
+// and tip, all of it burned, and counts in the block's use. A validator that applies the
+// block executes nothing.
 func TestALateTransactionPaysItsWholeLimit(t *testing.T) {
 	p := hanging(t)
 	bad := p.tipped("mallory", "bad", 40)
@@ -64,7 +65,7 @@ func TestALateTransactionPaysItsWholeLimit(t *testing.T) {
 		t.Errorf("used %d cycles and %d cells", h.CyclesUsed, h.CellsUsed)
 	}
 	if l := listsOf(reader{p.head.tree}, bad.slot()); l.By != nil {
-		t.Errorf("state remembers %+v of what has ended", l)
+		t.Errorf("state remembers %+v after the transaction ended", l)
 	}
 	p.executor.Programs = nil
 	if applied, err := p.executor.Apply(parent, p.last.Block); err != nil || applied.State.Root() != p.head.Root() {
@@ -72,8 +73,8 @@ func TestALateTransactionPaysItsWholeLimit(t *testing.T) {
 	}
 }
 
-// Promise (iv): f liars can neither charge nor drop anybody: theirs are lists of one, however
-// often they list, and the transaction is executed by the next who is honest.
+// Promise (iv): f liars can neither charge nor drop anybody. Their lists have one entry,
+// however often they list, and the next honest proposer executes the transaction.
 func TestLiarsThatListChargeNobody(t *testing.T) {
 	p := hanging(t)
 	p.host.hangs[p.address("bad")] = false
@@ -93,8 +94,8 @@ func TestLiarsThatListChargeNobody(t *testing.T) {
 	}
 }
 
-// A list that is forged makes no block valid: with the count complete the block must hold the
-// transaction, with it incomplete it must be executed.
+// A forged list makes no block valid. With the count complete the block must hold the
+// transaction; with it incomplete the transaction must be executed.
 func TestWhatABodyMayNotListAsLate(t *testing.T) {
 	p := hanging(t)
 	bad := p.tipped("mallory", "bad", 1)
@@ -119,8 +120,9 @@ func TestWhatABodyMayNotListAsLate(t *testing.T) {
 	}
 }
 
-// What cannot be included has no effect: a sender who uses his nonce otherwise pays for that,
-// and nothing of the list remains; one without the funds pays once he has them.
+// A late transaction that cannot be included has no effect. A sender who uses his nonce
+// otherwise pays for that, and nothing of the list remains. A sender without the funds
+// pays once he has them.
 func TestALateTransactionThatCannotBeIncludedHasNoEffect(t *testing.T) {
 	p := hanging(t)
 	bad := p.tipped("mallory", "bad", 1)
@@ -141,8 +143,8 @@ func TestALateTransactionThatCannotBeIncludedHasNoEffect(t *testing.T) {
 	}
 }
 
-// The count is of a nonce and not of a transaction: a sender who replaces what hangs by
-// another that hangs pays all the same.
+// The count belongs to a nonce and not to a transaction. A sender who replaces a
+// transaction that hangs by another that hangs pays all the same.
 func TestWhoReplacesWhatHangsPays(t *testing.T) {
 	p := hanging(t)
 	p.next(p.tipped("mallory", "bad", 1))
@@ -190,8 +192,9 @@ func TestListsAreForgotten(t *testing.T) {
 	}
 }
 
-// Promise (i) of decision C18 against fresh accounts: they pay, for the time that they take, at
-// least a fortieth of what plain loops pay for it, times 1 / (f + 1).
+// Promise (i) of decision C18 against fresh accounts: they pay for the time that they take.
+// They pay at least a fortieth of the price of plain loops for that time, times 1 / (f +
+// 1).
 func TestWhoSlowsTheChainPaysForTheTime(t *testing.T) {
 	for _, limit := range []types.Cycles{1_100, 2_000, 20_000, 100_000} {
 		w := newWorld(t, nil)
@@ -228,8 +231,8 @@ func TestWhoSlowsTheChainPaysForTheTime(t *testing.T) {
 	}
 }
 
-// Promises (i) and (iii) with fifty codes: each costs each proposer one attempt, others are
-// executed once it did, and what is charged keeps its proportion.
+// Promises (i) and (iii) with fifty codes: each costs each proposer one attempt. After that
+// the others are executed, and the charges keep their proportion.
 func TestManyCodesAreManyDoubts(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "counter", "good", 0))
@@ -246,7 +249,7 @@ func TestManyCodesAreManyDoubts(t *testing.T) {
 	}
 	var took time.Duration
 	var paid types.Cycles
-	without := 0 // blocks whose proposer tried so many codes that it had no time left
+	without := 0 // blocks whose proposer had no time left after the codes that it tried
 	for b := range 64 {
 		left := slices.DeleteFunc(slices.Clone(bad), func(c *Checked) bool { return p.head.Account(c.Sender).Nonce > c.Tx.Nonce })
 		p.next(append(left, p.call("alice", "good", "increment", nil))...)
@@ -295,8 +298,8 @@ func TestFindingAMessagePaysLessThanItsAttempts(t *testing.T) {
 	t.Error("it never ends")
 }
 
-// Decision C18, 5: a voter stops at its own time what a hostile proposer says it executed, and
-// has its result all the same once it must.
+// Decision C18, 5: a hostile proposer says that it executed a program. A voter stops that
+// program at its own time, and has its result all the same once it must.
 func TestAVoterStopsAtItsOwnTime(t *testing.T) {
 	p := hanging(t)
 	p.host.hangs[p.address("bad")] = false
@@ -329,7 +332,8 @@ func (p *proposers) listing(late []types.LateTransaction) *State {
 	return result.State
 }
 
-// What a proposer listed it does not try again: that would cost each of its blocks an attempt.
+// A proposer does not try again a transaction that it listed: that would cost each of its
+// blocks an attempt.
 func TestWhatWasListedIsNotTriedAgain(t *testing.T) {
 	p := hanging(t)
 	bad, tries := p.tipped("mallory", "bad", 1), NewTries()

@@ -77,9 +77,9 @@ func (p *pacer) begin(parent *State, height types.Height, now phase, after ...ph
 	}
 }
 
-// left is what the phase under way has left. Sessions ask it, too. Before an item that is
-// lent a share others have half of the block's: more that is cut off would make the block
-// late for its view.
+// left is the time that the phase under way has left. Sessions ask it, too. Before an item
+// that is lent a share, others have half of the block's. If more were cut off, the block
+// would come too late for its view.
 func (p *pacer) left() time.Duration {
 	left := p.Left() - p.reserved
 	if p.Tries.lendsIn(p.phase) {
@@ -91,8 +91,8 @@ func (p *pacer) left() time.Duration {
 // over reports whether the phase's time is spent.
 func (p *pacer) over() bool { return p.Pace != nil && p.left() <= 0 }
 
-// wants reports whether the phase under way goes on though its time is spent: the item
-// has not come yet that is lent a share of its own.
+// wants reports whether the phase under way continues though its time is spent, since the
+// item that is lent a share has not come yet.
 func (p *pacer) wants() bool { return p.Pace != nil && p.Tries.expects(p.phase) }
 
 // bound is what a session is bounded by; nil: nothing.
@@ -111,8 +111,8 @@ func (p *pacer) turn(item types.Hash, party types.Address) turn {
 	return p.Tries.turn(item, party, p.phase)
 }
 
-// give begins an item's turn: one that was cut off before, or is doubted, has a share of
-// its own, whatever others took of the block's. back ends the turn.
+// give begins an item's turn. An item that was cut off before, or is doubted, has a
+// separate share, whatever others took of the block's. back ends the turn.
 //
 // Spec: decision C18.
 func (p *pacer) give(item types.Hash, t turn) (back func()) {
@@ -125,7 +125,7 @@ func (p *pacer) give(item types.Hash, t turn) (back func()) {
 	return func() { p.reserved, p.special = reserved, false }
 }
 
-// lending is the share of its own that an item has next, and whether none is longer.
+// lending is the separate share that an item has next, and whether none is longer.
 func (p *pacer) lending(item types.Hash) (share time.Duration, longest bool) {
 	most := max(p.Longest, p.Share)
 	share = p.Share

@@ -58,17 +58,17 @@ func (p *passing) check(late []types.LateTransaction) *Invalid {
 
 func clipped(data []byte) []byte { return data[:min(len(data), 256)] }
 
-// passedOver says of an item that a block leaves where it is: why, and that no other of
-// its kind is begun after it.
+// passedOver is why a block leaves an item in place, and whether it begins no other of its
+// kind after it.
 type passedOver struct {
 	reason string // "" of an item that was executed
 	over   bool
 }
 
-// attempting executes the next of a kind by do, or passes it over and says why;
-// what a failed do did is undone already. party is the actor whose item it is. The error
-// is do's where this node's environment failed over a block that is not its own: it has
-// no result then.
+// attempting executes the next of a kind by do, or skips it and says why. The effects of
+// a failed do are undone already. party is the actor whose item it is. If this node's environment
+// fails on a block of another validator, attempting returns the error of do, and the block
+// has no result.
 //
 // Spec: decision C18.
 func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, party types.Address, do func() error) (passedOver, error) {
@@ -100,7 +100,7 @@ func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, pa
 	return l.skip(), nil
 }
 
-// follow does with an item as a block says that is somebody else's.
+// follow treats an item as a block of another validator says.
 func (l *passed[T]) follow(which T, do func() error) (passedOver, error) {
 	switch {
 	case l.isSkipped():
@@ -114,7 +114,7 @@ func (l *passed[T]) follow(which T, do func() error) (passedOver, error) {
 	return passedOver{}, do()
 }
 
-// isSkipped reports whether a block that is somebody else's leaves the next item.
+// isSkipped reports whether a block of another validator leaves the next item.
 func (l *passed[T]) isSkipped() bool {
 	i := len(l.Skipped) // the entry of the claim under way, or the next
 	if i > 0 && l.Skipped[i-1].Begun == l.begun {
@@ -126,15 +126,15 @@ func (l *passed[T]) isSkipped() bool {
 	return i == len(l.Skipped) || l.Skipped[i].Count < l.claimed.Skipped[i].Count
 }
 
-// ending is what came of an attempt.
+// ending is the outcome of an attempt.
 type ending uint8
 
 const (
 	endDone    ending = iota
 	endBroken         // by an error that is not the environment's
 	endFailed         // the host crashed over it, or it was late
-	endMissing        // this machine has no host: nothing is held against it
-	endWaits          // nothing is held against it: it was cut off, not begun, or came to code that is doubted
+	endMissing        // this machine has no host: the item is not doubted
+	endWaits          // not doubted: it was cut off, not begun, or came to code that is doubted
 )
 
 // try executes something by do in the making of a block, within what the proposer
@@ -176,14 +176,14 @@ func (r *run) try(item types.Hash, t turn, party types.Address, do func() error)
 	return endFailed, err
 }
 
-// unproved reports whether a failure says nothing for sure of the program: a host that was
+// unproved reports whether a failure proves nothing about the program. A host that was
 // killed crashes, and a machine that was suspended takes long. CPU time is a proof.
 func unproved(err error) bool {
 	var host *program.HostError
 	return !errors.As(err, &host) || host.Failure == program.Crashed || host.Failure == program.Late && host.CPU == 0
 }
 
-// failureOf is what became of the host; 0: something else failed.
+// failureOf is how the host failed; 0: something else failed.
 func failureOf(err error) program.Failure {
 	var host *program.HostError
 	if !errors.As(err, &host) {

@@ -19,9 +19,9 @@ import (
 type wedged struct {
 	program.Host
 	crashes  map[types.Address]bool
-	takes    map[types.Address]time.Duration // within the allowance of what it runs
+	takes    map[types.Address]time.Duration // within the allowance of the code that it runs
 	hangs    map[types.Address]bool          // uses CPU time and no cycles
-	hangsFor map[types.Address]bool          // the same, by who sends
+	hangsFor map[types.Address]bool          // the same, by sender
 	slow     map[types.Hash]bool             // code whose inspection hangs
 	how      program.Failure                 // of crashes
 	crashed  int

@@ -138,7 +138,7 @@ func TestC20GenesisNamesPython(t *testing.T) {
 	for _, wrong := range []string{"", "3", "3.", "2.7", "3.11.2", "3.-1", "3.011", "3.300", " 3.11", "4.0"} {
 		named.Params[PythonKey] = wrong
 		if _, err := named.Parameters(); err == nil {
-			t.Errorf("%q is taken for a minor version", wrong)
+			t.Errorf("%q is read as a minor version", wrong)
 		}
 	}
 }

@@ -6,16 +6,16 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Limits of what a proposer remembers (decision C18).
+// Limits of a proposer's memory (decision C18).
 const (
 	maxTries   = 1024 // items that were cut off, or are doubted; and codes, and parties that were late
-	maxMissed  = 8    // turns of its own to which an item did not come, before it is forgotten
-	doubtEvery = 8    // one in so many of a proposer's blocks tries an item that is doubted
+	maxMissed  = 8    // turns missed by an item before it is forgotten
+	doubtEvery = 8    // a proposer tries a doubted item once in this number of its blocks
 	// doubtBlocks is how long a handler is doubted after its last late attempt.
 	doubtBlocks = 256
-	// crashTries is in how many of a proposer's blocks a host crashes over an item before the
-	// proposer lists it, in a set without another witness: memory that runs out once is not
-	// to charge the sender.
+	// crashTries is in how many of a proposer's blocks a host crashes over an item before
+	// the proposer lists it. It applies in a set without another witness. The sender must not be
+	// charged because memory ran out once.
 	crashTries = 3
 )
 
@@ -30,13 +30,13 @@ type turn uint8
 
 const (
 	turnOwn     turn = iota // within what the block has left
-	turnLent                // with a share of its own, since it was cut off before
+	turnLent                // with a separate share, since it was cut off before
 	turnDoubted             // the same, since its code is doubted
 	turnWaits               // not in this block
 )
 
-// Tries is what a proposer remembers of what did not end in a block of its own. It is
-// used by one goroutine.
+// Tries is a proposer's memory of items that did not end in one of its blocks. It is used
+// by one goroutine.
 //
 // Spec: decision C18.
 type Tries struct {
@@ -56,10 +56,10 @@ type Tries struct {
 	waited  [phases]int // in the one before
 }
 
-// try is what is known of one item.
+// try is the record of one item.
 type try struct {
 	phase  phase
-	lends  int          // shares of its own that it had
+	lends  int          // separate shares that it had
 	code   ranCode      // that is doubted, and that it runs; zero: it was only cut off
 	ended  bool         // it ended, in a block that may have come too late
 	blamed types.Height // below it this proposer has said that it was late, and does not try it
@@ -71,7 +71,7 @@ type try struct {
 // NewTries returns an empty memory.
 func NewTries() *Tries { return &Tries{items: map[types.Hash]*try{}} }
 
-// begin notes that a block begins, and draws who has a share of its own in it.
+// begin notes that a block begins, and draws which item has a separate share in it.
 func (t *Tries) begin(height types.Height) {
 	if t == nil {
 		return
@@ -88,7 +88,7 @@ func (t *Tries) begin(height types.Height) {
 		for i := range phases {
 			if p := (first + i) % phases; t.waited[p] > 0 {
 				t.slot, t.open = p, true
-				return // one share of its own a block
+				return // one separate share per block
 			}
 		}
 	}
@@ -118,8 +118,8 @@ func (t *Tries) miss(item types.Hash) {
 	t.order = append(slices.DeleteFunc(t.order, func(h types.Hash) bool { return h == item }), item)
 }
 
-// expects reports whether an item of a phase has a share of its own in the block under
-// way and has not come.
+// expects reports whether an item of a phase has a separate share in the block under way
+// and has not come.
 func (t *Tries) expects(p phase) bool {
 	if t == nil {
 		return false

@@ -17,8 +17,8 @@ func (p *proposers) listedLate() int {
 	return len(p.last.Block.Passed.Late)
 }
 
-// Decision C18, 4: "a transaction that the block cannot include has no effect". A sender who
-// empties his account between two lists is charged nothing, and no proposer tries him again
+// Decision C18, 4: "a transaction that the block cannot include has no effect". A sender
+// who empties his account between two lists is charged nothing. No proposer tries him again
 // for nothing: those that were not asked yet refuse him before an attempt. Once he has the
 // money, the next list ends the transaction at its whole limit.
 func TestABalanceThatGoesBetweenTwoLists(t *testing.T) {
@@ -121,8 +121,9 @@ func TestASponsorOfWhatHangsPaysWhatHeStated(t *testing.T) {
 	}
 }
 
-// Decision C18, 4, of proposers whose pools differ: one that never saw the transaction lists
-// and completes nothing, and is delayed by nothing; the next that holds it completes the count.
+// Decision C18, 4, for proposers whose mempools differ. A proposer that never saw the
+// transaction lists and completes nothing, and is delayed by nothing. The next one that
+// holds it completes the count.
 func TestAProposerWithoutTheTransactionCompletesNothing(t *testing.T) {
 	p := hanging(t)
 	bad := p.tipped("mallory", "bad", 1)
@@ -133,7 +134,7 @@ func TestAProposerWithoutTheTransactionCompletesNothing(t *testing.T) {
 	}
 	for range 2 * len(p.head.set.Members) {
 		leader := p.head.set.Leader(p.head.header.View + 1)
-		p.next(p.transfer("alice", "bob", 1)) // nobody else was sent it
+		p.next(p.transfer("alice", "bob", 1)) // no other proposer has it
 		if p.executed() != 1 || p.took != 0 {
 			t.Fatalf("%+v after %v", p.last.Receipts, p.took)
 		}

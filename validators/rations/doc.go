@@ -9,9 +9,9 @@
 // honest use grows with the chain's pace, with each view, up to what it holds. A
 // flooder cannot hurry the views.
 //
-// Patience is a ration as well: each fault takes from it. A peer that has used it up
-// is muted for a while, for longer each time: only its frames of the consensus are
-// taken, by a narrower ration. So its true votes are heard, whatever else it sends.
+// Patience is a ration as well: each fault takes from it. A peer that has used it up is
+// muted for a while, for longer each time. Only its frames of the consensus are taken, by a
+// narrower ration. So its true votes are heard, whatever else it sends.
 //
 // Pressure is the ration of frames that are dropped unread. A peer that has used it
 // up is shut out for a while: it loses its connection, which costs more than it gives.

@@ -55,10 +55,10 @@ var table = [resources]ration{
 	Ranges:       {second: 16, view: 0, most: 64},
 	Served:       {second: 8 << 20, view: 0, most: 32 << 20},
 	patience:     {second: 32, view: 0, most: 4_096},
-	pressure:     {second: 2_048, view: 0, most: 65_536}, // to drop so many frames of 16 KiB a second is a hundredth of a core
+	pressure:     {second: 2_048, view: 0, most: 65_536}, // dropping 2,048 frames of 16 KiB per second takes a hundredth of a core
 }
 
-// What faults take of a peer's patience, and dropped frames of its pressure.
+// Amounts that faults take from a peer's patience, and dropped frames from its pressure.
 const (
 	invalidCost = 128 // 32 frames that no honest validator sends, and one every four seconds beyond
 	unaskedCost = 32  // an answer that was not asked for; a late one happens

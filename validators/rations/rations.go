@@ -285,7 +285,7 @@ func (r *Rations) Blame(now types.Time, peer types.Address, fault Fault) (muted 
 	return r.take(now, a, cost)
 }
 
-// take takes from a peer's patience, and mutes the peer where none is left.
+// take takes from a peer's patience, and mutes the peer if none is left.
 func (r *Rations) take(now types.Time, a *account, cost int64) (muted bool) {
 	l := r.fill(now, a, patience)
 	l.left -= cost
@@ -298,8 +298,8 @@ func (r *Rations) take(now types.Time, a *account, cost int64) (muted bool) {
 	return true
 }
 
-// press takes a dropped frame from a peer's pressure, and shuts the peer out where
-// none is left.
+// press takes a dropped frame from a peer's pressure, and shuts the peer out if none is
+// left.
 func (r *Rations) press(now types.Time, a *account, size int64) (shut bool) {
 	l := r.fill(now, a, pressure)
 	l.left -= excessCost * (1 + size/excessBytes)
@@ -312,7 +312,7 @@ func (r *Rations) press(now types.Time, a *account, size int64) (shut bool) {
 	return true
 }
 
-// drop loses what of a peer waits in some classes.
+// drop loses a peer's waiting frames of some classes.
 func (r *Rations) drop(a *account, of ...Class) {
 	for _, class := range of {
 		r.queued[class] -= len(a.waiting[class])

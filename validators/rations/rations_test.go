@@ -203,8 +203,8 @@ func TestRationsFillWithViews(t *testing.T) {
 	}
 }
 
-// A peer that sends rubbish is muted within some dozens of frames, for longer each
-// time, and is taken back; one that errs now and then is not.
+// A peer that sends rubbish is muted within some dozens of frames, for longer each time,
+// and is taken back. A peer that errs now and then is not muted.
 func TestRubbishEnds(t *testing.T) {
 	w := newWorld(t, 2)
 	until := func() (frames int) {
@@ -248,8 +248,8 @@ func TestRubbishEnds(t *testing.T) {
 	}
 }
 
-// A peer that is muted is heard in the consensus, by the narrower ration, and what it
-// was asked for is taken; what else of it waited is dropped.
+// A muted peer is heard in the consensus, by the narrower ration, and answers that it was
+// asked for are taken. Its other waiting frames are dropped.
 func TestWhoIsMutedIsHeardInTheConsensus(t *testing.T) {
 	w := newWorld(t, 2)
 	w.offer(1, Bulk, "t")
@@ -316,7 +316,7 @@ func TestPressureShutsOut(t *testing.T) {
 			t.Fatalf("time %d: shut out %v, until %v", wait, shut, at)
 		}
 		if taken, _ := w.offer(1, Votes, "v"); taken {
-			t.Error("a vote of who is shut out is taken")
+			t.Error("a vote of a peer that is shut out is taken")
 		}
 		w.pass(firstBan << wait)
 		if taken, _ := w.offer(1, Votes, "v"); !taken || w.Deadline(w.now) != types.Never {
@@ -398,7 +398,7 @@ func TestAnswersAreTakenOnceAndOnlyWhenAsked(t *testing.T) {
 	}
 }
 
-// A former peer is forgotten with what waits; one that is muted stays so.
+// A former peer is forgotten with its waiting frames; one that is muted stays so.
 func TestFormerPeersAreForgotten(t *testing.T) {
 	w := newWorld(t, 3)
 	w.offer(1, Votes, "a")

@@ -49,8 +49,8 @@ func newBodies() bodies {
 // full reports whether another body takes the place of one that is held.
 func (b *bodies) full() bool { return len(b.nodes) >= MaxOpenBlocks }
 
-// depth is how many bodies lie above a root up to one of them, that included, as far as they
-// are held; it does not count beyond MaxOpenDepth.
+// depth is how many bodies lie above a root up to one of them, inclusive, as far as they
+// are held. It does not count beyond MaxOpenDepth.
 func (b *bodies) depth(n *node, root types.Hash) (count int) {
 	for n != nil && n.hash != root && count < MaxOpenDepth {
 		n = b.nodes[n.block.Header.Parent]

@@ -182,8 +182,8 @@ func TestWhatTheEnvironmentFailsOverIsExecutedAgain(t *testing.T) {
 	}
 }
 
-// Decision C18, 5: what is late here is nullified at once, since its proposer may be hostile; what
-// others notarized is asked for as what this validator must have.
+// Decision C18, 5: a block that is late here is nullified at once, since its proposer may
+// be hostile. If others notarized it, this validator asks for it, since it must have it.
 func TestWhatIsLateIsNullifiedAtOnce(t *testing.T) {
 	for _, late := range []bool{true, false} {
 		s := newSolo(t, 4, nil)

@@ -31,8 +31,8 @@ func (c clocks) note(member int, stamp types.Millis, now types.Time) {
 	c[member] = now.Sub(stamp.Time())
 }
 
-// behind returns the greatest lag that all but the given number of members reach, so that as many
-// liars do not raise it. It is 0 if no more members were heard.
+// behind returns the highest lag that all but the given number of members reach, so that as
+// many liars do not raise it. It is 0 if no more members were heard.
 func (c clocks) behind(faulty int) time.Duration {
 	lags := c.heard()
 	if len(lags) <= faulty {

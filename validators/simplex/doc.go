@@ -73,8 +73,8 @@
 // On a start whose log is lost, it follows and votes for nothing until a block is
 // final that was made after the start.
 //
-// A block that is proposed again is voted for as an empty block on top of its own notarization
-// would be. Its certificates name the later view. A child of it carries any of its
+// This validator votes for a block that is proposed again as for an empty block on top of
+// its notarization. Its certificates name the later view. A child of it carries any of its
 // notarizations, and the views between are nullified or notarized it.
 //
 // At a border, where the header names another set for what follows, the block

@@ -183,9 +183,10 @@ type (
 		Hash   types.Hash
 		Reason string
 	}
-	// ClockOff says that a validator's clock is off as far as this one can tell (decision C7):
-	// ahead of the others', or behind where By is negative. Whose is this validator where
-	// more than f others say so, else the leader whose proposal is stamped too far ahead.
+	// ClockOff says that a validator's clock is off as far as this one can tell (decision
+	// C7). It is ahead of the others', or late if By is negative. Whose is this validator
+	// if more than f others show it by their stamps. Otherwise it is the leader whose
+	// proposal is stamped too far ahead.
 	ClockOff struct {
 		Whose types.Address
 		By    time.Duration

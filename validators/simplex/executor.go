@@ -32,10 +32,10 @@ func (m *executor) attach(b *types.Block, hash types.Hash, from types.Address) *
 // hasRoom reports whether a child of a block can be held.
 func (m *executor) hasRoom(parent types.Hash) bool { return !m.bodies.full() || m.idle(parent) != nil }
 
-// idle is a body that nothing waits for, so that another can take its place: no other body
-// stands on it, and its view is nullified, or past without a notarization. Where it matters
-// after all, who builds on it still has it. It is the one of the lowest view, or nil: the
-// parent that is given and the newest notarized block stay.
+// idle is a body that nothing waits for, so that another can take its place. No other body
+// has it as its parent, and its view is nullified, or past without a notarization. Where it
+// matters after all, who builds on it still has it. It is the one of the lowest view, or
+// nil: the parent that is given and the newest notarized block stay.
 func (m *executor) idle(parent types.Hash) (found *node) {
 	newest := m.newestNode()
 	for hash, n := range m.bodies.nodes { // order: the lowest view, then the lowest hash

@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// finalityRequests are those that v0 sent, by whom they went to.
+// finalityRequests are those that v0 sent, by recipient.
 func (s *solo) finalityRequests() (to []types.Address) {
 	for _, send := range s.all.Send {
 		if r, ok := send.Message.(*CertificateRequest); ok && r.From > r.To && r.Block.IsZero() {
@@ -68,6 +68,6 @@ func TestC4ARequestIsAnsweredByTheFinalization(t *testing.T) {
 		t.Error("a peer whose root is below does not get the finalization")
 	}
 	if answered(2) {
-		t.Error("a peer that asks for what follows the root gets its finalization")
+		t.Error("a peer that asks for the views after the root gets its finalization")
 	}
 }

@@ -12,12 +12,13 @@ const (
 	// MaxPastViews is how far behind its view it still collects votes. Of older
 	// views it keeps the certificates.
 	MaxPastViews = 16
-	// MaxOpenViews is the views above the finalized block that it remembers whole. Views only
-	// pass by a quorum's certificate. Of nullified ones beyond it keeps one bit each.
+	// MaxOpenViews is the views above the finalized block that it remembers whole. Views
+	// only pass by a quorum's certificate. It keeps one bit for each nullified view beyond
+	// it.
 	MaxOpenViews = 16_384
 	// MaxOpenBlocks is the bodies above the finalized block that it holds. A new one takes
-	// the place of one that nothing waits for, or is refused; proposing the newest notarized
-	// block again takes no place, so that finality never waits for this bound.
+	// the place of one that nothing waits for, or is refused. Proposing the newest
+	// notarized block again takes no place, so that finality never waits for this bound.
 	MaxOpenBlocks = 256
 	// MaxOpenDepth is the blocks, one on top of the other, that leaders let wait for
 	// finality. A peer that lacks them all fetches them one by one.

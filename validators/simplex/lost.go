@@ -8,16 +8,16 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // that clock may be ahead of this one.
 const driftsOut = 2
 
-// begin writes into a log that is empty or lost that a validator has begun, and on
-// which root, so that one that is empty or shorter later was lost.
+// begin records in an empty or lost log that a validator has begun, and on which root. So a
+// log that is empty or shorter later was lost.
 //
-// Where the log of an earlier life is lost, all or its end, the validator sits out: it follows the
-// chain and votes for nothing until a block is final that was made after this
-// start. The views that it voted in before lie no higher: it entered the highest
-// of them, v, by a certificate of v-1. Of those who made that certificate at least
-// one honest validator voted for the later block too, and its views only rise; and
-// a view that was nullified has no finalization, nor had one with an older block.
-// A crash does not end it: what begin wrote stays in the log.
+// If the log of an earlier process run is lost, all or its end, the validator sits out. It
+// follows the chain and votes for nothing until a block is final that was made after this
+// start. The views that it voted in before lie no higher: it entered the highest of them,
+// v, by a certificate of v-1. Of those who made that certificate at least one honest
+// validator voted for the later block too, and its views only rise; and a view that was
+// nullified has no finalization, nor had one with an older block. A crash does not end it:
+// what begin wrote stays in the log.
 //
 // Where no validator may be missing (f = 0) the network would stand still, so
 // there it votes on (finding F17).
@@ -34,8 +34,9 @@ func (m *recovery) begin() {
 	m.persist(beginRecord(m.sitsOut, m.root.Hash))
 }
 
-// comeBack ends a sitting out when a block made after it began is final, or lets this
-// validator vote from the view on that others vouch for. It reports whether it did.
+// comeBack ends a sitting out when a block made after it began is final. Before that, if
+// others vouch for a view, it lets this validator vote from that view on. It reports
+// whether this validator votes.
 func (m *recovery) comeBack() bool {
 	if m.sitsOut == 0 {
 		return false
@@ -70,7 +71,7 @@ type vouchers struct {
 }
 
 // seekVouchers asks all members that did not answer yet for their views, once per resend
-// interval, while this validator sits out and knows no floor of the present epoch.
+// interval. It does so while this validator sits out and has no floor in the present epoch.
 func (m *recovery) seekVouchers() {
 	if m.now < m.vouchersDue() {
 		return
@@ -118,7 +119,7 @@ func (m *recovery) vouch(from types.Address, a *ViewAnswer) {
 		return
 	}
 	f := floor{known: true, epoch: a.Epoch, view: m.rootView()}
-	for _, known := range v.answers { // order: the greatest is taken
+	for _, known := range v.answers { // order: the highest is taken
 		f.view = max(f.view, known)
 	}
 	f.view += vouchSpan

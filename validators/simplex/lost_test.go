@@ -78,10 +78,10 @@ func TestSittingOutSurvivesACrash(t *testing.T) {
 	}
 }
 
-// cutLogs has one validator after the other lose the end of its log, down to any
-// record, under loss and jitter; finds says whether that is looked for. What is cut
-// after the tip's finalization a crash may have kept from being written: such a cut is
-// not made here.
+// cutLogs lets one validator after the other lose the end of its log, down to any record,
+// under loss and jitter. finds says whether the validators look for such a loss. A crash
+// may have kept records after the tip's finalization from being written: such a cut is not
+// made here.
 func cutLogs(seed uint64, finds bool) (violation string, lost int) {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	w := newWorld(seed, 4, func(w *world) {
@@ -122,12 +122,11 @@ func TestC5ALogThatLostItsEndIsSatOut(t *testing.T) {
 			return
 		}
 	}
-	t.Error("nobody contradicts itself whose cut log passes for whole: the test shows nothing")
+	t.Error("no validator whose cut log passes for whole contradicts itself: the test shows nothing")
 }
 
-// A log of a former version says of no batch that it was caught up, and is not
-// accused. Once it is adopted it is judged as any other, and what it said of sitting
-// out holds.
+// A log of a former version marks no batch as caught up, and is not accused. Once it is
+// adopted it is judged as any other, and its records of sitting out hold.
 func TestALogOfAFormerVersionIsAdopted(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	b := s.settled()
@@ -137,7 +136,7 @@ func TestALogOfAFormerVersionIsAdopted(t *testing.T) {
 	for _, root := range []Root{tip, s.m.Root()} {
 		reach, err := ReachOf(former, root)
 		if want := map[types.Height]Reach{50: Former, 1: Whole}[root.Block.Header.Height]; err != nil || reach != want || reach.Lost(true) {
-			t.Fatalf("beside height %d a former log is %d, want %d, %v", root.Block.Header.Height, reach, want, err)
+			t.Fatalf("at height %d a former log is %d, want %d, %v", root.Block.Header.Height, reach, want, err)
 		}
 	}
 	adopted, err := Adopt(former, s.m.Root())
@@ -190,11 +189,11 @@ func TestOnlyAFinalizationReachesTheTip(t *testing.T) {
 		}
 	}
 	if _, err := ReachOf([][]byte{begun, {1, 2, 3}}, tip); err == nil {
-		t.Error("a record that cannot be read is passed over")
+		t.Error("an unreadable record is skipped")
 	}
 }
 
-// Each log that was lost begins once more. The last beginning counts, and no other is kept.
+// Each log that was lost begins again. The last beginning counts, and no other is kept.
 func TestTheLastBeginningCounts(t *testing.T) {
 	records := [][]byte{beginRecord(500, types.Hash{1}), beginRecord(700, types.Hash{2}), beginRecord(900, types.Hash{3})}
 	kept, err := Compact(records, testGenesis(time.Second))
@@ -227,8 +226,8 @@ func TestVotesAfterSittingOutSurviveACrash(t *testing.T) {
 	}
 }
 
-// C20: a validator that cannot execute blocks as the network does votes for nothing, at no
-// time, also where no validator may be missing.
+// C20: a validator that cannot execute blocks as the network does never votes, even if no
+// validator may be missing.
 func TestC20WhoFollowsVotesForNothing(t *testing.T) {
 	for _, validators := range []int{3, 4} {
 		s := newSolo(t, validators, func(c *Config) { c.Follows = true })

@@ -20,7 +20,7 @@ type Config struct {
 	Set      types.ValidatorSet  // which decides on the block after Root
 	Previous *types.ValidatorSet // which decided on Root, where a border follows it
 	Root     Root
-	Lost     bool // the log of an earlier life is gone, or its end is: it may have sent votes that nobody here knows of (Reach)
+	Lost     bool // the log of an earlier life is gone, or its end is: it may have sent votes that are not recorded here (Reach)
 	// Follows says that this validator cannot execute blocks as the network does: it
 	// follows the chain, and neither proposes nor votes (decision C20).
 	Follows bool
@@ -121,7 +121,7 @@ func checkSorted(set *types.ValidatorSet) error {
 // and messages of the output are the caller's to read, not to change.
 func (m *Machine) Step(now types.Time, event Event) Output {
 	if now < m.clock {
-		m.back += m.clock.Sub(now) // it was set back: timeouts go on from where they were
+		m.back += m.clock.Sub(now) // the clock was set back: timeouts continue without a jump
 	}
 	m.clock, m.now = now, now.Add(m.back)
 	if _, ok := event.(Start); ok && !m.started {

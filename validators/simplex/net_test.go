@@ -418,7 +418,7 @@ func (w *world) send(n *member, s Send) {
 	}
 }
 
-// finalizes reports whether a message tells of finality, or votes for it.
+// finalizes reports whether a message shows finality, or votes for it.
 func finalizes(message Message) bool {
 	switch message := message.(type) {
 	case *types.Vote:

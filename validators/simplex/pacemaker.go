@@ -13,20 +13,22 @@ type pacemaker struct {
 	armed     bool
 	since     types.Time // when they began to run
 	resendAt  types.Time // next time that votes are sent again
-	doublings int        // views in vain before this one, at most maxDoublings
-	surplus   int        // views in vain beyond a turn of every member, at most maxDoublings + 1
+	doublings int        // views without finality before this one, at most maxDoublings
+	surplus   int        // views without finality beyond a turn of every member, at most maxDoublings + 1
 }
 
-// begin starts a view after so many views in vain in a row, in a set of so many members.
+// begin starts a view after vain views without finality in a row, in a set of the given
+// size.
 func (p *pacemaker) begin(vain, members int) {
 	p.armed = false
 	p.doublings = min(vain, maxDoublings)
 	p.surplus = min(max(vain-members+1, 0), maxDoublings+1)
 }
 
-// leastView is how long a view lasts before it may be given up without a timeout: no time
-// until every member has led in vain, then Δ, doubled with each view more, and at most the
-// leader timeout. Views in which nothing can be proposed otherwise pass as fast as the links.
+// leastView is how long a view lasts before it may be given up without a timeout. It is 0
+// until every member has led without finality. Then it is Δ, doubled with each view more,
+// and at most the leader timeout. Views in which nothing can be proposed otherwise pass as
+// fast as the links.
 func (p *pacemaker) leastView() time.Duration {
 	if p.surplus == 0 {
 		return 0
@@ -67,5 +69,5 @@ func (p *pacemaker) presencePatience() time.Duration {
 	return min(p.BlockTime, p.LinkDelay) / presenceFraction
 }
 
-// lead is how far ahead of its own clock a proposer may stamp a block.
+// lead is how far ahead of its clock a proposer may stamp a block.
 func (p *pacemaker) lead() time.Duration { return p.Drift() - p.LinkDelay/2 }

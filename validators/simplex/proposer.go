@@ -40,20 +40,21 @@ func (m *proposer) propose() bool {
 	return true
 }
 
-// buildAt is when this validator, leading the view, may ask for a block: a block
-// time after the parent's timestamp, and in no case later than a block time
-// after entering, so that a timestamp from the future holds nobody up. The
-// block's own timestamp, which is a block time after the parent's at least, must leave other
-// clocks half a link delay of the drift that they allow. A block that is proposed again waits half a link
-// delay more, in which it should have become final, and a block time where no border is why. A chain that is late makes up for it,
-// but leaves votes that say who sees which runners the time to come.
+// buildAt is when this validator, leading the view, may ask for a block: a block time after
+// the parent's timestamp, and in no case later than a block time after entering, so that a
+// timestamp from the future holds nobody up. The block's own timestamp, which is a block
+// time after the parent's at least, must leave other clocks half a link delay of the drift
+// that they allow. A block that is proposed again waits half a link delay more, in which it
+// should have become final. If no border is the reason, it waits a block time. A chain that
+// is late makes up for it, but leaves votes that say who sees which runners the time to
+// come.
 func (m *proposer) buildAt() types.Time {
 	at := m.entered.Add(m.pace.BlockTime)
 	header, gap := m.tip(), m.gap
 	if n := m.newestNode(); n != nil {
 		gap = n.gap
 	}
-	stamped := header.Timestamp.Time().Add(m.clockOff() + m.back) // as this validator's clock would have it
+	stamped := header.Timestamp.Time().Add(m.clockOff() + m.back) // by this validator's clock
 	if due := stamped.Add(m.pace.BlockTime); due < at {
 		at = due
 	}
@@ -70,9 +71,10 @@ func (m *proposer) buildAt() types.Time {
 	return at
 }
 
-// hasToWait reports whether a notarized block gets no child before it is final: it is the last
-// before a border (decision C6), or as many blocks wait for finality as may (decision C4). The
-// leader then proposes it again, which takes no room and makes all below it final with it.
+// hasToWait reports whether a notarized block gets no child before it is final. It is the
+// last before a border (decision C6), or the maximum of blocks waits for finality (decision
+// C4). The leader then proposes it again, which takes no room and makes all below it final
+// with it.
 func (m *proposer) hasToWait(n *node) bool {
 	return n.block.Header.Border() || m.bodies.depth(n, m.root.Hash) >= MaxOpenDepth || !m.hasRoom(n.hash)
 }

@@ -70,8 +70,8 @@ func proposalRecord(p *types.Proposal, hash types.Hash) []byte {
 		Content: sentProposal{Signature: p.Signature}})
 }
 
-// beginRecord says until when its machine sits out, and on which root it began: one
-// that names none is of a former version. It is all head.
+// beginRecord says until when its machine sits out, and on which root it began. A record
+// without a root was written by a former version. It is all head.
 func beginRecord(until types.Millis, root types.Hash) []byte {
 	return codec.Marshal(&entry[*struct{}]{Kind: beginKind, View: types.View(until), Block: root})
 }
@@ -98,9 +98,9 @@ func (r *entry[C]) needed(root *types.Header, hash types.Hash) bool {
 	return r.Epoch > root.SetEpoch || !root.Border() && r.Epoch == root.SetEpoch && r.View > root.View
 }
 
-// Compact returns those records that a machine started on root, a block that
-// the store holds durably, would still need, in their order. Of lives that began with a
-// lost log the last one counts. It fails at a record that cannot be read.
+// Compact returns those records that a machine started on root, a block that the store
+// holds durably, would still need, in their order. If several process runs began with a
+// lost log, the last one counts. It fails at a record that cannot be read.
 func Compact(records [][]byte, root Root) ([][]byte, error) {
 	h := &root.Block.Header
 	kept := make([][]byte, 0, len(records))

@@ -32,7 +32,7 @@ func (m *recovery) replay(records [][]byte) error {
 			continue
 		}
 		if r.Kind == beginKind {
-			m.floor = floor{} // of what was lost before
+			m.floor = floor{} // of the log that was lost before
 			m.begun, m.sitsOut = true, types.Millis(r.View)
 			m.me = m.place()
 			continue

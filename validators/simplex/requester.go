@@ -62,8 +62,8 @@ func (m *requester) retryWants() {
 }
 
 // seekFinality asks one peer after another for its root's finalization, once per resend
-// interval, while a notarized block is above the root and the root does not move. A
-// liar may keep its votes from some, and gather a finalization that only it has.
+// interval. It does so while a notarized block is above the root and the root does not
+// move. A liar may keep its votes from some, and gather a finalization that only it has.
 func (m *requester) seekFinality() {
 	f := &m.fetcher.finality
 	if m.newest <= m.rootView() {
@@ -79,7 +79,7 @@ func (m *requester) seekFinality() {
 	}
 	f.at = m.now.Add(m.pace.resendInterval())
 	if to, ok := m.nextPeer(&f.turn); ok {
-		m.sendTo(to, &CertificateRequest{Epoch: m.set.Epoch, From: m.rootView() + 1, To: m.rootView()}) // of an empty range: finality alone
+		m.sendTo(to, &CertificateRequest{Epoch: m.set.Epoch, From: m.rootView() + 1, To: m.rootView()}) // of an empty range: only finality
 	}
 }
 

@@ -58,7 +58,7 @@ func (m *responder) answerCertificates(to types.Address, request *CertificateReq
 	}
 }
 
-// answerView says which view this validator is in. One that sits out does not know.
+// answerView says which view this validator is in. A validator that sits out does not know.
 func (m *responder) answerView(to types.Address, request *ViewRequest) {
 	if m.sitsOut != 0 || m.me < 0 || !m.spend(to) {
 		return

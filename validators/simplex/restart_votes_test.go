@@ -87,8 +87,8 @@ func proposals(o Output) (found []*types.Proposal) {
 	return found
 }
 
-// A validator whose store is a commit behind a border takes up, when it goes over the
-// border again, the votes that it cast there before a crash (C5, C6).
+// A validator's store is a commit after a border. When the validator crosses the border
+// again, it takes up the votes that it cast there before a crash (C5, C6).
 func TestVotesBehindABorderSurviveACrash(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	s.epochBlocks = 1
@@ -102,7 +102,7 @@ func TestVotesBehindABorderSurviveACrash(t *testing.T) {
 		t.Fatalf("it is in epoch %d", s.m.set.Epoch)
 	}
 	if s.wait(time.Minute); s.m.rounds[2].ownVote(types.Nullify) == nil {
-		t.Fatal("it does not vote in the first view behind the border")
+		t.Fatal("it does not vote in the first view after the border")
 	}
 	records := s.all.Persist
 	s.all = Output{}

@@ -42,8 +42,8 @@ func (m *seat) install(set *types.ValidatorSet) {
 	m.me = m.place()
 }
 
-// place is this validator's index in the set as far as it takes part. One that sits out
-// takes part from a view on that others vouch for (recovery.comeBack).
+// place is this validator's index in the set as far as it takes part. A validator that sits
+// out takes part from a view on that others vouch for (recovery.comeBack).
 func (m *seat) place() int {
 	if m.sitsOut != 0 || m.unfit {
 		return -1

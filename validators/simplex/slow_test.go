@@ -8,8 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// C4: views that are notarized and not final double the timeouts, whether this validator
-// nullified them all or every other one, over a restart as well. A final view resets them.
+// C4: views that are notarized and not final double the timeouts, over a restart as well.
+// It does not matter whether this validator nullified them all or every other one. A final
+// view resets them.
 func TestC4ALateNotarizationResetsNothing(t *testing.T) {
 	for name, every := range map[string]types.View{"each too late": 1, "every other too late": 2} {
 		s := newSolo(t, 100, nil) // v0 leads no early view
@@ -43,8 +44,9 @@ func TestC4ALateNotarizationResetsNothing(t *testing.T) {
 	}
 }
 
-// C4: views in which nothing can be proposed do not pass as fast as links are: once every
-// member led in vain they last Δ, doubled with each. Before that nothing is waited for.
+// C4: views in which nothing can be proposed do not pass as fast as links are. Once every
+// member led without finality they last Δ, doubled with each. Before that they end without
+// a wait.
 func TestC4ViewsInVainDoNotSpin(t *testing.T) {
 	w := newWorld(1, 4, func(w *world) {
 		for _, n := range w.nodes {
@@ -68,8 +70,8 @@ func TestC4ViewsInVainDoNotSpin(t *testing.T) {
 	}
 }
 
-// C4: beyond MaxOpenDepth notarized blocks without finality the leader proposes the newest one
-// again, so that memory has a bound and finality never waits for it. All becomes final with
+// C4: beyond MaxOpenDepth notarized blocks without finality the leader proposes the newest
+// one again. So memory has a bound and finality never waits for it. All becomes final with
 // the first finalization, after a restart of all as well, and votes contradict none.
 func TestC4ABlockIsProposedAgainWhileFinalityIsMissing(t *testing.T) {
 	for _, restart := range []bool{false, true} {
@@ -113,8 +115,9 @@ func TestC4ABlockIsProposedAgainWhileFinalityIsMissing(t *testing.T) {
 	}
 }
 
-// stuck is the log of a validator as an earlier version left it over slow links: 256 blocks,
-// one on the other, each notarized and nullified, and nullified views after them.
+// stuck is the log of a validator as an earlier version left it over slow links. It has 256
+// blocks, each the child of the one before, notarized and nullified, and nullified views
+// after them.
 func stuck(w *world, n *member, nullified int) (log [][]byte) {
 	s := &solo{epochBlocks: 1 << 30, m: &Machine{state: &state{}}}
 	set := testSet(0, len(w.nodes))
@@ -166,8 +169,8 @@ func TestC4AStuckHomeGoesOn(t *testing.T) {
 	}
 }
 
-// A validator that was away while more views were nullified than one answer holds catches up
-// with them, and its vote counts where another has stopped meanwhile.
+// A validator was away while more views were nullified than one answer holds. It catches up
+// with them, and its vote counts if another validator has stopped meanwhile.
 func TestManyNullifiedViewsAreCaughtUpWith(t *testing.T) {
 	w := newWorld(1, 4, func(w *world) {
 		for _, n := range w.nodes {
@@ -197,8 +200,8 @@ func TestManyNullifiedViewsAreCaughtUpWith(t *testing.T) {
 	}
 }
 
-// C4: a block that was proposed again in a view after the one in which it became final is built
-// on after a restart as well.
+// C4: a block becomes final, and is proposed again in a later view. It gets children after
+// a restart as well.
 func TestC4ARootThatWasProposedAgainIsBuiltOnAfterARestart(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	b := s.settled()

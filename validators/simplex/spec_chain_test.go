@@ -249,8 +249,8 @@ func TestC7Timestamps(t *testing.T) {
 	}
 }
 
-// C7: the block time that a child is held to is the one in force in it, as its parent's
-// execution says, and not what this validator heard last.
+// C7: a child must keep the block time in force in it, as its parent's execution says. The
+// block time that this validator heard last does not count.
 func TestC7AChangedBlockTimeHoldsFromItsBlock(t *testing.T) {
 	for _, test := range []struct {
 		gap, after time.Duration
@@ -276,8 +276,8 @@ func TestC7AChangedBlockTimeHoldsFromItsBlock(t *testing.T) {
 	}
 }
 
-// C7: a validator says whose clock is off, and by how much: that of one leader whose stamps are
-// too far ahead, and its own where more than f others say so.
+// C7: a validator reports whose clock is off, and by how much. It reports one leader whose
+// stamps are too far ahead, and itself if more than f others show that.
 func TestC7SaysWhoseClockIsOff(t *testing.T) {
 	said := func(s *solo) (all []ClockOff) {
 		for _, r := range s.all.Report {
@@ -295,7 +295,7 @@ func TestC7SaysWhoseClockIsOff(t *testing.T) {
 		s.receive(1, s.certificate(types.Nullify, view, nil, 1, 2, 3))
 	}
 	own := ClockOff{testAddress(0), -10 * time.Minute}
-	want := []ClockOff{{testAddress(1), 10 * time.Minute}, own, own, own} // the last of its own proposal
+	want := []ClockOff{{testAddress(1), 10 * time.Minute}, own, own, own} // the last by the proposal of v0
 	if got := said(s); !slices.Equal(got, want) {
 		t.Errorf("it says %v, want %v", got, want)
 	}
@@ -317,12 +317,12 @@ func TestC7SaysWhoseClockIsOff(t *testing.T) {
 	}
 }
 
-// C7: f liars raise or lower nobody's idea of its own clock.
+// C7: f liars do not change what a validator holds of its clock, neither up nor down.
 func TestC7FewStampsSayNothingOfTheClock(t *testing.T) {
 	c := newClocks(4)
 	c.note(1, 0, types.Time(time.Hour))
 	if c.behind(1) != 0 || c.ahead(1) != 0 {
-		t.Error("one of four is believed alone")
+		t.Error("a single one of four is believed")
 	}
 	c.note(2, 0, types.Time(time.Second))
 	if got := c.behind(1); got != time.Hour {

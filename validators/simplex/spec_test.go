@@ -200,8 +200,8 @@ func TestC4Timeouts(t *testing.T) {
 	}
 }
 
-// C4: timeouts double with each view in vain, up to 16 times. A notarization adds no doubling,
-// and a final view resets them.
+// C4: timeouts double with each view without finality, up to 16 times. A notarization adds
+// no doubling, and a final view resets them.
 func TestC4Doubling(t *testing.T) {
 	s := newSolo(t, 100, nil) // v0 leads no early view
 	voters := make([]int, 67)

@@ -82,8 +82,9 @@ func (m *state) conflict(c *types.Certificate) {
 	}
 }
 
-// rootView is the view in which the root became final: that of its header, or a later one in
-// which it was proposed again. What follows a border is numbered on from the header's.
+// rootView is the view in which the root became final: that of its header, or a later one
+// in which it was proposed again. The numbers of views after a border continue from the
+// header's.
 func (m *state) rootView() types.View {
 	v := m.root.Block.Header.View
 	if f := m.root.Finalization; f != nil && f.Epoch == m.set.Epoch {
@@ -101,8 +102,9 @@ func (m *state) tip() *types.Header {
 	return &m.root.Block.Header
 }
 
-// gapAfter is how much later than a block, executed or the root, its children are stamped at
-// least (decision C7): what is final or executed says so, since a block time may change.
+// gapAfter is how much later than a block, executed or the root, its children are stamped
+// at least (decision C7). A block time may change, so that the gap follows from a final or
+// executed block.
 func (m *state) gapAfter(hash types.Hash) time.Duration {
 	if n := m.bodies.nodes[hash]; n != nil {
 		return n.gap

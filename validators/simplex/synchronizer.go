@@ -34,11 +34,11 @@ func (m *synchronizer) enter(v types.View, by *types.Certificate) {
 	}
 }
 
-// inVain counts the views before v since the last that is known to be final, up to the number
-// that makes a difference. The view directly before v counts only if this validator nullified
-// it, or it has no notarization: the votes that make it final are under way. A view that is
-// notarized and not final had votes that came too late for some, so that timeouts were too
-// short (decision C4).
+// inVain counts the views before v since the last that is known to be final, up to the
+// number that makes a difference. The view directly before v counts only if this validator
+// nullified it, or it has no notarization. Otherwise the votes that make it final are under
+// way. A view that is notarized and not final had votes that came too late for some, so
+// that timeouts were too short (decision C4).
 func (m *synchronizer) inVain(v types.View) (count int) {
 	limit := len(m.set.Members) + maxDoublings
 	u := v - 1

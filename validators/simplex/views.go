@@ -32,7 +32,7 @@ func (m *views) begin(root types.View, members int) {
 // View is the current view.
 func (m *views) View() types.View { return m.view }
 
-// open returns the round of a view above the root's, or nil where it is gone or no other can
+// open returns the round of a view above the root's, or nil if it is gone or no other can
 // make room.
 func (m *views) open(v types.View) *round {
 	if r := m.rounds[v]; r != nil {
@@ -93,11 +93,12 @@ func (s *viewSet) has(v types.View) bool {
 	return v >= s.first && v < s.end() && s.bits[(v-s.first)/64]>>((v-s.first)%64)&1 == 1
 }
 
-// end is the first view beyond what there are bits for.
+// end is the first view beyond the bits.
 func (s *viewSet) end() types.View { return s.first + types.View(64*len(s.bits)) }
 
-// firstOpen is the first view from..to of which no nullification is known, in the steps in
-// which an answer gives certificates: what arrives of one answer asks for no other.
+// firstOpen is the first view from..to without a known nullification. It is rounded down to
+// the steps in which an answer gives certificates, so that the certificates of one answer
+// start no new request.
 func (m *views) firstOpen(from, to types.View) types.View {
 	v := from
 	for v < to && m.nullified(v) {

@@ -108,12 +108,12 @@ func (m *voter) proposalFault(n *node, parent *types.Header) string {
 	return ""
 }
 
-// considerAgain judges a block that is proposed again in a later view (decisions C4, C6): as if
-// that proposal were an empty block on top of the block's own notarization.
+// considerAgain judges a block that is proposed again in a later view (decisions C4, C6).
+// It judges that proposal as an empty block on top of the block's notarization.
 func (m *voter) considerAgain(r *round, n *node) bool {
 	h := &n.block.Header
 	if h.View > r.view {
-		m.refuse(r, r.hash, "the block is of a later view")
+		m.refuse(r, r.hash, "the block names a later view")
 		return true
 	}
 	for v := r.view - 1; v >= h.View && v > m.rootView(); v-- {
@@ -134,9 +134,9 @@ func (m *voter) considerAgain(r *round, n *node) bool {
 	return true
 }
 
-// follows reports whether a proposal may be voted for as a child of its parent: every view
+// follows reports whether a proposal may be voted for as a child of its parent. Every view
 // before the proposal's is nullified, down to the last in which the parent was notarized
-// (decision C1). It asks the leader for what is missing.
+// (decision C1). It asks the leader for missing certificates.
 func (m *voter) follows(n *node, parent *types.Header, r *round) bool {
 	hash, first := n.block.Header.Parent, parent.View+1
 	if hash == m.root.Hash {

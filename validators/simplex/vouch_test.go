@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// viewRequests are those that v0 sent, by whom they went to.
+// viewRequests are those that v0 sent, by recipient.
 func (s *solo) viewRequests() (nonce uint64, to []types.Address) {
 	for _, send := range s.out.Send {
 		if r, ok := send.Message.(*ViewRequest); ok {
@@ -129,8 +129,8 @@ func TestC5VouchersAreAskedAgain(t *testing.T) {
 	}
 }
 
-// A validator answers with the certificate by which it entered its view. One that sits
-// out does not answer: its view proves nothing.
+// A validator answers with the certificate by which it entered its view. A validator that
+// sits out does not answer: its view proves nothing.
 func TestC5AValidatorSaysItsView(t *testing.T) {
 	answer := func(s *solo) *ViewAnswer {
 		for _, send := range s.receive(2, &ViewRequest{Nonce: 77}).Send {
@@ -160,8 +160,8 @@ func TestC5AValidatorSaysItsView(t *testing.T) {
 	}
 }
 
-// What others vouched for survives a crash, with the votes since; a log that is lost once
-// more ends it.
+// A view that others vouched for survives a crash, with the votes since. If the log is lost
+// again, it does not.
 func TestC5TheFloorSurvivesACrash(t *testing.T) {
 	s, nonce := sittingOut(t)
 	for from := 1; from <= 3; from++ {
@@ -185,7 +185,7 @@ func TestC5TheFloorSurvivesACrash(t *testing.T) {
 	s.all = Output{}
 	s.restart(kept)
 	if s.m.me >= 0 {
-		t.Error("its log is lost once more, and it votes")
+		t.Error("its log is lost again, and it votes")
 	}
 	again, err := Compact(append(kept, s.all.Persist...), s.m.Root())
 	if err != nil {
@@ -197,7 +197,7 @@ func TestC5TheFloorSurvivesACrash(t *testing.T) {
 	}
 }
 
-// A floor is one epoch's: in the next one this validator may have voted as well.
+// A floor belongs to one epoch: in the next one this validator may have voted as well.
 func TestC5AnotherEpochNeedsVouchersOfItsOwn(t *testing.T) {
 	s, nonce := sittingOut(t)
 	s.cfg.Root.Block.Header.Timestamp = 0
@@ -220,9 +220,9 @@ func TestC5AnotherEpochNeedsVouchersOfItsOwn(t *testing.T) {
 	}
 }
 
-// nullifiesOnly is four validators of which v3 votes nullify in every view and proposes
-// nothing, while one after the other of the rest loses its log. It returns the violation
-// and the least progress after a loss.
+// nullifiesOnly is four validators. v3 votes nullify in every view and proposes nothing,
+// while one after the other of the rest loses its log. It returns the violation and the
+// smallest progress after a loss.
 func nullifiesOnly(seed uint64) (violation string, least int) {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	w := newWorld(seed, 4, func(w *world) {
@@ -244,8 +244,8 @@ func nullifiesOnly(seed uint64) (violation string, least int) {
 	return w.violation, least
 }
 
-// C5: beside a liar that lets no block become final without its victim, a validator which
-// lost its log votes again, contradicts nothing, and the chain goes on.
+// C5: a validator which lost its log votes again, and contradicts nothing. The chain
+// continues, though a liar lets no block become final without its victim.
 func TestC5AWipedValidatorBesideALiarVotesAgain(t *testing.T) {
 	for seed := range uint64(20) {
 		if violation, least := nullifiesOnly(seed); violation != "" || least < 5 {
