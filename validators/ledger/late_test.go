@@ -193,8 +193,8 @@ func TestListsAreForgotten(t *testing.T) {
 }
 
 // Promise (i) of decision C18 against fresh accounts: they pay for the time that they take.
-// They pay at least a fortieth of the price of plain loops for that time, times 1 / (f +
-// 1).
+// They pay at least a fortieth of the price of plain loops for that time,
+// times 1 / (f + 1).
 func TestWhoSlowsTheChainPaysForTheTime(t *testing.T) {
 	for _, limit := range []types.Cycles{1_100, 2_000, 20_000, 100_000} {
 		w := newWorld(t, nil)

@@ -184,7 +184,7 @@ type (
 		Reason string
 	}
 	// ClockOff says that a validator's clock is off as far as this one can tell (decision
-	// C7). It is ahead of the others', or late if By is negative. Whose is this validator
+	// C7). It is ahead of the others', or slow if By is negative. Whose is this validator
 	// if more than f others show it by their stamps. Otherwise it is the leader whose
 	// proposal is stamped too far ahead.
 	ClockOff struct {

@@ -87,7 +87,7 @@ func proposals(o Output) (found []*types.Proposal) {
 	return found
 }
 
-// A validator's store is a commit after a border. When the validator crosses the border
+// A validator's store is one commit short of a border. When the validator crosses the border
 // again, it takes up the votes that it cast there before a crash (C5, C6).
 func TestVotesBehindABorderSurviveACrash(t *testing.T) {
 	s := newSolo(t, 4, nil)

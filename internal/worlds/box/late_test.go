@@ -124,8 +124,8 @@ func TestAccountsThatHangPay(t *testing.T) {
 	}
 }
 
-// Promise (ii): a plain loop that nearly fills a block's lane ends at a block time of 50
-// ms, however busy the machine is.
+// Promise (ii): a plain loop that nearly fills a block's lane ends at a block time of
+// 50 ms, however busy the machine is.
 func TestAPlainLoopIsFinal(t *testing.T) {
 	s := hangAt(t, 1, 1, fair, 5*time.Second)
 	t.Log(s)
