@@ -31,7 +31,8 @@ func (e *MissingError) Error() string {
 			found = strings.Join(e.Found, ", ")
 		}
 		return fmt.Sprintf("the genesis names Python %s; no CPython %s found (got %s; looked for %s); "+
-			"install python%s on the PATH or set python in the node's settings", e.Minor, e.Minor, found, strings.Join(e.Looked, ", "), e.Minor)
+			"install python%s on the PATH or set python in the settings",
+			e.Minor, e.Minor, found, strings.Join(e.Looked, ", "), e.Minor)
 	}
 	return fmt.Sprintf("no python3 of version 3.%d or later (looked for %s): install it with `apt-get install -y python3` "+
 		"or `brew install python`", MinMinor, strings.Join(e.Looked, ", "))

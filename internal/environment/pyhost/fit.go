@@ -56,7 +56,8 @@ type UnfitError struct {
 
 func (e *UnfitError) Error() string {
 	return fmt.Sprintf("Python %s at %s gives other receipts than Python %s: %v; "+
-		"install an unchanged CPython %s on the PATH or set python in the settings", e.Version, e.Path, Minor(e.Version), e.Cause, Minor(e.Version))
+		"install an unchanged CPython %s on the PATH or set python in the settings",
+		e.Version, e.Path, Minor(e.Version), e.Cause, Minor(e.Version))
 }
 
 func (e *UnfitError) Unwrap() error { return e.Cause }
