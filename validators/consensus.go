@@ -366,7 +366,7 @@ func (c *consensus) stepSync(event catchup.Event) {
 		case catchup.Verify:
 			c.v.intake.Post(verify{ask})
 		case catchup.Apply:
-			if err := c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Finalization())); err != nil {
+			if err := c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Proof())); err != nil {
 				c.v.fail("the log of votes cannot be written", err)
 				return
 			}

@@ -39,6 +39,7 @@ type VerifiedBatch struct {
 	blocks       []*types.Block
 	hashes       []types.Hash
 	finalization *types.Certificate // that of the last block; nil where links follow
+	proof        *types.Certificate
 }
 
 // Blocks returns the blocks, not to be changed.
@@ -46,6 +47,9 @@ func (b VerifiedBatch) Blocks() []*types.Block { return b.blocks }
 
 // Hashes are the blocks' hashes.
 func (b VerifiedBatch) Hashes() []types.Hash { return b.hashes }
+
+// Proof is the finalization of the last block, or of a later block that its links lead to.
+func (b VerifiedBatch) Proof() *types.Certificate { return b.proof }
 
 // Finalization is the last block's own, or nil.
 func (b VerifiedBatch) Finalization() *types.Certificate { return b.finalization }
@@ -69,7 +73,7 @@ func Check(b *Batch, root *Root, certificate func(*types.Certificate) error) (Ve
 		return VerifiedBatch{}, err
 	}
 	at := chain{header: &root.Block.Header, hash: root.Hash, epoch: root.Set.Epoch}
-	v := VerifiedBatch{blocks: b.Blocks, hashes: make([]types.Hash, 0, len(b.Blocks))}
+	v := VerifiedBatch{blocks: b.Blocks, hashes: make([]types.Hash, 0, len(b.Blocks)), proof: b.Finalization}
 	for _, block := range b.Blocks {
 		if err := checkBody(block, at.header, certificate); err != nil {
 			return VerifiedBatch{}, err

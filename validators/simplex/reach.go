@@ -75,8 +75,8 @@ func reaches(r *record, tip *Root) (bool, error) {
 	return err == nil && c.Kind == types.Finalize, err
 }
 
-// CaughtUpRecord is the record of a finalization that catch-up brought. It is in the
-// log before the store commits that block. This validator has no votes of those heights.
+// CaughtUpRecord is the record of a finalization that catch-up brought: that of a batch's
+// last block, or of a later one. It is in the log before the store commits that block. This validator has no votes of those heights.
 func CaughtUpRecord(finalization *types.Certificate) []byte { return certificateRecord(finalization) }
 
 // Adopt returns the records of a log that a former version wrote, as this version

@@ -316,7 +316,7 @@ var mutants = []mutant{
 		{"validators/simplex/reach.go", "return err == nil && c.Kind == types.Finalize, err", "return err == nil, err"}}},
 	{name: "caught-up-unsaid", what: "the log does not say what catch-up brought (C5)",
 		tests: []suite{{pkg: "./internal/worlds/sim", run: "TestCampaign$"}}, edits: []edit{
-			{"validators/consensus.go", "c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Finalization()))", "error(nil)"}}},
+			{"validators/consensus.go", "c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Proof()))", "error(nil)"}}},
 	{name: "begins-in-vain", what: "a log that was lost twice reports only the first time (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "if m.begun && !m.cfg.Lost {", "if m.begun {"}}},
 	{name: "vouch-span", what: "a wiped validator votes a view too early (C5)", tests: consensusCore, edits: []edit{
