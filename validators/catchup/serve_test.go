@@ -64,6 +64,8 @@ func TestServeEndsFinal(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 		} else if (v.Finalization() != nil) != (test.links == 0) {
 			t.Errorf("%s: finalization of the last block: %v", test.name, v.Finalization())
+		} else if v.Proof() == nil || v.Proof().Height != test.finalizes {
+			t.Errorf("%s: proof %v, want the finalization of height %d", test.name, v.Proof(), test.finalizes)
 		}
 	}
 }
