@@ -2,6 +2,7 @@ package validators
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -14,6 +15,9 @@ const (
 	maxResend    = 256 // transactions sent again after one block
 )
 
+// maxReplaced is how many replaced transactions a validator remembers: 72 bytes each.
+const maxReplaced = 4_096
+
 // pool is the mempool of a validator, with what it must remember beside it. It
 // belongs to the execution role.
 type pool struct {
@@ -22,14 +26,69 @@ type pool struct {
 	sent    map[types.Hash]types.Height       // the height at which each that came in here was last sent on
 	local   []types.Hash                      // those that came in here, in the order they came
 	dropped func(hash types.Hash, why string) // Config.Dropped
+
+	// replaced are those whose nonce another one took, oldest first. A block under way may
+	// have either of the two: which one it is, is known when the nonce is used.
+	replaced []replaced
 }
 
-func (p *pool) gaveUp(gone []mempool.Entry[*ledger.Checked], why string) {
+// replaced is a transaction whose nonce another one of its sender took.
+type replaced struct {
+	hash   types.Hash
+	sender types.Address
+	nonce  types.Nonce
+}
+
+// Why a validator gives a transaction up.
+const (
+	whyUsed     = "another transaction of its sender used its nonce"
+	whyReplaced = "another transaction of its sender took its nonce"
+	whyFull     = "the pool is full, and what took its place bids more"
+	whyOld      = "no block had room for its bid for as long as a pool keeps one"
+)
+
+func (p *pool) gaveUp(hash types.Hash, why string) {
+	if p.dropped != nil {
+		p.dropped(hash, why)
+	}
+}
+
+// displace takes note of the transactions that made room for another one.
+func (p *pool) displace(gone []mempool.Entry[*ledger.Checked], by *mempool.Entry[*ledger.Checked]) {
 	for i := range gone {
-		if p.dropped != nil {
-			p.dropped(gone[i].Hash, why)
+		if old := &gone[i]; old.Sender != by.Sender || old.Nonce != by.Nonce {
+			p.gaveUp(old.Hash, whyFull)
+			continue
+		}
+		if len(p.replaced) == maxReplaced {
+			p.gaveUp(p.replaced[0].hash, whyReplaced)
+			p.replaced = p.replaced[1:]
+		}
+		p.replaced = append(p.replaced, replaced{gone[i].Hash, gone[i].Sender, gone[i].Nonce})
+	}
+}
+
+// used gives up what waits with a nonce that a final block used, unless it is included.
+func (p *pool) used(accounts []mempool.Account, included map[types.Hash]bool) {
+	next := map[types.Address]types.Nonce{}
+	for _, a := range accounts {
+		next[a.Address] = a.Nonce
+	}
+	gone := func(hash types.Hash) {
+		if !included[hash] {
+			p.gaveUp(hash, whyUsed)
 		}
 	}
+	for _, entry := range p.Confirmed(accounts) {
+		gone(entry.Hash)
+	}
+	p.replaced = slices.DeleteFunc(p.replaced, func(r replaced) bool {
+		over := r.nonce < next[r.sender]
+		if over {
+			gone(r.hash)
+		}
+		return over
+	})
 }
 
 func newPool(dropped func(types.Hash, string)) *pool {
@@ -70,7 +129,8 @@ func (e *execution) hold(state *ledger.State, tx *ledger.Checked) error {
 		return e.pool.reports.add(state.Height(), tx)
 	}
 	entry := mempool.EntryOf(tx.Tx, tx.Hash, tx.Sender, tx.Size, tx)
-	_, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
+	gone, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
+	e.pool.displace(gone, &entry)
 	return err
 }
 
@@ -78,7 +138,7 @@ func (e *execution) hold(state *ledger.State, tx *ledger.Checked) error {
 func (e *execution) drop(hash types.Hash, why error) {
 	e.pool.reports.drop(hash)
 	if entry, held := e.pool.Drop(hash); held {
-		e.pool.gaveUp([]mempool.Entry[*ledger.Checked]{entry}, why.Error())
+		e.pool.gaveUp(entry.Hash, why.Error())
 		e.v.log.Info("a transaction was dropped", "hash", hash, "reason", why)
 	}
 }
@@ -96,15 +156,11 @@ func (e *execution) confirm(result *ledger.Result) {
 	for i := range result.Receipts {
 		included[result.Receipts[i].Hash] = true
 	}
-	var used []mempool.Entry[*ledger.Checked]
-	for _, entry := range e.pool.Confirmed(accounts) {
-		if !included[entry.Hash] {
-			used = append(used, entry)
-		}
-	}
 	e.pool.reports.confirm(result.Block.Header.Height, func(tx *ledger.Checked) bool { return included[tx.Hash] || result.State.Spends(tx) })
-	e.pool.gaveUp(used, "another transaction of its sender used its nonce")
-	e.pool.Expire(result.Block.Header.Height)
+	e.pool.used(accounts, included)
+	for _, old := range e.pool.Expire(result.Block.Header.Height) {
+		e.pool.gaveUp(old.Hash, whyOld)
+	}
 }
 
 // resend sends on again what came in here and has waited too long.

@@ -97,3 +97,26 @@ func content(n *Network) map[string]string {
 	})
 	return all
 }
+
+// Who waits for a transaction that another one of its sender replaced is told so with
+// the block that has the other one.
+func TestAReplacedTransactionIsToldOf(t *testing.T) {
+	n := up(t, Config{Ephemeral: true, Auto: true})
+	alice := newPayer(n, "alice")
+	first := alice.transfer(types.Address{1}, 1)
+	old := alice.transfer(types.Address{1}, 2)
+	better := *old
+	better.MaxFeePerCycle, better.MaxPriorityFeePerCycle = old.MaxFeePerCycle.Mul(2), old.MaxPriorityFeePerCycle.Mul(2).Add(types.WeiOf(1))
+	alice.signed(&better)
+	for _, tx := range []*types.Transaction{old, &better} {
+		if _, err := n.Submit(t.Context(), tx.Encode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ends, giveUp := n.finality.wait(old.Hash())
+	defer giveUp()
+	land(t, n, first)
+	if end := <-ends; end.receipt != nil || end.dropped == "" {
+		t.Errorf("the replaced transaction ended with %+v", end)
+	}
+}

@@ -98,7 +98,7 @@ func (s *submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed,
 	case end := <-ends:
 		if end.receipt == nil {
 			return nil, api.Refuse(http.StatusConflict, api.CodeDropped, "the transaction was dropped: %s", end.dropped).
-				Hint("Nothing of it was executed. Send it again, with a fresh nonce and a sufficient fee.")
+				Hint("No block has it so far. Send it again, with a fresh nonce and a sufficient fee.")
 		}
 		return &api.Executed{Receipt: *end.receipt, Logs: end.printed}, nil
 	case <-ctx.Done():
