@@ -64,8 +64,8 @@ type python struct{ path, version string }
 
 // find returns the named interpreter, or the first fitting one on PATH: plain
 // python3 first, as it is the one its user maintains, then by version. If a minor version
-// is required, no other fits.
-func find(named, required string, slow slowly) (python, error) {
+// is required, no other fits. look is ask, or recall.
+func find(named, required string, slow slowly, look func(string, slowly) (python, bool)) (python, error) {
 	names := []string{"python3"}
 	if required != "" {
 		names = append(names, "python"+required)
@@ -85,7 +85,7 @@ func find(named, required string, slow slowly) (python, error) {
 		if err != nil {
 			continue
 		}
-		found, ok := ask(path, slow)
+		found, ok := look(path, slow)
 		if ok && (required == "" || Minor(found.version) == required) {
 			return found, nil
 		}

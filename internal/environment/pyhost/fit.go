@@ -14,6 +14,7 @@ import (
 type interpreter struct {
 	named    string
 	slow     slowly
+	look     func(string, slowly) (python, bool) // ask, or recall
 	mu       sync.Mutex
 	required string // "": any
 	looked   bool
@@ -26,7 +27,7 @@ func (i *interpreter) find() (python, error) {
 	defer i.mu.Unlock()
 	if !i.looked {
 		i.looked = true
-		i.found, i.err = find(i.named, i.required, i.slow)
+		i.found, i.err = find(i.named, i.required, i.slow, i.look)
 	}
 	return i.found, i.err
 }

@@ -73,6 +73,7 @@ type Config struct {
 	Blocks       int              // sessions for blocks that one child serves; 0: 1
 	Slow         func(string)     // is told once, in words, of a Python that takes long to start; it may be nil
 	Costs        params.StepCosts // zero: that of the default parameters
+	Recall       bool             // takes what a Python answered at an earlier start, if its files are unchanged
 	Rate         time.Duration    // CPU time of a thousand cycles of a plain loop (decision C18); 0: each child measures it
 	// Notes is told at the end of each message what that took of the lines of its code;
 	// nil: nothing of that is noted. Outcomes are the same.
@@ -147,8 +148,12 @@ func New(config Config) *Pool {
 		var told sync.Once // a machine that is slow once is slow at every start
 		config.Slow = func(words string) { told.Do(func() { slow(words) }) }
 	}
+	look := ask
+	if config.Recall {
+		look = recall
+	}
 	p := &Pool{
-		python: interpreter{named: config.Python, slow: config.Slow}, config: config, sources: sources(), hints: newHints(),
+		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: sources(), hints: newHints(),
 		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts), rates: rates{stated: config.Rate},
 	}
 	for range config.Hosts {

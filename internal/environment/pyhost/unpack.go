@@ -15,7 +15,7 @@ import (
 // Interpreter returns the path of the Python that a pool with that name of one would
 // run, or a *MissingError.
 func Interpreter(named string) (string, error) {
-	found, err := find(named, "", nil)
+	found, err := find(named, "", nil, ask)
 	return found.path, err
 }
 

@@ -42,7 +42,7 @@ func openOrigin(config Config) (*origin, error) {
 	}
 	o := &origin{config: config}
 	if config.Programs == nil {
-		o.owned = pyhost.New(pyhost.Config{Python: config.Python, Slow: config.Slow})
+		o.owned = pyhost.New(pyhost.Config{Python: config.Python, Slow: config.Slow, Recall: true})
 	}
 	if err := o.open(); err != nil {
 		return nil, errors.Join(err, o.close())
