@@ -12,6 +12,7 @@ package mcpjob
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,6 +22,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
@@ -107,17 +109,44 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	return nil
 }
 
-// Do implements executor.Kind.
+// initialized is the last protocol version whose sessions begin with initialize. A later one
+// begins with another method, which a server of an earlier one may leave unanswered.
+const initialized = "2025-11-25"
+
+// Do implements executor.Kind. It asks for a session of a later protocol version only from a
+// server that refuses initialize.
 func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
-	server := k.servers[job.Spec.JobType.Mcp.Server]
-	if server.URL != "" {
-		return k.overHTTP(ctx, server, job.Spec)
+	result, err := k.call(ctx, job.Spec, &mcp.ClientSessionOptions{ProtocolVersion: initialized})
+	var unopened *unopenedError
+	var refusal *jsonrpc.Error
+	if errors.As(err, &unopened) && errors.As(err, &refusal) && ctx.Err() == nil {
+		return k.call(ctx, job.Spec, nil)
 	}
-	return overPipes(ctx, server, job.Spec)
+	return result, err
 }
 
+func (k *Kind) call(ctx context.Context, spec *push.JobSpec, session *mcp.ClientSessionOptions) ([]byte, error) {
+	server := k.servers[spec.JobType.Mcp.Server]
+	if server.URL != "" {
+		return k.overHTTP(ctx, server, spec, session)
+	}
+	return overPipes(ctx, server, spec, session)
+}
+
+// unopenedError says that a server opened no session.
+type unopenedError struct {
+	server string
+	cause  error
+}
+
+func (e *unopenedError) Error() string {
+	return fmt.Sprintf("the server %.80q does not open a session: %v", e.server, e.cause)
+}
+
+func (e *unopenedError) Unwrap() error { return e.cause }
+
 // overPipes starts a server, and ends it with the job.
-func overPipes(ctx context.Context, server Server, spec *push.JobSpec) ([]byte, error) {
+func overPipes(ctx context.Context, server Server, spec *push.JobSpec, session *mcp.ClientSessionOptions) ([]byte, error) {
 	p, err := process.Start(ctx, process.Command{Argv: server.Argv, Env: server.Env, Memory: executor.MemoryBytes(spec)})
 	if err != nil {
 		return nil, err
@@ -127,7 +156,7 @@ func overPipes(ctx context.Context, server Server, spec *push.JobSpec) ([]byte, 
 		io.Reader
 		io.Closer
 	}{io.LimitReader(p.Stdout, int64(most)), io.NopCloser(nil)} // Wait closes it
-	result, err := call(ctx, &mcp.IOTransport{Reader: output, Writer: p.Stdin, MaxLineLength: most}, spec)
+	result, err := callAnd(ctx, &mcp.IOTransport{Reader: output, Writer: p.Stdin, MaxLineLength: most}, spec, session, func() {})
 	late := time.AfterFunc(grace, p.Kill)
 	defer late.Stop()
 	if ended := p.Wait(); err != nil && ended != nil {
@@ -136,29 +165,26 @@ func overPipes(ctx context.Context, server Server, spec *push.JobSpec) ([]byte, 
 	return result, err
 }
 
-func (k *Kind) overHTTP(ctx context.Context, server Server, spec *push.JobSpec) ([]byte, error) {
+func (k *Kind) overHTTP(ctx context.Context, server Server, spec *push.JobSpec, session *mcp.ClientSessionOptions) ([]byte, error) {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	bounded := *k.client
 	bounded.Transport = &bounds{k.client.Transport, life, server.Headers, executor.AnswerBytes(spec, outbound.MaxBody)}
 	transport := &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &bounded, MaxRetries: -1, DisableStandaloneSSE: true}
-	result, err := callAnd(ctx, transport, spec, func() { time.AfterFunc(grace, end) })
+	result, err := callAnd(ctx, transport, spec, session, func() { time.AfterFunc(grace, end) })
 	return result, outbound.WithoutURL(err)
-}
-
-func call(ctx context.Context, transport mcp.Transport, spec *push.JobSpec) ([]byte, error) {
-	return callAnd(ctx, transport, spec, func() {})
 }
 
 // callAnd opens a session, calls the tool and ends the session, before which it
 // says so.
-func callAnd(ctx context.Context, transport mcp.Transport, spec *push.JobSpec, ends func()) ([]byte, error) {
+func callAnd(ctx context.Context, transport mcp.Transport, spec *push.JobSpec, options *mcp.ClientSessionOptions,
+	ends func()) ([]byte, error) {
 	job := spec.JobType.Mcp
 	nothing := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}} // that a server could ask of us
 	client := mcp.NewClient(&mcp.Implementation{Name: "cowboy-runner", Version: "1"}, nothing)
-	session, err := client.Connect(ctx, transport, nil)
+	session, err := client.Connect(ctx, transport, options)
 	if err != nil {
-		return nil, fmt.Errorf("the server %.80q does not open a session: %w", job.Server, err)
+		return nil, &unopenedError{job.Server, err}
 	}
 	defer session.Close()
 	defer ends()

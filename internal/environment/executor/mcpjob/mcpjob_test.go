@@ -1,9 +1,11 @@
 package mcpjob
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -33,9 +35,51 @@ func TestMain(m *testing.M) {
 	case "silent":
 		io.Copy(io.Discard, os.Stdin)
 		select {}
+	case "ignores":
+		answers(map[string]string{"initialize": opened, "tools/call": called})
+	case "modern":
+		answers(map[string]string{"server/discover": discovered, "tools/call": called})
 	case "dies":
 		os.Stderr.WriteString("no such luck")
 		os.Exit(7)
+	}
+}
+
+// What servers written by hand answer.
+const (
+	opened     = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"hand","version":"1"}}`
+	discovered = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"hand","version":"1"}}`
+	called     = `{"content":[{"type":"text","text":"done"}]}`
+)
+
+// answers is a server with results of some methods. It refuses initialize if it has none,
+// and leaves other methods unanswered.
+func answers(results map[string]string) {
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		var request struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal(lines.Bytes(), &request) != nil {
+			continue
+		}
+		if result := results[request.Method]; result != "" {
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", request.ID, result)
+		} else if request.Method == "initialize" {
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", request.ID)
+		}
+	}
+}
+
+// A server that leaves unknown methods unanswered is not asked any, and one that refuses
+// initialize is asked for a session of a later protocol version.
+func TestSessionsOfBothKindsOfProtocol(t *testing.T) {
+	for _, which := range []string{"ignores", "modern"} {
+		got, err := do(t, kind(t, map[string]Server{"s": program(t, which)}), job("s", "add", `{}`))
+		if want := `{"content":[{"text":"done","type":"text"}]}`; err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", which, got, err, want)
+		}
 	}
 }
 

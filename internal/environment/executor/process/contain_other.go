@@ -20,3 +20,6 @@ func await(_ *exec.Cmd) {}
 
 // limit does nothing: a process cannot bound another here (docs/RUNNERS.md).
 func limit(_ int, _ uint64) error { return nil }
+
+// endStrays does nothing: the environment of other processes is not known here.
+func endStrays(_ string) {}

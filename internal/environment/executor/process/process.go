@@ -4,8 +4,9 @@
 //
 // What a program may use is bounded: the bytes it prints, its memory where the
 // system can (Linux), its time by the context. Input reaches it only when its
-// bounds are in force. A program that leaves its process group gets away from the
-// killing; which programs run is the runner's owner's to say.
+// bounds are in force. What a program leaves behind in other groups and sessions is killed
+// with it on Linux, by the variable TMPDIR that it inherits; which programs run is the
+// runner's owner's to say.
 package process
 
 import (
@@ -16,6 +17,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,7 +62,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 		return nil, fmt.Errorf("a folder for %s: %w", c.Argv[0], err)
 	}
 	p := &Process{folder: folder, cmd: exec.Command(c.Argv[0], c.Argv[1:]...)}
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = folder, append([]string{"TMPDIR=" + folder}, c.Env...), &p.stderr, waitDelay
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = folder, append(slices.Clone(c.Env), p.mark()), &p.stderr, waitDelay
 	contain(p.cmd)
 	if err := p.start(c.Memory); err != nil {
 		os.RemoveAll(folder)
@@ -69,6 +71,9 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	p.stop = context.AfterFunc(ctx, p.Kill)
 	return p, nil
 }
+
+// mark is the variable that the processes of this program alone have.
+func (p *Process) mark() string { return "TMPDIR=" + p.folder }
 
 func (p *Process) start(memory uint64) error {
 	childIn, in, err := os.Pipe()
@@ -123,6 +128,7 @@ func (p *Process) Wait() error {
 	p.reaped = true
 	p.mu.Unlock()
 	p.stop()
+	endStrays(p.mark())
 	removed := os.RemoveAll(p.folder)
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // what holds its standard error has left the group

@@ -137,6 +137,29 @@ func TestWhatAProgramLeftEndsWithIt(t *testing.T) {
 	}
 }
 
+// Daemons end with the program too: those of a session of their own, and those that start
+// others until they are killed.
+func TestWhatLeftItsGroupEndsWithIt(t *testing.T) {
+	own(t)
+	for name, script := range map[string]string{
+		"a session of its own": `setsid sleep 1000 >/dev/null 2>&1 & echo $!`,
+		"a daemon's child":     `(setsid sh -c 'sleep 1000 & echo $! >pid; wait' >/dev/null 2>&1 &); while ! [ -s pid ]; do :; done; cat pid`,
+		"a chain of daemons":   `setsid sh -c 'echo "setsid sh next & sleep 1000" >next; sh next' >/dev/null 2>&1 & echo $!`,
+	} {
+		output, err := Run(context.Background(), sh(script), nil, 100)
+		var child int
+		if _, scan := fmt.Sscan(string(output), &child); err != nil || scan != nil {
+			t.Fatalf("%s: %q, %v, %v", name, output, err, scan)
+		}
+		if !gone(child) {
+			t.Errorf("%s: process %d goes on", name, child)
+		}
+	}
+	if own, err := os.ReadFile("/proc/self/environ"); err != nil || has(own, "TMPDIR=") {
+		t.Errorf("the mark of no program is found: %v", err)
+	}
+}
+
 func TestMemoryIsBoundedBeforeInputComes(t *testing.T) {
 	own(t)
 	c := sh(`read go; ulimit -v; ulimit -c`)
