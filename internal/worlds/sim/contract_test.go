@@ -209,6 +209,29 @@ stream 0: opened, hell (8)
 stream 1: big (65536), big (1048576), ended false`, `connection: up with VALIDATOR, down
 stream 1: opened, job (8), big (65536), big (1048576), last (8), ended false`},
 
+	{"a long frame behind the one that admits", func(e *parties) {
+		e.meet()
+		e.validator.hold = true
+		e.runner.Do(connection.Send{ID: ours, Stream: connection.Control, Frame: frame("ack", 8)})
+		e.runner.Do(connection.Send{ID: ours, Stream: connection.Control, Frame: frame("long", connection.MaxGreetingBytes+1)})
+		e.pass(time.Second)
+		e.validator.Do(connection.Admit{ID: theirs})
+		e.validator.Do(connection.Taken{ID: theirs})
+		e.pass(time.Second)
+	}, `connection: up with RUNNER
+stream 0: opened, hell (8), ack (8), long (4097)`, `connection: up with VALIDATOR`},
+
+	{"a long frame behind one that does not admit", func(e *parties) {
+		e.meet()
+		e.validator.hold = true
+		e.runner.Do(connection.Send{ID: ours, Stream: connection.Control, Frame: frame("ack", 8)})
+		e.runner.Do(connection.Send{ID: ours, Stream: connection.Control, Frame: frame("long", connection.MaxGreetingBytes+1)})
+		e.pass(time.Second)
+		e.validator.Do(connection.Taken{ID: theirs})
+		e.pass(time.Second)
+	}, `connection: up with RUNNER
+stream 0: opened, hell (8), ack (8), too long 4097 'l'`, `connection: up with VALIDATOR`},
+
 	{"frames that are none", func(e *parties) {
 		e.meet()
 		e.runner.Do(connection.Send{ID: ours, Stream: connection.Control, Frame: frame("long", connection.MaxGreetingBytes+1)})

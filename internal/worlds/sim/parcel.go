@@ -189,7 +189,7 @@ func (s *side) take(p *parcel) {
 			if p.what == toFrame { // nobody wants it
 				p.of.credit(len(p.frame))
 			}
-		case len(s.inbox) == 0 && (p.what != toFrame || s.untaken < connection.MaxUntaken):
+		case len(s.inbox) == 0 && s.ready(p):
 			s.read(p)
 		default:
 			s.inbox = append(s.inbox, p)

@@ -114,7 +114,7 @@ func (c *connections) sever() {
 func (s *side) deliver() {
 	for len(s.inbox) > 0 && !s.over {
 		p := s.inbox[0]
-		if p.what == toFrame && s.untaken >= connection.MaxUntaken {
+		if !s.ready(p) {
 			return
 		}
 		if s.inbox = s.inbox[1:]; len(s.inbox) == 0 {
@@ -122,6 +122,17 @@ func (s *side) deliver() {
 		}
 		s.read(p)
 	}
+}
+
+// ready reports whether a parcel may be told now. A frame waits for a place. One that is too
+// long unless an earlier one has its sender admitted waits until those are taken.
+func (s *side) ready(p *parcel) bool {
+	if p.what != toFrame || s.untaken == 0 {
+		return true
+	}
+	length := len(p.frame)
+	unjudged := length > connection.MaxGreetingBytes && length <= connection.MaxFrameBytes && !s.admitted
+	return s.untaken < connection.MaxUntaken && !unjudged
 }
 
 // taken makes room for a frame.

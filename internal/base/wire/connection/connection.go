@@ -16,6 +16,8 @@
 //     that stream.
 //   - A frame is whole, and 1 to MaxFrameBytes long. Memory is taken as bytes
 //     come, whatever length was claimed.
+//   - A frame above MaxGreetingBytes, of a peer that is not Admitted, is judged when all
+//     frames that were told are Taken: one of them may have the peer Admitted.
 //   - At most MaxUntaken frames of a connection were told and not Taken: a peer
 //     that sends faster than it is attended to is held up itself.
 //   - Whatever is asked of a connection that is not, or not any more, or of a

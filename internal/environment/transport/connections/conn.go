@@ -18,6 +18,7 @@ type conn struct {
 	host     *end
 	id       connection.ID
 	admitted atomic.Bool
+	judging  sync.Mutex         // who waits for all places of untaken
 	untaken  chan struct{}      // a place for each frame that was told and not taken
 	reading  chan struct{}      // a place for each large frame that is being read or waits to be told
 	giveUp   context.CancelFunc // of dialling
@@ -239,4 +240,22 @@ func (c *conn) taken() {
 		c.large = c.large[1:]
 		<-c.untaken
 	}
+}
+
+// admits reports whether the peer is admitted once the frames before are taken, since one of
+// them may be what admits it. Then the places of all frames are free at once.
+func (c *conn) admits() bool {
+	if c.admitted.Load() {
+		return true
+	}
+	c.judging.Lock()
+	defer c.judging.Unlock()
+	held, over := 0, c.quic.Context().Done()
+	for held < connection.MaxUntaken && enter(c.untaken, over) {
+		held++
+	}
+	for range held {
+		<-c.untaken
+	}
+	return c.admitted.Load()
 }

@@ -256,7 +256,7 @@ func (s *stream) readFrame(r *bufio.Reader) bool {
 		c.tell(long)
 		return false
 	}
-	if long.Length > connection.MaxGreetingBytes && !c.admitted.Load() {
+	if long.Length > connection.MaxGreetingBytes && !c.admits() {
 		first, err := r.Peek(1)
 		if err != nil {
 			s.tellEnd(err, true)
