@@ -13,7 +13,8 @@ const (
 	prefixActor   = 'r' // ‖ address → Actor
 	prefixCode    = 'c' // ‖ keccak256(code) → code
 	prefixStorage = 's' // ‖ address ‖ keccak256(key) → Entry
-	prefixMessage = 'm' // ‖ sequence number_be8 → Message
+	prefixMessage = 'm' // ‖ turn_be8 ‖ sequence number_be8 → Message
+	prefixLine    = 'q' // ‖ kind of line ‖ address → line
 	prefixCounter = 'n' // ‖ name → the next sequence number
 )
 

@@ -68,7 +68,7 @@ func (f *frame) Send(target types.Address, handler string, payload []byte, cycle
 		return refused("bad_limit", "a delivery has 1 to %d cycles and at most %d cells", p.LaneSystemCycles, p.CellsLimit)
 	}
 	b := f.x.block
-	m := &Message{SentAt: b.Height, Cause: f.x.cause.Hash, From: f.msg.Self, To: target, Handler: handler,
+	m := &Message{SentAt: b.Height, Cause: f.x.cause.Hash, From: f.msg.Self, Payer: f.msg.Self, To: target, Handler: handler,
 		Payload: append([]byte{}, payload...), Cycles: cycles, Cells: cells, PriceCycle: b.BaseFeeCycle, PriceCell: b.BaseFeeCell}
 	cost, ok := m.cost()
 	if !ok || !f.x.state.Debit(f.msg.Self, cost) {

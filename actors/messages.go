@@ -12,9 +12,11 @@ import (
 // use goes back to the sender.
 type Message struct {
 	_          struct{}  `cbor:",toarray"`
-	Seq        types.Seq // chain-wide, the order of delivery
+	Seq        types.Seq // chain-wide, in the order sent
+	Turn       uint64    // in which it is delivered (decision C16)
 	SentAt     types.Height
-	Cause      types.Hash // the hash of the receipt it was sent under
+	Cause      types.Hash    // the hash of the receipt it was sent under
+	Payer      types.Address // that prepaid the limits: From, or the submitter of the job
 	From       types.Address
 	To         types.Address
 	Handler    string
@@ -33,20 +35,26 @@ func (m *Message) Prepaid() types.Wei {
 	return m.PriceCycle.Mul(uint64(m.Cycles)).Add(m.PriceCell.Mul(uint64(m.Cells)))
 }
 
-// Enqueue gives a message, which is paid for, its sequence number and stores it.
+// Enqueue stores a prepaid message and sets its sequence number. GiveTurns sets its turn.
 func (s *State) Enqueue(m *Message) {
-	m.Seq = s.next("message")
-	s.Set(messageKey(m.Seq), codec.Marshal(m))
+	m.Seq, m.Turn = s.next("message"), noTurn
+	s.Set(messageKey(m), codec.Marshal(m))
 }
 
-// Dequeue removes a message that is being delivered. Its prepayment is the
-// caller's to settle.
-func (s *State) Dequeue(m *Message) { s.Set(messageKey(m.Seq), nil) }
+// Dequeue removes a message that is being delivered. The caller settles its prepayment.
+func (s *State) Dequeue(m *Message) {
+	s.Set(messageKey(m), nil)
+	s.leaveLine(m)
+}
 
-// ScanMessages calls each for every waiting message, oldest first, until it
-// returns false.
+// ScanMessages calls each for every waiting message in the order of delivery, until
+// each returns false: by turn, within a turn by sequence number.
 func ScanMessages(s Reader, each func(*Message) bool) {
-	s.Scan([]byte{prefixMessage}, []byte{prefixMessage + 1}, func(_, value []byte) bool {
+	scanMessages(s, []byte{prefixMessage}, each)
+}
+
+func scanMessages(s Reader, from []byte, each func(*Message) bool) {
+	s.Scan(from, []byte{prefixMessage + 1}, func(_, value []byte) bool {
 		m := new(Message)
 		decode(value, m)
 		return each(m)
@@ -66,15 +74,24 @@ func MessageIn(key, value []byte) *Message {
 
 // next returns a counter and adds one to it.
 func (s *State) next(counter string) types.Seq {
-	key := append([]byte{prefixCounter}, counter...)
-	var n uint64
-	if data := s.Get(key); data != nil {
-		n = binary.BigEndian.Uint64(data)
-	}
-	s.Set(key, binary.BigEndian.AppendUint64(nil, n+1))
+	n := s.counter(counter)
+	s.setCounter(counter, n+1)
 	return types.Seq(n)
 }
 
-func messageKey(seq types.Seq) []byte {
-	return binary.BigEndian.AppendUint64([]byte{prefixMessage}, uint64(seq))
+func (s *State) counter(name string) (n uint64) {
+	if data := s.Get(counterKey(name)); data != nil {
+		n = binary.BigEndian.Uint64(data)
+	}
+	return n
+}
+
+func (s *State) setCounter(name string, n uint64) {
+	s.Set(counterKey(name), binary.BigEndian.AppendUint64(nil, n))
+}
+
+func counterKey(name string) []byte { return append([]byte{prefixCounter}, name...) }
+
+func messageKey(m *Message) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte{prefixMessage}, m.Turn), uint64(m.Seq))
 }

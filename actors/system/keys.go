@@ -28,9 +28,6 @@ var (
 func keyJob(id types.Hash) []byte     { return append([]byte("job/"), id[:]...) }
 func keySpec(id types.Hash) []byte    { return append([]byte("spec/"), id[:]...) }
 func keyNonce(a types.Address) []byte { return append([]byte("nonce/"), a[:]...) }
-func keyCallback(seq types.Seq) []byte {
-	return binary.BigEndian.AppendUint64([]byte("callback/"), uint64(seq))
-}
 func keyMRU(m types.Address, k types.JobKind) []byte {
 	return append(append([]byte("mru/"), m[:]...), byte(k))
 }

@@ -183,24 +183,11 @@ func (b *InBlock) callBack(j *Job, status Status, result []byte, why *JobError) 
 	}
 	to := SpecOf(b.State, j.ID).Callback
 	answer := Answer{JobID: j.ID, Status: status, Result: result, Error: why, CorrelationID: to.CorrelationID, Context: to.Context}
-	message := &actors.Message{SentAt: b.Height, Cause: j.ID, From: types.DispatcherAddress, To: to.Actor, Handler: to.Handler,
-		Payload: codec.Marshal(&answer), Cycles: j.Terms.Cycles, Cells: j.Terms.Cells, PriceCycle: j.Terms.PriceCycle,
-		PriceCell: j.Terms.PriceCell}
+	message := &actors.Message{SentAt: b.Height, Cause: j.ID, Payer: j.Submitter, From: types.DispatcherAddress, To: to.Actor,
+		Handler: to.Handler, Payload: codec.Marshal(&answer), Cycles: j.Terms.Cycles, Cells: j.Terms.Cells,
+		PriceCycle: j.Terms.PriceCycle, PriceCell: j.Terms.PriceCell}
 	if !b.State.Debit(types.DispatcherAddress, message.Prepaid()) {
 		panic("system: the escrow does not hold the callback of job " + j.ID.String())
 	}
 	b.State.Enqueue(message)
-	b.State.SetStorage(types.DispatcherAddress, keyCallback(message.Seq), j.Submitter[:])
-}
-
-// TakeCallback returns who gets what the delivery of a message of 0x02 leaves of
-// its limits: the submitter of the job, who paid them. It is remembered no longer.
-func TakeCallback(s *actors.State, seq types.Seq) types.Address {
-	key := keyCallback(seq)
-	data, found := actors.StorageOf(s, types.DispatcherAddress, key)
-	if !found {
-		panic("system: a message of 0x02 is no callback")
-	}
-	s.DeleteStorage(types.DispatcherAddress, key)
-	return types.Address(data)
 }

@@ -488,7 +488,7 @@ func TestJ16TheCallbackIsAMessageOfTheDispatcher(t *testing.T) {
 		answer.Error != nil || string(answer.CorrelationID) != "c" || string(answer.Context) != "x" || answer.JobID != id {
 		t.Errorf("%+v, %v", answer, err)
 	}
-	if who := TakeCallback(w.state, found.Seq); who != w.address("bob") {
+	if who := found.Payer; who != w.address("bob") {
 		t.Errorf("the rest goes to %s", w.name(who))
 	}
 	w.end()

@@ -38,6 +38,9 @@ func Audit(state *State) error {
 	if bids := scheduler.LockedBids(state.params, reader{state.tree}); escrow.Less(bids) {
 		return fmt.Errorf("ledger: height %d: the escrow holds %s wei, and the pending timers' bids are %s", state.Height(), escrow, bids)
 	}
+	if err := actors.CheckLines(reader{state.tree}); err != nil {
+		return fmt.Errorf("ledger: height %d: %w", state.Height(), err)
+	}
 	if err := system.Audit(reader{state.tree}, state.Height()); err != nil {
 		return fmt.Errorf("ledger: height %d: %w", state.Height(), err)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/plant"
@@ -14,11 +13,12 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// deliverMessages delivers what earlier blocks sent, oldest first, until the
-// next does not fit: at most max_deferred_messages_per_block, in the system lane
-// and in what the user lane left. Those behind it wait, in order. What a
-// delivery sends is for the next block. A message over which the environment
-// fails is passed over, and keeps its place.
+// deliverMessages delivers the messages of earlier blocks in turns: one message of
+// each receiver per turn, within a turn the oldest first. It ends at the first message
+// that does not fit: at most max_deferred_messages_per_block, in the system lane and in
+// the rest of the user lane. The messages after it wait. The messages that a delivery
+// sends are for the next block. A message that the environment fails on keeps its
+// place.
 //
 // Spec: decisions C16, C18.
 func (r *run) deliverMessages() error {
@@ -109,6 +109,12 @@ func (r *run) sentBefore() (messages []*actors.Message) {
 	return messages
 }
 
+// giveTurns gives the messages of this block their turns.
+func (r *run) giveTurns() error {
+	r.state.GiveTurns()
+	return nil
+}
+
 // messageRoom is what the system lane and the user lane have left together.
 func (r *run) messageRoom() types.Cycles {
 	return r.left(laneSystem).Add(r.left(laneUser))
@@ -137,9 +143,8 @@ func (r *run) deliver(m *actors.Message, cycles types.Cycles, cells types.Cells)
 	return nil
 }
 
-// settleMessage burns what a message used of what was paid for it, returns the
-// rest to who sent it, of a job's callback to the submitter (decision J7), and
-// counts it.
+// settleMessage burns the used part of a message's prepayment, refunds the rest to its
+// payer (of a callback the submitter: decision J7), and counts the message.
 func (r *run) settleMessage(m *actors.Message, cycles types.Cycles, cells types.Cells) (fee types.Wei) {
 	if plant.Planted == plant.PriceOfToday {
 		m.PriceCycle = m.PriceCycle.Min(r.header.BaseFeeCycle)
@@ -147,11 +152,7 @@ func (r *run) settleMessage(m *actors.Message, cycles types.Cycles, cells types.
 	charge := feemarket.Charge{Price: feemarket.Price{BaseFeeCycle: m.PriceCycle, BaseFeeCell: m.PriceCell},
 		Cycles: m.Cycles, Cells: m.Cells, Total: m.Prepaid()}
 	cost, refund := charge.Settle(cycles, cells)
-	payer := m.From
-	if payer == types.DispatcherAddress {
-		payer = system.TakeCallback(r.state, m.Seq)
-	}
-	r.state.Credit(payer, refund)
+	r.state.Credit(m.Payer, refund)
 	r.burn(cost)
 	fromSystem := min(cycles, r.left(laneSystem))
 	r.spend(laneSystem, fromSystem)

@@ -23,6 +23,7 @@ func (r *run) transition(fill func() error) (*Result, error) {
 		r.fireAfter,        // CIP-1 §3 steps 4 to 10, decision T3
 		r.deliverMessages,  // decision C16
 		r.advanceJobs,      // CIP-1 §3 step 11, decisions J4, J6
+		r.giveTurns,        // decision C16
 		r.noteLateWrites,   // decision T26
 		r.endEpoch,         // decision C6
 		r.settleBooks,      // decisions C14, C15

@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -71,4 +74,5 @@ func (r *Retraced) gather(parent *State, result *Result, of types.Hash) {
 		}
 		return true
 	})
+	slices.SortFunc(r.Sent, func(a, b actors.Message) int { return cmp.Compare(a.Seq, b.Seq) })
 }

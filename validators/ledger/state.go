@@ -199,7 +199,7 @@ func (s *State) ScanStorage(actor types.Address, each func(actors.Entry) bool) {
 	actors.ScanStorage(reader{s.tree}, actor, each)
 }
 
-// Messages calls each for every deferred message, oldest first, until it
+// Messages calls each for every deferred message in the order of delivery, until each
 // returns false.
 func (s *State) Messages(each func(*actors.Message) bool) {
 	actors.ScanMessages(reader{s.tree}, each)

@@ -251,6 +251,12 @@ func (j *Judge) delivered(o *Observation, m *moves, wrong func(string, ...any)) 
 		}
 		m.add(sent.payer, new(big.Int).Sub(sent.paid(), r.Fee.Big()))
 	}
+	j.takeTurns(o, func(s *Sent) (types.Address, bool) {
+		if c := j.work.callers[s.Hash]; c != nil {
+			return c.job.spec.Submitter, true
+		}
+		return types.Address{}, false
+	})
 	for _, s := range o.Sent {
 		p := prepaid{s, h.BaseFeeCycle, h.BaseFeeCell, s.From}
 		if c := j.work.callers[s.Hash]; c != nil { // at the prices of the job's submission, from its escrow

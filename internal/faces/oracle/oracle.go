@@ -133,6 +133,7 @@ type Judge struct {
 	timers     timers
 	sponsors   sponsors
 	blamed     blames
+	turns      turns
 	window     window
 	before     feesBefore
 	books      books
@@ -162,7 +163,7 @@ type Counts struct {
 	Triggered, Lanes, Weights, Asked, BaseFees                                         int
 	Passed, HostFailed                                                                 int // by name; of them at their end
 	Leaders, Nonces, Accounts, Deliveries, Sets, Boots, Persisted                      int
-	Jobs, JobsEnded, Draws, Presences, Present                                         int // P, and the bits set in them
+	Jobs, JobsEnded, Draws, Turns, Presences, Present                                  int // P, and the bits set in them
 }
 
 // Of is how much each oracle has judged, by its name.
@@ -170,7 +171,7 @@ func (c Counts) Of() map[string]int {
 	return map[string]int{"agreement": c.Heights, "certificates": c.Certificates, "roots": c.Rehashed, "supply": c.Summed,
 		"fees": c.Receipts, "basefees": c.BaseFees, "lane": c.Lanes, "passing": c.Heights, "timers": c.Scheduled, "leader": c.Leaders,
 		"nonces": c.Nonces, "accounts": c.Accounts, "nextset": c.Heights, "durable": c.Boots + c.Persisted, "jobs": c.Jobs,
-		"presence": c.Presences}
+		"presence": c.Presences, "turns": c.Turns}
 }
 
 // New returns a judge of a chain that began with these rules.
@@ -186,6 +187,7 @@ func New(rules Rules) *Judge {
 		timers:   newTimers(),
 		sponsors: sponsors{},
 		blamed:   newBlames(),
+		turns:    newTurns(),
 		before:   feesBefore{header: &rules.Genesis.Header, lane: rules.Lane},
 		books:    newBooks(rules.Accounts),
 		turnover: newTurnover(rules.Set),

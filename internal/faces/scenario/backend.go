@@ -111,7 +111,7 @@ type Backend interface {
 // scenario's own.
 var (
 	Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers", "leader", "nonces", "accounts",
-		"nextset", "durable"}
+		"nextset", "durable", "turns"}
 	OraclesOfRunners = []string{"jobs", "presence"}
 )
 
@@ -133,7 +133,8 @@ func (e *unjudged) Error() string { return e.what }
 var needs = map[string]string{"roots": "it audits some heights; run some more blocks",
 	"supply": "it audits some heights; run some more blocks",
 	"fees":   "send a transaction first", "timers": "schedule a timer first", "nextset": "let a validator join or leave first",
-	"jobs": "submit a job first", "presence": "bring runners up, and run some blocks first"}
+	"turns": "send a message or submit a job with a callback first",
+	"jobs":  "submit a job first", "presence": "bring runners up, and run some blocks first"}
 
 // Queue is how much waits somewhere.
 type Queue struct {
