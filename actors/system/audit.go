@@ -87,7 +87,7 @@ func checkJobs(s actors.Reader, height types.Height) (active map[types.Address]u
 // check looks at one job.
 func (j *Job) check(s actors.Reader, height types.Height) error {
 	pending := j.Status == Pending
-	if listed := s.Get(keyWaiting(j.Seq)) != nil; listed != pending || pending != (len(j.Committee) == 0) {
+	if listed := s.Get(keyWaiting(j.Since, j.Seq)) != nil; listed != pending || pending != (len(j.Committee) == 0) {
 		return fmt.Errorf("job %s is %s with a committee of %d; that it waits is said to be %t", j.ID, j.Status, len(j.Committee), listed)
 	}
 	switch {

@@ -3,6 +3,7 @@ package system
 import (
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
@@ -12,11 +13,10 @@ import (
 // there. What is beyond waits for the next block.
 const maxJudged = 4_000_000
 
-// Advance attends to jobs at the end of a block: those whose deadline passed, by
-// deadline, and then those that wait for runners, in the order of submission. Both
-// are bounded; the rest is for the next block.
+// Advance attends to jobs at the end of a block: first the jobs whose deadline passed,
+// by deadline, then the draws. Both are bounded; the rest is for the next block.
 //
-// Spec: CIP-1 §3 step 11, CIP-11 §§9, 11.2, decisions J4, J6.
+// Spec: CIP-1 §3 step 11, CIP-11 §§9, 11.2, decisions J2, J4, J6.
 func (b *InBlock) Advance() (effect Effect) {
 	for _, id := range b.overdue() {
 		b.expire(JobOf(b.State, id), &effect)
@@ -44,48 +44,106 @@ func (b *InBlock) expire(j *Job, effect *Effect) {
 	b.conclude(j, effect)
 }
 
-// drawWaiting draws committees. Where more jobs wait than a block tries, the next
-// block goes on behind the last: jobs that nobody can do keep none from its turn.
+// drawWaiting draws committees: first for the jobs that begin to wait in this block,
+// in the order of submission, then for the next jobs of the round. A round goes once
+// over all waiting jobs. It begins when the registry, P or a parameter changes, so
+// that no draw is spent on a job for which nothing changed.
+//
+// Spec: decisions J2, J4.
 func (b *InBlock) drawWaiting(effect *Effect) {
-	jobs := JobsOf(b.State)
-	ids := b.waiting(jobs.Cursor)
-	if len(ids) == 0 {
+	if first, _ := b.waiting(nil, nil, 1); len(first) == 0 {
 		return
 	}
-	urn := b.newDrawing()
-	var last *Job
-	all := uint64(len(ids)) < b.Params.MaxDraws
-	for _, id := range ids {
-		if urn.spent() {
-			all = false
-			break
+	jobs := JobsOf(b.State)
+	before := jobs
+	if pool := b.pool(); pool != jobs.Pool || b.registryWritten() {
+		jobs.Pool, jobs.Left = pool, jobs.Open
+	}
+	fresh, more := b.waiting(keyWaiting(b.Height, 0), nil, b.Params.MaxDraws)
+	old, all := b.round(jobs, min(jobs.Left, b.Params.MaxDraws-uint64(len(fresh))))
+	tried := b.drawAll(append(fresh, old...), effect)
+	next := Place{Since: b.Height}
+	if len(tried) > 0 {
+		next = tried[len(tried)-1]
+		next.Seq++
+	}
+	switch ofOld := len(tried) - len(fresh); {
+	case ofOld < 0 || more: // a new job was not tried: the round comes to it
+		if jobs.Left == 0 || all && len(old) == 0 {
+			jobs.Cursor = next
 		}
-		last = JobOf(b.State, id)
-		b.draw(last, urn, effect)
+		jobs.Left = jobs.Open
+	case all && ofOld == len(old):
+		jobs.Left, jobs.Cursor = 0, Place{}
+	case ofOld > 0:
+		jobs.Left, jobs.Cursor = jobs.Left-uint64(ofOld), next
 	}
-	cursor := types.Seq(0)
-	if !all && last != nil {
-		cursor = last.Seq + 1
-	}
-	if cursor != jobs.Cursor {
-		jobs = JobsOf(b.State)
-		jobs.Cursor = cursor
+	if jobs != before {
 		b.setJobs(jobs)
 	}
 }
 
-// waiting lists jobs that wait to be drawn, from the cursor on and then those
-// before it, as many as a block tries.
-func (b *InBlock) waiting(cursor types.Seq) (ids []types.Hash) {
-	take := func(_, id []byte) bool {
-		ids = append(ids, types.Hash(id))
-		return uint64(len(ids)) < b.Params.MaxDraws
+// drawAll draws for jobs in turn, until the block has judged as many runners as it may.
+// It returns the places of the jobs it tried.
+func (b *InBlock) drawAll(ids []types.Hash, effect *Effect) (tried []Place) {
+	if len(ids) == 0 {
+		return nil
 	}
-	b.State.Scan(keyWaiting(cursor), after(prefixWaiting), take)
-	if cursor > 0 && uint64(len(ids)) < b.Params.MaxDraws {
-		b.State.Scan([]byte(prefixWaiting), keyWaiting(cursor), take)
+	urn := b.newDrawing()
+	for _, id := range ids {
+		if urn.spent() {
+			break
+		}
+		j := JobOf(b.State, id)
+		tried = append(tried, Place{Since: j.Since, Seq: j.Seq})
+		b.draw(j, urn, effect)
 	}
-	return ids
+	return tried
+}
+
+// round lists the next jobs of the round, at most so many, and reports whether they are
+// all jobs that waited before this block.
+func (b *InBlock) round(jobs Jobs, most uint64) (ids []types.Hash, all bool) {
+	cursor, end := keyWaiting(jobs.Cursor.Since, jobs.Cursor.Seq), keyWaiting(b.Height, 0)
+	ids, more := b.waiting(cursor, end, most)
+	if more {
+		return ids, false
+	}
+	rest, more := b.waiting(nil, cursor, most-uint64(len(ids)))
+	return append(ids, rest...), !more
+}
+
+// waiting lists at most so many jobs that wait under keys in [from, to), and reports
+// whether there are more. A bound that is nil is that of all waiting jobs.
+func (b *InBlock) waiting(from, to []byte, most uint64) (ids []types.Hash, more bool) {
+	if from == nil {
+		from = []byte(prefixWaiting)
+	}
+	if to == nil {
+		to = after(prefixWaiting)
+	}
+	b.State.Scan(from, to, func(_, id []byte) bool {
+		if more = uint64(len(ids)) == most; !more {
+			ids = append(ids, types.Hash(id))
+		}
+		return !more
+	})
+	return ids, more
+}
+
+// pool identifies what decides who may be drawn, except for the registry.
+func (b *InBlock) pool() types.Hash {
+	p := b.Params
+	return types.Keccak(b.Presence.Bytes(), codec.Marshal([]any{p.Push, p.MinStake, p.MinReputation, p.StaleHeartbeatBlocks,
+		p.StakeCoverPermille}))
+}
+
+// registryWritten reports whether this block wrote a runner's record.
+func (b *InBlock) registryWritten() bool {
+	return slices.ContainsFunc(b.State.StorageWritten(types.RegistryAddress), func(key []byte) bool {
+		_, is := RunnerIn(key)
+		return is
+	})
 }
 
 // drawing is what the draws of one block share.

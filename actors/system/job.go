@@ -172,7 +172,7 @@ func (b *InBlock) put(j *Job) { b.store(types.DispatcherAddress, keyJob(j.ID), j
 // index enters a job among those that wait, or not, and under its deadline.
 func (b *InBlock) index(j *Job) {
 	if j.Status == Pending {
-		b.State.Set(keyWaiting(j.Seq), j.ID[:])
+		b.State.Set(keyWaiting(j.Since, j.Seq), j.ID[:])
 	}
 	b.State.Set(keyDeadline(j.Deadline(), j.Seq), j.ID[:])
 }
@@ -180,7 +180,7 @@ func (b *InBlock) index(j *Job) {
 // unindex takes it out again. It is called before the status or the deadline moves.
 func (b *InBlock) unindex(j *Job) {
 	if j.Status == Pending {
-		b.State.Set(keyWaiting(j.Seq), nil)
+		b.State.Set(keyWaiting(j.Since, j.Seq), nil)
 	}
 	b.State.Set(keyDeadline(j.Deadline(), j.Seq), nil)
 }
@@ -190,7 +190,16 @@ type Jobs struct {
 	_      struct{}  `cbor:",toarray"`
 	Next   types.Seq // of the next job
 	Open   uint64
-	Cursor types.Seq // where the draws of waiting jobs go on
+	Cursor Place      // of the next job of the round
+	Left   uint64     // draws of the round that are left, at most; 0: no round
+	Pool   types.Hash // of the last block with waiting jobs (pool)
+}
+
+// Place is where a job waits: by the height since which it does, then by submission.
+type Place struct {
+	_     struct{} `cbor:",toarray"`
+	Since types.Height
+	Seq   types.Seq
 }
 
 // JobsOf returns it.

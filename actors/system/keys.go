@@ -67,12 +67,12 @@ func SpecIn(key []byte) (job types.Hash, ok bool) {
 // Keys outside of all storage, whose order is that of their bytes. What stands
 // under them follows from the jobs, and Audit sees that it does.
 const (
-	prefixWaiting  = "j/w" // ‖ sequence number_be8 → id: jobs that wait to be drawn, in the order they were submitted
+	prefixWaiting  = "j/w" // ‖ height_be8 ‖ sequence number_be8 → id: jobs that wait to be drawn, by the height since which they do
 	prefixDeadline = "j/d" // ‖ height_be8 ‖ sequence number_be8 → id: open jobs by deadline
 )
 
-func keyWaiting(seq types.Seq) []byte {
-	return binary.BigEndian.AppendUint64([]byte(prefixWaiting), uint64(seq))
+func keyWaiting(since types.Height, seq types.Seq) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte(prefixWaiting), uint64(since)), uint64(seq))
 }
 
 func keyDeadline(deadline types.Height, seq types.Seq) []byte {

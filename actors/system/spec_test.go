@@ -226,24 +226,86 @@ func TestJ4TooFewCandidatesWait(t *testing.T) {
 	}
 }
 
-// J4: at most so many draws a block, in the order of submission, and those that
-// nobody can do keep none of the others from its turn.
-func TestJ4AMultitudeThatNobodyCanDoStopsNoOne(t *testing.T) {
+// waitFor submits jobs of a submitter that ask for so many runners, each for another price.
+func (w *world) waitFor(from string, jobs, runners uint64) (ids []types.Hash) {
+	w.t.Helper()
+	for i := range jobs {
+		s := spec(runners)
+		s.TimeoutBlocks, s.MaxPrice = 1000, types.WeiOf(1000+i)
+		id, code := w.submit(from, s)
+		w.must(code)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// J2: a new job is drawn in its own block, however many jobs wait that nobody can do.
+func TestJ2ANewJobIsDrawnBeforeThousandsThatWait(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	for range 4 {
+		w.waitFor("carol", 1000, 3)
+		w.end()
+	}
+	for range 3 {
+		w.drawn(spec(1))
+		w.must(w.registry("alice", "update", Amendment{Runner: w.address("r0"), Offer: offer()})) // a round begins
+	}
+}
+
+// J2, J4: of the jobs that one block submits beyond its draws, each is tried in its turn,
+// and a job that waits is tried again as soon as a runner comes.
+func TestJ4EachWaitingJobHasItsTurn(t *testing.T) {
 	w := newWorld(t, func(p *params.Params) { p.MaxDraws = 4 })
 	w.register("r0")
-	for range 11 {
-		tooMany := spec(3)
-		tooMany.TimeoutBlocks = 1000
-		if _, code := w.submit("carol", tooMany); code != "" {
-			t.Fatal(code)
-		}
-	}
-	id, _ := w.submit("bob", spec(1))
+	w.waitFor("carol", 11, 2)
+	last, _ := w.submit("bob", spec(1))
 	for range 3 {
 		w.end()
 	}
+	if w.job(last).Status != Assigned {
+		t.Error("the twelfth job of a block is not drawn in the third block of four draws each")
+	}
+	for range 3 {
+		w.end()
+	}
+	if left := JobsOf(w.state).Left; left != 0 {
+		t.Errorf("the round goes on with %d draws left, though nothing changed", left)
+	}
+	w.register("r1")
+	for range 3 {
+		w.end()
+	}
+	assigned := 0
+	OpenJobs(w.state, func(j *Job) bool {
+		if j.Status == Assigned {
+			assigned++
+		}
+		return true
+	})
+	if most := 1 + 3; assigned != most { // r0 takes four jobs at once
+		t.Errorf("%d jobs are assigned, want %d", assigned, most)
+	}
+}
+
+// J4: a demand that found too few runners costs no draw until the registry or P changes.
+func TestJ4WhatFoundTooFewWaitsForAChange(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1")
+	w.absent["r1"] = true
+	w.end()
+	id := w.waitFor("carol", 1, 2)[0]
+	w.end()
+	for range 2 {
+		if left := JobsOf(w.state).Left; left != 0 {
+			t.Fatalf("%d draws are left of the round without a change", left)
+		}
+		w.end()
+	}
+	w.absent["r1"] = false
+	w.end()
 	if w.job(id).Status != Assigned {
-		t.Error("the job is not drawn within as many blocks as its turn takes")
+		t.Error("the job is not drawn in the block whose P has its runners")
 	}
 }
 

@@ -80,10 +80,10 @@ func (r *run) tellCallback(m *actors.Message, fault *types.Fault) {
 func (s *State) nextDeadline() (types.Height, bool) { return system.NextDeadline(reader{s.tree}) }
 
 // jobsDue reports whether jobs have to be attended to in the next block: one whose
-// deadline is behind, or those that the draws of this block did not come to.
+// deadline is behind, or those that the round of draws has not come to.
 func (s *State) jobsDue() bool {
 	deadline, open := s.nextDeadline()
-	return open && (deadline <= s.header.Height || system.JobsOf(reader{s.tree}).Cursor > 0)
+	return open && (deadline <= s.header.Height || system.JobsOf(reader{s.tree}).Left > 0)
 }
 
 // OpenJobs is how many jobs have not ended.

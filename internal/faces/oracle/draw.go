@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"math/big"
 	"slices"
 
@@ -41,33 +42,63 @@ func (w *work) advance(o *Observation) {
 	w.drawAll(o)
 }
 
-// drawAll draws for the jobs that wait, from where the last block left off.
+// drawAll draws first for the jobs that begin to wait in this block, then goes on with
+// the round: once over all older ones, whenever who may be drawn may have changed
+// (decisions J2, J4).
 func (w *work) drawAll(o *Observation) {
-	waiting := w.inOrder(func(j *job) bool { return j.pending && j.spec.TimeoutBlocks > 0 }, bySeq)
-	if len(waiting) == 0 {
+	waits := func(j *job) bool { return j.pending && j.spec.TimeoutBlocks > 0 }
+	fresh := w.inOrder(func(j *job) bool { return waits(j) && j.since == w.height }, bySeq)
+	older := w.inOrder(func(j *job) bool { return waits(j) && j.since < w.height }, bySince)
+	if len(fresh)+len(older) == 0 {
 		return
 	}
-	from := slices.IndexFunc(waiting, func(j *job) bool { return j.seq >= w.cursor })
-	if from > 0 {
-		waiting = append(slices.Clone(waiting[from:]), waiting[:from]...)
+	if now := w.rules.pool(w.present); w.touched || now != w.round.pool {
+		w.round.pool, w.round.left = now, len(w.open)
 	}
-	waiting = waiting[:min(len(waiting), int(w.rules.Draws))]
+	most := int(w.rules.Draws)
+	untried := len(fresh) > most
+	fresh = fresh[:min(len(fresh), most)]
+	if from := slices.IndexFunc(older, func(j *job) bool { return bySince(j, &w.round.next) >= 0 }); from > 0 {
+		older = append(slices.Clone(older[from:]), older[:from]...)
+	}
+	turn := older[:min(len(older), most-len(fresh), w.round.left)]
 	d := drawing{work: w, runners: w.available(), few: map[demand]int{}}
-	all := uint64(len(waiting)) < w.rules.Draws
-	var last *job
-	for _, j := range waiting {
+	drawn, at := 0, job{since: w.height}
+	for _, j := range append(slices.Clone(fresh), turn...) {
 		if d.looked >= maxLooked {
-			all = false
 			break
 		}
-		last = j
+		at = job{since: j.since, seq: j.seq + 1}
 		d.draw(j, o.Block.Header.Parent)
+		drawn++
 	}
-	w.cursor = 0
-	if !all && last != nil {
-		w.cursor = last.seq + 1
+	switch over := drawn - len(fresh); {
+	case over < 0 || untried:
+		if w.round.left == 0 || len(older) == 0 {
+			w.round.next = at
+		}
+		w.round.left = len(w.open)
+	case over == len(older):
+		w.round.left, w.round.next = 0, job{}
+	case over > 0:
+		w.round.left, w.round.next = w.round.left-over, at
 	}
 }
+
+// round is how far the draws have come with the jobs that wait.
+type round struct {
+	pool string // what decided who may be drawn, beside the registry
+	left int    // jobs to draw for, at most
+	next job    // by since and seq alone: where to go on
+}
+
+// pool is what decides who may be drawn beside the registry: P and parameters.
+func (r *JobRules) pool(present []byte) string {
+	return fmt.Sprint(present, r.Push, r.MinStake, r.MinReputation, r.StaleBlocks, r.CoverPermille)
+}
+
+// bySince orders jobs by the height since which they wait, then by submission.
+func bySince(a, b *job) int { return cmp.Or(cmp.Compare(a.since, b.since), bySeq(a, b)) }
 
 // demand is what decides who may be drawn beside exclusion.
 type demand struct {

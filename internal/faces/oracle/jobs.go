@@ -28,8 +28,8 @@ type work struct {
 	nonces  map[types.Address]uint64 // jobs submitted
 	mru     map[favourKey]favour
 	next    types.Seq // of the next job
-	cursor  types.Seq // where draws go on
-	unseen  uint64    // jobs that came and went within a block
+	round   round
+	unseen  uint64 // jobs that came and went within a block
 	callers map[types.Hash]*callback
 
 	// Of the block that is judged.
@@ -39,6 +39,7 @@ type work struct {
 	epoch    types.Epoch
 	header   *types.Header
 	present  []byte // P(parent), a byte a runner
+	touched  bool   // a runner's record was written
 	written  map[types.Address]*Runner
 	specs    map[types.Hash][]byte
 	expected []types.Event
@@ -193,7 +194,7 @@ func (w *work) employ(o *Observation) {
 	w.rules, w.lane, w.height, w.epoch, w.header = o.Jobs, o.Lane, h.Height, h.Epoch, h
 	w.present = w.attend(o)
 	w.written, w.specs = map[types.Address]*Runner{}, map[types.Hash][]byte{}
-	w.expected, w.moved, w.calls = nil, nil, nil
+	w.expected, w.moved, w.calls, w.touched = nil, nil, nil, false
 	for i := range o.Runners {
 		w.written[o.Runners[i].Address] = &o.Runners[i]
 	}

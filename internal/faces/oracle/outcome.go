@@ -47,6 +47,7 @@ func (w *work) punish(j *job) {
 
 // release takes a job from its committee.
 func (w *work) release(j *job) {
+	w.touched = w.touched || len(j.committee) > 0
 	for _, m := range j.committee {
 		if r := w.runners.known[m.runner]; r != nil && r.ActiveJobs > 0 {
 			r.ActiveJobs--

@@ -80,7 +80,7 @@ func (w *work) beat(r *report) {
 		w.wrong("a heartbeat of runner %s at height %d comes too soon, or is of nobody", in.Runner, in.BlockHeight)
 		return
 	}
-	runner.LastHeartbeat = in.BlockHeight
+	runner.LastHeartbeat, w.touched = in.BlockHeight, true
 }
 
 // of finds the open job and the member of its committee that a report is of, who

@@ -110,6 +110,7 @@ func (w *work) amend(runner types.Address) {
 
 // ownersWord follows one event of the registry that the owner of a runner caused.
 func (w *work) ownersWord(name string, e *runnerEvent) {
+	w.touched = true
 	if name == "runner.registered" {
 		w.register(e)
 		return
