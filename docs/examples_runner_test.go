@@ -55,7 +55,9 @@ var runnerExamples = map[string]func(*lines){
 		said := runner.Sign(done.Digest(chainID))
 		report(system.OpHeartbeat, &system.Heartbeat{Runner: runner.Address(), BlockHeight: 100, Nonce: 1,
 			Signed: runner.Sign(ping.Digest(chainID))})
-		report(system.OpCommit, &system.Commit{JobID: jobID, Runner: runner.Address(), Commitment: push.Commitment(done.ResultData, said)})
+		commitment := push.Commitment(done.ResultData, said)
+		report(system.OpCommit, &system.Commit{JobID: jobID, Drawn: 100, Runner: runner.Address(), Commitment: commitment,
+			CommitSigned: runner.Sign(push.CommitmentDigest(chainID, jobID, 100, commitment))})
 		report(system.OpResult, &system.Reveal{JobID: jobID, Runner: runner.Address(), Result: done.ResultData, RunnerSigned: said})
 	},
 	"bitmap": func(l *lines) {
@@ -138,6 +140,16 @@ var runnerExamples = map[string]func(*lines){
 		sent(l, f)
 		commitment := push.Commitment(f.ResultData, f.RunnerSigned)
 		l.add("commitment", commitment[:])
+	},
+	"job commitment": func(l *lines) {
+		f := &push.JobResult{JobID: jobID, ResultData: []byte(result)}
+		commitment := push.Commitment(f.ResultData, runner.Sign(f.Digest(chainID)))
+		content := bytes.Join([][]byte{jobID[:], be8(100), commitment[:]}, nil)
+		if signed(l, "cowboy/JobCommitment/1", content) != push.CommitmentDigest(chainID, jobID, 100, commitment) {
+			panic("the digest is made of something else")
+		}
+		by := runner.Sign(push.CommitmentDigest(chainID, jobID, 100, commitment))
+		l.add("commit_signed", by[:])
 	},
 	"job cancel": func(l *lines) {
 		f := &push.JobCancel{JobID: jobID, Reason: push.Reassigned}

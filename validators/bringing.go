@@ -20,7 +20,8 @@ func (v *Validator) reportOf(s gateway.Submission) []byte {
 		return v.report(system.OpHeartbeat, system.Heartbeat{Runner: s.Runner, BlockHeight: s.Ping.BlockHeight, Nonce: s.Ping.Nonce,
 			Signed: s.Ping.Signed})
 	case gateway.Commit:
-		return v.report(system.OpCommit, system.Commit{JobID: s.Assignment.Job, Runner: s.Runner, Commitment: s.Commitment})
+		return v.report(system.OpCommit, system.Commit{JobID: s.Assignment.Job, Drawn: s.Assignment.Drawn, Runner: s.Runner,
+			Commitment: s.Commitment, CommitSigned: s.Signed})
 	case gateway.Reveal:
 		op := system.OpReveal
 		if s.Alone {

@@ -141,8 +141,8 @@ func (d *docket) put(j *system.Job) {
 		a := gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.ID, Drawn: j.Since}, Spec: spec, MaxReturn: j.Terms.MaxReturn,
 			Deadline: j.Deadline(), CommitEnd: j.CommitDeadline(), Committee: len(j.Committee), AllCommitted: committed}
 		if m.Committed > 0 {
-			for _, made := range d.state.Commitments(j.ID, m.Runner) {
-				a.Commitments = append(a.Commitments, made.Commitment)
+			if made := d.state.Commitment(j.ID, m.Runner); made != nil {
+				a.Commitments = []types.Hash{made.Commitment}
 			}
 		}
 		d.of[m.Runner] = inOrder(d.of[m.Runner], a)

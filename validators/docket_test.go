@@ -124,8 +124,9 @@ func (c *jobChain) bring(j *system.Job, runner types.Address, result string) []*
 	if len(j.Committee) == 1 {
 		return c.report(system.OpResult, reveal)
 	}
-	return append(c.report(system.OpReveal, reveal), c.report(system.OpCommit, system.Commit{JobID: j.ID, Runner: runner,
-		Commitment: push.Commitment(f.ResultData, f.RunnerSigned)})...)
+	commitment := push.Commitment(f.ResultData, f.RunnerSigned)
+	return append(c.report(system.OpReveal, reveal), c.report(system.OpCommit, system.Commit{JobID: j.ID, Drawn: j.Since, Runner: runner,
+		Commitment: commitment, CommitSigned: c.runners[runner].Sign(push.CommitmentDigest(8011, j.ID, j.Since, commitment))})...)
 }
 
 func (c *jobChain) open() (jobs []*system.Job) {

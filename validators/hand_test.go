@@ -240,6 +240,10 @@ func (h *hand) work(stream connection.Stream, f *push.JobAssignment) {
 	}
 	result := &push.JobResult{JobID: f.JobID, ResultData: []byte(h.result)}
 	result.RunnerSigned = h.signer.Sign(result.Digest(8011))
+	if f.JobSpec.Verification.Runners > 1 {
+		signed := h.signer.Sign(push.CommitmentDigest(8011, f.JobID, f.BlockHeight, push.Commitment(result.ResultData, result.RunnerSigned)))
+		result.CommitSigned = &signed
+	}
 	h.say(stream, result)
 	h.end.tell(connection.Ended{ID: h.id, Stream: stream})
 }

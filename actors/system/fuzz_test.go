@@ -71,8 +71,7 @@ func FuzzReports(f *testing.F) {
 			f.Add(byte(2+i), codec.Marshal(Reveal{JobID: job, Runner: w.address("r0"), Result: []byte(result),
 				RunnerSigned: w.signed("r0", job, result)}))
 		}
-		f.Add(byte(1), codec.Marshal(Commit{JobID: pair, Runner: w.address("r1"), Commitment: push.Commitment([]byte(result),
-			w.signed("r1", pair, result))}))
+		f.Add(byte(1), codec.Marshal(w.committing("r1", pair, push.Commitment([]byte(result), w.signed("r1", pair, result)))))
 	}
 	ping := push.HeartbeatPing{BlockHeight: 101, Nonce: 1}
 	f.Add(byte(0), codec.Marshal(Heartbeat{Runner: w.address("r0"), BlockHeight: 101, Nonce: 1,

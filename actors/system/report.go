@@ -26,7 +26,7 @@ type Report interface {
 	// Perform does what Precheck found nothing against.
 	Perform(*InBlock, types.Address) Effect
 
-	signed() (digest func(chainID uint64) types.Hash, sig *types.Signature)
+	signed(chainID uint64) (digest types.Hash, sig types.Signature)
 }
 
 // The operations of runner transactions.
@@ -45,12 +45,14 @@ type Heartbeat struct {
 	Signed      types.Signature `cbor:"signed"`
 }
 
-// Commit is the commitment to a result. Nothing in it proves who made it: that is
-// seen when the result comes (decision J15).
+// Commit is the commitment to a result, signed by its runner for one attempt
+// (decision J5).
 type Commit struct {
-	JobID      types.Hash    `cbor:"job_id"`
-	Runner     types.Address `cbor:"runner"`
-	Commitment types.Hash    `cbor:"commitment"`
+	JobID        types.Hash      `cbor:"job_id"`
+	Drawn        types.Height    `cbor:"drawn"` // of the block that drew the committee
+	Runner       types.Address   `cbor:"runner"`
+	Commitment   types.Hash      `cbor:"commitment"`
+	CommitSigned types.Signature `cbor:"commit_signed"`
 }
 
 // Reveal is a result with the runner's signature. One is a reveal for a committee,
@@ -88,10 +90,9 @@ func DecodeReport(op string, args []byte, chainID uint64,
 	if reveal, ok := report.(*Reveal); ok && reveal.Result == nil {
 		return nil, errors.New("a result is a byte string")
 	}
-	if digest, sig := report.signed(); sig != nil {
-		if signer, ok := recovered(digest(chainID), *sig); !ok || signer != report.Of() {
-			return nil, fmt.Errorf("the signature in %s is not that of runner %s", op, report.Of())
-		}
+	digest, sig := report.signed(chainID)
+	if signer, ok := recovered(digest, sig); !ok || signer != report.Of() {
+		return nil, fmt.Errorf("the signature in %s is not that of runner %s", op, report.Of())
 	}
 	return report, nil
 }
@@ -108,7 +109,7 @@ func (*Reveal) To() types.Address    { return types.VerifierAddress }
 
 // Cycles implements Report.
 func (*Heartbeat) Cycles(p *params.Params) types.Cycles { return p.CostVerify + p.CostStorageWrite }
-func (*Commit) Cycles(p *params.Params) types.Cycles    { return 2 * p.CostStorageWrite }
+func (*Commit) Cycles(p *params.Params) types.Cycles    { return p.CostVerify + 2*p.CostStorageWrite }
 
 // Cycles of a result are for its signature, its hash, the reading of it, and what
 // it may settle.
@@ -118,16 +119,18 @@ func (r *Reveal) Cycles(p *params.Params) types.Cycles {
 	return p.CostVerify + 4*p.CostStorageWrite + types.Cycles(words)*p.CostKeccakWord + types.Cycles(n)*p.CostStringChar
 }
 
-func (h *Heartbeat) signed() (func(uint64) types.Hash, *types.Signature) {
+func (h *Heartbeat) signed(chainID uint64) (types.Hash, types.Signature) {
 	ping := push.HeartbeatPing{BlockHeight: h.BlockHeight, Nonce: h.Nonce}
-	return ping.Digest, &h.Signed
+	return ping.Digest(chainID), h.Signed
 }
 
-func (*Commit) signed() (func(uint64) types.Hash, *types.Signature) { return nil, nil }
+func (c *Commit) signed(chainID uint64) (types.Hash, types.Signature) {
+	return push.CommitmentDigest(chainID, c.JobID, c.Drawn, c.Commitment), c.CommitSigned
+}
 
-func (r *Reveal) signed() (func(uint64) types.Hash, *types.Signature) {
+func (r *Reveal) signed(chainID uint64) (types.Hash, types.Signature) {
 	result := push.JobResult{JobID: r.JobID, ResultData: r.Result}
-	return result.Digest, &r.RunnerSigned
+	return result.Digest(chainID), r.RunnerSigned
 }
 
 // Judge implements Report: decision J18.
@@ -153,7 +156,8 @@ func (h *Heartbeat) Perform(b *InBlock, _ types.Address) Effect {
 	return Effect{}
 }
 
-// Commitment is one that a validator sent. A member has at most one of each.
+// Commitment is a runner's commitment that a validator sent. A member has at most one of
+// each validator: a runner that restarted commits to what it made then.
 type Commitment struct {
 	_          struct{}      `cbor:",toarray"`
 	Validator  types.Address `json:"validator"`
@@ -168,6 +172,16 @@ func CommitmentsOf(s actors.Reader, job types.Hash, member types.Address) []Comm
 		return *list
 	}
 	return nil
+}
+
+// CommitmentOf is the commitment that counts for a member: its last; nil if it made none.
+// A runner that commits to several results so reveals none but the last.
+func CommitmentOf(s actors.Reader, job types.Hash, member types.Address) *Commitment {
+	made := CommitmentsOf(s, job, member)
+	if len(made) == 0 {
+		return nil
+	}
+	return &made[len(made)-1]
 }
 
 // ResultOf is the result that a member of an open job's committee revealed; nil
@@ -193,7 +207,8 @@ func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, 
 	return j, m, nil
 }
 
-// Judge implements Report: decision J15.
+// Precheck implements Report. Commitments end before the first reveal: nobody commits to
+// what it read (decisions J5, J15).
 func (c *Commit) Precheck(b *InBlock, validator types.Address) *types.Fault {
 	j, _, fault := b.standing(c.JobID, c.Runner)
 	switch {
@@ -201,8 +216,10 @@ func (c *Commit) Precheck(b *InBlock, validator types.Address) *types.Fault {
 		return fault
 	case j.Terms.Runners == 1:
 		return refusef("no_commitment", "a single runner's result comes in one step: send op result")
-	case b.Height > j.CommitDeadline():
-		return refusef("late", "commitments of job %s were due by block %d", j.ID, j.CommitDeadline())
+	case c.Drawn != j.Since:
+		return refusef("other_draw", "a commitment of the draw of block %d; that of job %s is of block %d", c.Drawn, j.ID, j.Since)
+	case j.revealing(b.Height):
+		return refusef("late", "job %s takes no commitments from block %d on", j.ID, j.Reveals())
 	}
 	for _, made := range CommitmentsOf(b.State, c.JobID, c.Runner) {
 		if made.Validator == validator {
@@ -247,13 +264,11 @@ func (r *Reveal) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	case !j.revealing(b.Height):
 		return refusef("too_soon", "job %s takes reveals when all committed in earlier blocks, or above block %d", j.ID, j.CommitDeadline())
 	}
-	commitment := push.Commitment(r.Result, r.RunnerSigned)
-	for _, made := range CommitmentsOf(b.State, r.JobID, r.Runner) {
-		if made.Height < b.Height && made.Commitment == commitment {
-			return nil
-		}
+	made := CommitmentOf(b.State, r.JobID, r.Runner)
+	if made == nil || made.Height >= b.Height || made.Commitment != push.Commitment(r.Result, r.RunnerSigned) {
+		return refusef("not_committed", "%s made no commitment to this result before block %d, or a later one to another", r.Runner, b.Height)
 	}
-	return refusef("not_committed", "%s made no commitment to this result before block %d", r.Runner, b.Height)
+	return nil
 }
 
 // Perform implements Report. It settles the job where nothing more can come.

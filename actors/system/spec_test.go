@@ -309,24 +309,49 @@ func TestJ4WhatFoundTooFewWaitsForAChange(t *testing.T) {
 	}
 }
 
-// J15: whoever sends it, a reveal counts that matches one of the commitments for
-// its member; false ones by other validators block nothing.
-func TestJ15FalseCommitmentsBlockNothing(t *testing.T) {
+// J5: a commitment counts if its runner signed it for this chain, job and attempt. So no
+// validator opens the reveals by commitments in others' names.
+func TestJ5ACommitmentIsItsRunners(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0", "r1", "r2")
 	id := w.drawn(spec(3))
 	names := w.committee(id)
-	for _, name := range names {
-		w.must(w.report("liar", OpCommit, Commit{JobID: id, Runner: w.address(name), Commitment: types.Hash{1}}))
+	right := w.committing(names[0], id, types.Hash{1})
+	signedBy := func(name string, chain uint64, c Commit) Commit {
+		c.CommitSigned = w.verifier.Signer(w.key(name)).Sign(push.CommitmentDigest(chain, c.JobID, c.Drawn, c.Commitment))
+		return c
 	}
-	if code := w.report("liar", OpCommit, Commit{JobID: id, Runner: w.address(names[0]), Commitment: types.Hash{2}}); code != "committed" {
+	changed := func(change func(*Commit)) Commit {
+		c := right
+		change(&c)
+		return c
+	}
+	earlier := changed(func(c *Commit) { c.Drawn-- })
+	for what, test := range map[string]struct {
+		commit Commit
+		code   string
+	}{
+		"unsigned":                       {changed(func(c *Commit) { c.CommitSigned = types.Signature{} }), "malformed"},
+		"signed by a validator":          {signedBy("v3", testChain, right), "malformed"},
+		"signed by another member":       {signedBy(names[1], testChain, right), "malformed"},
+		"of another chain":               {signedBy(names[0], testChain+1, right), "malformed"},
+		"of another job":                 {changed(func(c *Commit) { c.JobID[0]++ }), "malformed"},
+		"to another result":              {changed(func(c *Commit) { c.Commitment[0]++ }), "malformed"},
+		"of another attempt, not signed": {earlier, "malformed"},
+		"of another attempt, signed":     {signedBy(names[0], testChain, earlier), "other_draw"},
+	} {
+		if code := w.report("v3", OpCommit, test.commit); code != test.code {
+			t.Errorf("a commitment %s: %q, want %q", what, code, test.code)
+		}
+	}
+	w.must(w.commit("v0", id, names[0], "same"))
+	if code := w.commit("v0", id, names[0], "other"); code != "committed" {
 		t.Errorf("a second commitment of one validator: %q", code)
 	}
-	w.end()
-	for _, name := range names {
+	for _, name := range names[1:] {
 		w.must(w.commit("v1", id, name, "same"))
 	}
-	if code := w.reveal(OpReveal, id, names[0], "same"); code != "not_committed" {
+	if code := w.reveal(OpReveal, id, names[0], "same"); code != "too_soon" {
 		t.Errorf("a reveal in its commitment's own block: %q", code)
 	}
 	w.end()
@@ -335,6 +360,85 @@ func TestJ15FalseCommitmentsBlockNothing(t *testing.T) {
 	}
 	if w.job(id) != nil || !w.happened("job.completed") {
 		t.Error("the job did not settle with its last reveal")
+	}
+	w.end()
+}
+
+// J5: commitments end before the first reveal. A runner that does no work commits to
+// nothing it has read, neither first nor in place of an earlier commitment.
+func TestJ5NobodyCommitsToWhatItRead(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	id := w.drawn(spec(3))
+	names := w.committee(id)
+	lazy := names[0]
+	w.must(w.commit("v0", id, names[1], "work"))
+	w.must(w.commit("v0", id, names[2], "work"))
+	w.end()
+	if code := w.reveal(OpReveal, id, names[1], "work"); code != "too_soon" {
+		t.Fatalf("a reveal before all committed: %q", code)
+	}
+	w.must(w.commit("v0", id, lazy, "guess"))
+	w.end()
+	if code := w.commit("v1", id, lazy, "work"); code != "late" {
+		t.Errorf("a commitment in the first block that takes reveals: %q", code)
+	}
+	w.must(w.reveal(OpReveal, id, names[1], "work"))
+	if code := w.commit("v1", id, lazy, "work"); code != "late" {
+		t.Errorf("a commitment after a reveal: %q", code)
+	}
+	if code := w.reveal(OpReveal, id, lazy, "work"); code != "not_committed" {
+		t.Errorf("a copied result: %q", code)
+	}
+	w.end()
+}
+
+// J5: of several commitments of a runner the last one counts, so that a runner that
+// restarted commits again, and a runner that hedges reveals the last one only.
+func TestJ5OfSeveralCommitmentsTheLastCounts(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1")
+	id := w.drawn(spec(2))
+	names := w.committee(id)
+	w.must(w.commit("v0", id, names[0], "yes"))
+	w.must(w.commit("v1", id, names[0], "no"))
+	w.must(w.commit("v0", id, names[1], "no"))
+	w.end()
+	if code := w.reveal(OpReveal, id, names[0], "yes"); code != "not_committed" {
+		t.Errorf("a reveal of the first of two commitments: %q", code)
+	}
+	w.must(w.reveal(OpReveal, id, names[0], "no"))
+	w.end()
+}
+
+// What a member revealed in an attempt that failed stays on chain, and a member of the next
+// committee commits to it without work (finding F81).
+func TestFindingARetryMayCopyWhatAFailedAttemptRevealed(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2", "r3")
+	id := w.drawn(spec(2))
+	honest := w.committee(id)[0]
+	w.must(w.commit("v0", id, honest, "work"))
+	for w.block.Height <= w.job(id).CommitDeadline() {
+		w.end()
+	}
+	w.must(w.reveal(OpReveal, id, honest, "work"))
+	w.end()
+	again := w.committee(id)
+	if w.job(id).Attempts != 2 {
+		t.Fatalf("attempt %d", w.job(id).Attempts)
+	}
+	for _, name := range again {
+		w.must(w.commit("v0", id, name, "work"))
+	}
+	w.end()
+	for _, name := range again {
+		w.must(w.reveal(OpReveal, id, name, "work"))
+	}
+	for _, name := range again {
+		if name != honest && w.balance(w.address(name)).IsZero() {
+			t.Errorf("%s was not paid for a copy", name)
+		}
 	}
 	w.end()
 }

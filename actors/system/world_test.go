@@ -227,8 +227,17 @@ func (w *world) report(validator, op string, args any) string {
 }
 
 func (w *world) commit(validator string, id types.Hash, runner, result string) string {
-	return w.report(validator, OpCommit, Commit{JobID: id, Runner: w.address(runner),
-		Commitment: push.Commitment([]byte(result), w.signed(runner, id, result))})
+	return w.report(validator, OpCommit, w.committing(runner, id, push.Commitment([]byte(result), w.signed(runner, id, result))))
+}
+
+// committing is a commitment as a runner signs it for the last draw of a job.
+func (w *world) committing(runner string, id types.Hash, commitment types.Hash) Commit {
+	c := Commit{JobID: id, Runner: w.address(runner), Commitment: commitment}
+	if j := w.job(id); j != nil {
+		c.Drawn = j.Since
+	}
+	c.CommitSigned = w.verifier.Signer(w.key(runner)).Sign(push.CommitmentDigest(testChain, id, c.Drawn, commitment))
+	return c
 }
 
 func (w *world) reveal(op string, id types.Hash, runner, result string) string {

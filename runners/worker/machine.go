@@ -267,8 +267,12 @@ func (m *Machine) onFinished(e Finished) {
 	}
 	f := &push.JobResult{JobID: j.Job, ResultData: e.Result}
 	f.RunnerSigned = m.sign(f.Digest(m.config.ChainID))
-	j.state, j.frame = finished, push.Write(f)
 	j.commitment = push.Commitment(f.ResultData, f.RunnerSigned)
+	if j.spec.spec.Verification.Runners > 1 {
+		signed := m.sign(push.CommitmentDigest(m.config.ChainID, j.Job, j.Drawn, j.commitment))
+		f.CommitSigned = &signed
+	}
+	j.state, j.frame = finished, push.Write(f)
 	m.sendResult(j)
 }
 

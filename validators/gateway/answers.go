@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -106,9 +107,18 @@ func (m *Machine) onResult(p *peer, d *delivery, f *push.JobResult) {
 		m.connections.leave(p, push.BadSignature)
 		return
 	}
+	if f.CommitSigned != nil && !m.config.signed(p, m.commitDigest(d.AssignmentID, f), *f.CommitSigned) {
+		m.connections.leave(p, push.BadSignature)
+		return
+	}
 	d.result = true
 	m.classify(p, d, Success)
 	m.results.hold(p.address, d.AssignmentID, f)
+}
+
+// commitDigest is what the runner of a result signs of its commitment (decision J5).
+func (m *Machine) commitDigest(id AssignmentID, f *push.JobResult) types.Hash {
+	return push.CommitmentDigest(m.config.ChainID, id.Job, id.Drawn, push.Commitment(f.ResultData, f.RunnerSigned))
 }
 
 // onPolled takes a result that came without a connection, as if it had come by one. Who
@@ -123,12 +133,15 @@ func (m *Machine) onPolled(e Polled) {
 			id = a.AssignmentID
 		}
 	}
-	why := m.results.refuses(e.Runner, id, len(e.Result.ResultData))
+	why := m.results.refuses(e.Runner, id, e.Result)
 	if m.chain.phase() == selection.Sunset {
 		why = "results come over connections alone by now"
 	}
 	if why == "" && !m.config.by(e.Runner, e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned) {
 		why = "the runner did not sign it"
+	}
+	if why == "" && e.Result.CommitSigned != nil && !m.config.by(e.Runner, m.commitDigest(id, e.Result), *e.Result.CommitSigned) {
+		why = "the runner did not sign the commitment of this draw (commit_signed)"
 	}
 	if why != "" {
 		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: why})

@@ -400,7 +400,8 @@ func TestJ15TheCommitmentAtOnceAndThenTheReveal(t *testing.T) {
 	t.Run("behind the time to commit", func(t *testing.T) {
 		w, e, id := pushed(t, 3)
 		commitment := result(e, id)
-		if len(w.submits) != 1 || w.submits[0] != (Commit{Runner: e.signer.Address(), Assignment: id, Commitment: commitment}) {
+		if len(w.submits) != 1 || w.submits[0] != (Commit{Runner: e.signer.Address(), Assignment: id, Commitment: commitment,
+			Signed: e.signer.Sign(push.CommitmentDigest(chainID, id.Job, id.Drawn, commitment))}) {
 			t.Fatalf("submitted %v", w.submits)
 		}
 		submitted(w)
@@ -541,6 +542,6 @@ func TestJ11WhatIsNotTakenAnywayIsNotJudgedByItsSignature(t *testing.T) {
 	}
 	bring(types.Hash{9}, "one", "its assignment is over", 0)
 	bring(id.Job, "longer", "it is longer than the job's max_return_bytes", 0)
-	bring(id.Job, "one", "", 1)
-	bring(id.Job, "two", "the runner's result is held already", 1)
+	bring(id.Job, "one", "", 2)
+	bring(id.Job, "two", "the runner's result is held already", 2)
 }

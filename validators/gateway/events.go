@@ -58,6 +58,7 @@ type (
 		Runner     types.Address
 		Assignment AssignmentID
 		Commitment types.Hash
+		Signed     types.Signature // by the runner (push.CommitmentDigest)
 	}
 	// Reveal brings a result whose commitment is final, or, of a committee of one,
 	// that has none.

@@ -63,7 +63,7 @@ type Assignment struct {
 	CommitEnd    types.Height // the last block that takes a commitment (decision J15)
 	Committee    int          // how many runners the job has; one of one commits nothing
 	AllCommitted bool         // every member has
-	Commitments  []types.Hash // of this runner, by whomever they were brought
+	Commitments  []types.Hash // of this runner: none, or the one that counts
 }
 
 // Ending is how an assignment ended.

@@ -37,7 +37,7 @@ type results struct {
 // dropped.
 func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult) {
 	size := len(f.ResultData)
-	if why := r.refuses(runner, id, size); why != "" {
+	if why := r.refuses(runner, id, f); why != "" {
 		r.report(NotTaken{Runner: runner, Assignment: id, Why: why})
 		return
 	}
@@ -48,16 +48,18 @@ func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult)
 	r.advance(h, r.chain.assignment(runner, id))
 }
 
-// refuses says why a result of so many bytes is not taken, "" where it is: it came too
-// late, or is longer than the job allows, or would have a runner hold more than is left
-// to all others.
-func (r *results) refuses(runner types.Address, id AssignmentID, size int) (why string) {
-	a := r.chain.assignment(runner, id)
+// refuses says why a result is not taken, "" if it is: it came too late, or is longer than
+// the job allows, or has no signed commitment for a committee, or would have a runner hold
+// more than is left to all others.
+func (r *results) refuses(runner types.Address, id AssignmentID, f *push.JobResult) (why string) {
+	a, size := r.chain.assignment(runner, id), len(f.ResultData)
 	switch {
 	case a == nil:
 		return "its assignment is over"
 	case uint64(size) > a.MaxReturn:
 		return "it is longer than the job's max_return_bytes"
+	case a.Committee > 1 && f.CommitSigned == nil:
+		return "commit_signed is null, and its job has a committee: sign the commitment"
 	case r.held[heldID{runner, id}] != nil:
 		return "the runner's result is held already"
 	case size > 0 && r.of[runner]+size > MaxHeldBytes-r.bytes:
@@ -97,14 +99,14 @@ func (r *results) advanceAll() {
 func (r *results) advance(h *held, a *Assignment) {
 	alone := a.Committee == 1
 	final := slices.Contains(a.Commitments, h.commitment)
-	over := r.chain.head.Height >= a.CommitEnd
+	over := a.AllCommitted || r.chain.head.Height >= a.CommitEnd
 	switch {
 	case h.revealed || r.chain.head.Height >= a.Deadline:
-	case alone || final && (over || a.AllCommitted):
+	case alone || final && over:
 		h.revealed = true
 		r.submit(Reveal{Runner: h.runner, Assignment: h.AssignmentID, Result: h.result, Alone: alone})
 	case !final && !over && !h.committed:
 		h.committed = true
-		r.submit(Commit{Runner: h.runner, Assignment: h.AssignmentID, Commitment: h.commitment})
+		r.submit(Commit{Runner: h.runner, Assignment: h.AssignmentID, Commitment: h.commitment, Signed: *h.result.CommitSigned})
 	}
 }

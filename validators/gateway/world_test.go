@@ -350,9 +350,16 @@ func (e *end) ackJob(stream connection.Stream, job types.Hash, status push.AckSt
 	e.say(stream, f)
 }
 
+// resultOf is the result of a runner for the open assignment of a job, or for none.
 func (e *end) resultOf(job types.Hash, data string) *push.JobResult {
 	f := &push.JobResult{JobID: job, ResultData: []byte(data)}
 	f.RunnerSigned = e.signer.Sign(f.Digest(chainID))
+	for _, a := range e.open[e.signer.Address()] {
+		if a.Job == job && a.Committee > 1 {
+			signed := e.signer.Sign(push.CommitmentDigest(chainID, job, a.Drawn, push.Commitment(f.ResultData, f.RunnerSigned)))
+			f.CommitSigned = &signed
+		}
+	}
 	return f
 }
 

@@ -98,10 +98,9 @@ func (s *State) JobSpec(id types.Hash) []byte { return system.RawSpecOf(reader{s
 // Spec returns the JobSpec of an open job, or nil.
 func (s *State) Spec(id types.Hash) *push.JobSpec { return system.SpecOf(reader{s.tree}, id) }
 
-// Commitments lists those for a member of an open job's committee, in the order they
-// came.
-func (s *State) Commitments(id types.Hash, member types.Address) []system.Commitment {
-	return system.CommitmentsOf(reader{s.tree}, id, member)
+// Commitment is the one that counts for a member of an open job's committee, or nil.
+func (s *State) Commitment(id types.Hash, member types.Address) *system.Commitment {
+	return system.CommitmentOf(reader{s.tree}, id, member)
 }
 
 // Jobs calls each for every open job, by deadline, until it returns false.

@@ -88,8 +88,12 @@ func (w *world) result(validator, op string, id types.Hash, runner types.Address
 }
 
 func (w *world) commitment(validator string, id types.Hash, runner types.Address, result string) *Checked {
-	return w.reporting(validator, system.OpCommit, system.Commit{JobID: id, Runner: runner,
-		Commitment: push.Commitment([]byte(result), w.signedResult(runner, id, result))})
+	commitment, drawn := push.Commitment([]byte(result), w.signedResult(runner, id, result)), types.Height(0)
+	if j := w.head.Job(id); j != nil {
+		drawn = j.Since
+	}
+	return w.reporting(validator, system.OpCommit, system.Commit{JobID: id, Drawn: drawn, Runner: runner, Commitment: commitment,
+		CommitSigned: w.key(w.name(runner)).Sign(push.CommitmentDigest(8011, id, drawn, commitment))})
 }
 
 // onlyJob is the one that is open.
@@ -155,7 +159,8 @@ func TestJ15ACommitteeCommitsAndReveals(t *testing.T) {
 	if len(w.last.Receipts) != 3 || w.onlyJob().Status != system.Executing || len(w.dropped) != 0 {
 		t.Fatalf("%+v, %v", w.last.Receipts, w.dropped)
 	}
-	if cycles := w.last.Block.Header.CyclesUsed; cycles == 0 || cycles != 3*(w.head.params.CostTransaction+2*w.head.params.CostStorageWrite) {
+	if cycles := w.last.Block.Header.CyclesUsed; cycles == 0 || cycles != 3*(w.head.params.CostTransaction+w.head.params.CostVerify+
+		2*w.head.params.CostStorageWrite) {
 		t.Errorf("%d cycles", cycles)
 	}
 	w.step(reveals...)

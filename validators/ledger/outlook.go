@@ -83,9 +83,7 @@ func (o *Outlook) enter(j *system.Job) {
 		}
 		s := chainview.Standing{Open: true, SpecHash: spec, Deadline: j.Deadline(), Alone: len(j.Committee) == 1, Reveals: j.Reveals()}
 		if m.Committed > 0 {
-			for _, made := range system.CommitmentsOf(reader{o.state.tree}, j.ID, m.Runner) {
-				s.Commitments = append(s.Commitments, made.Commitment)
-			}
+			s.Commitments = []types.Hash{o.state.Commitment(j.ID, m.Runner).Commitment}
 		}
 		if o.open[m.Runner] == nil {
 			o.open[m.Runner] = map[execution.ID]chainview.Standing{}

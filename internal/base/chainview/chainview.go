@@ -17,8 +17,6 @@ const (
 	// MaxFollowed bounds the assignments that are followed, and those that a head
 	// tells of.
 	MaxFollowed = 4_096
-	// MaxCommitments bounds those of an assignment: one of each validator.
-	MaxCommitments = 1_000
 )
 
 // Head is the newest final block that a view knows of, and what the view says there
@@ -50,7 +48,7 @@ type Standing struct {
 	SpecHash    types.Hash
 	Deadline    types.Height // the last block that takes a result
 	Alone       bool         // a committee of one, which commits nothing
-	Commitments []types.Hash // of this runner, by whomever they were brought
+	Commitments []types.Hash // of this runner: none, or the one that counts
 	// Reveals is the first height whose block takes the reveals: behind the time to
 	// commit, or behind the block in which the last of the committee did. 0: it is
 	// not known yet.

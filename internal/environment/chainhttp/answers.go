@@ -224,8 +224,8 @@ func (j *job) standing(runner types.Address, all []result) chainview.Standing {
 		if r.RevealedAt != nil {
 			return chainview.Standing{}
 		}
-		for _, c := range r.Commitments[:min(len(r.Commitments), chainview.MaxCommitments)] {
-			s.Commitments = append(s.Commitments, c.Commitment)
+		if n := len(r.Commitments); n > 0 {
+			s.Commitments = []types.Hash{r.Commitments[n-1].Commitment} // the one that counts (decision J5)
 		}
 	}
 	if j.CommitDeadline != nil {

@@ -79,6 +79,7 @@ func (s *Server) polledResult(ctx context.Context, in *resultInput) (m model.Rep
 	if err != nil {
 		return m, err
 	}
-	result := &push.JobResult{JobID: in.Body.JobID, ResultData: in.Body.ResultData, RunnerSigned: in.Body.RunnerSigned}
+	result := &push.JobResult{JobID: in.Body.JobID, ResultData: in.Body.ResultData, RunnerSigned: in.Body.RunnerSigned,
+		CommitSigned: in.Body.CommitSigned}
 	return m, s.backend.BringResult(ctx, in.Node, r.Address, result)
 }

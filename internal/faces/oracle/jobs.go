@@ -129,9 +129,13 @@ func (j *job) addresses() []types.Address {
 	return all
 }
 
-// committed reports whether a commitment of an earlier block is to this.
+// committed reports whether the last commitment is of an earlier block, and to this.
 func (m *member) committed(of types.Hash, height types.Height) bool {
-	return slices.ContainsFunc(m.commitments, func(c commitment) bool { return c.of == of && c.height < height })
+	if len(m.commitments) == 0 {
+		return false
+	}
+	last := m.commitments[len(m.commitments)-1]
+	return last.of == of && last.height < height
 }
 
 // revealing reports whether a block takes reveals: all committed in earlier ones,

@@ -101,19 +101,23 @@ func (w *work) of(r *report, id types.Hash, runner types.Address) (*job, *member
 
 func (w *work) commit(r *report) {
 	var in struct {
-		JobID      types.Hash    `cbor:"job_id"`
-		Runner     types.Address `cbor:"runner"`
-		Commitment types.Hash    `cbor:"commitment"`
+		JobID        types.Hash      `cbor:"job_id"`
+		Drawn        types.Height    `cbor:"drawn"`
+		Runner       types.Address   `cbor:"runner"`
+		Commitment   types.Hash      `cbor:"commitment"`
+		CommitSigned types.Signature `cbor:"commit_signed"`
 	}
 	if !w.read(r, &in) {
 		return
 	}
+	w.signs(in.Runner, in.CommitSigned, "JobCommitment", in.JobID[:], be8(uint64(in.Drawn)), in.Commitment[:])
 	job, m := w.of(r, in.JobID, in.Runner)
 	if m == nil {
 		return
 	}
-	if job.spec.Verification.Runners == 1 || w.height > job.commitDeadline() {
-		w.wrong("a commitment of %s for job %s of %d runners, due by %d", in.Runner, job.id, job.spec.Verification.Runners, job.commitDeadline())
+	if job.spec.Verification.Runners == 1 || job.revealing(w.height) || in.Drawn != job.since {
+		w.wrong("a commitment of %s for job %s of %d runners, due by %d and before all committed, for the draw of %d; it was drawn in %d",
+			in.Runner, job.id, job.spec.Verification.Runners, job.commitDeadline(), in.Drawn, job.since)
 	}
 	for _, c := range m.commitments {
 		if c.validator == r.validator {

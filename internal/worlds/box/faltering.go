@@ -19,8 +19,8 @@ type faltering struct {
 }
 
 // wrap puts a new process of a runner behind a mask.
-func (f *faltering) wrap(chainID uint64, given env.Runner) env.Runner {
-	mask, given := byzantine.NewRunnerMask(chainID, given)
+func (f *faltering) wrap(given env.Runner) env.Runner {
+	mask, given := byzantine.NewRunnerMask(given)
 	f.fresh(mask)
 	return given
 }

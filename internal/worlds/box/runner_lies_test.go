@@ -264,6 +264,9 @@ func TestAnEquivocalRunnerOfALiveNetwork(t *testing.T) {
 			on.say(ack)
 			result := &push.JobResult{JobID: a.JobID, ResultData: []byte(order[i%2])}
 			result.RunnerSigned = h.key.Sign(result.Digest(h.n.genesis.ChainID))
+			signed := h.key.Sign(push.CommitmentDigest(h.n.genesis.ChainID, a.JobID, a.BlockHeight,
+				push.Commitment(result.ResultData, result.RunnerSigned)))
+			result.CommitSigned = &signed
 			on.say(result)
 		}
 		revealed := map[types.Address]string{}

@@ -77,7 +77,7 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		if n.config.Strict { // nobody can ask for a fault
 			return given
 		}
-		return one.wrap(n.genesis.ChainID, given)
+		return one.wrap(given)
 	}
 	runner := node.NewRunner(node.RunnerConfig{
 		Parts:   node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock},

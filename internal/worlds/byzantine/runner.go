@@ -30,9 +30,7 @@ const (
 // and notices nothing. It works alike in the simulator and live, and is safe for
 // concurrent use.
 type RunnerMask struct {
-	chainID uint64
-	signer  env.Signer
-	clock   env.Clock
+	clock env.Clock
 
 	speaks atomic.Bool // what it says may be another than what the runner says
 
@@ -48,8 +46,8 @@ type RunnerMask struct {
 }
 
 // NewRunnerMask makes a mask for a runner with that environment, and puts it on.
-func NewRunnerMask(chainID uint64, node env.Runner) (*RunnerMask, env.Runner) {
-	m := &RunnerMask{chainID: chainID, signer: node.Signer, clock: node.Clock}
+func NewRunnerMask(node env.Runner) (*RunnerMask, env.Runner) {
+	m := &RunnerMask{clock: node.Clock}
 	m.links = connections{Connections: node.Connections, mask: m, up: map[connection.ID]bool{}}
 	node.Connections, node.Executor = &m.links, &doing{node.Executor, m}
 	return m, node
@@ -134,6 +132,7 @@ func (d *doing) Execute(id execution.ID, spec *push.JobSpec, tell func(execution
 	d.mask.mu.Lock()
 	delay, counts := d.mask.delay, d.mask.slowed
 	d.mask.mu.Unlock()
+	tell = d.mask.falsified(tell)
 	if delay <= 0 {
 		d.Executor.Execute(id, spec, tell)
 		return
@@ -142,6 +141,27 @@ func (d *doing) Execute(id execution.ID, spec *push.JobSpec, tell func(execution
 		counts.Delayed.Add(1)
 		d.mask.clock.NewAlarm(func() { tell(report) }).Set(d.mask.clock.Now().Add(delay))
 	})
+}
+
+// falsified tells another result than the executor's, which the runner then signs as its
+// own.
+func (m *RunnerMask) falsified(tell func(execution.Report)) func(execution.Report) {
+	return func(report execution.Report) {
+		if report.What == execution.Done && m.does(WrongResult) {
+			report.Result = another(report.Result)
+		}
+		tell(report)
+	}
+}
+
+// another is a result that differs from the given one.
+func another(result []byte) []byte {
+	if len(result) == 0 {
+		return []byte{1}
+	}
+	result = slices.Clone(result)
+	result[0] ^= 1
+	return result
 }
 
 // connections is the runner's connections behind a mask.
@@ -264,8 +284,8 @@ func (m *RunnerMask) result(v connection.Send) []connection.Verb {
 	case DuplicateResult:
 		m.lies.Forged.Add(1)
 		return append(as, v)
-	case WrongResult, BadSignature:
-		if forged := m.forged(v.Frame); forged != nil {
+	case BadSignature:
+		if forged := missigned(v.Frame); forged != nil {
 			m.lies.Forged.Add(1)
 			v.Frame = forged
 			return []connection.Verb{v}
@@ -274,9 +294,9 @@ func (m *RunnerMask) result(v connection.Send) []connection.Verb {
 	return as
 }
 
-// forged is the frame of another result, or of the same under a signature that nobody
-// made; nil where the frame is no result.
-func (m *RunnerMask) forged(frame []byte) []byte {
+// missigned is the frame of a result with a signature that nobody made; nil if the frame
+// is not a result.
+func missigned(frame []byte) []byte {
 	f, err := push.Decode(push.Raw{Type: push.Type(frame[0]), Payload: frame[1:]})
 	if err != nil {
 		return nil
@@ -285,17 +305,7 @@ func (m *RunnerMask) forged(frame []byte) []byte {
 	if !is {
 		return nil
 	}
-	if m.kind == BadSignature {
-		result.RunnerSigned[0] ^= 1
-	} else {
-		result.ResultData = slices.Clone(result.ResultData)
-		if len(result.ResultData) > 0 {
-			result.ResultData[0] ^= 1
-		} else {
-			result.ResultData = []byte{1}
-		}
-		result.RunnerSigned = m.signer.Sign(result.Digest(m.chainID))
-	}
+	result.RunnerSigned[0] ^= 1
 	return framed(result)
 }
 

@@ -136,8 +136,12 @@ func (c *chain) signed(runner types.Address, job types.Hash, result string) type
 }
 
 func (c *chain) commit(validator string, job types.Hash, runner types.Address, result string) {
-	c.report(validator, system.OpCommit, system.Commit{JobID: job, Runner: runner,
-		Commitment: push.Commitment([]byte(result), c.signed(runner, job, result))})
+	commitment, drawn := push.Commitment([]byte(result), c.signed(runner, job, result)), types.Height(0)
+	if j := c.head.Job(job); j != nil {
+		drawn = j.Since
+	}
+	c.report(validator, system.OpCommit, system.Commit{JobID: job, Drawn: drawn, Runner: runner, Commitment: commitment,
+		CommitSigned: c.keys[c.nameOf(runner)].Sign(push.CommitmentDigest(chainID, job, drawn, commitment))})
 }
 
 func (c *chain) result(validator, op string, job types.Hash, runner types.Address, result string) {

@@ -21,7 +21,7 @@ type face struct {
 // faced puts a new process of a runner behind a mask.
 func (c *crew) faced(name string, node env.Runner) env.Runner {
 	c.unface(name)
-	mask, node := byzantine.NewRunnerMask(c.config.ChainID, node)
+	mask, node := byzantine.NewRunnerMask(node)
 	c.faces[name] = &face{mask, map[string]*Effect{}}
 	return node
 }

@@ -132,9 +132,10 @@ type JobProgress struct {
 // JobResult is a runner's result: the data itself, of which the chain first gets
 // a Commitment (CIP-11 §10.3, decision J15).
 type JobResult struct {
-	JobID        types.Hash      `cbor:"job_id"`
-	ResultData   []byte          `cbor:"result_data"`
-	RunnerSigned types.Signature `cbor:"runner_signed"`
+	JobID        types.Hash       `cbor:"job_id"`
+	ResultData   []byte           `cbor:"result_data"`
+	RunnerSigned types.Signature  `cbor:"runner_signed"`
+	CommitSigned *types.Signature `cbor:"commit_signed"` // of the commitment (CommitmentDigest); nil for a committee of one
 }
 
 // JobCancel ends an assignment (CIP-11 §10.5).

@@ -18,3 +18,13 @@ func JobID(submitter types.Address, nonce uint64, height types.Height) types.Has
 func Commitment(result []byte, signed types.Signature) types.Hash {
 	return types.Keccak(result, signed[:])
 }
+
+// CommitmentDigest is what a runner signs to make a commitment its own, in the attempt
+// that the block of height drawn began: keccak256("cowboy/JobCommitment/1" ‖
+// chain_id_be8 ‖ job ‖ drawn_be8 ‖ commitment).
+//
+// Spec: decision J5. Vectors: fixtures/vectors/cip11/j5-commitments.json.
+func CommitmentDigest(chainID uint64, job types.Hash, drawn types.Height, commitment types.Hash) types.Hash {
+	chain, at := be8(chainID), be8(drawn)
+	return types.Keccak([]byte("cowboy/JobCommitment/1"), chain[:], job[:], at[:], commitment[:])
+}

@@ -94,6 +94,15 @@ func TestJ1AndJ5IdsAndCommitments(t *testing.T) {
 		"0xd3f510cfacfa92a9dc8dd3a062ff3db920a1fbe73656982db05174b6ada7f9e0" {
 		t.Errorf("commitment %s", got)
 	}
+	signed := CommitmentDigest(chainID, id, 100, types.Hash{1})
+	for what, other := range map[string]types.Hash{
+		"chain": CommitmentDigest(chainID+1, id, 100, types.Hash{1}), "job": CommitmentDigest(chainID, types.Hash{}, 100, types.Hash{1}),
+		"draw": CommitmentDigest(chainID, id, 101, types.Hash{1}), "commitment": CommitmentDigest(chainID, id, 100, types.Hash{2}),
+	} {
+		if other == signed {
+			t.Errorf("a signed commitment is good for another %s", what)
+		}
+	}
 }
 
 // The table of §12.2.

@@ -29,6 +29,9 @@ func TestVectorsOfCommitments(t *testing.T) {
 		Result     types.Bytes
 		Signature  types.Signature
 		Commitment types.Hash
+		Drawn      vectors.Number
+		Said       types.Signature `json:"commit_signed"`
+		Runner     types.Address
 	}](t, "cip11/j5-commitments.json") {
 		f := &JobResult{JobID: c.JobID, ResultData: c.Result}
 		if got := runner.Sign(f.Digest(chainID)); got != c.Signature {
@@ -36,6 +39,10 @@ func TestVectorsOfCommitments(t *testing.T) {
 		}
 		if got := Commitment(c.Result, c.Signature); got != c.Commitment {
 			t.Errorf("%s is committed to by %s", c.JobID, got)
+		}
+		digest := CommitmentDigest(chainID, c.JobID, types.Height(c.Drawn), c.Commitment)
+		if signer, ok := crypto.NewVerifier(false).Recover(digest, c.Said); !ok || signer != c.Runner {
+			t.Errorf("%s: the commitment is signed by %s; want %s", c.JobID, signer, c.Runner)
 		}
 	}
 }

@@ -147,9 +147,10 @@ type HeartbeatRequest struct {
 
 // ResultRequest is the body of POST /runner/{addr}/job_result: a JobResult.
 type ResultRequest struct {
-	JobID        types.Hash      `json:"job_id"`
-	ResultData   types.Bytes     `json:"result_data"`
-	RunnerSigned types.Signature `json:"runner_signed" doc:"As of a JobResult on the wire."`
+	JobID        types.Hash       `json:"job_id"`
+	ResultData   types.Bytes      `json:"result_data"`
+	RunnerSigned types.Signature  `json:"runner_signed" doc:"As of a JobResult on the wire."`
+	CommitSigned *types.Signature `json:"commit_signed,omitempty" nullable:"true" doc:"As of a JobResult on the wire; absent for a job of one runner."`
 }
 
 // Reported is the answer to what a runner brings that polls: a validator took it.

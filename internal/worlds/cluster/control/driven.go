@@ -37,9 +37,8 @@ func DriveRunner(config *node.RunnerConfig, secret string, clock *clock.Clock, m
 		d.socket = socket.LocalAddr().(*net.UDPAddr).AddrPort()
 		return d.conn
 	}
-	chainID := config.Shell.ChainID
 	config.Wrap = func(given env.Runner) env.Runner {
-		d.mask, given = byzantine.NewRunnerMask(chainID, given)
+		d.mask, given = byzantine.NewRunnerMask(given)
 		d.held = holdBack(given.Executor)
 		given.Executor = d.held
 		return given
