@@ -1,6 +1,7 @@
 package pyhost
 
 import (
+	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
@@ -35,14 +36,23 @@ func hostsFor(cores int, memory, addressSpace uint64) int {
 	return int(max(1, min(uint64(cores), bears)))
 }
 
+// memoryLimits are the files in which Linux says how many bytes a container may use: cgroup v2
+// and v1. Without a limit, v2 writes "max" and v1 a number above any machine's memory.
+var memoryLimits = []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"}
+
 // machineMemory returns the bytes of memory that this process may use: the
 // machine's, or its container's.
 func machineMemory() uint64 {
-	memory := uint64(assumedMemory)
 	if runtime.GOOS != "linux" {
-		return memory
+		return assumedMemory
 	}
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+	return memoryOf(os.DirFS("/"))
+}
+
+// memoryOf reads the files of a Linux.
+func memoryOf(root fs.FS) uint64 {
+	memory := uint64(assumedMemory)
+	if text, err := fs.ReadFile(root, "proc/meminfo"); err == nil {
 		fields := strings.Fields(string(text))
 		if len(fields) > 1 && fields[0] == "MemTotal:" {
 			if kib, err := strconv.ParseUint(fields[1], 10, 53); err == nil {
@@ -50,9 +60,11 @@ func machineMemory() uint64 {
 			}
 		}
 	}
-	if text, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if limit, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
-			memory = min(memory, limit)
+	for _, file := range memoryLimits {
+		if text, err := fs.ReadFile(root, file); err == nil {
+			if limit, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil {
+				memory = min(memory, limit)
+			}
 		}
 	}
 	return memory

@@ -1,6 +1,9 @@
 package pyhost
 
-import "testing"
+import (
+	"testing"
+	"testing/fstest"
+)
 
 // The hosts of all purposes together take at most half of a machine's memory, but
 // there is one of each.
@@ -24,5 +27,25 @@ func TestHostsAreBoundedTogether(t *testing.T) {
 	}
 	if got := machineMemory(); got < 64<<20 {
 		t.Errorf("this machine has %d bytes", got)
+	}
+}
+
+// A container's limit is read from cgroup v2 and from v1, which writes a huge number where
+// there is no limit.
+func TestTheLimitOfAContainerIsRead(t *testing.T) {
+	const v1, v2 = "sys/fs/cgroup/memory/memory.limit_in_bytes", "sys/fs/cgroup/memory.max"
+	const machine = 24 << 30
+	for _, c := range []struct {
+		file, text string
+		want       uint64
+	}{
+		{v2, "268435456\n", 256 << 20}, {v2, "max\n", machine},
+		{v1, "268435456\n", 256 << 20}, {v1, "9223372036854771712\n", machine},
+		{"none", "1", machine},
+	} {
+		root := fstest.MapFS{"proc/meminfo": {Data: []byte("MemTotal:       25165824 kB\nMemFree: 1 kB\n")}, c.file: {Data: []byte(c.text)}}
+		if got := memoryOf(root); got != c.want {
+			t.Errorf("%s with %q: %d bytes, want %d", c.file, c.text, got, c.want)
+		}
 	}
 }
