@@ -82,9 +82,10 @@ python:
 wheel: python
 	@scripts/make-wheel
 
-# The image of containers: IMAGE=NAME calls it so, BASE=IMAGE puts it on another base.
+# The image of containers: IMAGE=NAME calls it so, BASE=IMAGE puts it on another base,
+# MADE=NAME calls a base that it makes so.
 image:
-	@GO="$(GO)" IMAGE="$(IMAGE)" BASE="$(BASE)" scripts/make-image
+	@GO="$(GO)" IMAGE="$(IMAGE)" BASE="$(BASE)" MADE="$(MADE)" scripts/make-image
 
 # Tests on containers of the image, which they make first: one package after the other,
 # since one has the engine join a Swarm and leave it.
