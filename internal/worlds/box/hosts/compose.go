@@ -3,6 +3,7 @@ package hosts
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -16,15 +17,15 @@ const (
 // imageOwner is who the image runs as.
 const imageOwner = 4000
 
-// Compose is the network in containers, for Docker Compose and as a stack of a Swarm: of
-// the formats Compose and Seeded.
+// Compose returns the network as a file of Docker Compose, for the formats Compose and
+// Seeded. Ports are published on 127.0.0.1, since the API signs.
 func (n *Network) Compose() string {
 	var b strings.Builder
 	b.WriteString(n.composeHead())
 	for i, v := range n.Validators {
 		n.service(&b, v.Name, "validator", "")
-		if !n.seeded() || i == 0 {
-			fmt.Fprintf(&b, "    ports: [{target: %d, published: %s, protocol: tcp, mode: host}]\n", Port, n.published(i))
+		if n.publishes(i) {
+			fmt.Fprintf(&b, "    ports: [\"127.0.0.1:%s:%d\"]\n", n.published(i), Port)
 		}
 		fmt.Fprintf(&b, "    volumes: [\"%s:%s\"]\n", v.Name, volume)
 	}
@@ -44,15 +45,46 @@ func (n *Network) Compose() string {
 	return b.String()
 }
 
-const seededHead = `# The network of devnet up in containers, one a node: docker-compose up. On a Swarm:
-# docker stack deploy -c compose.yaml devnet. "make image" makes the image first.
+// Swarm returns what a Swarm needs beside Compose: names of containers rather than virtual
+// addresses, since QUIC knows its peers by address, and ports of machines. A Swarm
+// publishes on no single address, so that these ports are open on all of a machine's.
+func (n *Network) Swarm() string {
+	var b strings.Builder
+	b.WriteString(`# The stack of a Swarm: docker stack deploy -c compose.yaml -c compose.swarm.yaml NAME
 #
-# All keys follow from the seed below, so that no key has to be brought to a node; who
-# reads it has them all. devnet init --format compose makes a network with keys of its own.
+# A Swarm cannot publish on 127.0.0.1. The API signs for the named accounts and takes
+# faults: close the ports below in the firewall of each machine.
+version: "3.8"
+
+x-node: &node
+  endpoint_mode: dnsrr
+  restart_policy: {condition: any, delay: 1s}
+
+services:
+`)
+	for i, node := range n.nodes() {
+		fmt.Fprintf(&b, "  %s:\n    deploy: *node\n", node.Name)
+		if i < len(n.Validators) && n.publishes(i) {
+			port := n.published(i)
+			if n.seeded() { // a text until the variable has its value
+				port = strconv.Quote(port)
+			}
+			fmt.Fprintf(&b, "    ports: [{target: %d, published: %s, protocol: tcp, mode: host}]\n", Port, port)
+		}
+	}
+	return b.String()
+}
+
+const seededHead = `# The network of devnet up in containers, one a node: docker-compose up. On a Swarm:
+# docker stack deploy -c compose.yaml -c compose.swarm.yaml devnet. "make image" makes the
+# image first.
+#
+# All keys follow from the seed below, so that no node has to be given a key. Whoever reads
+# the seed has all keys. devnet init --format compose makes a network with keys of its own.
 `
 
-const ownHead = `# A Cowboy network, a container a node: docker-compose up in this folder, or
-# docker stack deploy -c compose.yaml NAME on a Swarm. The keys are secrets of it.
+const ownHead = `# A Cowboy network, a container a node: docker-compose up in this folder. On a Swarm:
+# docker stack deploy -c compose.yaml -c compose.swarm.yaml NAME. The keys are its secrets.
 `
 
 // composeHead is what all services have.
@@ -65,15 +97,13 @@ func (n *Network) composeHead() string {
 	} else {
 		b.WriteString(ownHead)
 	}
-	b.WriteString("#\n# The API signs for the named accounts and takes faults. Whoever reaches a published port\n" +
-		"# drives the network: mind the firewall.\nversion: \"3.8\"\n\nx-node: &node\n")
+	b.WriteString("#\n# The API signs for the named accounts and takes faults. It is published on 127.0.0.1, for\n" +
+		"# this machine alone.\nversion: \"3.8\"\n\nx-node: &node\n")
 	fmt.Fprintf(&b, "  image: %s\n  init: true\n  restart: unless-stopped\n  stop_grace_period: 40s\n", image)
 	if uid := os.Getuid(); !n.seeded() && uid != 0 { // whose files they are; root gives them to the image's user
 		fmt.Fprintf(&b, "  user: \"%d:%d\"\n", uid, os.Getgid())
 	}
-	b.WriteString("  deploy: # on a Swarm: names are those of containers, since QUIC knows its peers by address\n" +
-		"    endpoint_mode: dnsrr\n    restart_policy: {condition: any, delay: 1s}\n\n" +
-		"x-health: &health # of validators: a Swarm has others find them once they are healthy\n  interval: 5s\n" +
+	b.WriteString("\nx-health: &health # of validators: a Swarm has others find them once they are healthy\n  interval: 5s\n" +
 		"  timeout: 10s\n  start_period: 2m\n  retries: 3\n\nservices:\n")
 	return b.String()
 }
@@ -113,10 +143,13 @@ func (n *Network) service(b *strings.Builder, name, kind, after string) {
 	}
 }
 
+// publishes reports whether a validator's API has a port of this machine.
+func (n *Network) publishes(validator int) bool { return !n.seeded() || validator == 0 }
+
 // published is the port of this machine at which a validator's API is reached.
 func (n *Network) published(validator int) string {
 	if n.seeded() {
-		return fmt.Sprintf("\"${DEVNET_PORT:-%d}\"", n.plan.Port)
+		return fmt.Sprintf("${DEVNET_PORT:-%d}", n.plan.Port)
 	}
 	return fmt.Sprint(n.plan.Port + validator)
 }

@@ -3,6 +3,7 @@ package hosts
 import (
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ func TestTheComposeFileOfTheRepositoryIsThatOfASeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "compose.yaml", n.Compose())
+	same(t, "compose.swarm.yaml", n.Swarm())
 }
 
 func TestTheExampleForKubernetesIsThatOfInit(t *testing.T) {
@@ -79,14 +81,37 @@ func TestAComposeFileOfItsOwnHasEachNodesKeyAsASecret(t *testing.T) {
 	if !strings.Contains(v0, "source: v0_key") || strings.Contains(v0, "v1_key") || !strings.Contains(v1, "v1_key: {file: ./v1.key}") {
 		t.Errorf("the secrets are others:\n%s", text)
 	}
-	if !strings.Contains(v0, "published: 4000") || !strings.Contains(v1, "published: 4001") {
-		t.Errorf("the ports are others:\n%s", text)
+	if swarm := n.Swarm(); !strings.Contains(swarm, "published: 4000") || !strings.Contains(swarm, "published: 4001") {
+		t.Errorf("the ports of a Swarm are others:\n%s", swarm)
 	}
-	if written, err := os.ReadFile(dir + "/compose.yaml"); err != nil || string(written) != text {
-		t.Errorf("compose.yaml: %v", err)
+	for name, want := range map[string]string{"compose.yaml": text, "compose.swarm.yaml": n.Swarm()} {
+		if written, err := os.ReadFile(dir + "/" + name); err != nil || string(written) != want {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	v, err := Open(dir + "/v0.toml")
 	if err != nil || v.Config.Home != "/devnet/homes/v0" {
 		t.Errorf("its home is %+v, %v", v, err)
+	}
+}
+
+// The API signs for the named accounts: Docker Compose publishes it for this machine alone.
+func TestComposePublishesOnLoopbackAlone(t *testing.T) {
+	for format, published := range map[string]int{Seeded: 1, Compose: 4} {
+		n, err := Make(Plan{Chain: box.Config{Validators: 4, Runners: 1, ChainID: 8011, BlockTime: time.Second}, Seed: &seven, Format: format,
+			Image: "i", Now: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := n.Compose()
+		if ports := regexp.MustCompile(`(?m)^ +ports:`).FindAllString(text, -1); len(ports) != published {
+			t.Errorf("%s publishes %d ports, want %d", format, len(ports), published)
+		}
+		if loopback := regexp.MustCompile(`(?m)^ +ports: \["127\.0\.0\.1:[^":]+(:-4000})?:4000"\]$`).FindAllString(text, -1); len(loopback) != published {
+			t.Errorf("%s publishes %q on 127.0.0.1, want %d ports:\n%s", format, loopback, published, text)
+		}
+		if strings.Contains(text, "endpoint_mode") { // docker-compose warns of each
+			t.Errorf("%s has settings of a Swarm in compose.yaml", format)
+		}
 	}
 }

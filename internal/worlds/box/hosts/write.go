@@ -20,6 +20,7 @@ import (
 const (
 	GenesisFile = "genesis.cbor"
 	composeFile = "compose.yaml"
+	swarmFile   = "compose.swarm.yaml"
 	homesDir    = "homes"
 
 	kubernetesFile = "kubernetes.yaml"
@@ -45,7 +46,7 @@ func (n *Network) Write(dir string) error {
 	}
 	switch n.plan.Format {
 	case Compose:
-		err = create(filepath.Join(dir, composeFile), n.Compose(), 0o644)
+		err = errors.Join(create(filepath.Join(dir, composeFile), n.Compose(), 0o644), create(filepath.Join(dir, swarmFile), n.Swarm(), 0o644))
 	case Kubernetes:
 		err = create(filepath.Join(dir, kubernetesFile), n.kubernetes(), 0o600) // it has the keys
 	default:

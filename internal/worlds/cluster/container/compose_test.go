@@ -16,8 +16,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// composeFile is that of the repository.
-const composeFile = "../../../../compose.yaml"
+// Files of the repository: for Docker Compose, and what a Swarm takes besides.
+const (
+	composeFile = "../../../../compose.yaml"
+	swarmFile   = "../../../../compose.swarm.yaml"
+)
 
 // deployed is how a network of composeFile is brought up and down.
 type deployed struct {
@@ -113,6 +116,9 @@ func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
 	compose("up", "--detach")
 	ready := d.ready()
 	t.Logf("4 validators and 4 runners are ready after %v", time.Since(begun))
+	if at := strings.TrimSpace(compose("port", "v0", "4000")); at != d.http {
+		t.Errorf("the API is published at %s, want %s: it signs", at, d.http)
+	}
 	if len(ready.Nodes) != 8 {
 		t.Errorf("it has the nodes %+v", ready.Nodes)
 	}
@@ -140,7 +146,7 @@ func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
 	}
 }
 
-// The same file is a stack of a Swarm. A machine that is in one already is left alone. No
+// The same file with that of a Swarm is a stack. A machine that is in one already is left alone. No
 // test runs beside it: an engine that leaves a Swarm takes containers that are coming up
 // off their networks (seen with 20.10: they run on, without ports and without peers).
 func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
@@ -161,7 +167,7 @@ func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 		}
 	})
 	begun := time.Now()
-	d.do("docker", "stack", "deploy", "--compose-file", composeFile, d.name)
+	d.do("docker", "stack", "deploy", "--compose-file", composeFile, "--compose-file", swarmFile, d.name)
 	d.ready()
 	t.Logf("4 validators and 4 runners are ready after %v", time.Since(begun))
 	d.works()
