@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,7 +35,7 @@ func initCommand() *cli.Command {
 		Description: "Example: devnet init --out net --validators 4 --runners 4\n" +
 			"devnet node validator --config net/v0.toml runs one of them, devnet node runner --config\n" +
 			"net/r0.toml another. With --format compose, docker-compose up in that folder runs all; with\n" +
-			"--format kubernetes, kubectl apply of its kubernetes.yaml.",
+			"--format kubernetes, kubectl apply --server-side of its kubernetes.yaml.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "`DIR` for the files, new or empty"},
 			&cli.StringFlag{Name: "format", Value: hosts.Processes, Usage: "where nodes run, `KIND` " + alternatives(hosts.Formats)},
@@ -42,6 +43,7 @@ func initCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "host", Usage: fmt.Sprintf("`NAME=HOST` of a validator with a machine of its own, or NAME=HOST:PORT, else "+
 				"port %d; may be given again", hosts.Port)},
 			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the containers' image"},
+			&cli.StringFlag{Name: "namespace", Value: hosts.Namespace, Usage: "`NAME` of the namespace, with --format kubernetes"},
 			&cli.StringFlag{Name: "python", DefaultText: "this machine's; in containers none",
 				Usage: "`VERSION` of Python that genesis names, as 3.11; none: any"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "random", Usage: "`N` from which the keys of the named accounts are made"},
@@ -90,8 +92,11 @@ func initNetwork(c *cli.Context) error {
 		return usage("", "%v", err)
 	}
 	var taken *hosts.TakenError
+	var large *hosts.LargeError
 	if err := network.Write(out); errors.As(err, &taken) {
 		return failed("Name a new or empty folder: init overwrites no keys.", "--out: %v", taken)
+	} else if errors.As(err, &large) {
+		return failed("Take fewer --runners or --account: others can register and be paid later.", "--format %s: %v", plan.Format, large)
 	} else if err != nil {
 		return failed("", "--out: %v", err)
 	}
@@ -107,10 +112,10 @@ func initNetwork(c *cli.Context) error {
 			made.Warning = "if they run on this machine: " + crowded.Error()
 		}
 	}
-	return emit(c, made, func(w io.Writer) { made.tell(w, plan.Format, len(plan.Hosts) > 0) })
+	return emit(c, made, func(w io.Writer) { made.tell(w, plan) })
 }
 
-func (m *initMade) tell(w io.Writer, format string, machines bool) {
+func (m *initMade) tell(w io.Writer, plan hosts.Plan) {
 	seed := ""
 	if m.Seed != nil {
 		seed = fmt.Sprint(*m.Seed)
@@ -119,17 +124,17 @@ func (m *initMade) tell(w io.Writer, format string, machines bool) {
 	if m.Warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped("Warning, "+m.Warning+".", "", helpColumns))
 	}
-	switch format {
+	switch plan.Format {
 	case hosts.Compose:
 		fmt.Fprintf(w, "\nStart it:\n  docker-compose -f %s up\n", filepath.Join(m.Out, "compose.yaml"))
 		return
 	case hosts.Kubernetes:
 		fmt.Fprintf(w, "\nStart it, and reach its API on http://127.0.0.1:4000:\n"+
-			"  kubectl apply -f %s\n  kubectl port-forward service/devnet 4000\n",
-			filepath.Join(m.Out, "kubernetes.yaml"))
+			"  kubectl apply --server-side -f %s\n  kubectl -n %s port-forward service/devnet 4000\n",
+			filepath.Join(m.Out, "kubernetes.yaml"), plan.Namespace)
 		return
 	}
-	if machines {
+	if len(plan.Hosts) > 0 {
 		fmt.Fprintf(w, "\nEach node needs genesis.cbor, its NAME.toml and its NAME.key on its machine, and there UDP and TCP of its port.\n"+
 			"Its API signs for the named accounts: let nobody reach it who may not drive the network.\n")
 	}
@@ -199,7 +204,8 @@ func minorOf(asked, format string) (string, error) {
 
 // planOf judges what init was asked for.
 func planOf(c *cli.Context) (p hosts.Plan, err error) {
-	p = hosts.Plan{Format: c.String("format"), Port: c.Int("port"), Image: c.String("image"), Now: time.Now()}
+	p = hosts.Plan{Format: c.String("format"), Port: c.Int("port"), Image: c.String("image"), Namespace: c.String("namespace"),
+		Now: time.Now()}
 	if p.Chain, err = chainOf(c, c.Bool("strict")); err != nil {
 		return p, err
 	}
@@ -211,6 +217,9 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 	}
 	if p.Image == "" || strings.ContainsFunc(p.Image, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' || r == '$' }) {
 		return p, usage("", "--image: %q is no name of an image", p.Image)
+	}
+	if err := checkNamespace(c, p); err != nil {
+		return p, err
 	}
 	if p.Chain.Minor, err = minorOf(c.String("python"), p.Format); err != nil {
 		return p, err
@@ -226,6 +235,19 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 		p.Funds = append(p.Funds, address)
 	}
 	return p, seedOf(c, &p)
+}
+
+// namespaceName is a label of RFC 1123, which Kubernetes wants of a namespace.
+var namespaceName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+func checkNamespace(c *cli.Context, p hosts.Plan) error {
+	switch {
+	case p.Format != hosts.Kubernetes && c.IsSet("namespace"):
+		return usage("Leave it out, or give --format kubernetes.", "--namespace: the format %s has none", p.Format)
+	case !namespaceName.MatchString(p.Namespace):
+		return usage("Give a name like "+hosts.Namespace+".", "--namespace: want 1 to 63 lower-case letters, digits and inner hyphens, got %.80q", p.Namespace)
+	}
+	return nil
 }
 
 // hostsOf reads where validators with machines of their own are reached.

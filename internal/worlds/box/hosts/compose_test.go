@@ -48,7 +48,11 @@ func TestTheExampleForKubernetesIsThatOfInit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same(t, "fixtures/kubernetes/kubernetes.yaml", n.kubernetes())
+	text, err := n.kubernetes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "fixtures/kubernetes/kubernetes.yaml", text)
 }
 
 func TestASeedMakesTheSameNetworkEverywhere(t *testing.T) {

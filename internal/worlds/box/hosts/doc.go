@@ -6,7 +6,7 @@
 //	NAME.toml        the settings of a node
 //	NAME.key         its key, 0x and 64 hexadecimal digits, for its owner's eyes
 //	homes/NAME       what a validator keeps; made by its first start
-//	compose.yaml     of a network in containers
+//	compose.yaml     of a network in containers; compose.swarm.yaml is what a Swarm needs besides
 //	kubernetes.yaml  of one in pods, with settings and keys
 //
 // Validators and runners have keys of their own, from the system's random source.

@@ -8,104 +8,259 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// The stateful sets, which name pods NAME-ORDINAL, and the headless services of the same
-// names, which have each pod found as NAME-ORDINAL.NAME.
+// The headless services: each pod is found as NODE-0.SERVICE.
 const (
 	validatorSet = "v"
 	runnerSet    = "r"
 )
 
-// apiService is how others in the cluster reach the API.
-const apiService = "devnet"
+const (
+	// apiName is how others in the namespace reach the API.
+	apiName = "devnet"
+	// clientLabel marks the pods of others that may reach the API.
+	clientLabel = "devnet-client"
+	// podDir is where a pod finds the files of its node.
+	podDir = "/run/devnet"
+)
 
-// podDir is where a pod finds its node's files, and nobody else's.
-const podDir = "/run/devnet"
+// Namespace is that of a plan that names none.
+const Namespace = "devnet"
 
-// kubernetes is the network as objects of Kubernetes, of one namespace: two stateful
-// sets with headless services, a service of the API, and what nodes are started with.
-func (n *Network) kubernetes() string {
+// maxObjectData bounds the data of a Secret or a ConfigMap, in bytes: Kubernetes refuses
+// more (MaxSecretSize of k8s.io/api/core/v1).
+const maxObjectData = 1 << 20
+
+// object is one object of Kubernetes.
+type object struct {
+	kind, name string
+	data       int // bytes of a Secret or a ConfigMap
+	text       string
+}
+
+// LargeError reports an object that Kubernetes would refuse.
+type LargeError struct {
+	Kind, Name string
+	Bytes      int
+}
+
+func (e *LargeError) Error() string {
+	return fmt.Sprintf("the %s %s has %d bytes, and Kubernetes takes at most %d", e.Kind, e.Name, e.Bytes, maxObjectData)
+}
+
+const kubernetesHead = `# A Cowboy network, a pod a node: kubectl apply --server-side -f kubernetes.yaml
+#
+# Without --server-side, kubectl keeps a copy of each object in an annotation of at most
+# 262,144 bytes, which the genesis of a large network does not fit into.
+#
+# kubectl -n %s port-forward service/devnet 4000 has its API on http://127.0.0.1:4000. The
+# API signs for the named accounts. Of other pods, those with the label %s: "true"
+# reach it, if the network of the cluster enforces policies.
+`
+
+// kubernetes returns the network as objects of one namespace. Each node has a Secret and a
+// StatefulSet of one pod, so that no pod's volumes hold another node's key. Its error is a
+// *LargeError.
+func (n *Network) kubernetes() (string, error) {
 	var b strings.Builder
-	b.WriteString("# A Cowboy network, a pod a node: kubectl apply -f kubernetes.yaml. Then kubectl port-forward\n" +
-		"# service/devnet 4000 has its API on http://127.0.0.1:4000.\n")
-	n.configMap(&b)
-	n.secret(&b)
-	headless(&b, validatorSet)
-	if len(n.Runners) > 0 {
-		headless(&b, runnerSet)
+	fmt.Fprintf(&b, kubernetesHead, n.plan.Namespace, clientLabel)
+	for _, o := range n.objects() {
+		if o.data > maxObjectData {
+			return "", &LargeError{o.kind, o.name, o.data}
+		}
+		b.WriteString("---\n" + o.text)
 	}
-	fmt.Fprintf(&b, `---
-apiVersion: v1
-kind: Service
+	return b.String(), nil
+}
+
+func (n *Network) objects() []object {
+	all := []object{n.namespace(), n.genesisMap(), n.namesMap(), n.headless(validatorSet)}
+	if len(n.Runners) > 0 {
+		all = append(all, n.headless(runnerSet))
+	}
+	all = append(all, n.apiService(), n.budget(), n.ingress(), n.egress())
+	for _, node := range n.nodes() {
+		all = append(all, n.secret(node), n.statefulSet(node))
+	}
+	return all
+}
+
+// object begins with what all objects of the namespace have.
+func (n *Network) object(version, kind, name, rest string) object {
+	return object{kind: kind, name: name, text: fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n  namespace: %s\n"+
+		"  labels: {app: devnet}\n%s", version, kind, name, n.plan.Namespace, rest)}
+}
+
+// namespace admits only pods that need no privilege.
+func (n *Network) namespace() object {
+	return object{kind: "Namespace", name: n.plan.Namespace, text: fmt.Sprintf(`apiVersion: v1
+kind: Namespace
 metadata:
   name: %s
-  labels: {app: devnet}
-spec:
-  selector: {statefulset.kubernetes.io/pod-name: %s-0}
-  ports:
-  - {name: http, port: %d, targetPort: http, protocol: TCP}
-`, apiService, validatorSet, Port)
-	n.statefulSet(&b, validatorSet, "validator", n.Validators)
-	if len(n.Runners) > 0 {
-		n.statefulSet(&b, runnerSet, "runner", n.Runners)
+  labels: {app: devnet, pod-security.kubernetes.io/enforce: restricted}
+`, n.plan.Namespace)}
+}
+
+func (n *Network) genesisMap() object {
+	data := n.GenesisBytes()
+	o := n.object("v1", "ConfigMap", "devnet-genesis", fmt.Sprintf("immutable: true\nbinaryData:\n  %s: %s\n", GenesisFile,
+		base64.StdEncoding.EncodeToString(data)))
+	o.data = len(data)
+	return o
+}
+
+// namesMap has the names of all nodes once, for all validators.
+func (n *Network) namesMap() object {
+	text := n.names()
+	o := n.object("v1", "ConfigMap", "devnet-names", fmt.Sprintf("immutable: true\ndata:\n  %s: |\n%s", namesFile, indented(text)))
+	o.data = len(text)
+	return o
+}
+
+func secretName(node string) string { return "devnet-" + node }
+
+// secret has the settings and the key of one node.
+func (n *Network) secret(node Node) object {
+	settings, key := n.settings(node), types.Hash(node.Key.Secret()).String()
+	o := n.object("v1", "Secret", secretName(node.Name), fmt.Sprintf("immutable: true\nstringData:\n  node.toml: |\n%s  %s: %q\n",
+		indented(settings), keyFile(node.Name), key))
+	o.data = len(settings) + len(key)
+	return o
+}
+
+// indented is a text as a block of a field of data.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(strings.TrimSpace(text) + "\n") {
+		if line != "\n" {
+			b.WriteString("    ")
+		}
+		b.WriteString(line)
 	}
 	return b.String()
 }
 
-func (n *Network) configMap(b *strings.Builder) {
-	fmt.Fprintf(b, "---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: devnet-genesis\n  labels: {app: devnet}\nimmutable: true\n"+
-		"binaryData:\n  %s: %s\n", GenesisFile, base64.StdEncoding.EncodeToString(n.GenesisBytes()))
-}
-
-// secret has settings and keys of all nodes; each pod is shown its own alone.
-func (n *Network) secret(b *strings.Builder) {
-	b.WriteString("---\napiVersion: v1\nkind: Secret\nmetadata:\n  name: devnet-nodes\n  labels: {app: devnet}\nimmutable: true\n" +
-		"stringData:\n")
-	for _, node := range n.nodes() {
-		fmt.Fprintf(b, "  %s: |\n", settingsFile(node.Name))
-		for _, line := range strings.Split(strings.TrimSpace(n.settings(node)), "\n") {
-			if line != "" {
-				line = "    " + line
-			}
-			b.WriteString(line + "\n")
-		}
-		fmt.Fprintf(b, "  %s: %q\n", keyFile(node.Name), types.Hash(node.Key.Secret()).String())
-	}
-}
-
-// headless writes the service by which pods of a set find one another, ready or not.
-func headless(b *strings.Builder, set string) {
-	fmt.Fprintf(b, `---
-apiVersion: v1
-kind: Service
-metadata:
-  name: %s
-  labels: {app: devnet}
-spec:
+// headless is the service by which pods find one another, ready or not.
+func (n *Network) headless(set string) object {
+	return n.object("v1", "Service", set, fmt.Sprintf(`spec:
   clusterIP: None
   publishNotReadyAddresses: true
   selector: {app: devnet, set: %s}
   ports:
   - {name: quic, port: %d, protocol: UDP}
   - {name: http, port: %d, protocol: TCP}
-`, set, set, Port, Port)
+`, set, Port, Port))
 }
 
-func (n *Network) statefulSet(b *strings.Builder, set, kind string, nodes []Node) {
-	fmt.Fprintf(b, `---
-apiVersion: apps/v1
-kind: StatefulSet
-metadata:
-  name: %[1]s
-  labels: {app: devnet}
-spec:
-  serviceName: %[1]s
-  replicas: %[2]d
-  podManagementPolicy: Parallel
+// apiService is the API, of any validator that is ready. A client stays with one, so that it
+// reads what it wrote.
+func (n *Network) apiService() object {
+	return n.object("v1", "Service", apiName, fmt.Sprintf(`spec:
+  selector: {app: devnet, set: %s}
+  sessionAffinity: ClientIP
+  ports:
+  - {name: http, port: %d, targetPort: http, protocol: TCP}
+`, validatorSet, Port))
+}
+
+// budget keeps a quorum while machines of the cluster are drained: f validators may be
+// moved at a time, and one of a network that does without none.
+func (n *Network) budget() object {
+	return n.object("policy/v1", "PodDisruptionBudget", validatorSet, fmt.Sprintf(`spec:
+  maxUnavailable: %d
   selector:
+    matchLabels: {app: devnet, set: %s}
+`, max(1, n.Genesis.Validators.MaxFaulty()), validatorSet))
+}
+
+// ingress lets nodes reach one another, and labelled pods the API.
+func (n *Network) ingress() object {
+	return n.object("networking.k8s.io/v1", "NetworkPolicy", "devnet-ingress", fmt.Sprintf(`spec:
+  podSelector:
+    matchLabels: {app: devnet}
+  policyTypes: [Ingress]
+  ingress:
+  - from:
+    - podSelector:
+        matchLabels: {app: devnet}
+    ports:
+    - {port: %[1]d, protocol: UDP}
+    - {port: %[1]d, protocol: TCP}
+  - from:
+    - podSelector:
+        matchLabels: {%[2]s: "true"}
+    ports:
+    - {port: %[1]d, protocol: TCP}
+`, Port, clientLabel))
+}
+
+// egress keeps validators to the nodes and to names. Runners reach what their jobs ask for.
+func (n *Network) egress() object {
+	return n.object("networking.k8s.io/v1", "NetworkPolicy", "devnet-egress", fmt.Sprintf(`spec:
+  podSelector:
     matchLabels: {app: devnet, set: %[1]s}
+  policyTypes: [Egress]
+  egress:
+  - to:
+    - podSelector:
+        matchLabels: {app: devnet}
+    ports:
+    - {port: %[2]d, protocol: UDP}
+    - {port: %[2]d, protocol: TCP}
+  - ports:
+    - {port: 53, protocol: UDP}
+    - {port: 53, protocol: TCP}
+`, validatorSet, Port))
+}
+
+// role is what the pods of validators and of runners differ in.
+type role struct{ set, kind, flags, resources, probe, maps, home, claim string }
+
+var roles = map[bool]role{ // by whether it is a validator
+	true: {set: validatorSet, kind: "validator",
+		resources: `          requests: {cpu: 100m, memory: 256Mi}
+          limits: {cpu: "2", memory: 4Gi, ephemeral-storage: 2Gi}
+`,
+		probe: `        livenessProbe:
+          tcpSocket: {port: http}
+          initialDelaySeconds: 60
+          periodSeconds: 20
+`,
+		maps: `          - configMap: {name: devnet-genesis}
+          - configMap: {name: devnet-names}
+`,
+		claim: `  volumeClaimTemplates:
+  - metadata:
+      name: home
+    spec:
+      accessModes: [ReadWriteOnce]
+      resources:
+        requests: {storage: 4Gi}
+`},
+	false: {set: runnerSet, kind: "runner", flags: ", --wait", // it has no port that is known before, so no probe of one
+		resources: `          requests: {cpu: 50m, memory: 64Mi}
+          limits: {cpu: "1", memory: 1Gi, ephemeral-storage: 2Gi}
+`,
+		home: `      - name: home
+        emptyDir: {sizeLimit: 1Gi}
+`},
+}
+
+// statefulSet is the pod of one node. Validators are spread over the machines of a cluster,
+// since one of them could otherwise take the quorum along.
+func (n *Network) statefulSet(node Node) object {
+	r := roles[node.Endpoint != ""]
+	unsatisfiable := "ScheduleAnyway"
+	if r.set == validatorSet {
+		unsatisfiable = "DoNotSchedule"
+	}
+	return n.object("apps/v1", "StatefulSet", node.Name, fmt.Sprintf(`spec:
+  serviceName: %[1]s
+  replicas: 1
+  selector:
+    matchLabels: {app: devnet, node: %[2]s}
   template:
     metadata:
-      labels: {app: devnet, set: %[1]s}
+      labels: {app: devnet, set: %[1]s, node: %[2]s}
     spec:
       automountServiceAccountToken: false
       enableServiceLinks: false
@@ -116,55 +271,47 @@ spec:
         runAsGroup: %[3]d
         fsGroup: %[3]d
         seccompProfile: {type: RuntimeDefault}
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: kubernetes.io/hostname
+        whenUnsatisfiable: %[4]s
+        nodeTaintsPolicy: Honor
+        labelSelector:
+          matchLabels: {app: devnet, set: %[1]s}
+      - maxSkew: 1
+        topologyKey: topology.kubernetes.io/zone
+        whenUnsatisfiable: ScheduleAnyway
+        labelSelector:
+          matchLabels: {app: devnet, set: %[1]s}
       containers:
       - name: devnet
-        image: %[4]q
+        image: %[5]q
         imagePullPolicy: IfNotPresent
-        command: [devnet, node, %[5]s, --config, %[6]s/node.toml%[7]s]
-        env:
-        - name: POD
-          valueFrom: {fieldRef: {fieldPath: metadata.name}}
+        command: [devnet, node, %[6]s, --config, %[7]s/node.toml%[8]s]
         ports:
-        - {name: quic, containerPort: %[8]d, protocol: UDP}
-        - {name: http, containerPort: %[8]d, protocol: TCP}
+        - {name: quic, containerPort: %[9]d, protocol: UDP}
+        - {name: http, containerPort: %[9]d, protocol: TCP}
         readinessProbe:
-          exec: {command: [devnet, node, health, --config, %[6]s/node.toml]}
+          exec: {command: [devnet, node, health, --config, %[7]s/node.toml]}
           periodSeconds: 10
           timeoutSeconds: 10
-`, set, len(nodes), imageOwner, n.plan.Image, kind, podDir, map[string]string{"runner": ", --wait"}[kind], Port)
-	if kind == "validator" { // a runner listens at no port that is known before
-		b.WriteString("        livenessProbe:\n          tcpSocket: {port: http}\n          initialDelaySeconds: 60\n" +
-			"          periodSeconds: 20\n")
-	}
-	fmt.Fprintf(b, `        resources:
-          requests: {cpu: 100m, memory: 128Mi}
-        securityContext:
+%[10]s        resources:
+%[11]s        securityContext:
           allowPrivilegeEscalation: false
           readOnlyRootFilesystem: true
           capabilities: {drop: [ALL]}
         volumeMounts:
-        - {name: files, mountPath: %s, subPathExpr: $(POD), readOnly: true}
-        - {name: home, mountPath: %s}
+        - {name: files, mountPath: %[7]s, readOnly: true}
+        - {name: home, mountPath: %[12]s}
         - {name: tmp, mountPath: /tmp}
       volumes:
       - name: tmp
-        emptyDir: {}
-`, podDir, volume)
-	if kind != "validator" {
-		b.WriteString("      - name: home\n        emptyDir: {}\n")
-	}
-	b.WriteString("      - name: files\n        projected:\n          sources:\n          - secret:\n" +
-		"              name: devnet-nodes\n              items:\n")
-	for i, node := range nodes {
-		fmt.Fprintf(b, "              - {key: %s, path: %s-%d/node.toml}\n", settingsFile(node.Name), set, i)
-		fmt.Fprintf(b, "              - {key: %[1]s, path: %[2]s-%[3]d/%[1]s}\n", keyFile(node.Name), set, i)
-	}
-	b.WriteString("          - configMap:\n              name: devnet-genesis\n              items:\n")
-	for i := range nodes {
-		fmt.Fprintf(b, "              - {key: %[1]s, path: %[2]s-%[3]d/%[1]s}\n", GenesisFile, set, i)
-	}
-	if kind == "validator" {
-		b.WriteString("  volumeClaimTemplates:\n  - metadata:\n      name: home\n    spec:\n      accessModes: [ReadWriteOnce]\n" +
-			"      resources:\n        requests: {storage: 4Gi}\n")
-	}
+        emptyDir: {sizeLimit: 1Gi}
+%[13]s      - name: files
+        projected:
+          defaultMode: 0440
+          sources:
+          - secret: {name: %[14]s}
+%[15]s%[16]s`, r.set, node.Name, imageOwner, unsatisfiable, n.plan.Image, r.kind, podDir, r.flags, Port, r.probe, r.resources, volume, r.home,
+		secretName(node.Name), r.maps, r.claim))
 }

@@ -23,7 +23,7 @@ import (
 const (
 	Processes = "processes" // of this machine, each on a port of its own
 	Compose   = "compose"   // in containers, each a host of its name: of Docker Compose, or of a Swarm
-	// Kubernetes has them in pods of two stateful sets, v and r.
+	// Kubernetes has each in a stateful set of one pod.
 	Kubernetes = "kubernetes"
 	// Seeded has them in containers as Compose does, where each makes the network for
 	// itself: it is Derived, and no file has to be brought to a node.
@@ -53,7 +53,9 @@ type Plan struct {
 	Format  string // Processes, …
 	Port    int    // 0: Port
 	Image   string // of containers
-	Now     time.Time
+	// Namespace is that of the objects of Kubernetes; "": the constant Namespace.
+	Namespace string
+	Now       time.Time
 	// Hosts are where validators are reached that have machines of their own, by name, as
 	// HOST:PORT; those of this machine are not in it. Of the format Processes.
 	Hosts map[string]string
@@ -89,6 +91,9 @@ type Network struct {
 func Make(p Plan) (*Network, error) {
 	if p.Port == 0 {
 		p.Port = Port
+	}
+	if p.Namespace == "" {
+		p.Namespace = Namespace
 	}
 	p.Derived = p.Derived || p.Format == Seeded
 	if err := p.checkHosts(); err != nil {
@@ -168,7 +173,7 @@ func (p *Plan) validator(i int) Node {
 		v.Endpoint, v.Listen, v.HTTP, v.API = at, all, all, at
 	}
 	if p.Format == Kubernetes {
-		v.Endpoint = fmt.Sprintf("%s-%d.%s:%d", validatorSet, i, validatorSet, Port)
+		v.Endpoint = fmt.Sprintf("%s-0.%s:%d", v.Name, validatorSet, Port)
 	}
 	return v
 }

@@ -35,8 +35,9 @@ type file struct {
 	Driver     string   `toml:"driver"`
 	Endpoint   string   `toml:"endpoint"` // of one that is not of genesis
 
-	SignsFor []string          `toml:"signs_for"` // files NAME.key of runners
-	Names    map[string]string `toml:"names"`     // addresses of the other nodes, by name
+	SignsFor  []string          `toml:"signs_for"`  // files NAME.key of runners
+	Names     map[string]string `toml:"names"`      // addresses of the other nodes, by name
+	NamesFile string            `toml:"names_file"` // a file with such a table, instead
 }
 
 // Validator is a validator as its settings have it.
@@ -142,6 +143,9 @@ const maxKnown = box.MaxValidators + box.MaxRunners
 
 // knows reads who the other nodes are, and for which runners' owners the API signs.
 func (o *opener) knows(v *Validator) error {
+	if err := o.readNames(); err != nil {
+		return err
+	}
 	here := v.Config.Here
 	if len(o.Names) > maxKnown || len(o.SignsFor) > maxKnown {
 		return o.Fault(fmt.Sprintf("at most %d nodes", maxKnown), "names")
@@ -165,6 +169,24 @@ func (o *opener) knows(v *Validator) error {
 		}
 		here.Keys[name] = key
 	}
+	return nil
+}
+
+// readNames reads the table of names from the file that the settings name.
+func (o *opener) readNames() error {
+	if o.NamesFile == "" {
+		return nil
+	}
+	if len(o.Names) > 0 {
+		return o.Fault("give names or names_file, not both", "names_file")
+	}
+	var table struct {
+		Names map[string]string `toml:"names"`
+	}
+	if _, err := configfile.Read(o.Beside(o.NamesFile), &table); err != nil {
+		return o.Fault(err.Error(), "names_file")
+	}
+	o.Names = table.Names
 	return nil
 }
 

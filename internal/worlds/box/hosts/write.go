@@ -24,10 +24,12 @@ const (
 	homesDir    = "homes"
 
 	kubernetesFile = "kubernetes.yaml"
+	namesFile      = "names.toml"
 )
 
 // Write writes a network into a new or empty folder. Any other is refused by a
-// *TakenError. The genesis comes last: a folder without one was not finished.
+// *TakenError, and by a *LargeError a network that its format cannot hold. The genesis
+// comes last: a folder without one was not finished.
 func (n *Network) Write(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -35,6 +37,12 @@ func (n *Network) Write(dir string) error {
 		return &TakenError{Dir: dir, Name: entries[0].Name()}
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		return err
+	}
+	objects := ""
+	if n.plan.Format == Kubernetes {
+		if objects, err = n.kubernetes(); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -48,7 +56,7 @@ func (n *Network) Write(dir string) error {
 	case Compose:
 		err = errors.Join(create(filepath.Join(dir, composeFile), n.Compose(), 0o644), create(filepath.Join(dir, swarmFile), n.Swarm(), 0o644))
 	case Kubernetes:
-		err = create(filepath.Join(dir, kubernetesFile), n.kubernetes(), 0o600) // it has the keys
+		err = create(filepath.Join(dir, kubernetesFile), objects, 0o600) // it has the keys
 	default:
 		err = os.Mkdir(filepath.Join(dir, homesDir), 0o755)
 	}
@@ -135,7 +143,8 @@ func (n *Network) validatorSettings(v Node) string {
 		fmt.Fprintf(&b, "endpoint = %q # where the others reach it\n", v.Endpoint)
 	}
 	if n.plan.Format == Kubernetes {
-		fmt.Fprintf(&b, "hosts = [%q] # more names by which clients may call it\n", apiService)
+		fmt.Fprintf(&b, "hosts = [%q] # more names by which clients may call it\n", apiName)
+		fmt.Fprintf(&b, "names_file = %q # of the nodes\n", namesFile)
 	}
 	if n.plan.Chain.Durability == store.Disk {
 		b.WriteString("durability = \"disk\"\n")
@@ -160,7 +169,16 @@ func (n *Network) validatorSettings(v Node) string {
 	if n.plan.Driver != "" {
 		fmt.Fprintf(&b, "driver = %q # the secret of who drives the network\n", n.plan.Driver)
 	}
-	b.WriteString("\n[names] # of the nodes\n")
+	if n.plan.Format != Kubernetes {
+		b.WriteString("\n" + n.names())
+	}
+	return b.String()
+}
+
+// names is the table of the nodes' addresses.
+func (n *Network) names() string {
+	var b strings.Builder
+	b.WriteString("[names] # of the nodes\n")
 	for _, node := range n.nodes() {
 		fmt.Fprintf(&b, "%s = %q\n", node.Name, node.Key.Address().String())
 	}
