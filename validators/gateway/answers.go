@@ -67,14 +67,14 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 		return
 	}
 	d.acked, d.answered = true, true
-	switch {
+	switch reason := reasonOf(f.Reason); {
 	case f.Status.Accepted:
-		m.report(Accepted{Runner: p.address, Assignment: d.AssignmentID})
+		m.report(Accepted{Runner: p.address, Assignment: d.AssignmentID, Reason: reason})
 	case f.Status.Duplicate:
-		m.classify(p, d, Duplicate)
+		m.classifyBy(p, d, Classified{Outcome: Duplicate, Reason: reason})
 	default:
 		d.rejected = true
-		m.classify(p, d, SoftFailure)
+		m.classifyBy(p, d, Classified{Outcome: SoftFailure, Rejected: *f.Status.Reject, Reason: reason})
 	}
 }
 
@@ -144,7 +144,7 @@ func (m *Machine) onPolled(e Polled) {
 		why = "the runner did not sign the commitment of this draw (commit_signed)"
 	}
 	if why != "" {
-		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: why})
+		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: why, Polled: true})
 		return
 	}
 	m.results.hold(e.Runner, id, e.Result)

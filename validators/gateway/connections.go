@@ -121,7 +121,7 @@ func (c *connections) leaveWithout(p *peer, why push.Reason) {
 // tell reports why a connection is left.
 func (c *connections) tell(p *peer, why push.Reason) {
 	if p.stage < live {
-		c.report(Refused{Peer: p.address, Remote: p.remote, Reason: why})
+		c.report(Refused{Peer: p.address, Registered: p.registered != nil, Remote: p.remote, Reason: why})
 		return
 	}
 	c.notLive(p, string(why))

@@ -156,10 +156,16 @@ func (m *Machine) onSilence(p *peer, d *delivery) {
 
 // classify tells a delivery's outcome. The first stays.
 func (m *Machine) classify(p *peer, d *delivery, outcome Outcome) {
-	d.answered = d.answered || outcome != HardFailure
+	m.classifyBy(p, d, Classified{Outcome: outcome})
+}
+
+// classifyBy is classify, with what the runner's ack said.
+func (m *Machine) classifyBy(p *peer, d *delivery, by Classified) {
+	d.answered = d.answered || by.Outcome != HardFailure
 	if d.outcome == Pending {
-		d.outcome = outcome
-		m.report(Classified{Runner: p.address, Assignment: d.AssignmentID, Outcome: outcome})
+		d.outcome = by.Outcome
+		by.Runner, by.Assignment = p.address, d.AssignmentID
+		m.report(by)
 	}
 }
 

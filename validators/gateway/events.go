@@ -91,9 +91,20 @@ type (
 	}
 	// Refused says that a connection that was not live ended with a Goodbye of ours.
 	Refused struct {
-		Peer   types.Address // of the key that its certificate proved
-		Remote connection.Address
-		Reason push.Reason
+		Peer       types.Address // of the key that its certificate proved
+		Registered bool          // the peer is a runner of the registry
+		Remote     connection.Address
+		Reason     push.Reason
+	}
+	// Pressed is what a runner said of its load, where that changed (CIP-11 §6.4).
+	Pressed struct {
+		Runner types.Address
+		Load   Load
+	}
+	// Amended is what one CapabilityDelta of a runner said (CIP-11 §6.5).
+	Amended struct {
+		Runner types.Address
+		Said   string // the names, added ones after a +, removed ones after a -; a text that is kept
 	}
 	// Pushed says that an assignment was sent to its runner.
 	Pushed struct {
@@ -105,12 +116,15 @@ type (
 	Accepted struct {
 		Runner     types.Address
 		Assignment AssignmentID
+		Reason     string // that its ack gave, as it is kept; "" for none
 	}
 	// Classified is a delivery's outcome (CIP-11 §10.6).
 	Classified struct {
 		Runner     types.Address
 		Assignment AssignmentID
 		Outcome    Outcome
+		Rejected   push.RejectReason // of an ack that rejects; else ""
+		Reason     string            // that the ack gave, as it is kept; "" for none
 	}
 	// Progressed is a runner's word on how far it is (CIP-11 §10.4).
 	Progressed struct {
@@ -124,12 +138,15 @@ type (
 		Runner     types.Address
 		Assignment AssignmentID
 		Why        string
+		Polled     bool // it came without a connection: who brought it is anybody, and is answered
 	}
 )
 
 func (Arrived) report()    {}
 func (Left) report()       {}
 func (Refused) report()    {}
+func (Pressed) report()    {}
+func (Amended) report()    {}
 func (Pushed) report()     {}
 func (Accepted) report()   {}
 func (Classified) report() {}

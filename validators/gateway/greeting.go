@@ -61,7 +61,7 @@ func (m *Machine) onFrame(p *peer, s connection.Stream, frame []byte) {
 	case *push.HeartbeatPing:
 		m.onPing(p, f)
 	case *push.BackpressureSignal:
-		p.accepting, p.load = f.AcceptingNew, *f
+		m.onBackpressure(p, f)
 	case *push.CapabilityDelta:
 		m.onDelta(p, f)
 	case *push.Goodbye:
@@ -129,6 +129,18 @@ func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	m.connections.leaveDrained(p)
 }
 
+// onBackpressure keeps what a runner said of its load, and tells it where it changed.
+//
+// Spec: CIP-11 §6.4, decision J22.
+func (m *Machine) onBackpressure(p *peer, f *push.BackpressureSignal) {
+	said := Load{Active: f.ActiveJobs, Most: f.MaxConcurrent, Accepting: f.AcceptingNew, Reason: reasonOf(f.Reason)}
+	p.accepting = said.Accepting
+	if p.load == nil || *p.load != said {
+		p.load = &said
+		m.report(Pressed{Runner: p.address, Load: said})
+	}
+}
+
 // onDelta keeps what a runner said of its capabilities.
 func (m *Machine) onDelta(p *peer, f *push.CapabilityDelta) {
 	if !m.config.signed(p, f.Digest(m.config.ChainID), f.Signed) {
@@ -136,6 +148,7 @@ func (m *Machine) onDelta(p *peer, f *push.CapabilityDelta) {
 		return
 	}
 	p.changed.apply(f)
+	m.report(Amended{Runner: p.address, Said: amendment(f)})
 }
 
 // onGoodbye closes at once, as who reads one does.

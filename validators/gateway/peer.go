@@ -54,8 +54,8 @@ type peer struct {
 	beaten    bool   // a heartbeat was submitted, at the head of height beat
 	ponged    []byte // the frame of our pong
 	pongedAt  types.Height
-	unheard   bool // the head was not announced to it yet
-	load      push.BackpressureSignal
+	unheard   bool  // the head was not announced to it yet
+	load      *Load // nil: it said nothing of it
 	changed   runtimeChanges
 
 	opens      uint64      // streams opened so far

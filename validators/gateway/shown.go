@@ -16,6 +16,14 @@ type Live struct {
 	Changes   *Changes   // nil: it said nothing of what it offers
 }
 
+// Load is what a runner said last of its load (CIP-11 §6.4).
+type Load struct {
+	Active    uint32 `json:"active"` // jobs
+	Most      uint32 `json:"most"`   // that it does at once
+	Accepting bool   `json:"accepting"`
+	Reason    string `json:"reason"` // as it is kept; "" for none
+}
+
 // Changes is what a runner said of what it offers since its connection is live: all of it
 // together, each list sorted. It changes no bit and nothing on chain (CIP-11 §6.5).
 type Changes struct {

@@ -174,7 +174,7 @@ func TestWhatIsHeardIsKeptUntilItIsRead(t *testing.T) {
 	}
 	words := "half"
 	for _, report := range []gateway.Report{gateway.Arrived{Runner: runner}, gateway.Progressed{Runner: runner, Fraction: 50, Detail: &words},
-		gateway.Left{Runner: runner, Reason: "gone"}, gateway.Refused{}} {
+		gateway.Left{Runner: runner, Reason: "gone"}} {
 		if one, is := gatewayHeard(report); is {
 			h.add(one)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -29,6 +30,10 @@ const (
 	heardAccepted   = "accepted"
 	heardClassified = "classified"
 	heardProgressed = "progressed"
+	heardRefused    = "refused"
+	heardPressed    = "pressed"
+	heardAmended    = "amended"
+	heardNotTaken   = "not_taken"
 	heardDropped    = "dropped"
 )
 
@@ -51,6 +56,12 @@ type Heard struct {
 	Outcome  gateway.Outcome `json:"outcome,omitempty"`
 	Fraction uint8           `json:"fraction,omitempty"`
 	Words    *string         `json:"words,omitempty"` // of a runner, on how far it is
+	// Rejected is of an ack; Load of a runner's signal; Registered of a refused connection;
+	// Polled of a result that was not taken.
+	Rejected   push.RejectReason `json:"rejected,omitempty"`
+	Load       *gateway.Load     `json:"load,omitempty"`
+	Registered bool              `json:"registered,omitempty"`
+	Polled     bool              `json:"polled,omitempty"`
 
 	Hash *types.Hash `json:"hash,omitempty"` // of a transaction that was dropped
 }
@@ -184,11 +195,23 @@ func gatewayHeard(report gateway.Report) (one Heard, is bool) {
 	case gateway.Pushed:
 		return of(heardPushed, r.Runner, r.Assignment), true
 	case gateway.Accepted:
-		return of(heardAccepted, r.Runner, r.Assignment), true
+		one = of(heardAccepted, r.Runner, r.Assignment)
+		one.Detail = r.Reason
+		return one, true
 	case gateway.Classified:
 		one = of(heardClassified, r.Runner, r.Assignment)
-		one.Outcome = r.Outcome
+		one.Outcome, one.Rejected, one.Detail = r.Outcome, r.Rejected, r.Reason
 		return one, true
+	case gateway.NotTaken:
+		one = of(heardNotTaken, r.Runner, r.Assignment)
+		one.Detail, one.Polled = r.Why, r.Polled
+		return one, true
+	case gateway.Refused:
+		return Heard{Kind: heardRefused, Runner: &r.Peer, Registered: r.Registered, Detail: string(r.Reason)}, true
+	case gateway.Pressed:
+		return Heard{Kind: heardPressed, Runner: &r.Runner, Load: &r.Load}, true
+	case gateway.Amended:
+		return Heard{Kind: heardAmended, Runner: &r.Runner, Detail: r.Said}, true
 	case gateway.Progressed:
 		one = of(heardProgressed, r.Runner, r.Assignment)
 		one.Fraction, one.Words = r.Fraction, r.Detail
@@ -214,9 +237,19 @@ func (h *Heard) Gateway() gateway.Report {
 	case heardPushed:
 		return gateway.Pushed{Runner: runner, Assignment: id}
 	case heardAccepted:
-		return gateway.Accepted{Runner: runner, Assignment: id}
+		return gateway.Accepted{Runner: runner, Assignment: id, Reason: h.Detail}
 	case heardClassified:
-		return gateway.Classified{Runner: runner, Assignment: id, Outcome: h.Outcome}
+		return gateway.Classified{Runner: runner, Assignment: id, Outcome: h.Outcome, Rejected: h.Rejected, Reason: h.Detail}
+	case heardNotTaken:
+		return gateway.NotTaken{Runner: runner, Assignment: id, Why: h.Detail, Polled: h.Polled}
+	case heardRefused:
+		return gateway.Refused{Peer: runner, Registered: h.Registered, Reason: push.Reason(h.Detail)}
+	case heardPressed:
+		if h.Load != nil {
+			return gateway.Pressed{Runner: runner, Load: *h.Load}
+		}
+	case heardAmended:
+		return gateway.Amended{Runner: runner, Said: h.Detail}
 	case heardProgressed:
 		return gateway.Progressed{Runner: runner, Assignment: id, Fraction: h.Fraction, Detail: h.Words}
 	}
