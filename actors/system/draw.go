@@ -18,8 +18,13 @@ const maxJudged = 4_000_000
 //
 // Spec: CIP-1 §3 step 11, CIP-11 §§9, 11.2, decisions J2, J4, J6.
 func (b *InBlock) Advance() (effect Effect) {
+	var census *Census
 	for _, id := range b.overdue() {
-		b.expire(JobOf(b.State, id), &effect)
+		j := JobOf(b.State, id)
+		if j.Status == Pending && census == nil {
+			census = b.Census()
+		}
+		b.expire(j, census, &effect)
 	}
 	b.drawWaiting(&effect)
 	return effect
@@ -35,10 +40,12 @@ func (b *InBlock) overdue() (ids []types.Hash) {
 }
 
 // expire ends a job that waited in vain, or settles one by what came.
-func (b *InBlock) expire(j *Job, effect *Effect) {
+func (b *InBlock) expire(j *Job, census *Census, effect *Effect) {
 	if j.Status == Pending {
 		b.unindex(j)
+		left := census.Of(j)
 		b.fail(j, ErrorNoCandidates, effect)
+		effect.Jobs[len(effect.Jobs)-1].Left = left
 		return
 	}
 	b.conclude(j, effect)
@@ -152,6 +159,7 @@ type drawing struct {
 	weights []uint64           // theirs
 	buffer  []selection.Candidate
 	judged  int
+	kept    int                         // candidates that are told of
 	few     map[selection.Demand]uint64 // candidates there were, where they were too few; a block only makes them fewer
 	filter  selection.Filter            // without demand and exclusion
 }
@@ -200,16 +208,19 @@ func (b *InBlock) draw(j *Job, d *drawing, effect *Effect) {
 		}
 		return
 	}
-	seed := j.Seed
+	basis, seed := j.Seed, j.Seed
 	if j.Attempts == 0 {
-		seed = selection.Seed(b.Parent, j.ID, j.At)
+		basis, seed = b.Parent, selection.Seed(b.Parent, j.ID, j.At)
 		j.Seed = seed
 	} else {
 		seed = selection.RetrySeed(seed, j.Attempts)
 	}
-	committee, _ := selection.Draw(seed, candidates, int(j.Terms.Runners), b.favour(j))
+	favour := b.favour(j)
+	committee, _ := selection.Draw(seed, candidates, int(j.Terms.Runners), favour)
 	b.assign(j, committee, d)
-	effect.changed(types.DispatcherAddress, j.change(types.JobChangeDrawn, b.Height), j.told())
+	change := j.change(types.JobChangeDrawn, b.Height)
+	change.Draw = d.told(basis, seed, candidates, favour)
+	effect.changed(types.DispatcherAddress, change, j.told())
 }
 
 // assign makes runners a job's committee.

@@ -38,6 +38,7 @@ const (
 	bucketStatusJobs    env.Bucket = "status_jobs"    // number of the status ‖ seq → job id
 	bucketJobNotes      env.Bucket = "job_notes"      // job id ‖ height ‖ index → JobNote
 	bucketJobResults    env.Bucket = "job_results"    // job id ‖ attempt ‖ runner → the result revealed
+	bucketJobDraws      env.Bucket = "job_draws"      // job id ‖ attempt → types.JobDraw
 	bucketJobMarks      env.Bucket = "job_marks"      // height → what it did to jobs, where it did something
 	maxStoredBytes                 = types.MaxBlockBytes + 64<<20
 	maxTimerRecordBytes            = types.MaxTransactionBytes + 4096

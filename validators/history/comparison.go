@@ -14,7 +14,7 @@ import (
 // written once, and jobStands those in which it is written again: as a job goes on, or
 // where a runner is drawn for one twice.
 var (
-	once = []env.Bucket{bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketJobNotes, bucketJobResults, bucketJobMarks,
+	once = []env.Bucket{bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketJobNotes, bucketJobResults, bucketJobDraws, bucketJobMarks,
 		bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents}
 	jobStands = []env.Bucket{bucketJobStandings, bucketStatusJobs, bucketRunnerJobs}
 )
@@ -100,7 +100,7 @@ func (c *Comparison) End() (what []string, err error) {
 // jobOf is the job that a row is of; zero where it is of a block, or taken out.
 func jobOf(row env.Write) (job types.Hash) {
 	switch row.Bucket {
-	case bucketJobs, bucketJobNotes, bucketJobResults, bucketJobStandings:
+	case bucketJobs, bucketJobNotes, bucketJobResults, bucketJobDraws, bucketJobStandings:
 		copy(job[:], row.Key)
 	case bucketJobOrder, bucketSubmitterJobs, bucketRunnerJobs, bucketStatusJobs:
 		copy(job[:], row.Value)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -64,6 +65,7 @@ type JobNote struct {
 	Commitment types.Hash      // of committed
 	Agreed     []types.Address // of completed
 	Error      *types.Fault
+	Left       []uint32 // of waiting and failed, as types.JobChange has it
 }
 
 // judged reports whether the note ends an attempt in which enough results came to
@@ -104,6 +106,10 @@ func resultKey(id types.Hash, attempt uint32, runner types.Address) []byte {
 	return append(binary.BigEndian.AppendUint32(append([]byte{}, id[:]...), attempt), runner[:]...)
 }
 
+func drawKey(id types.Hash, attempt uint32) []byte {
+	return binary.BigEndian.AppendUint32(append([]byte{}, id[:]...), attempt)
+}
+
 // jobs keeps what a block did to jobs.
 func (w *writes) jobs(result *ledger.Result) {
 	if len(result.Jobs) == 0 {
@@ -131,7 +137,7 @@ func (w *writes) jobs(result *ledger.Result) {
 // job keeps one change of a job.
 func (w *writes) job(c *types.JobChange, height []byte, index int) {
 	note := JobNote{Kind: c.Kind, ID: c.ID, At: c.At, Submitter: c.Submitter, Attempt: c.Attempts, Runner: c.Runner, Validator: c.Validator,
-		Commitment: c.Commitment, Agreed: c.Agreed, Error: c.Error}
+		Commitment: c.Commitment, Agreed: c.Agreed, Error: c.Error, Left: c.Left}
 	switch c.Kind {
 	case types.JobChangeSubmitted:
 		s := c.Submitted
@@ -141,6 +147,9 @@ func (w *writes) job(c *types.JobChange, height []byte, index int) {
 		w.put(bucketSubmitterJobs, ofAddress(*c.Submitter, c.Seq), c.ID[:])
 	case types.JobChangeDrawn:
 		note.Committee = c.Committee
+		if c.Draw != nil {
+			w.put(bucketJobDraws, drawKey(c.ID, c.Attempts), codec.Marshal(c.Draw))
+		}
 		for _, runner := range c.Committee {
 			w.put(bucketRunnerJobs, ofAddress(runner, c.Seq), c.ID[:])
 		}
@@ -217,8 +226,10 @@ func (a *Archive) removeJob(w *writes, id types.Hash) error {
 	w.remove(bucketJobOrder, seqKey(record.Seq))
 	w.remove(bucketSubmitterJobs, ofAddress(record.Submitter, record.Seq))
 	w.remove(bucketStatusJobs, statusKey(record.Status, record.Seq))
-	if err := a.removeAll(w, bucketJobNotes, id[:]); err != nil {
-		return err
+	for _, bucket := range []env.Bucket{bucketJobNotes, bucketJobDraws} {
+		if err := a.removeAll(w, bucket, id[:]); err != nil {
+			return err
+		}
 	}
 	return a.removeAll(w, bucketJobResults, id[:])
 }

@@ -143,6 +143,37 @@ func (a *Archive) JobResult(id types.Hash, attempt uint32, runner types.Address)
 	return a.store.Get(bucketJobResults, resultKey(id, attempt, runner))
 }
 
+// JobDraw is one draw of a job, and when it was made.
+type JobDraw struct {
+	types.JobDraw
+	Attempt   uint32 // from 1
+	At        types.Height
+	Committee []types.Address // in the order drawn
+}
+
+// maxJobDrawBytes bounds a stored draw: a thousand candidates.
+const maxJobDrawBytes = 64 << 10
+
+// JobDraws lists all draws of a job, in their order.
+func (a *Archive) JobDraws(id types.Hash) (draws []JobDraw, err error) {
+	err = a.eachNote(id, false, func(n *JobNote) bool {
+		if n.Kind == types.JobChangeDrawn {
+			draws = append(draws, JobDraw{Attempt: n.Attempt, At: n.At, Committee: n.Committee})
+		}
+		return true
+	})
+	for i := range draws {
+		if err != nil {
+			break
+		}
+		var data []byte
+		if data, err = a.store.Get(bucketJobDraws, drawKey(id, draws[i].Attempt)); err == nil && data != nil {
+			err = codec.Unmarshal(data, maxJobDrawBytes, &draws[i].JobDraw)
+		}
+	}
+	return draws, err
+}
+
 // JobTurn is a runner of one draw, and what came of it.
 type JobTurn struct {
 	Attempt     uint32

@@ -6,6 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // systemBlock lends the system actors this block.
@@ -58,12 +59,20 @@ func (r *run) tellWaiting() {
 	for i := range r.jobs {
 		last[r.jobs[i].ID] = i
 	}
+	var census *system.Census
 	for i, c := range r.jobs[:len(r.jobs):len(r.jobs)] {
-		if last[c.ID] == i && c.Status == system.Pending {
-			r.jobs = append(r.jobs, types.JobChange{Kind: types.JobChangeWaiting, ID: c.ID, Seq: c.Seq, Submitter: c.Submitter, At: c.At,
-				Status:   c.Status,
-				Attempts: c.Attempts, Since: c.Since})
+		if last[c.ID] != i || c.Status != system.Pending {
+			continue
 		}
+		if census == nil {
+			census = r.systemBlock().Census()
+		}
+		waiting := types.JobChange{Kind: types.JobChangeWaiting, ID: c.ID, Seq: c.Seq, Submitter: c.Submitter, At: c.At, Status: c.Status,
+			Attempts: c.Attempts, Since: c.Since}
+		if j := system.JobOf(r.state, c.ID); j != nil {
+			waiting.Left = census.Of(j)
+		}
+		r.jobs = append(r.jobs, waiting)
 	}
 }
 
@@ -94,6 +103,18 @@ func (s *State) Job(id types.Hash) *system.Job { return system.JobOf(reader{s.tr
 
 // JobSpec returns the canonical JobSpec of an open job, or nil.
 func (s *State) JobSpec(id types.Hash) []byte { return system.RawSpecOf(reader{s.tree}, id) }
+
+// LeftOut counts the runners by the filter that leaves each out of a draw for an open job
+// in the next block, with who is present (selection.Reason); nil where there is no such job.
+func (s *State) LeftOut(id types.Hash, present *selection.Bitmap) []uint32 {
+	j := s.Job(id)
+	if j == nil {
+		return nil
+	}
+	p := s.NextParams()
+	return system.NewCensus(s.runners.roster, selection.Filter{Height: s.Height() + 1, Phase: selection.PhaseOf(p), Presence: present,
+		Limits: selection.LimitsOf(p)}).Of(j)
+}
 
 // Spec returns the JobSpec of an open job, or nil.
 func (s *State) Spec(id types.Hash) *push.JobSpec { return system.SpecOf(reader{s.tree}, id) }

@@ -92,7 +92,11 @@ type JobChange struct {
 	Result     []byte
 	Agreed     []Address // of completed: the members whose results agree
 	Price      Wei       // of completed
-	Error      *Fault    // of cancelled and failed; of called_back why the handler failed, nil where it did not
+	// Left is of waiting, and of failed for want of candidates: runners by the filter that
+	// leaves each out, by the filter's number (selection.Reason); nil: nobody counted.
+	Left  []uint32
+	Draw  *JobDraw // of drawn
+	Error *Fault   // of cancelled and failed; of called_back why the handler failed, nil where it did not
 }
 
 // JobSubmission is what a job is from its beginning on.
@@ -101,4 +105,27 @@ type JobSubmission struct {
 	Escrow        Wei    // that the submitter paid
 	TimeoutBlocks uint64
 	CommitBlocks  uint64 // of these, for commitments; a single runner makes none
+}
+
+// JobDraw is what one draw followed from: enough to do it again by hand.
+//
+// Spec: CIP-11 §§9.2 to 9.4, decision J2.
+type JobDraw struct {
+	_ struct{} `cbor:",toarray"`
+	// Basis is, of a first draw, the hash of the parent of the block that drew; of a retry
+	// the seed of the first draw.
+	Basis      Hash
+	Seed       Hash
+	Favoured   *Address // whose weight is multiplied in the first step; nil: nobody's
+	Multiplier uint32
+	Number     uint32 // of candidates
+	// Candidates are all of them, sorted by address; none where there were too many.
+	Candidates []DrawCandidate
+}
+
+// DrawCandidate is who may be drawn, and how heavily.
+type DrawCandidate struct {
+	_      struct{} `cbor:",toarray"`
+	Runner Address
+	Weight uint64 // 1 to 257
 }

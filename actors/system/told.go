@@ -1,0 +1,89 @@
+package system
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// Limits of what a block tells of its draws. Nothing follows from it.
+const (
+	// maxCounted bounds the runners that one Census judges: some ten milliseconds.
+	maxCounted = 250_000
+	// maxToldCandidates bounds the candidates that are told of one draw, and
+	// maxToldInBlock of all draws of a block: each takes some thirty bytes in the history.
+	maxToldCandidates = 1_024
+	maxToldInBlock    = 4_096
+)
+
+// Census counts, for jobs that find too few candidates, how many runners each filter
+// leaves out. It is told, and decides nothing.
+type Census struct {
+	runners []selection.Runner // that are not deregistered
+	filter  selection.Filter   // without demand and exclusion
+	counted int
+	known   map[selection.Demand][]uint32 // of jobs that exclude nobody
+}
+
+// NewCensus returns what counts the runners of a roster, or nobody where it is nil, by a filter without demand and
+// exclusion.
+func NewCensus(roster *Roster, filter selection.Filter) *Census {
+	c := &Census{filter: filter, known: map[selection.Demand][]uint32{}}
+	if roster == nil {
+		return c
+	}
+	for i := range roster.runners {
+		if r := &roster.runners[i]; r.Health != selection.Deregistered {
+			c.runners = append(c.runners, *r)
+		}
+	}
+	return c
+}
+
+// Census returns that of a block in the making, as it stands now.
+func (b *InBlock) Census() *Census {
+	return NewCensus(b.roster(), selection.Filter{Height: b.Height, Phase: selection.PhaseOf(b.Params), Presence: b.Presence,
+		Limits: selection.LimitsOf(b.Params)})
+}
+
+// Of counts the runners by the number of the first filter that each does not pass for a
+// job (selection.Reason). It is nil where the census has judged maxCounted runners.
+//
+// Spec: CIP-11 §9.1.
+func (c *Census) Of(j *Job) []uint32 {
+	demand := j.demand()
+	left := c.known[demand]
+	if left != nil && len(j.Excluded) == 0 {
+		return left
+	}
+	if c.counted += len(c.runners); c.counted > maxCounted && c.counted > len(c.runners) {
+		return nil
+	}
+	filter := c.filter
+	filter.Demand, filter.Excluded = demand, j.Excluded
+	pool := filter.Pool(c.runners)
+	left = make([]uint32, len(pool.Judged))
+	for reason, n := range pool.Judged {
+		left[reason] = uint32(n)
+	}
+	if len(j.Excluded) == 0 {
+		c.known[demand] = left
+	}
+	return left
+}
+
+// told is what a draw followed from, as it is told of it.
+func (d *drawing) told(basis, seed types.Hash, candidates []selection.Candidate, favour selection.Favour) *types.JobDraw {
+	draw := &types.JobDraw{Basis: basis, Seed: seed, Number: uint32(len(candidates)), Multiplier: 1}
+	if favour != (selection.Favour{}) {
+		draw.Favoured, draw.Multiplier = &favour.Runner, favour.Multiplier
+	}
+	if len(candidates) > maxToldCandidates || d.kept+len(candidates) > maxToldInBlock {
+		return draw
+	}
+	d.kept += len(candidates)
+	draw.Candidates = make([]types.DrawCandidate, len(candidates))
+	for i, c := range candidates {
+		draw.Candidates[i] = types.DrawCandidate{Runner: c.Address, Weight: c.Weight}
+	}
+	return draw
+}
