@@ -17,6 +17,7 @@ const (
 	EventLog      = model.EventLog
 	EventJob      = model.EventJob
 	EventPresence = model.EventPresence
+	EventRunner   = model.EventRunner
 	EventFault    = model.EventFault
 )
 
@@ -62,6 +63,9 @@ func (e Event) Job() (JobEvent, error) { return as[JobEvent](e, EventJob) }
 
 // Presence is what an event of the kind presence is.
 func (e Event) Presence() (PresenceEvent, error) { return as[PresenceEvent](e, EventPresence) }
+
+// Runner is what an event of the kind runner is.
+func (e Event) Runner() (RunnerEvent, error) { return as[RunnerEvent](e, EventRunner) }
 
 // Fault is what an event of the kind fault is.
 func (e Event) Fault() (FaultEffect, error) { return as[FaultEffect](e, EventFault) }

@@ -29,7 +29,7 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	})
 }
 
-// JobStory tells all that final blocks did to a job.
+// JobStory tells all that final blocks did to a job, and what validators saw of it.
 func (c *Client) JobStory(ctx context.Context, id Hash) (JobStory, error) {
 	told, err := c.api.JobStory(ctx, id.String(), 0, pageSize)
 	for err == nil && told.Next != nil {
@@ -45,6 +45,11 @@ func (c *Client) JobStory(ctx context.Context, id Hash) (JobStory, error) {
 // JobRunners lists the runners of all draws of a job, and what each did.
 func (c *Client) JobRunners(ctx context.Context, id Hash) ([]JobRunner, error) {
 	return whole(func(p client.Page) ([]JobRunner, error) { return c.api.JobRunners(ctx, id.String(), p) })
+}
+
+// JobDraws lists the draws of a job, each with all that it follows from.
+func (c *Client) JobDraws(ctx context.Context, id Hash) ([]JobDraw, error) {
+	return whole(func(p client.Page) ([]JobDraw, error) { return c.api.JobDraws(ctx, id.String(), p) })
 }
 
 // JobResults lists what the chain got of them.

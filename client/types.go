@@ -51,6 +51,7 @@ type (
 	JobRequest     = model.JobRequest
 	JobStory       = model.JobStory
 	JobRunner      = model.JobRunner
+	JobDraw        = model.JobDraw
 	JobResult      = model.JobResult
 	Runner         = model.Runner
 	RunnerRequest  = model.RunnerRequest
@@ -64,6 +65,7 @@ type (
 	FaultEffect    = model.FaultReceipt
 	TimerEvent     = model.TimerEvent
 	JobEvent       = model.JobEvent
+	RunnerEvent    = model.RunnerEvent
 	PresenceEvent  = model.PresenceEvent
 	FaucetReceipt  = model.Faucet
 	RunnerPresence = model.RunnerPresence
@@ -89,6 +91,10 @@ type (
 	LaneDeferral  = model.LaneDeferral
 	JobCallback   = model.JobCallback
 	JobCommitment = model.JobCommitment
+	JobPool       = model.JobPool
+	JobLeftOut    = model.JobLeftOut
+	DrawCandidate = model.DrawCandidate
+	DrawStep      = model.DrawStep
 	RateCard      = model.RateCard
 )
 

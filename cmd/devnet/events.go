@@ -22,11 +22,11 @@ const shownEventBlocks = 20
 // eventKinds are those of the HTTP API. A block's own is left out unless it is asked
 // for: there is one for each, and most did nothing.
 var eventKinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
-	model.EventFault}
+	model.EventRunner, model.EventFault}
 
 func eventsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "events", Usage: "what final blocks did: transactions, timers, lines, jobs, presence, faults",
+		Name: "events", Usage: "what final blocks did: transactions, timers, lines, jobs, presence, runners, faults",
 		Description: "Example: devnet events --actor heartbeat --type timer,log -f",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "actor", Usage: "only what is about this `ACCOUNT` or actor, by address or name"},
@@ -102,6 +102,8 @@ func (l *eventLines) tell(e client.Event) error {
 		return said(e, l.job)
 	case model.EventPresence:
 		return said(e, l.presence)
+	case model.EventRunner:
+		return said(e, l.runner)
 	}
 	height, _, _ := strings.Cut(e.ID, ".")
 	return said(e, func(f *model.FaultReceipt) {
@@ -168,6 +170,11 @@ func (l *eventLines) job(e *model.JobEvent) {
 	}
 	details := strings.Join(detailsOf(l.names, e), ", ")
 	l.line(e.Height, model.EventJob, strings.TrimRight(fmt.Sprintf("%s  %s%s  %s", short(e.ID.String()), e.What, who, details), " "))
+}
+
+func (l *eventLines) runner(e *model.RunnerEvent) {
+	what := fmt.Sprintf("%s  %s  by %s  %s", l.names.of(e.Runner), e.What, l.names.of(e.Validator), heardOf(e))
+	l.line(e.Height, model.EventRunner, strings.TrimRight(what, " "))
 }
 
 func (l *eventLines) presence(p *model.PresenceEvent) {

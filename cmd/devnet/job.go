@@ -16,8 +16,11 @@ func jobCommand() *cli.Command {
 		Description: "Example: devnet job submit --kind custom --executor echo --params hello --wait",
 		Subcommands: []*cli.Command{
 			jobSubmitCommand(),
-			{Name: "show", Usage: "a job, and all that blocks did to it", ArgsUsage: "ID", Description: "Example: devnet job show 0x2f370e1a",
-				Flags: reads, Action: jobShow},
+			{Name: "show", Usage: "a job, all that blocks did to it, and what validators saw of it", ArgsUsage: "ID",
+				Description: "Example: devnet job show --draw 0x2f370e1a",
+				Flags: append([]cli.Flag{&cli.BoolFlag{Name: "draw",
+					Usage: "its draws instead: seed, candidates, weights and each step, to be checked by hand"}}, reads...),
+				Action: jobShow},
 			{Name: "list", Usage: "jobs in the order they were submitted, the latest first",
 				Description: "Example: devnet job list --status Pending",
 				Flags: append([]cli.Flag{
@@ -80,6 +83,9 @@ func jobShow(c *cli.Context) error {
 		return err
 	}
 	n := network(c)
+	if c.Bool("draw") {
+		return jobDraws(c, n, args[0])
+	}
 	story, err := n.JobStory(c.Context, args[0], 0, maxPage)
 	if err != nil {
 		return err

@@ -41,6 +41,19 @@ func printJob(w io.Writer, names *naming, j *model.Job) {
 	if j.Error != nil {
 		fmt.Fprintf(w, "%s: %s\n", j.Error.Code, printable(j.Error.Message))
 	}
+	printPool(w, j.Pool)
+}
+
+// printPool prints how many runners may be drawn for a job, and a line for each filter
+// that leaves some out.
+func printPool(w io.Writer, p *model.JobPool) {
+	if p == nil {
+		return
+	}
+	fmt.Fprintf(w, "It asks for %s, and %d may be drawn.\n", plural.Of(p.Wanted, "runner"), p.Eligible)
+	for _, left := range p.LeftOut {
+		fmt.Fprintf(w, "  %d %s: %s\n", left.Runners, strings.ReplaceAll(left.Filter, "_", " "), printable(left.Why))
+	}
 }
 
 // shownResult is a result as people read it; of a long one the beginning.
@@ -171,7 +184,10 @@ func detailsOf(names *naming, e *model.JobEvent) (details []string) {
 	if e.Validator != nil {
 		details = append(details, "by "+names.of(*e.Validator))
 	}
-	if e.Outcome != nil {
+	switch {
+	case e.Rejected != nil:
+		details = append(details, "rejects: "+*e.Rejected)
+	case e.Outcome != nil:
 		details = append(details, *e.Outcome)
 	}
 	if e.Fraction != nil {
@@ -183,5 +199,17 @@ func detailsOf(names *naming, e *model.JobEvent) (details []string) {
 	if e.Error != nil {
 		details = append(details, e.Error.Code)
 	}
+	if e.Pool != nil {
+		details = append(details, poolLine(e.Pool))
+	}
 	return details
+}
+
+// poolLine is how many runners each filter leaves out.
+func poolLine(p *model.JobPool) string {
+	parts := []string{fmt.Sprintf("%d of %d eligible", p.Eligible, p.Wanted)}
+	for _, left := range p.LeftOut {
+		parts = append(parts, fmt.Sprintf("%d %s", left.Runners, strings.ReplaceAll(left.Filter, "_", " ")))
+	}
+	return strings.Join(parts, ", ")
 }

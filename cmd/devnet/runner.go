@@ -124,6 +124,42 @@ func printRunner(w io.Writer, names *naming, r *model.Runner) {
 		"entitlements", printable(strings.Join(r.Entitlements, " ")), "says", changes(r.Changes),
 		"asks", rates(r), "registered", "in block "+height(r.RegisteredAt),
 		"heartbeat", "of block "+height(r.LastHeartbeat))
+	printHeard(w, names, r.Heard)
+}
+
+// printHeard prints a line for each thing that a validator heard of a runner.
+func printHeard(w io.Writer, names *naming, heard []model.RunnerEvent) {
+	if len(heard) == 0 {
+		return
+	}
+	rows := [][]string{{"HEIGHT", "HEARD", "BY", "DETAIL"}}
+	for i := range heard {
+		e := &heard[i]
+		rows = append(rows, []string{height(e.Height), e.What, names.of(e.Validator), heardOf(e)})
+	}
+	fmt.Fprintln(w)
+	for _, line := range aligned(rows) {
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+// heardOf is what a runner told a validator, or why it was refused or left.
+func heardOf(e *model.RunnerEvent) string {
+	var details []string
+	if e.Accepting != nil {
+		takes := "takes new jobs"
+		if !*e.Accepting {
+			takes = "takes no new jobs"
+		}
+		details = append(details, takes)
+	}
+	if e.ActiveJobs != nil && e.MaxConcurrentJobs != nil {
+		details = append(details, fmt.Sprintf("%d of at most %d", *e.ActiveJobs, *e.MaxConcurrentJobs))
+	}
+	if e.Reason != "" {
+		details = append(details, printable(e.Reason))
+	}
+	return strings.Join(details, ", ")
 }
 
 // changes are what a runner says that it offers beside that, or does not any more.

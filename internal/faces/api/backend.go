@@ -100,6 +100,7 @@ type Reader interface {
 	Job(types.Hash) (*model.Job, error)          // nil where there is none
 	Jobs(history.JobFilter) ([]model.Job, error) // in the order of submission
 	JobRunners(types.Hash) ([]model.JobRunner, error)
+	JobDraws(types.Hash) ([]model.JobDraw, error) // in their order
 	JobResults(of types.Hash, p history.Page, bare bool) ([]model.JobResult, error)
 	JobStory(types.Hash, history.Page) ([]model.JobEvent, error)
 	// Phase is cip11.push (decision J11).
@@ -212,6 +213,8 @@ type Block struct {
 	// the chain since the block before.
 	Jobs     []model.JobEvent
 	Presence []model.PresenceEvent
+	// Runners is what validators heard of runners beside the chain since the block before.
+	Runners []model.RunnerEvent
 }
 
 // Executed is how one execution ended, and what it printed.

@@ -20,12 +20,12 @@ import (
 
 // kinds are the types of events a reader may ask for.
 var kinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
-	model.EventFault}
+	model.EventRunner, model.EventFault}
 
 type eventsInput struct {
 	From        optional[types.Height] `query:"from" doc:"Begin with this height; without it with the next final block."`
 	To          optional[types.Height] `query:"to" doc:"End with this height, at most the latest final block's; without it the stream does not end."`
-	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, job, presence, fault."`
+	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, job, presence, runner, fault."`
 	Actor       string                 `query:"actor" maxLength:"256" doc:"Only what is about this account or actor; blocks then only where type names them."`
 	LastEventID string                 `header:"Last-Event-ID" maxLength:"64" doc:"Go on behind this event; wins over from."`
 }
@@ -35,7 +35,8 @@ func (s *Server) registerEvents() {
 		summary: "Follow final blocks as server-sent events",
 		description: "Events of type block (a Block), tx (a Receipt), timer (what a block did to a timer, with the receipt of a fire), " +
 			"log (a line an actor printed), job (what a block did to a job, and told with the next final block what validators saw of it beside " +
-			"the chain), presence (a bit of P that changed) and fault (what somebody did to nodes and links, told with the next final block). " +
+			"the chain), presence (a bit of P that changed), runner (what a validator heard of a runner beside the chain, told with the next " +
+			"final block) and fault (what somebody did to nodes and links, told with the next final block). " +
 			"Each has an id; a " +
 			"reader that comes back with Last-Event-ID misses nothing. " +
 			"The last event of a stream the server ends is of type dropped and says why; one with to ends with the comment end.",

@@ -13,6 +13,10 @@ var (
 		Committee: []types.Address{exampleActorAt}, Attempts: 1, SubmittedAt: 12, AssignedAt: &exampleHeight, Deadline: 42,
 		CompletedAt: &exampleJobEnd, Result: &exampleResult, Winner: &exampleActorAt, TimeoutBlocks: 30, MaxPrice: types.WeiOf(types.CBY),
 		Escrow: types.WeiOf(types.CBY), Price: &examplePrice, Spec: types.Bytes{0xab}}
+	exampleDraw = model.JobDraw{Attempt: 1, Height: 12, SubmittedAt: 12, Basis: exampleHash, Seed: exampleHash, Multiplier: 1, Number: 1,
+		Candidates: []model.DrawCandidate{{Runner: exampleActorAt, Weight: 2}},
+		Steps:      []model.DrawStep{{Digest: exampleHash, Total: 2, Number: 1, Runner: exampleActorAt}},
+		Committee:  []types.Address{exampleActorAt}}
 	exampleJobEnd  = types.Height(14)
 	exampleResult  = types.Bytes("hello")
 	examplePrice   = types.WeiOf(1000)
@@ -21,5 +25,6 @@ var (
 	exampleRunner = model.Runner{Name: "r0", Address: exampleActorAt, PublicKey: types.PublicKey{0: 2, 32: 7}, Owner: exampleActorAt,
 		Stake: wallet.RunnerStake, Reputation: 75, Health: model.RunnerHealthy, Connected: []types.Address{exampleAddress}, Present: true,
 		Subset: []types.Address{exampleAddress}, MaxConcurrentJobs: 4, Accepting: true, Capabilities: []string{"custom", "llm"},
-		Entitlements: []string{}, Changes: exampleChanges, RateCard: system.RateCard{ComputeSecond: types.WeiOf(1000)}, LastHeartbeat: 12}
+		Entitlements: []string{}, Changes: exampleChanges, RateCard: system.RateCard{ComputeSecond: types.WeiOf(1000)}, LastHeartbeat: 12, Heard: []model.RunnerEvent{exampleHeard}}
+	exampleHeard = model.RunnerEvent{Height: 12, What: model.RunnerConnected, Runner: exampleActorAt, Validator: exampleAddress}
 )

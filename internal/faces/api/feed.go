@@ -218,7 +218,8 @@ func size(events []event) (n int) {
 
 // eventsOf lists what a block did: the block, its transactions and delivered
 // messages in their order, then timers in theirs, then what actors printed, then
-// what it did to jobs, and the bits of presence that it changed.
+// what it did to jobs, the bits of presence that it changed, and what validators heard of
+// runners.
 func eventsOf(b *Block) (events []event) {
 	add := func(kind string, v any, actors ...types.Address) {
 		events = append(events, event{height: b.Block.Header.Height, number: len(events), kind: kind,
@@ -261,6 +262,9 @@ func eventsOf(b *Block) (events []event) {
 	}
 	for i := range b.Presence {
 		add(model.EventPresence, &b.Presence[i], b.Presence[i].Runner)
+	}
+	for i := range b.Runners {
+		add(model.EventRunner, &b.Runners[i], b.Runners[i].Runner, b.Runners[i].Validator)
 	}
 	return events
 }

@@ -22,6 +22,9 @@ func (s *Server) registerJobs() {
 		summary: "The runners of all draws of a job, in the order drawn, and what came of them", errors: errors,
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: &exampleCommit, RevealedAt: &exampleReveal,
 			Outcome: model.RunnerAgreed}}}, s.jobRunners)
+	serve(s, operation{id: "job_draws", method: http.MethodGet, path: "/job/{id}/draws", tag: tagJobs,
+		summary: "The draws of a job, each with all that it follows from: who could be drawn, their weights, the seed and each step", errors: errors,
+		response: []model.JobDraw{exampleDraw}}, s.jobDraws)
 	serve(s, operation{id: "job_results", method: http.MethodGet, path: "/job/{id}/results", tag: tagJobs,
 		summary: "What the chain got of the runners of all draws of a job: commitments and results", errors: errors,
 		response: []model.JobResult{exampleJobResult}}, s.jobResults)
@@ -29,7 +32,8 @@ func (s *Server) registerJobs() {
 		summary: "The verified result of a job", errors: errors,
 		response: model.JobVerified{ID: exampleJobID, Verified: true, Result: &exampleResult, Winner: &exampleAddress}}, s.jobVerified)
 	serve(s, operation{id: "job_story", method: http.MethodGet, path: "/job/{id}/story", tag: tagJobs,
-		summary: "All that final blocks did to a job, from its submission to its callback", errors: errors,
+		summary:  "All that final blocks did to a job, from its submission to its callback, and what validators saw of it beside the chain",
+		errors:   errors,
 		response: model.JobStory{Job: exampleJob, Height: 20, Story: []model.JobEvent{exampleJobEvent}}}, s.jobStory)
 }
 
@@ -129,6 +133,16 @@ func (s *Server) jobRunners(_ context.Context, in *jobPageInput) ([]model.JobRun
 	return append([]model.JobRunner{}, all[:min(in.Limit, len(all))]...), err
 }
 
+func (s *Server) jobDraws(_ context.Context, in *jobPageInput) ([]model.JobDraw, error) {
+	v, j, err := s.job(&in.JobInput)
+	if err != nil {
+		return nil, err
+	}
+	all, err := v.JobDraws(j.ID)
+	all = all[min(in.Offset, len(all)):]
+	return append([]model.JobDraw{}, all[:min(in.Limit, len(all))]...), err
+}
+
 type jobPageInput struct {
 	JobInput
 	Page
@@ -170,4 +184,17 @@ func (s *Server) jobStory(_ context.Context, in *jobStoryInput) (m model.JobStor
 		m.Story, m.Next = m.Story[:in.Limit], &next
 	}
 	return m, nil
+}
+
+// MergeStory puts what validators saw of a job among what blocks did to it, both in the
+// order of heights: what is told with a block was seen before that block was final.
+func MergeStory(done, seen []model.JobEvent) []model.JobEvent {
+	all := make([]model.JobEvent, 0, len(done)+len(seen))
+	for i := range done {
+		for len(seen) > 0 && seen[0].Height <= done[i].Height {
+			all, seen = append(all, seen[0]), seen[1:]
+		}
+		all = append(all, done[i])
+	}
+	return append(all, seen...)
 }

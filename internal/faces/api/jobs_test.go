@@ -25,7 +25,8 @@ func labouring(t *testing.T) *world {
 			{Index: 2, Address: types.Address{0xab, 0xcd, 0xff}, Health: "Deregistered"}}
 		for i := range m.runners {
 			r := &m.runners[i]
-			r.Connected, r.Subset, r.Capabilities, r.Entitlements = []types.Address{}, []types.Address{}, []string{}, []string{}
+			r.Connected, r.Subset, r.Capabilities, r.Entitlements, r.Heard = []types.Address{}, []types.Address{}, []string{}, []string{},
+				[]model.RunnerEvent{}
 		}
 		m.nodes[0].Runners = []Connected{{r0, true, &model.RunnerChanges{AddedCapabilities: []string{"region:eu"}}},
 			{types.Address{0xab, 0xcd, 1}, true, nil}}
@@ -214,12 +215,12 @@ func TestVotesShowTheLengthOfTheirBitmaps(t *testing.T) {
 // too.
 func TestFieldsOfJobsAndRunnersAreThoseThatScriptsRead(t *testing.T) {
 	const runner = "index, name, address, public_key, owner, stake, reputation, health, connected, present, subset, active_jobs, " +
-		"max_concurrent_jobs, accepting, capabilities, entitlements, changes, rate_card, registered_at, last_heartbeat"
+		"max_concurrent_jobs, accepting, capabilities, entitlements, changes, rate_card, registered_at, last_heartbeat, heard"
 	w := labouring(t)
 	w.chain.mine()
 	for path, fields := range map[string]string{
 		"/job/" + w.chain.jobs[2].ID.String(): "id, kind, submitter, mode, runners, status, committee, attempts, submitted_at, assigned_at, " +
-			"deadline, commit_deadline, completed_at, result, winner, error, timeout_blocks, max_price, tip, escrow, price, callback, spec",
+			"deadline, commit_deadline, completed_at, result, winner, error, pool, timeout_blocks, max_price, tip, escrow, price, callback, spec",
 		"/runner/r0": runner, "/runner/0xabcd01": runner,
 		"/presence/1": "height, rule, threshold, votes, runners",
 	} {

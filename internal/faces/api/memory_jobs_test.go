@@ -16,6 +16,7 @@ type labour struct {
 	runners     []model.Runner
 	jobs        []model.Job
 	turns       []model.JobRunner
+	draws       []model.JobDraw
 	results     []model.JobResult
 	story       []model.JobEvent
 	assignments map[types.Address][]model.PolledJob
@@ -102,6 +103,7 @@ func (v *memoryView) Jobs(f history.JobFilter) (out []model.Job, err error) {
 	return paged(out, f.Offset, f.Limit), nil
 }
 
+func (v *memoryView) JobDraws(types.Hash) ([]model.JobDraw, error)     { return v.m.draws, nil }
 func (v *memoryView) JobRunners(types.Hash) ([]model.JobRunner, error) { return v.m.turns, nil }
 
 func (v *memoryView) JobResults(_ types.Hash, p history.Page, _ bool) ([]model.JobResult, error) {

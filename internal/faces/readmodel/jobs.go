@@ -18,13 +18,17 @@ func (v *reader) Job(id types.Hash) (*model.Job, error) {
 	if err != nil || record == nil {
 		return nil, err
 	}
-	return v.jobOf(record)
+	m, spec, err := v.jobOf(record)
+	if err == nil {
+		m.Pool, err = v.pool(record, spec)
+	}
+	return m, err
 }
 
 func (v *reader) Jobs(f history.JobFilter) (out []model.Job, err error) {
 	records, err := v.archive.Jobs(f)
 	for i := range records {
-		m, err := v.jobOf(&records[i])
+		m, _, err := v.jobOf(&records[i])
 		if err != nil {
 			return nil, err
 		}
@@ -33,10 +37,18 @@ func (v *reader) Jobs(f history.JobFilter) (out []model.Job, err error) {
 	return out, err
 }
 
-func (v *reader) jobOf(r *history.JobRecord) (*model.Job, error) {
-	var spec push.JobSpec
-	if err := codec.Unmarshal(r.Spec, len(r.Spec), &spec); err != nil {
+func specOf(r *history.JobRecord) (*push.JobSpec, error) {
+	spec := new(push.JobSpec)
+	if err := codec.Unmarshal(r.Spec, len(r.Spec), spec); err != nil {
 		return nil, fmt.Errorf("the stored spec of job %s: %w", r.ID, err)
+	}
+	return spec, nil
+}
+
+func (v *reader) jobOf(r *history.JobRecord) (*model.Job, *push.JobSpec, error) {
+	spec, err := specOf(r)
+	if err != nil {
+		return nil, nil, err
 	}
 	m := &model.Job{ID: r.ID, Kind: spec.JobType.Kind().String(), Submitter: r.Submitter, Mode: api.ModeName(spec.Verification.Mode),
 		Runners: spec.Verification.Runners, Status: string(r.Status), Committee: append([]types.Address{}, r.Committee...),
@@ -52,11 +64,11 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, error) {
 	if r.Winner != nil {
 		result, err := v.archive.JobResult(r.ID, r.Attempts, *r.Winner)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		m.Result = (*types.Bytes)(&result)
 	}
-	return m, nil
+	return m, spec, nil
 }
 
 func known(h types.Height) *types.Height {
@@ -128,18 +140,42 @@ func (v *reader) JobResults(id types.Hash, p history.Page, bare bool) (out []mod
 
 // JobStory implements api.Reader.
 func (v *reader) JobStory(id types.Hash, p history.Page) ([]model.JobEvent, error) {
-	notes, err := v.archive.JobNotes(id, p)
-	return jobEvents(notes), err
+	notes, err := v.archive.JobNotes(id, history.Page{Limit: p.Offset + p.Limit})
+	if err != nil {
+		return nil, err
+	}
+	done, err := v.jobEvents(notes)
+	if err != nil {
+		return nil, err
+	}
+	all := api.MergeStory(done, v.source.Sightings.ofJob(id))
+	all = all[min(p.Offset, len(all)):]
+	return all[:min(p.Limit, len(all))], nil
 }
 
-func jobEvents(notes []history.JobNote) []model.JobEvent {
+func (v *reader) jobEvents(notes []history.JobNote) ([]model.JobEvent, error) {
 	events := make([]model.JobEvent, len(notes))
 	for i := range notes {
 		n := &notes[i]
 		events[i] = model.JobEvent{ID: n.ID, Height: n.At, What: string(n.Kind), Attempt: n.Attempt, Runner: n.Runner, Validator: n.Validator,
 			Committee: append([]types.Address{}, n.Committee...), Error: faultOf(n.Error), Submitter: n.Submitter}
+		if len(n.Left) == 0 {
+			continue
+		}
+		record, err := v.archive.Job(n.ID)
+		if err != nil {
+			return nil, err
+		}
+		if record == nil {
+			continue // dropped since
+		}
+		spec, err := specOf(record)
+		if err != nil {
+			return nil, err
+		}
+		events[i].Pool = v.poolOf(n.Left, spec)
 	}
-	return events
+	return events, nil
 }
 
 // Phase implements api.Reader.

@@ -319,8 +319,9 @@ func TestWhatValidatorsSeeComesWithTheNextBlock(t *testing.T) {
 	if got := strings.Join(words, ", "); got != "acked, acked Duplicate, pushed, result Success" {
 		t.Errorf("%s", got)
 	}
-	for range 2 * readmodel.MaxSightings {
-		seen.Saw(l.Height("v0")+1, types.Address{1}, gateway.Pushed{})
+	for i := range 2 * readmodel.MaxSightings {
+		of := gateway.AssignmentID{Job: types.Hash{byte(i), byte(i >> 8)}}
+		seen.Saw(l.Height("v0")+1, types.Address{1}, gateway.Pushed{Assignment: of})
 	}
 	l.reach(l.Height("v0") + 1)
 	if b, err := l.reader().Block(l.Height("v0")); err != nil || len(b.Jobs) < readmodel.MaxSightings/2 ||

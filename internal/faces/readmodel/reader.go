@@ -106,7 +106,12 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	block.Jobs = append(jobEvents(jobs), v.source.Sightings.before(h-1-types.Height(stored.Block.Header.Skipped), h)...)
+	seen, heard := v.source.Sightings.before(h-1-types.Height(stored.Block.Header.Skipped), h)
+	done, err := v.jobEvents(jobs)
+	if err != nil {
+		return nil, err
+	}
+	block.Jobs, block.Runners = append(done, seen...), heard
 	block.Presence, err = v.presenceEvents(h)
 	return block, err
 }

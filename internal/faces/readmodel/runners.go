@@ -29,6 +29,7 @@ func (v *reader) Runner(a types.Address) (*model.Runner, error) {
 		return nil, err
 	}
 	m := v.runnerOf(r, latest.Bitmap)
+	m.Heard = v.source.Sightings.ofRunner(a)
 	return &m, nil
 }
 
@@ -75,7 +76,7 @@ func (v *reader) runnerOf(r *system.Runner, latest *selection.Bitmap) model.Runn
 		Health: health, Connected: []types.Address{}, Present: latest.Has(int(r.Index)), Subset: []types.Address{}, ActiveJobs: r.ActiveJobs,
 		MaxConcurrentJobs: r.Offer.MaxConcurrentJobs, Accepting: health == model.RunnerHealthy,
 		Capabilities: append([]string{}, r.Offer.Capabilities...), Entitlements: append([]string{}, r.Offer.Entitlements...),
-		RateCard: r.Offer.RateCard, RegisteredAt: r.RegisteredAt, LastHeartbeat: r.LastHeartbeat}
+		RateCard: r.Offer.RateCard, RegisteredAt: r.RegisteredAt, LastHeartbeat: r.LastHeartbeat, Heard: []model.RunnerEvent{}}
 	if health != model.RunnerDeregistered {
 		current := &v.state.Rotation().Current
 		for _, i := range current.Subset(r.PublicKey) {

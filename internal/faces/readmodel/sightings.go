@@ -2,7 +2,6 @@ package readmodel
 
 import (
 	"slices"
-	"sort"
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -10,30 +9,37 @@ import (
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
-// MaxSightings bounds what is remembered of what validators saw; the oldest is
-// forgotten first.
-const MaxSightings = 16_384
-
-// Sightings is what the validators of a network saw of jobs beside the chain: no
-// part of any block, and told with the next one that is final. The zero value is
-// ready. It is safe for concurrent use.
+// Sightings is what the validators of a network saw of jobs and runners beside the
+// chain: no part of any block, and told with the next one that is final. The zero value
+// is ready. It is safe for concurrent use.
+//
+// Spec: decision J22.
 type Sightings struct {
-	mu  sync.Mutex
-	all []model.JobEvent // the sightings, by the height of the next block, if no height is skipped
+	mu      sync.Mutex
+	jobs    shelf[types.Hash, model.JobEvent]
+	runners shelf[types.Address, model.RunnerEvent]
 }
 
-// Saw takes note of what a validator's gateway reported, where it is of a job. next is
-// the first height that no block has become final at; it never sinks.
+// Saw takes note of what a validator's gateway reported. next is the first height that no
+// block has become final at; it never sinks.
 func (s *Sightings) Saw(next types.Height, validator types.Address, report gateway.Report) {
-	e, is := sighting(validator, report)
-	if !is {
-		return
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e.Height = next
-	if s.all = append(s.all, e); len(s.all) > MaxSightings {
-		s.all = slices.Clone(s.all[len(s.all)-MaxSightings*3/4:])
+	if e, is := ofJob(validator, report); is {
+		e.Height = next
+		bound := maxOfJob
+		if e.What == model.JobProgressed {
+			bound = maxProgressOfJob
+		}
+		s.jobs.put(sighted[types.Hash, model.JobEvent]{next, e.ID, e.What == model.JobProgressed, e}, bound)
+	}
+	if e, registered, is := ofRunner(validator, report); is {
+		e.Height = next
+		of := e.Runner
+		if !registered {
+			of = types.Address{} // strangers share one place: their keys cost nothing
+		}
+		s.runners.put(sighted[types.Address, model.RunnerEvent]{next, of, false, e}, maxOfRunner)
 	}
 }
 
@@ -41,60 +47,116 @@ func (s *Sightings) Saw(next types.Height, validator types.Address, report gatew
 func (s *Sightings) Keep() (restore func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	kept := slices.Clone(s.all)
+	jobs, runners := slices.Clone(s.jobs.all), slices.Clone(s.runners.all)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.all = slices.Clone(kept)
+		s.jobs.restore(jobs)
+		s.runners.restore(runners)
 	}
 }
 
 // before lists what was seen between a block and its parent.
-func (s *Sightings) before(parent, h types.Height) []model.JobEvent {
+func (s *Sightings) before(parent, h types.Height) (jobs []model.JobEvent, runners []model.RunnerEvent) {
+	if s == nil {
+		return nil, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.jobs.between(parent, h) {
+		e := one.event
+		e.Height = h
+		jobs = append(jobs, e)
+	}
+	for _, one := range s.runners.between(parent, h) {
+		e := one.event
+		e.Height = h
+		runners = append(runners, e)
+	}
+	return jobs, runners
+}
+
+// ofJob lists what was seen of a job, in its order.
+func (s *Sightings) ofJob(id types.Hash) []model.JobEvent {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := func(h types.Height) int {
-		return sort.Search(len(s.all), func(i int) bool { return s.all[i].Height > h })
+	return s.jobs.of(id)
+}
+
+// ofRunner lists what was heard of a registered runner, in its order.
+func (s *Sightings) ofRunner(a types.Address) []model.RunnerEvent {
+	if s == nil {
+		return []model.RunnerEvent{}
 	}
-	seen := slices.Clone(s.all[at(parent):at(h)])
-	for i := range seen {
-		seen[i].Height = h
-	}
-	return seen
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]model.RunnerEvent{}, s.runners.of(a)...)
 }
 
 // outcomes are those of CIP-11 §10.6, as events show them.
 var outcomes = map[gateway.Outcome]string{gateway.Success: "Success", gateway.Duplicate: "Duplicate", gateway.SoftFailure: "SoftFailure",
 	gateway.HardFailure: "HardFailure"}
 
-// sighting is what a validator's gateway reported as an event of a job, and false
-// where it is none.
-func sighting(validator types.Address, report gateway.Report) (model.JobEvent, bool) {
+// ofJob is what a validator's gateway reported as an event of a job, and false where it
+// is none.
+func ofJob(validator types.Address, report gateway.Report) (model.JobEvent, bool) {
 	e := model.JobEvent{Committee: []types.Address{}, Validator: &validator}
-	of := func(what string, runner types.Address, a gateway.AssignmentID) {
+	of := func(what string, runner types.Address, a gateway.AssignmentID, words string) {
 		e.What, e.ID, e.Runner = what, a.Job, &runner
+		if words != "" {
+			e.Detail = &words
+		}
 	}
 	switch r := report.(type) {
 	case gateway.Pushed:
-		of(model.JobPushed, r.Runner, r.Assignment)
+		of(model.JobPushed, r.Runner, r.Assignment, "")
 	case gateway.Accepted:
-		of(model.JobAcked, r.Runner, r.Assignment)
+		of(model.JobAcked, r.Runner, r.Assignment, r.Reason)
 	case gateway.Progressed:
-		of(model.JobProgressed, r.Runner, r.Assignment)
+		of(model.JobProgressed, r.Runner, r.Assignment, "")
 		e.Fraction, e.Detail = &r.Fraction, r.Detail
 	case gateway.Classified:
 		what := map[gateway.Outcome]string{gateway.Success: model.JobResulted, gateway.HardFailure: model.JobHardFailure}[r.Outcome]
 		if what == "" {
 			what = model.JobAcked // by another answer than that it was accepted
 		}
-		of(what, r.Runner, r.Assignment)
+		of(what, r.Runner, r.Assignment, r.Reason)
 		outcome := outcomes[r.Outcome]
 		e.Outcome = &outcome
+		if rejected := string(r.Rejected); rejected != "" {
+			e.Rejected = &rejected
+		}
+	case gateway.NotTaken:
+		of(model.JobNotTaken, r.Runner, r.Assignment, r.Why)
+		return e, !r.Polled // anybody could have it told of any job
 	default:
 		return e, false
 	}
 	return e, true
+}
+
+// ofRunner is what a validator's gateway reported as an event of a runner, and whether
+// that is registered; is is false where it is none.
+func ofRunner(validator types.Address, report gateway.Report) (e model.RunnerEvent, registered, is bool) {
+	of := func(what string, runner types.Address, reason string) model.RunnerEvent {
+		return model.RunnerEvent{What: what, Runner: runner, Validator: validator, Reason: reason}
+	}
+	switch r := report.(type) {
+	case gateway.Arrived:
+		return of(model.RunnerConnected, r.Runner, ""), true, true
+	case gateway.Left:
+		return of(model.RunnerLeft, r.Runner, r.Reason), true, true
+	case gateway.Refused:
+		return of(model.RunnerRefused, r.Peer, string(r.Reason)), r.Registered, true
+	case gateway.Pressed:
+		e = of(model.RunnerBackpressure, r.Runner, r.Load.Reason)
+		e.ActiveJobs, e.MaxConcurrentJobs, e.Accepting = &r.Load.Active, &r.Load.Most, &r.Load.Accepting
+		return e, true, true
+	case gateway.Amended:
+		return of(model.RunnerCapabilities, r.Runner, r.Said), true, true
+	}
+	return e, false, false
 }

@@ -39,7 +39,8 @@ func Reference() string {
 		{"account", model.Account{}}, {"block", model.Block{}}, {"receipt", model.Receipt{}}, {"timer", model.Timer{}},
 		{"story entry", model.StoryEntry{}}, {"lane", model.LaneBlock{}},
 		{"validator", model.Validator{}}, {"runner", model.Runner{}}, {"job", model.Job{}}, {"job event", model.JobEvent{}},
-		{"presence event", model.PresenceEvent{}}, {"result", model.ReadResult{}}, {"fault", shownFault{}},
+		{"draw", model.JobDraw{}},
+		{"presence event", model.PresenceEvent{}}, {"runner event", model.RunnerEvent{}}, {"result", model.ReadResult{}}, {"fault", shownFault{}},
 	} {
 		fmt.Fprintf(&b, "- **%s**: %s\n", shown.kind, strings.Join(fieldNames(reflect.TypeOf(shown.value)), ", "))
 	}

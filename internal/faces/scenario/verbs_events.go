@@ -9,7 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-var eventTypes = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence}
+var eventTypes = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
+	model.EventRunner}
 
 func netEvents(c *call) (starlark.Value, error) {
 	v, err := c.reader()
@@ -76,6 +77,9 @@ func eventsOf(b *api.Block, h types.Height, kind string, of *types.Address) (lis
 	}
 	for i := range b.Presence {
 		add(model.EventPresence, []types.Address{b.Presence[i].Runner}, b.Presence[i])
+	}
+	for i := range b.Runners {
+		add(model.EventRunner, []types.Address{b.Runners[i].Runner}, b.Runners[i])
 	}
 	return list
 }

@@ -172,3 +172,21 @@ func jobStory(c *call) (starlark.Value, error) {
 	}
 	return frozen(list), nil
 }
+
+// jobDraws is what HTTP's /job/{id}/draws tells, whole.
+func jobDraws(c *call) (starlark.Value, error) {
+	of := c.on.(*jobValue)
+	v, err := of.n.backend.Reader("")
+	if err != nil {
+		return nil, readable("job.draws", err)
+	}
+	draws, err := v.JobDraws(of.id)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]starlark.Value, len(draws))
+	for i := range draws {
+		list[i] = recordOf("draw", draws[i])
+	}
+	return frozen(list), nil
+}

@@ -43,6 +43,11 @@ func (c *Client) JobRunners(ctx context.Context, id string, p Page) ([]model.Job
 	return read[[]model.JobRunner](ctx, c, "/job/"+url.PathEscape(id)+"/runners", p.query())
 }
 
+// JobDraws lists the draws of a job, each with all that it follows from.
+func (c *Client) JobDraws(ctx context.Context, id string, p Page) ([]model.JobDraw, error) {
+	return read[[]model.JobDraw](ctx, c, "/job/"+url.PathEscape(id)+"/draws", p.query())
+}
+
 // JobResults lists what the chain got of them.
 func (c *Client) JobResults(ctx context.Context, id string, p Page) ([]model.JobResult, error) {
 	return read[[]model.JobResult](ctx, c, "/job/"+url.PathEscape(id)+"/results", p.query())

@@ -4,7 +4,7 @@
 // Most requests go on to one validator, the same one as long as it runs and keeps up
 // with the others; one with node= goes to that node. What each validator knows only of
 // itself is asked of all and put together: /ready, /validators, the connections in
-// /runners, /metrics. Faults, of nodes and of links, are made by who drives all nodes; what
+// /runners, what was seen of jobs and heard of runners, /metrics. Faults, of nodes and of links, are made by who drives all nodes; what
 // else takes the whole network the validators have it do, whom one asks for it.
 package front
 
@@ -86,6 +86,7 @@ func New(c Config) *Front {
 		mux.HandleFunc("GET "+path, f.serveRunners)
 	}
 	mux.HandleFunc("GET /runner/{address}", f.serveRunner)
+	mux.HandleFunc("GET /job/{id}/story", f.serveStory)
 	mux.HandleFunc("GET /events", f.serveEvents)
 	mux.HandleFunc("GET /metrics", f.serveMetrics)
 	mux.HandleFunc("POST /devnet/fault", f.serveFault)

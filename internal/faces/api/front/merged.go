@@ -2,6 +2,7 @@ package front
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -230,7 +231,7 @@ func (f *Front) connect(ctx context.Context, list []model.Runner) {
 		}
 	})
 	for i := range list {
-		r := &list[i]
+		r, heard := &list[i], []model.RunnerEvent{}
 		for _, n := range f.all() {
 			seen, is := pages[n.Name][r.Address]
 			if !is {
@@ -240,6 +241,7 @@ func (f *Front) connect(ctx context.Context, list []model.Runner) {
 			if seen.Changes != nil {
 				r.Changes = seen.Changes
 			}
+			heard = append(heard, seen.Heard...)
 			for _, v := range seen.Connected {
 				if !slices.Contains(r.Connected, v) {
 					r.Connected = append(r.Connected, v)
@@ -247,5 +249,7 @@ func (f *Front) connect(ctx context.Context, list []model.Runner) {
 			}
 		}
 		slices.SortFunc(r.Connected, types.Address.Compare)
+		slices.SortStableFunc(heard, func(a, b model.RunnerEvent) int { return cmp.Compare(a.Height, b.Height) })
+		r.Heard = heard
 	}
 }

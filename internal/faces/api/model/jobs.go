@@ -20,6 +20,7 @@ type Job struct {
 	Result         *types.Bytes    `json:"result" nullable:"true" doc:"The winner's."`
 	Winner         *types.Address  `json:"winner" nullable:"true"`
 	Error          *Fault          `json:"error" doc:"Why it failed: timeout, no_candidates, disagreement or cancelled."`
+	Pool           *JobPool        `json:"pool" doc:"Who may be drawn for it in the next block, while it waits; who might have been, where it failed with no_candidates. Else, and in lists, null."`
 	TimeoutBlocks  uint64          `json:"timeout_blocks"`
 	MaxPrice       types.Wei       `json:"max_price"`
 	Tip            types.Wei       `json:"tip"`
@@ -100,6 +101,7 @@ const (
 	JobFailed      = "failed"
 	JobCalledBack  = "called_back"
 	JobHardFailure = "hard_failure"
+	JobNotTaken    = "not_taken"
 )
 
 // JobEvent is something that happened to a job: what a block did, or what a
@@ -107,26 +109,37 @@ const (
 type JobEvent struct {
 	ID        types.Hash      `json:"id"`
 	Height    types.Height    `json:"height" doc:"Of the block; of what a validator saw, of the block that is told next."`
-	What      string          `json:"what" enum:"submitted,waiting,drawn,pushed,acked,progress,result,committed,revealed,retried,cancelled,completed,failed,called_back,hard_failure"`
+	What      string          `json:"what" enum:"submitted,waiting,drawn,pushed,acked,progress,result,committed,revealed,retried,cancelled,completed,failed,called_back,hard_failure,not_taken"`
 	Attempt   uint32          `json:"attempt" doc:"Draws made; 0 where who saw it does not know."`
 	Committee []types.Address `json:"committee" doc:"Of the attempt; empty where there is none, and where who saw it does not know."`
 	Runner    *types.Address  `json:"runner" nullable:"true"`
 	Validator *types.Address  `json:"validator" nullable:"true" doc:"Who brought it, or saw it."`
 	Outcome   *string         `json:"outcome" enum:"Success,Duplicate,SoftFailure,HardFailure" nullable:"true" doc:"Of a delivery (CIP-11 §10.6)."`
 	Fraction  *uint8          `json:"fraction" nullable:"true" doc:"Of progress, in hundredths."`
-	Detail    *string         `json:"detail" nullable:"true"`
+	Rejected  *string         `json:"rejected" enum:"Capacity,Unsupported,MissingEntitlement,BadSpec,Expired" nullable:"true" doc:"Of an ack that rejects: why (CIP-11 §10.2)."`
+	Detail    *string         `json:"detail" nullable:"true" doc:"The runner's words, of progress and of an ack; of not_taken why the validator did not take the result."`
 	Error     *Fault          `json:"error"`
+	Pool      *JobPool        `json:"pool" doc:"Of waiting, and of failed with no_candidates: who might have been drawn at the end of the block. Null where a block has too many of these to count."`
 
 	// Submitter is whose job it is, for who selects events; nil where who saw it does
 	// not know.
 	Submitter *types.Address `json:"-"`
 }
 
-// JobStory is all that final blocks did to a job.
+// Seen reports whether it is what a validator saw beside the chain: no block has it.
+func (e *JobEvent) Seen() bool {
+	switch e.What {
+	case JobPushed, JobAcked, JobProgressed, JobResulted, JobHardFailure, JobNotTaken:
+		return true
+	}
+	return false
+}
+
+// JobStory is all that final blocks did to a job, and what validators saw of it.
 type JobStory struct {
 	Job    Job          `json:"job"`
 	Height types.Height `json:"height" doc:"Of the latest final block: up to there it is told."`
-	Story  []JobEvent   `json:"story" doc:"In the order of the blocks."`
+	Story  []JobEvent   `json:"story" doc:"In the order of the blocks; what validators saw before one stands before what it did. Of that the latest is kept, until they are started again."`
 	Next   *int         `json:"next" doc:"The offset from which to ask on; null where all is told."`
 }
 

@@ -361,7 +361,7 @@ type Deployed struct {
 
 // The types of GET /events; each is the SSE event name. The data of block is a
 // Block, of tx a Receipt, of timer a TimerEvent, of log a LogLine, of job a JobEvent,
-// of presence a PresenceEvent, of fault a FaultReceipt and of dropped an ErrorBody.
+// of presence a PresenceEvent, of runner a RunnerEvent, of fault a FaultReceipt and of dropped an ErrorBody.
 const (
 	EventBlock    = "block"
 	EventTx       = "tx"
@@ -369,6 +369,7 @@ const (
 	EventLog      = "log"
 	EventJob      = "job"
 	EventPresence = "presence"
+	EventRunner   = "runner"
 	EventFault    = "fault"
 	EventDropped  = "dropped"
 )

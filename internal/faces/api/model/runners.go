@@ -38,6 +38,29 @@ type Runner struct {
 	RateCard          RateCard        `json:"rate_card" doc:"What it asks, in wei."`
 	RegisteredAt      types.Height    `json:"registered_at"`
 	LastHeartbeat     types.Height    `json:"last_heartbeat" doc:"The last height that it signed in a heartbeat of the chain; registering is the first (decision J18)."`
+	Heard             []RunnerEvent   `json:"heard" doc:"What validators heard of it beside the chain, in their order: the latest, until they are started again. Lists have none."`
+}
+
+// What validators hear of runners.
+const (
+	RunnerConnected    = "connected"
+	RunnerLeft         = "left"
+	RunnerRefused      = "refused"
+	RunnerBackpressure = "backpressure"
+	RunnerCapabilities = "capabilities"
+)
+
+// RunnerEvent is something that a validator heard of a runner beside the chain (decision
+// J22). Fields that say nothing of it are null.
+type RunnerEvent struct {
+	Height            types.Height  `json:"height" doc:"Of the block that is told next."`
+	What              string        `json:"what" enum:"connected,left,refused,backpressure,capabilities"`
+	Runner            types.Address `json:"runner" doc:"Of refused the key that its certificate proved, registered or not."`
+	Validator         types.Address `json:"validator" doc:"Who heard it."`
+	Reason            string        `json:"reason" doc:"Of left and refused that of the Goodbye, empty where the connection was lost; of backpressure the runner's words, at most 256 bytes; of capabilities the names, added ones after a +, removed ones after a -."`
+	ActiveJobs        *uint32       `json:"active_jobs" doc:"Of backpressure: as the runner says (CIP-11 §6.4)."`
+	MaxConcurrentJobs *uint32       `json:"max_concurrent_jobs" doc:"Of backpressure."`
+	Accepting         *bool         `json:"accepting" nullable:"true" doc:"Of backpressure: it takes new jobs."`
 }
 
 // RunnerChanges is what a runner says on its connections of what it offers, beside what

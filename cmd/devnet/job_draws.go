@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// jobDraws prints the draws of a job, with all that somebody needs who checks them.
+func jobDraws(c *cli.Context, n *client.Client, id string) error {
+	draws, err := n.JobDraws(c.Context, id, client.Page{Limit: maxPage})
+	if err != nil {
+		return err
+	}
+	return emit(c, draws, func(w io.Writer) {
+		if len(draws) == 0 {
+			fmt.Fprintln(w, "No draws yet.")
+		}
+		names := newNaming(c.Context, n)
+		for i := range draws {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			printDraw(w, names, &draws[i])
+		}
+	})
+}
+
+func printDraw(w io.Writer, names *naming, d *model.JobDraw) {
+	from := "parent"
+	if d.Attempt > 1 {
+		from = "first seed"
+	}
+	favoured := ""
+	if d.Favoured != nil {
+		favoured = fmt.Sprintf("%s, whose weight counts %d times in the first step", names.of(*d.Favoured), d.Multiplier)
+	}
+	facts(w, "draw", fmt.Sprintf("%d, in block %s", d.Attempt, height(d.Height)), from, d.Basis.String(),
+		"submitted", "in block "+height(d.SubmittedAt), "seed", d.Seed.String(), "favoured", favoured,
+		"committee", committeeOf(names, d.Committee, fullCommittee), "candidates", strconv.FormatUint(uint64(d.Number), 10))
+	if len(d.Candidates) == 0 {
+		fmt.Fprintln(w, "There were too many candidates to keep their list.")
+		return
+	}
+	var rows, steps [][]string
+	for i, one := range d.Candidates {
+		rows = append(rows, []string{strconv.Itoa(i), names.of(one.Runner), one.Runner.String(), strconv.FormatUint(one.Weight, 10)})
+	}
+	for i, s := range d.Steps {
+		steps = append(steps, []string{strconv.Itoa(i), s.Digest.String(), strconv.FormatUint(s.Number, 10), strconv.FormatUint(s.Total, 10),
+			strconv.Itoa(s.Position), names.of(s.Runner)})
+	}
+	fmt.Fprintln(w)
+	table(w, "", "POSITION NAME CANDIDATE WEIGHT", rows)
+	fmt.Fprintln(w)
+	table(w, "", "STEP DIGEST NUMBER OF POSITION DRAWN", steps)
+}

@@ -1,0 +1,71 @@
+package readmodel
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/gateway"
+)
+
+func progress(job byte, runner byte) gateway.Progressed {
+	return gateway.Progressed{Runner: types.Address{runner}, Assignment: gateway.AssignmentID{Job: types.Hash{job}}}
+}
+
+// Decision J22: who says much crowds out its own words, and nobody else's.
+func TestJ22OneThatSaysMuchCrowdsOutItself(t *testing.T) {
+	s := new(Sightings)
+	v := types.Address{9}
+	s.Saw(1, v, gateway.Pushed{Assignment: gateway.AssignmentID{Job: types.Hash{1}}})
+	s.Saw(1, v, gateway.Pressed{Runner: types.Address{2}, Load: gateway.Load{Reason: "full"}})
+	for i := range 3 * MaxSightings {
+		s.Saw(types.Height(1+i/100), v, progress(1, 1))
+		s.Saw(types.Height(1+i/100), v, gateway.Refused{Peer: types.Address{3, byte(i), byte(i >> 8)}})
+		s.Saw(types.Height(1+i/100), v, gateway.Left{Runner: types.Address{1}})
+	}
+	if got := s.ofJob(types.Hash{1}); len(got) != 1+maxProgressOfJob || got[0].What != model.JobPushed {
+		t.Errorf("of the job %d entries", len(got))
+	}
+	if got := s.ofRunner(types.Address{2}); len(got) != 1 || got[0].Reason != "full" || got[0].Validator != v {
+		t.Errorf("of the quiet runner %+v", got)
+	}
+	if got := s.ofRunner(types.Address{1}); len(got) != maxOfRunner {
+		t.Errorf("of the loud runner %d entries", len(got))
+	}
+	if n := len(s.runners.all); n != 1+2*maxOfRunner {
+		t.Errorf("%d entries of runners: strangers are to share one place", n)
+	}
+}
+
+// The shelf holds what a slice holds that counts anew each time.
+func TestTheShelfIsWhatTheDumbTwinSays(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	var s shelf[byte, int]
+	var twin []sighted[byte, int]
+	for i := range 20_000 {
+		one := sighted[byte, int]{types.Height(i / 7), byte(random.IntN(5)), random.IntN(2) == 0, i}
+		s.put(one, 3)
+		like := func(o sighted[byte, int]) bool { return o.of == one.of && o.idle == one.idle }
+		twin = append(twin, one)
+		for n := len(slices.Collect(func(yield func(int) bool) {
+			for j := range twin {
+				if like(twin[j]) && !yield(j) {
+					return
+				}
+			}
+		})); n > 3; n-- {
+			at := slices.IndexFunc(twin, like)
+			twin = slices.Delete(twin, at, at+1)
+		}
+		if i%50 == 0 {
+			kept := slices.Clone(s.all)
+			s.put(sighted[byte, int]{of: 200}, 3)
+			s.restore(kept)
+		}
+	}
+	if !slices.Equal(s.all, twin) {
+		t.Errorf("%v, want %v", s.all, twin)
+	}
+}
