@@ -125,7 +125,10 @@ func (v *loneValidator) serve(listener net.Listener, names []string) (err error)
 func (v *loneValidator) introduce() {
 	node := v.network.Nodes()[0]
 	facts(v.App.Writer, "validator", node.Name, "address", node.Validator.Address.String(), "genesis", v.network.Genesis().Hash().String(),
-		"reached at", node.Validator.Endpoint, "HTTP API", "http://"+reachable(v.address), "home", v.network.Home().Dir())
+		"reached at", node.Validator.Endpoint, "HTTP API", "http://"+v.address, "home", v.network.Home().Dir())
+	if warning := exposed(v.address, v.network.Config().Strict); warning != "" {
+		fmt.Fprintln(v.App.Writer, wrapped(warning, "", helpColumns))
+	}
 	fmt.Fprintln(v.App.Writer, "Ctrl-C stops it.")
 }
 

@@ -48,8 +48,15 @@ func (u *running) banner(ready model.Ready, python probed) error {
 	if where == "" {
 		where = "none, nothing is kept"
 	}
-	facts(w, "HTTP API", u.client.Address(), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python",
+	at := u.client.Address()
+	if u.bound != "" {
+		at = "http://" + u.bound
+	}
+	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python",
 		python.version, "runners", runnersOf(ready), "log", u.log())
+	if warning := exposed(u.bound, ready.Strict); warning != "" {
+		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
+	}
 	if python.missing != nil {
 		fmt.Fprintf(w, "\nActors cannot run: %v.\n", python.missing)
 	}

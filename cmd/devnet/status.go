@@ -192,10 +192,13 @@ func validatorShow(c *cli.Context) error {
 			continue
 		}
 		return emit(c, v, func(w io.Writer) {
-			facts(w, "name", v.Name, "index", strconv.Itoa(v.Index), "address", v.Address.String(), "public key", v.PublicKey.String(),
-				"QUIC address", v.QUICAddress, "status", v.Status, "running", strconv.FormatBool(v.Running),
-				"height", strconv.FormatUint(uint64(v.Height), 10), "view", strconv.FormatUint(uint64(v.View), 10),
-				"connections", strconv.Itoa(v.Connections), "runners", strconv.Itoa(v.Runners), "state root", v.StateRoot.String())
+			shown := []string{"name", v.Name, "index", strconv.Itoa(v.Index), "address", v.Address.String(), "public key", v.PublicKey.String(),
+				"QUIC address", v.QUICAddress, "status", v.Status, "running", strconv.FormatBool(v.Running)}
+			if !v.Elsewhere { // of which the one that answers does not know them
+				shown = append(shown, "height", strconv.FormatUint(uint64(v.Height), 10), "view", strconv.FormatUint(uint64(v.View), 10),
+					"connections", strconv.Itoa(v.Connections), "runners", strconv.Itoa(v.Runners), "state root", v.StateRoot.String())
+			}
+			facts(w, shown...)
 		})
 	}
 	return failed("devnet validator list shows them all.", "no validator is %q", args[0])

@@ -60,7 +60,8 @@ func up(c *cli.Context) (err error) {
 		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
 			"the HTTP address %s cannot be listened at: %v", s.HTTP, cause(err))
 	}
-	u := &running{Context: c, settings: s, address: reachable(listener.Addr().String()), python: make(chan probed, 1),
+	bound := listener.Addr().String()
+	u := &running{Context: c, settings: s, bound: bound, address: reachable(bound), python: make(chan probed, 1),
 		told: map[types.Hash]bool{}}
 	bring := u.inThisProcess
 	if s.Processes {
@@ -159,6 +160,16 @@ func reachable(address string) string {
 	return address
 }
 
+// exposed warns of an API that other machines can reach, "" where none can or it is strict.
+func exposed(bound string, strict bool) string {
+	host, _, err := net.SplitHostPort(bound)
+	ip := net.ParseIP(host)
+	if strict || err != nil || ip == nil || ip.IsLoopback() {
+		return ""
+	}
+	return fmt.Sprintf("Warning: other machines can reach the API at %s. Whoever reaches it signs for the named accounts and injects faults.", bound)
+}
+
 // quietly makes the end by a signal no error.
 func quietly(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -176,7 +187,8 @@ type running struct {
 		Serve(net.Listener) error
 		Close() error
 	}
-	address string
+	bound   string // what the API listens on; "" of a network that another process runs
+	address string // at which this machine reaches it
 	client  *client.Client
 	from    types.Height        // the fires from this height on are shown
 	shown   bool                // people have seen that it is up

@@ -34,3 +34,16 @@ func TestTheHintAtTheEndNamesTheHome(t *testing.T) {
 		}
 	}
 }
+
+// The log names an API that other machines can reach, if it signs.
+func TestAnAPIThatOtherMachinesReachIsWarnedOf(t *testing.T) {
+	for bound, warns := range map[string]bool{"127.0.0.1:4000": false, "127.0.0.2:4000": false, "[::1]:4000": false, "[::]:4000": true,
+		"0.0.0.0:4000": true, "192.0.2.7:4000": true, "": false} {
+		if got := exposed(bound, false); (got != "") != warns || warns && !strings.Contains(got, bound) {
+			t.Errorf("%q: %q", bound, got)
+		}
+		if got := exposed(bound, true); got != "" {
+			t.Errorf("%q, strict: %q", bound, got)
+		}
+	}
+}

@@ -8,6 +8,8 @@
 package model
 
 import (
+	"encoding/json"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -294,14 +296,32 @@ type Validator struct {
 	Address     types.Address   `json:"address"`
 	PublicKey   types.PublicKey `json:"public_key"`
 	QUICAddress string          `json:"quic_address"`
-	Height      types.Height    `json:"height" doc:"Of its latest final block."`
-	StateRoot   types.Hash      `json:"state_root" doc:"After that block."`
-	View        types.View      `json:"view" doc:"Its current view."`
+	Height      types.Height    `json:"height" required:"false" doc:"Of its latest final block."`
+	StateRoot   types.Hash      `json:"state_root" required:"false" doc:"After that block."`
+	View        types.View      `json:"view" required:"false" doc:"Its current view."`
 	Status      string          `json:"status" enum:"joining,active,leaving,left"`
 	Running     bool            `json:"running"`
-	Elsewhere   bool            `json:"elsewhere,omitempty" doc:"True where it runs in another process than the one that answers: then running tells whether the two are connected, and height and what stands with it are not known."`
-	Connections int             `json:"connections" doc:"Live connections to other validators."`
-	Runners     int             `json:"runners" doc:"Runners that are connected to it."`
+	Elsewhere   bool            `json:"elsewhere,omitempty" doc:"True where it runs in another process than the one that answers: then running tells whether the two are connected, and height, state_root, view, connections and runners are left out."`
+	Connections int             `json:"connections" required:"false" doc:"Live connections to other validators."`
+	Runners     int             `json:"runners" required:"false" doc:"Runners that are connected to it."`
+}
+
+// MarshalJSON leaves out what is not known of a validator that runs elsewhere: a height of
+// 0 would be a statement.
+func (v Validator) MarshalJSON() ([]byte, error) {
+	type plain Validator
+	if !v.Elsewhere {
+		return json.Marshal(plain(v))
+	}
+	type unknown *struct{} // nil: each stands in front of the field of the same name
+	return json.Marshal(struct {
+		plain
+		Height      unknown `json:"height,omitempty"`
+		StateRoot   unknown `json:"state_root,omitempty"`
+		View        unknown `json:"view,omitempty"`
+		Connections unknown `json:"connections,omitempty"`
+		Runners     unknown `json:"runners,omitempty"`
+	}{plain: plain(v)})
 }
 
 // Param is one protocol parameter in force.
@@ -324,8 +344,8 @@ type DevnetAccount struct {
 type ReadyNode struct {
 	Name    string       `json:"name"`
 	Kind    string       `json:"kind" enum:"validator,runner"`
-	Ready   bool         `json:"ready"`
-	Height  types.Height `json:"height"`
+	Ready   bool         `json:"ready" doc:"Of a validator elsewhere: whether it is connected with the one that answers."`
+	Height  types.Height `json:"height,omitempty" doc:"Of its latest final block. Absent before the first, and of a node that runs elsewhere."`
 	Missing []string     `json:"missing" doc:"What this node waits for, in words; empty when it is ready."`
 }
 
