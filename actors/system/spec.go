@@ -20,6 +20,12 @@ const (
 	maxPointerBytes = 1_024 // of each JSON pointer: the wire's limit of free text
 )
 
+// CodeUnsupportedMode refuses a job of the mode EconomicBond (decision J23).
+const CodeUnsupportedMode = "unsupported_mode"
+
+// UnsupportedMode says why.
+const UnsupportedMode = "the drafts name EconomicBond and do not say what the bond is: no job of this mode is taken; none also asks one runner"
+
 // parseSpec reads a submitted spec and judges it. A fault is the submitter's.
 func (b *InBlock) parseSpec(data []byte, submitter types.Address) (*push.JobSpec, *types.Fault) {
 	if uint64(len(data)) > b.Params.MaxSpecBytes {
@@ -28,6 +34,9 @@ func (b *InBlock) parseSpec(data []byte, submitter types.Address) (*push.JobSpec
 	spec, err := push.ParseOrder(data, submitter, b.Height)
 	if err != nil {
 		return nil, refusef("malformed", "the payload is no JobSpec without submitter and submitted_at: %v", err)
+	}
+	if spec.Verification.Mode == push.EconomicBond {
+		return nil, refusef(CodeUnsupportedMode, "%s", UnsupportedMode)
 	}
 	if wrong := CheckSpec(spec, b.Params); wrong != nil {
 		return nil, refusef("bad_spec", "%v", wrong)

@@ -701,7 +701,8 @@ func TestSpecsBeyondTheLimits(t *testing.T) {
 		"a schema that we mistake": {func(s *push.JobSpec) {
 			s.Verification = push.Verification{Mode: push.StructuredMatch, Runners: 2, Checks: []push.Check{{Schema: &badSchema}}}
 		}, "bad_spec"},
-		"too many bytes": {func(s *push.JobSpec) { s.JobType.Custom.Params = make([]byte, 2000) }, "spec_too_long"},
+		"a bond that no draft describes": {func(s *push.JobSpec) { s.Verification.Mode = push.EconomicBond }, "unsupported_mode"},
+		"too many bytes":                 {func(s *push.JobSpec) { s.JobType.Custom.Params = make([]byte, 2000) }, "spec_too_long"},
 	} {
 		s := spec(1)
 		c.change(s)

@@ -276,9 +276,13 @@ func paramsGet(c *cli.Context) error {
 		return emit(c, params, func(w io.Writer) {
 			var rows [][]string
 			for _, p := range params {
-				rows = append(rows, []string{p.Key, p.Value, p.Class, p.Default})
+				tier := p.Tier
+				if tier == "" {
+					tier = "-"
+				}
+				rows = append(rows, []string{p.Key, p.Value, p.Class, tier, p.Default})
 			}
-			table(w, "No parameters.", "KEY VALUE CLASS DEFAULT", rows)
+			table(w, "No parameters.", "KEY VALUE CLASS TIER DEFAULT", rows)
 		})
 	}
 	at := slices.IndexFunc(params, func(p model.Param) bool { return p.Key == args[0] })

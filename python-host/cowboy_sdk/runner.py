@@ -19,7 +19,7 @@ RunnerError where the job failed, RunnerTimeout where no outcome came in time.
 Every job takes, beside its kind's own:
 
     runners=1            how many do it
-    mode=None            how results are judged: none, economic_bond, majority_vote, structured_match, deterministic or
+    mode=None            how results are judged: none, majority_vote, structured_match, deterministic or
                          semantic_similarity; None: none for one runner, else what fits the kind
     threshold, field, checks, tee                   of that mode, as CIP-2 has them
     max_price=10**9, tip=0                          in wei, from the actor's balance; what is not used comes back

@@ -22,6 +22,16 @@ const (
 	NextEpoch Class = "epoch"   // from the first block of a later epoch on
 )
 
+// The tiers of governance, by the drafts' numbers (CIP-1 §§5 to 16; CIP-12 has them).
+const (
+	TierGenesis = "genesis" // nobody changes it
+	Tier0       = "0"
+	Tier2       = "2"
+	Tier3       = "3"   // both chambers
+	TierOf0And2 = "0,2" // the draft names both (finding F87)
+	NoTier      = ""    // no draft names one
+)
+
 // FeesFree is the value of cip5.fees under which fires cost nothing and
 // scheduling is all one pays (CIP-5 §6.3, decision T2).
 const FeesFree = "free"
@@ -59,7 +69,7 @@ const maxPingSpread = time.Second
 func (p *Params) PingSpread() time.Duration { return min(p.BlockTime()/2, maxPingSpread) }
 
 // Params is the parameters in force in one block. It is a value: whoever
-// changes one changes a copy. The tags give key, class, default, range
+// changes one changes a copy. The tags give key, class, tier, default, range
 // (inclusive) or words; amounts are in wei, times in milliseconds.
 type Params struct {
 	// Chain.
@@ -92,7 +102,7 @@ type Params struct {
 	InitialBaseFeeCycle types.Wei    `param:"cip3.initial_basefee_cycle" class:"genesis" default:"1000"`
 	InitialBaseFeeCell  types.Wei    `param:"cip3.initial_basefee_cell" class:"genesis" default:"1000"`
 	MinBaseFee          types.Wei    `param:"cip3.min_basefee" class:"block" default:"1"`
-	BaseFeeDivisor      uint64       `param:"cip3.basefee_change_divisor" class:"block" default:"8" min:"2"` // at most 1/8 a block
+	BaseFeeDivisor      uint64       `param:"cip3.basefee_change_divisor" class:"block" tier:"3" default:"8" min:"2"` // at most 1/8 a block
 
 	// CIP-3: the table of cycles. Python's own steps are charged by the host,
 	// from the same table.
@@ -125,11 +135,11 @@ type Params struct {
 	CostDeployByte   types.Cycles `param:"cip3.cycles_deploy_byte" class:"block" default:"1"`    // our own
 
 	// CIP-1: the timer lane. Permille are thousandths.
-	Policy               string       `param:"cip1.policy" class:"block" default:"eip1559" oneof:"fifo,eip1559,gba,bias-vcg,bias-first-price"` // decision T25
-	LaneTimerCycles      types.Cycles `param:"cip1.lane_timer_cycles" class:"block" default:"2000000" min:"1"`
-	LaneFeeDivisor       uint64       `param:"cip1.lane_basefee_change_divisor" class:"block" default:"8" min:"2"`           // at most 1/8 a block
-	LaneFeePermille      uint64       `param:"cip1.lane_fee_multiplier_permille" class:"block" default:"1000" max:"1000000"` // decision T12; what it gives is rounded down
-	MaxCyclesPerFireLane types.Cycles `param:"cip1.max_cycles_per_fire_auction_phase" class:"block" default:"250000" min:"1000"`
+	Policy               string       `param:"cip1.policy" class:"block" tier:"3" default:"eip1559" oneof:"fifo,eip1559,gba,bias-vcg,bias-first-price"` // decision T25
+	LaneTimerCycles      types.Cycles `param:"cip1.lane_timer_cycles" class:"block" tier:"0" default:"2000000" min:"1"`
+	LaneFeeDivisor       uint64       `param:"cip1.lane_basefee_change_divisor" class:"block" tier:"0" default:"8" min:"2"`           // at most 1/8 a block
+	LaneFeePermille      uint64       `param:"cip1.lane_fee_multiplier_permille" class:"block" tier:"0" default:"1000" max:"1000000"` // decision T12; what it gives is rounded down
+	MaxCyclesPerFireLane types.Cycles `param:"cip1.max_cycles_per_fire_auction_phase" class:"block" tier:"0" default:"250000" min:"1000"`
 	MaxExamined          uint64       `param:"cip1.max_examined_timers" class:"block" default:"50000" min:"1"` // decision T16
 	MaxArrears           uint64       `param:"cip1.max_arrears_examined" class:"block" default:"5000" min:"1"` // decision T16
 	MinGasLimit          types.Cycles `param:"cip1.min_gas_limit" class:"block" default:"1000" min:"1"`        // decision T18
@@ -144,22 +154,22 @@ type Params struct {
 	MaxMigrationsPerBlock uint64 `param:"cip1.max_migrations_per_block" class:"block" default:"10000" min:"1"` // timers that maintenance moves from tier to tier
 
 	// CIP-1 §7: gas bidding agents (decisions T14, T15).
-	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" default:"2" min:"1" max:"1000000"` // of the lane's base fee; under gba of the cycles'
-	DefaultBidAt       string       `param:"cip1.default_bid_at" class:"block" default:"fire" oneof:"fire,schedule"`        // when eip1559 supplies what a timer without an agent leaves open (decision T14)
+	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" tier:"0" default:"2" min:"1" max:"1000000"` // of the lane's base fee; under gba of the cycles'
+	DefaultBidAt       string       `param:"cip1.default_bid_at" class:"block" default:"fire" oneof:"fire,schedule"`                 // when eip1559 supplies what a timer without an agent leaves open (decision T14)
 	GBACallCycles      types.Cycles `param:"cip1.gba_cycles_per_call" class:"block" default:"20000" min:"1"`
 	GBARetryBlocks     uint64       `param:"cip1.gba_retry_blocks" class:"block" default:"16" min:"1"`                    // an answer that priced its timer out stands so long at most
 	GBASilencedBlocks  uint64       `param:"cip1.gba_silenced_blocks" class:"block" default:"1024" min:"1" max:"1000000"` // one over which f + 1 hosts failed is not asked (decision C18)
 	GBABlockCycles     types.Cycles `param:"cip1.gba_cycles_per_block" class:"block" default:"2000000"`
-	TierEconomy        uint64       `param:"cip1.priority_tier_multipliers.economy" class:"block" default:"800" max:"1000000"` // permille of the p50 tip
-	TierStandard       uint64       `param:"cip1.priority_tier_multipliers.standard" class:"block" default:"1000" max:"1000000"`
-	TierFast           uint64       `param:"cip1.priority_tier_multipliers.fast" class:"block" default:"1500" max:"1000000"`
-	TierUrgent         uint64       `param:"cip1.priority_tier_multipliers.urgent" class:"block" default:"2500" max:"1000000"`
+	TierEconomy        uint64       `param:"cip1.priority_tier_multipliers.economy" class:"block" tier:"0" default:"800" max:"1000000"` // permille of the p50 tip
+	TierStandard       uint64       `param:"cip1.priority_tier_multipliers.standard" class:"block" tier:"0" default:"1000" max:"1000000"`
+	TierFast           uint64       `param:"cip1.priority_tier_multipliers.fast" class:"block" tier:"0" default:"1500" max:"1000000"`
+	TierUrgent         uint64       `param:"cip1.priority_tier_multipliers.urgent" class:"block" tier:"0" default:"2500" max:"1000000"`
 
 	// CIP-1 §8: fairness (decision T21).
-	FairnessWindowBlocks uint64 `param:"cip1.fairness_window_blocks" class:"block" default:"1000" min:"1" max:"1000000"`
-	FairnessCenter       string `param:"cip1.fairness_center" class:"block" default:"median" oneof:"median,mean"`
-	WeightMin            uint64 `param:"cip1.fairness_weight_min" class:"block" default:"1" min:"1" max:"1000"`
-	WeightMax            uint64 `param:"cip1.fairness_weight_max" class:"block" default:"2" min:"1" max:"1000"`
+	FairnessWindowBlocks uint64 `param:"cip1.fairness_window_blocks" class:"block" tier:"0,2" default:"1000" min:"1" max:"1000000"`
+	FairnessCenter       string `param:"cip1.fairness_center" class:"block" tier:"2" default:"median" oneof:"median,mean"`
+	WeightMin            uint64 `param:"cip1.fairness_weight_min" class:"block" tier:"0" default:"1" min:"1" max:"1000"`
+	WeightMax            uint64 `param:"cip1.fairness_weight_max" class:"block" tier:"0" default:"2" min:"1" max:"1000"`
 
 	// CIP-1's first revision, the policy gba (decision T23). Weights in permille.
 	GBAWeightStart  uint64 `param:"cip1.gba_weight_start" class:"block" default:"1000" min:"1" max:"1000000"`

@@ -25,6 +25,7 @@ const (
 type Info struct {
 	Key     string   `json:"key"`
 	Class   Class    `json:"class"`
+	Tier    string   `json:"tier,omitempty"` // of governance, as a draft names it (decision G1)
 	Type    Type     `json:"type"`
 	Default string   `json:"default"`
 	Min     string   `json:"min,omitempty"` // inclusive; of integers and amounts
@@ -73,6 +74,13 @@ func newEntry(f reflect.StructField, index int) entry {
 	}
 	if e.Class != Genesis && e.Class != NextBlock && e.Class != NextEpoch {
 		panic(fmt.Sprintf("params: %s has the class %q", e.Key, e.Class))
+	}
+	e.Tier = f.Tag.Get("tier")
+	if e.Class == Genesis {
+		e.Tier = TierGenesis
+	}
+	if !slices.Contains([]string{TierGenesis, Tier0, Tier2, Tier3, TierOf0And2, NoTier}, e.Tier) {
+		panic(fmt.Sprintf("params: %s has the tier %q", e.Key, e.Tier))
 	}
 	switch {
 	case f.Type == reflect.TypeFor[types.Wei]():

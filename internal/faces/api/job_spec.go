@@ -192,6 +192,10 @@ func (f *form) verification() push.Verification {
 	r := f.request
 	v := push.Verification{Runners: or(r.Runners, 1), Threshold: r.Threshold, Field: r.Field, TEERequired: r.TEE}
 	mode, known := jobModes[r.Mode]
+	if mode == push.EconomicBond && f.err == nil {
+		f.err = Refuse(http.StatusBadRequest, system.CodeUnsupportedMode, "mode: %s", system.UnsupportedMode).
+			Hint("Leave mode out, or ask for none.").At("mode")
+	}
 	if v.Mode = mode; !known {
 		f.refuse("mode", "%q is none of none, economic_bond, majority_vote, structured_match, deterministic, semantic_similarity", clip(r.Mode))
 	}

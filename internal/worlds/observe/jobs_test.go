@@ -100,7 +100,7 @@ func lives(t testing.TB) *chain {
 	c.block()
 	c.answered(job, "the cat sat on the mat", "On the mat sat the cat!", "stocks fell sharply in early trading today")
 
-	lost := custom(1, push.EconomicBond) // silent in every draw
+	lost := custom(1, push.None) // silent in every draw
 	lost.Callback = single.Callback
 	c.submit("bob", lost)
 	c.blocks(20)

@@ -49,7 +49,7 @@ func (c *campaign) labours(rng *rand.Rand) {
 func (c *campaign) job() {
 	rng := c.hired
 	runners := uint64(1 + rng.IntN(c.config.Runners))
-	mode := []push.Mode{push.Deterministic, push.MajorityVote, push.EconomicBond}[rng.IntN(3)]
+	mode := []push.Mode{push.Deterministic, push.MajorityVote, push.SemanticSimilarity}[rng.IntN(3)]
 	if runners == 1 {
 		mode = push.None
 	}

@@ -2,6 +2,7 @@ package control
 
 import (
 	"sync"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -62,6 +63,7 @@ type Heard struct {
 	Load       *gateway.Load     `json:"load,omitempty"`
 	Registered bool              `json:"registered,omitempty"`
 	Polled     bool              `json:"polled,omitempty"`
+	After      time.Duration     `json:"after_ns,omitempty"` // of an ack: since the push
 
 	Hash *types.Hash `json:"hash,omitempty"` // of a transaction that was dropped
 }
@@ -196,11 +198,11 @@ func gatewayHeard(report gateway.Report) (one Heard, is bool) {
 		return of(heardPushed, r.Runner, r.Assignment), true
 	case gateway.Accepted:
 		one = of(heardAccepted, r.Runner, r.Assignment)
-		one.Detail = r.Reason
+		one.Detail, one.After = r.Reason, r.After
 		return one, true
 	case gateway.Classified:
 		one = of(heardClassified, r.Runner, r.Assignment)
-		one.Outcome, one.Rejected, one.Detail = r.Outcome, r.Rejected, r.Reason
+		one.Outcome, one.Rejected, one.Detail, one.After = r.Outcome, r.Rejected, r.Reason, r.After
 		return one, true
 	case gateway.NotTaken:
 		one = of(heardNotTaken, r.Runner, r.Assignment)
@@ -237,9 +239,9 @@ func (h *Heard) Gateway() gateway.Report {
 	case heardPushed:
 		return gateway.Pushed{Runner: runner, Assignment: id}
 	case heardAccepted:
-		return gateway.Accepted{Runner: runner, Assignment: id, Reason: h.Detail}
+		return gateway.Accepted{Runner: runner, Assignment: id, Reason: h.Detail, After: h.After}
 	case heardClassified:
-		return gateway.Classified{Runner: runner, Assignment: id, Outcome: h.Outcome, Rejected: h.Rejected, Reason: h.Detail}
+		return gateway.Classified{Runner: runner, Assignment: id, Outcome: h.Outcome, Rejected: h.Rejected, Reason: h.Detail, After: h.After}
 	case heardNotTaken:
 		return gateway.NotTaken{Runner: runner, Assignment: id, Why: h.Detail, Polled: h.Polled}
 	case heardRefused:
