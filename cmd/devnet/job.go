@@ -168,5 +168,8 @@ func endedJob(c *cli.Context, j *model.Job) error {
 	if err := shownJob(c, *j, nil); err != nil || j.Error == nil {
 		return err
 	}
+	if !c.Bool("json") {
+		printRefusals(c, j)
+	}
 	return failed(asTyped("devnet job show "+short(j.ID.String())+" tells its story."), "job %s failed: %s", j.ID, j.Error.Code)
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -212,4 +214,26 @@ func poolLine(p *model.JobPool) string {
 		parts = append(parts, fmt.Sprintf("%d %s", left.Runners, strings.ReplaceAll(left.Filter, "_", " ")))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// printRefusals prints why runners rejected a job, a line for each of them.
+func printRefusals(c *cli.Context, j *model.Job) {
+	n := network(c)
+	story, err := n.JobStory(c.Context, j.ID.String(), 0, maxPage)
+	if err != nil {
+		return // the job itself was told
+	}
+	names, told := newNaming(c.Context, n), map[types.Address]bool{}
+	for i := range story.Story {
+		e := &story.Story[i]
+		if e.Rejected == nil || e.Runner == nil || told[*e.Runner] {
+			continue
+		}
+		told[*e.Runner] = true
+		why := *e.Rejected
+		if e.Detail != nil {
+			why += ", " + printable(*e.Detail)
+		}
+		fmt.Fprintf(c.App.Writer, "%s rejects it: %s\n", names.of(*e.Runner), why)
+	}
 }

@@ -67,14 +67,15 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 		return
 	}
 	d.acked, d.answered = true, true
-	switch reason := reasonOf(f.Reason); {
+	reason, after := reasonOf(f.Reason), m.now.Sub(d.sent.at)
+	switch {
 	case f.Status.Accepted:
-		m.report(Accepted{Runner: p.address, Assignment: d.AssignmentID, Reason: reason})
+		m.report(Accepted{Runner: p.address, Assignment: d.AssignmentID, Reason: reason, After: after})
 	case f.Status.Duplicate:
-		m.classifyBy(p, d, Classified{Outcome: Duplicate, Reason: reason})
+		m.classifyBy(p, d, Classified{Outcome: Duplicate, Reason: reason, After: after})
 	default:
 		d.rejected = true
-		m.classifyBy(p, d, Classified{Outcome: SoftFailure, Rejected: *f.Status.Reject, Reason: reason})
+		m.classifyBy(p, d, Classified{Outcome: SoftFailure, Rejected: *f.Status.Reject, Reason: reason, After: after})
 	}
 }
 

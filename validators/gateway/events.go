@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"time"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -116,7 +118,8 @@ type (
 	Accepted struct {
 		Runner     types.Address
 		Assignment AssignmentID
-		Reason     string // that its ack gave, as it is kept; "" for none
+		Reason     string        // that its ack gave, as it is kept; "" for none
+		After      time.Duration // since the push
 	}
 	// Classified is a delivery's outcome (CIP-11 §10.6).
 	Classified struct {
@@ -125,6 +128,7 @@ type (
 		Outcome    Outcome
 		Rejected   push.RejectReason // of an ack that rejects; else ""
 		Reason     string            // that the ack gave, as it is kept; "" for none
+		After      time.Duration     // of an ack: since the push; else 0
 	}
 	// Progressed is a runner's word on how far it is (CIP-11 §10.4).
 	Progressed struct {

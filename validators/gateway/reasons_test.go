@@ -3,6 +3,7 @@ package gateway
 import (
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -55,10 +56,11 @@ func TestJ22AnAckIsReportedWithItsReason(t *testing.T) {
 		{duplicate, Classified{Outcome: Duplicate, Reason: why}},
 	} {
 		w, e, id := pushed(t, 1)
+		w.pass(40 * time.Millisecond)
 		f := &push.JobAck{JobID: id.Job, Status: c.status, Reason: &why}
 		f.Signed = e.signer.Sign(f.Digest(chainID))
 		e.say(job0, f)
-		c.want.Runner, c.want.Assignment = e.signer.Address(), id
+		c.want.Runner, c.want.Assignment, c.want.After = e.signer.Address(), id, 40*time.Millisecond
 		if got := reported[Classified](w); len(got) != 1 || got[0] != c.want {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}

@@ -166,12 +166,21 @@ func (a *Archive) JobDraws(id types.Hash) (draws []JobDraw, err error) {
 		if err != nil {
 			break
 		}
-		var data []byte
-		if data, err = a.store.Get(bucketJobDraws, drawKey(id, draws[i].Attempt)); err == nil && data != nil {
-			err = codec.Unmarshal(data, maxJobDrawBytes, &draws[i].JobDraw)
-		}
+		draws[i].JobDraw, err = a.JobDraw(id, draws[i].Attempt)
 	}
 	return draws, err
+}
+
+// JobDraw is what one draw of a job followed from; zero where it is not kept.
+func (a *Archive) JobDraw(id types.Hash, attempt uint32) (draw types.JobDraw, err error) {
+	data, err := a.store.Get(bucketJobDraws, drawKey(id, attempt))
+	if err != nil || data == nil {
+		return draw, err
+	}
+	if err = codec.Unmarshal(data, maxJobDrawBytes, &draw); err != nil {
+		err = fmt.Errorf("draw %d of job %s, as it is stored: %w", attempt, id, err)
+	}
+	return draw, err
 }
 
 // JobTurn is a runner of one draw, and what came of it.

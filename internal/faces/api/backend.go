@@ -199,6 +199,7 @@ type Head struct {
 	Hash             types.Hash
 	Timestamp        types.Millis
 	TimersPending    uint64
+	JobsOpen         uint64 // that have not ended
 	NextBaseFeeCycle types.Wei
 	NextBaseFeeCell  types.Wei
 	NextBaseFeeLane  types.Wei
@@ -272,7 +273,7 @@ type Story struct {
 }
 
 // Param is one parameter in force.
-type Param struct{ Key, Value, Class, Default string }
+type Param struct{ Key, Value, Class, Tier, Default string }
 
 // Call is a read-only call.
 type Call struct {

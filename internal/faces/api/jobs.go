@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -187,14 +188,30 @@ func (s *Server) jobStory(_ context.Context, in *jobStoryInput) (m model.JobStor
 }
 
 // MergeStory puts what validators saw of a job among what blocks did to it, both in the
-// order of heights: what is told with a block was seen before that block was final.
+// order of heights. What is told with a block was seen about when that became final: it
+// stands behind the draws of that height, and before what else the block did.
 func MergeStory(done, seen []model.JobEvent) []model.JobEvent {
 	all := make([]model.JobEvent, 0, len(done)+len(seen))
-	for i := range done {
-		for len(seen) > 0 && seen[0].Height <= done[i].Height {
-			all, seen = append(all, seen[0]), seen[1:]
+	for len(done) > 0 {
+		h := done[0].Height
+		before := slices.IndexFunc(seen, func(e model.JobEvent) bool { return e.Height >= h })
+		if before < 0 {
+			before = len(seen)
 		}
-		all = append(all, done[i])
+		all, seen = append(all, seen[:before]...), seen[before:]
+		begun, end := 0, 0
+		for ; end < len(done) && done[end].Height == h; end++ {
+			switch done[end].What {
+			case model.JobSubmitted, model.JobRetried, model.JobDrawn:
+				begun = end + 1
+			}
+		}
+		at := 0
+		for at < len(seen) && seen[at].Height == h {
+			at++
+		}
+		all = append(append(append(all, done[:begun]...), seen[:at]...), done[begun:end]...)
+		done, seen = done[end:], seen[at:]
 	}
 	return append(all, seen...)
 }

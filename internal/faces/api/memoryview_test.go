@@ -210,7 +210,7 @@ func (v *memoryView) Lane(last int) (lane []model.LaneBlock, err error) {
 }
 
 func (v *memoryView) Params() ([]Param, error) {
-	return []Param{{"chain.id", "8011", "genesis", "8011"}, {"cip1.policy", "fifo", "block", "fifo"}}, nil
+	return []Param{{"chain.id", "8011", "genesis", "genesis", "8011"}, {"cip1.policy", "fifo", "block", "3", "fifo"}}, nil
 }
 
 func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {

@@ -26,6 +26,7 @@ type metrics struct {
 	height, view, running, pooled, connections *prometheus.Desc
 	pending, fee, budget, laneCycles, use, age *prometheus.Desc
 	counts                                     map[string]*prometheus.Desc // the counters, by Count.Of
+	jobs                                       *jobMetrics
 
 	mu        sync.Mutex
 	timestamp types.Millis // of the latest block
@@ -45,6 +46,7 @@ func newMetrics(b Backend, f *feed) *metrics {
 	node := []string{"node"}
 	m := &metrics{
 		backend:     b,
+		jobs:        newJobMetrics(),
 		registry:    prometheus.NewPedanticRegistry(),
 		height:      prometheus.NewDesc("devnet_height", "Height of the node's latest final block.", node, nil),
 		view:        prometheus.NewDesc("devnet_view", "The node's current view.", node, nil),
@@ -88,6 +90,7 @@ func newMetrics(b Backend, f *feed) *metrics {
 	}
 	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles, m.fires, m.nullified,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.jobs.collectors()...)
 	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 	f.observe = append(f.observe, m.observe)
 	return m
@@ -102,13 +105,17 @@ func (m *metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range m.counts {
 		out <- d
 	}
+	for _, d := range m.jobs.descriptions() {
+		out <- d
+	}
 }
 
 func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	for _, n := range m.backend.Nodes() {
+	nodes := m.backend.Nodes()
+	for _, n := range nodes {
 		if n.Elsewhere {
 			continue // it has figures of its own
 		}
@@ -135,6 +142,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	head := v.Head()
 	gauge(m.pending, float64(head.TimersPending))
+	m.jobs.collect(v, nodes, gauge)
 	for resource, fee := range map[string]types.Wei{"cycle": head.NextBaseFeeCycle, "cell": head.NextBaseFeeCell,
 		"lane_timer": head.NextBaseFeeLane} {
 		value, _ := fee.Big().Float64()
@@ -182,6 +190,7 @@ func (m *metrics) observe(b *Block) {
 		m.timers.WithLabelValues(outcome).Inc()
 	}
 	m.timers.WithLabelValues("deferred").Add(float64(len(b.Deferred)))
+	m.jobs.observe(b, m.backend.Nodes)
 }
 
 func (s *Server) registerMetrics() {

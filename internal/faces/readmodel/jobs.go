@@ -159,6 +159,13 @@ func (v *reader) jobEvents(notes []history.JobNote) ([]model.JobEvent, error) {
 		n := &notes[i]
 		events[i] = model.JobEvent{ID: n.ID, Height: n.At, What: string(n.Kind), Attempt: n.Attempt, Runner: n.Runner, Validator: n.Validator,
 			Committee: append([]types.Address{}, n.Committee...), Error: faultOf(n.Error), Submitter: n.Submitter}
+		if n.Kind == types.JobChangeDrawn {
+			draw, err := v.archive.JobDraw(n.ID, n.Attempt)
+			if err != nil {
+				return nil, err
+			}
+			events[i].Favoured = draw.Favoured
+		}
 		if len(n.Left) == 0 {
 			continue
 		}

@@ -77,6 +77,7 @@ func (s *Source) Of(v Validator) api.Reader {
 func (v *reader) Head() api.Head {
 	fees := v.state.NextBaseFees()
 	return api.Head{Height: v.state.Height(), Hash: v.state.Hash(), Timestamp: v.state.Timestamp(), TimersPending: v.state.TimersPending(),
+		JobsOpen:         v.state.OpenJobs(),
 		NextBaseFeeCycle: fees.Cycle, NextBaseFeeCell: fees.Cell, NextBaseFeeLane: fees.LaneTimer}
 }
 
@@ -238,7 +239,7 @@ func (v *reader) Params() (out []api.Param, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, api.Param{Key: info.Key, Value: value, Class: string(info.Class), Default: usual})
+		out = append(out, api.Param{Key: info.Key, Value: value, Class: string(info.Class), Tier: info.Tier, Default: usual})
 	}
 	return out, nil
 }

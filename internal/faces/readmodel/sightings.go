@@ -3,6 +3,7 @@ package readmodel
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -115,6 +116,7 @@ func ofJob(validator types.Address, report gateway.Report) (model.JobEvent, bool
 		of(model.JobPushed, r.Runner, r.Assignment, "")
 	case gateway.Accepted:
 		of(model.JobAcked, r.Runner, r.Assignment, r.Reason)
+		e.AfterMicros = micros(r.After)
 	case gateway.Progressed:
 		of(model.JobProgressed, r.Runner, r.Assignment, "")
 		e.Fraction, e.Detail = &r.Fraction, r.Detail
@@ -124,6 +126,9 @@ func ofJob(validator types.Address, report gateway.Report) (model.JobEvent, bool
 			what = model.JobAcked // by another answer than that it was accepted
 		}
 		of(what, r.Runner, r.Assignment, r.Reason)
+		if what == model.JobAcked && r.After > 0 {
+			e.AfterMicros = micros(r.After)
+		}
 		outcome := outcomes[r.Outcome]
 		e.Outcome = &outcome
 		if rejected := string(r.Rejected); rejected != "" {
@@ -136,6 +141,11 @@ func ofJob(validator types.Address, report gateway.Report) (model.JobEvent, bool
 		return e, false
 	}
 	return e, true
+}
+
+func micros(d time.Duration) *uint64 {
+	n := uint64(d.Microseconds())
+	return &n
 }
 
 // ofRunner is what a validator's gateway reported as an event of a runner, and whether

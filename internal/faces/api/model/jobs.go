@@ -119,7 +119,10 @@ type JobEvent struct {
 	Rejected  *string         `json:"rejected" enum:"Capacity,Unsupported,MissingEntitlement,BadSpec,Expired" nullable:"true" doc:"Of an ack that rejects: why (CIP-11 §10.2)."`
 	Detail    *string         `json:"detail" nullable:"true" doc:"The runner's words, of progress and of an ack; of not_taken why the validator did not take the result."`
 	Error     *Fault          `json:"error"`
-	Pool      *JobPool        `json:"pool" doc:"Of waiting, and of failed with no_candidates: who might have been drawn at the end of the block. Null where a block has too many of these to count."`
+	// AfterMicros is in microseconds.
+	AfterMicros *uint64        `json:"after_us" doc:"Of acked: microseconds from the push to the answer, by the clock of the validator that pushed."`
+	Favoured    *types.Address `json:"favoured" nullable:"true" doc:"Of drawn: the runner that the MRU record favours (CIP-11 §9.4); null for none in force."`
+	Pool        *JobPool       `json:"pool" doc:"Of waiting, and of failed with no_candidates: who might have been drawn at the end of the block. Null where a block has too many of these to count."`
 
 	// Submitter is whose job it is, for who selects events; nil where who saw it does
 	// not know.

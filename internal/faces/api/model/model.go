@@ -329,6 +329,7 @@ type Param struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`
 	Class   string `json:"class" enum:"genesis,block,epoch" doc:"When it may change: never, at a later block, at a later epoch."`
+	Tier    string `json:"tier" doc:"Of governance, as a draft names it: genesis, 0, 2, 3, or 0,2 where it names both (decision G1); empty: none. One system key stands for all tiers here."`
 	Default string `json:"default"`
 }
 
