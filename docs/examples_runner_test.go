@@ -58,6 +58,9 @@ var runnerExamples = map[string]func(*lines){
 		commitment := push.Commitment(done.ResultData, said)
 		report(system.OpCommit, &system.Commit{JobID: jobID, Drawn: 100, Runner: runner.Address(), Commitment: commitment,
 			CommitSigned: runner.Sign(push.CommitmentDigest(chainID, jobID, 100, commitment))})
+		refusal := push.Refusal{JobID: jobID, Drawn: 100, Spec: jobSpec().Hash(), Reason: push.Capacity, Text: "4 of 4 jobs"}
+		report(system.OpRefuse, &system.Refusal{JobID: jobID, Drawn: 100, Spec: refusal.Spec, Runner: runner.Address(), Reason: refusal.Reason,
+			Text: refusal.Text, RefusalSigned: runner.Sign(refusal.Digest(chainID))})
 		report(system.OpResult, &system.Reveal{JobID: jobID, Runner: runner.Address(), Result: done.ResultData, RunnerSigned: said})
 	},
 	"bitmap": func(l *lines) {
@@ -129,6 +132,15 @@ var runnerExamples = map[string]func(*lines){
 	"job ack that rejects": func(l *lines) {
 		full, reason := push.Capacity, "4 of 4 jobs"
 		f := &push.JobAck{JobID: jobID, Status: push.AckStatus{Reject: &full}, Reason: &reason}
+		hash := jobSpec().Hash()
+		refusal := push.Refusal{JobID: jobID, Drawn: 100, Spec: hash, Reason: full, Text: reason}
+		why, text := types.Keccak([]byte(full)), types.Keccak([]byte(reason))
+		content := bytes.Join([][]byte{jobID[:], be8(100), hash[:], why[:], text[:]}, nil)
+		if signed(l, "cowboy/JobRefusal/1", content) != refusal.Digest(chainID) {
+			panic("the digest is made of something else")
+		}
+		said := runner.Sign(refusal.Digest(chainID))
+		f.RefusalSigned = &said
 		f.Signed = runner.Sign(proved(l, f, f.Digest(chainID), unsigned(f)))
 		sent(l, f)
 	},

@@ -22,6 +22,10 @@ func (v *Validator) reportOf(s gateway.Submission) []byte {
 	case gateway.Commit:
 		return v.report(system.OpCommit, system.Commit{JobID: s.Assignment.Job, Drawn: s.Assignment.Drawn, Runner: s.Runner,
 			Commitment: s.Commitment, CommitSigned: s.Signed})
+	case gateway.Refuse:
+		r := &s.Refusal
+		return v.report(system.OpRefuse, system.Refusal{JobID: r.JobID, Drawn: r.Drawn, Spec: r.Spec, Runner: s.Runner, Reason: r.Reason,
+			Text: r.Text, RefusalSigned: s.Signed})
 	case gateway.Reveal:
 		op := system.OpReveal
 		if s.Alone {

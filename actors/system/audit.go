@@ -54,7 +54,9 @@ func checkJobs(s actors.Reader, height types.Height) (active map[types.Address]u
 			return false
 		}
 		for i := range j.Committee {
-			active[j.Committee[i].Runner]++
+			if j.Committee[i].Refused == 0 {
+				active[j.Committee[i].Runner]++
+			}
 		}
 		if j.Status == Pending {
 			waiting++
@@ -87,6 +89,9 @@ func checkJobs(s actors.Reader, height types.Height) (active map[types.Address]u
 // check looks at one job.
 func (j *Job) check(s actors.Reader, height types.Height) error {
 	pending := j.Status == Pending
+	if listed := s.Get(keyVacant(j.Seq)) != nil; listed != j.Vacant {
+		return fmt.Errorf("job %s has a place to be drawn anew: %t; it is said: %t", j.ID, j.Vacant, listed)
+	}
 	if listed := s.Get(keyWaiting(j.Since, j.Seq)) != nil; listed != pending || pending != (len(j.Committee) == 0) {
 		return fmt.Errorf("job %s is %s with a committee of %d; that it waits is said to be %t", j.ID, j.Status, len(j.Committee), listed)
 	}

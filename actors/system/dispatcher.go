@@ -34,9 +34,11 @@ func (j *Job) told() JobEvent {
 }
 
 func (j *Job) committee() []types.Address {
-	committee := make([]types.Address, len(j.Committee))
+	committee := make([]types.Address, 0, len(j.Committee))
 	for i := range j.Committee {
-		committee[i] = j.Committee[i].Runner
+		if m := &j.Committee[i]; m.Refused == 0 {
+			committee = append(committee, m.Runner)
+		}
 	}
 	return committee
 }
@@ -153,14 +155,10 @@ func (b *InBlock) cancel(sender types.Address, payload []byte) (Effect, *types.F
 // release takes a job from its committee, and with it what it did.
 func (b *InBlock) release(j *Job, effect *Effect) {
 	for _, m := range j.Committee {
-		s := standingOf(b.State, m.Runner)
-		s.ActiveJobs--
-		if s.Health == selection.Deregistered {
-			r := &Runner{Address: m.Runner, Profile: *load[Profile](b.State, types.RegistryAddress, keyProfile(m.Runner)), Standing: *s}
-			b.returnStake(r, effect)
-			s = &r.Standing
+		if m.Refused > 0 {
+			continue // it was let go
 		}
-		b.setStanding(m.Runner, s)
+		b.letGo(m.Runner, standingOf(b.State, m.Runner), effect)
 		if m.Committed > 0 {
 			b.State.DeleteStorage(types.VerifierAddress, keyCommitments(j.ID, m.Runner))
 		}
@@ -168,6 +166,17 @@ func (b *InBlock) release(j *Job, effect *Effect) {
 			b.State.DeleteStorage(types.VerifierAddress, keyResult(j.ID, m.Runner))
 		}
 	}
+}
+
+// letGo takes a job from a runner with a standing.
+func (b *InBlock) letGo(runner types.Address, s *Standing, effect *Effect) {
+	s.ActiveJobs--
+	if s.Health == selection.Deregistered {
+		r := &Runner{Address: runner, Profile: *load[Profile](b.State, types.RegistryAddress, keyProfile(runner)), Standing: *s}
+		b.returnStake(r, effect)
+		s = &r.Standing
+	}
+	b.setStanding(runner, s)
 }
 
 // forget takes an ended job out of state. Its money and its committee are settled,

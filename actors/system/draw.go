@@ -43,8 +43,11 @@ func (b *InBlock) overdue() (ids []types.Hash) {
 func (b *InBlock) expire(j *Job, census *Census, effect *Effect) {
 	if j.Status == Pending {
 		b.unindex(j)
-		left := census.Of(j)
-		b.fail(j, ErrorNoCandidates, effect)
+		left, code := census.Of(j), ErrorNoCandidates
+		if j.Refusals > 0 {
+			code = ErrorRefused
+		}
+		b.fail(j, code, effect)
 		effect.Jobs[len(effect.Jobs)-1].Left = left
 		return
 	}
@@ -52,13 +55,15 @@ func (b *InBlock) expire(j *Job, census *Census, effect *Effect) {
 }
 
 // drawWaiting draws committees: first for the jobs that begin to wait in this block,
-// in the order of submission, then for the next jobs of the round. A round goes once
-// over all waiting jobs. It begins when the registry, P or a parameter changes, so
-// that no draw is spent on a job for which nothing changed.
+// in the order of submission, then for places that refusals emptied, then for the next
+// jobs of the round. A round goes once over all waiting jobs. It begins when the
+// registry, P or a parameter changes, so that no draw is spent on a job for which
+// nothing changed.
 //
-// Spec: decisions J2, J4.
+// Spec: decisions J2, J4, J21.
 func (b *InBlock) drawWaiting(effect *Effect) {
-	if first, _ := b.waiting(nil, nil, 1); len(first) == 0 {
+	vacant := b.vacant(b.Params.MaxDraws)
+	if first, _ := b.waiting(nil, nil, 1); len(first)+len(vacant) == 0 {
 		return
 	}
 	jobs := JobsOf(b.State)
@@ -67,8 +72,20 @@ func (b *InBlock) drawWaiting(effect *Effect) {
 		jobs.Pool, jobs.Left = pool, jobs.Open
 	}
 	fresh, more := b.waiting(keyWaiting(b.Height, 0), nil, b.Params.MaxDraws)
-	old, all := b.round(jobs, min(jobs.Left, b.Params.MaxDraws-uint64(len(fresh))))
-	tried := b.drawAll(append(fresh, old...), effect)
+	turns := b.Params.MaxDraws - uint64(len(fresh))
+	vacant = vacant[:min(uint64(len(vacant)), (turns+1)/2)]
+	old, all := b.round(jobs, min(jobs.Left, turns-uint64(len(vacant))))
+	var urn *drawing
+	if len(fresh)+len(vacant)+len(old) > 0 {
+		urn = b.newDrawing()
+	}
+	tried := b.drawAll(fresh, urn, effect)
+	for _, id := range vacant {
+		if !urn.spent() {
+			b.refill(JobOf(b.State, id), urn, effect)
+		}
+	}
+	tried = append(tried, b.drawAll(old, urn, effect)...)
 	next := Place{Since: b.Height}
 	if len(tried) > 0 {
 		next = tried[len(tried)-1]
@@ -86,17 +103,15 @@ func (b *InBlock) drawWaiting(effect *Effect) {
 		jobs.Left, jobs.Cursor = jobs.Left-uint64(ofOld), next
 	}
 	if jobs != before {
-		b.setJobs(jobs)
+		now := JobsOf(b.State) // a job may have ended
+		now.Cursor, now.Left, now.Pool = jobs.Cursor, jobs.Left, jobs.Pool
+		b.setJobs(now)
 	}
 }
 
 // drawAll draws for jobs in turn, until the block has judged as many runners as it may.
 // It returns the places of the jobs it tried.
-func (b *InBlock) drawAll(ids []types.Hash, effect *Effect) (tried []Place) {
-	if len(ids) == 0 {
-		return nil
-	}
-	urn := b.newDrawing()
+func (b *InBlock) drawAll(ids []types.Hash, urn *drawing, effect *Effect) (tried []Place) {
 	for _, id := range ids {
 		if urn.spent() {
 			break
@@ -138,11 +153,12 @@ func (b *InBlock) waiting(from, to []byte, most uint64) (ids []types.Hash, more 
 	return ids, more
 }
 
-// pool identifies what decides who may be drawn, except for the registry.
+// pool identifies what decides who may be drawn, except for the registry: P, parameters,
+// and the reputations that time gives back.
 func (b *InBlock) pool() types.Hash {
 	p := b.Params
 	return types.Keccak(b.Presence.Bytes(), codec.Marshal([]any{p.Push, p.MinStake, p.MinReputation, p.StaleHeartbeatBlocks,
-		p.StakeCoverPermille}))
+		p.StakeCoverPermille, uint64(b.Height) / p.RecoveryBlocks}))
 }
 
 // registryWritten reports whether this block wrote a runner's record.
@@ -155,6 +171,7 @@ func (b *InBlock) registryWritten() bool {
 
 // drawing is what the draws of one block share.
 type drawing struct {
+	all     *Roster
 	runners []selection.Runner // who passes what no job decides, sorted by address
 	weights []uint64           // theirs
 	buffer  []selection.Candidate
@@ -170,18 +187,17 @@ func (b *InBlock) newDrawing() *drawing {
 	p := b.Params
 	d := &drawing{few: map[selection.Demand]uint64{}, filter: selection.Filter{
 		Height: b.Height, Phase: selection.PhaseOf(p), Presence: b.Presence, Limits: selection.LimitsOf(p)}}
-	d.runners = b.roster().Available(&d.filter)
-	for i := range d.runners {
-		d.weights = append(d.weights, selection.Weight(d.runners[i].Stake, p.MinStake))
-	}
+	d.all = b.roster()
+	d.runners = d.all.Available(&d.filter)
+	d.weights = d.filter.Weights(d.runners)
 	return d
 }
 
 // candidates are those of the runners who pass a job's filters, until the next
-// call.
-func (d *drawing) candidates(j *Job) []selection.Candidate {
+// call. excluded is sorted.
+func (d *drawing) candidates(j *Job, excluded []types.Address) []selection.Candidate {
 	filter := d.filter
-	filter.Demand, filter.Excluded = j.demand(), j.Excluded
+	filter.Demand, filter.Excluded = j.demand(), excluded
 	d.judged += len(d.runners)
 	d.buffer = filter.Candidates(d.buffer[:0], d.runners, d.weights)
 	return d.buffer
@@ -201,10 +217,14 @@ func (b *InBlock) draw(j *Job, d *drawing, effect *Effect) {
 	if found, tried := d.few[demand]; tried && found < j.Terms.Runners {
 		return
 	}
-	candidates := d.candidates(j)
+	candidates := d.candidates(j, j.Excluded)
 	if found := uint64(len(candidates)); found < j.Terms.Runners {
 		if len(j.Excluded) == 0 {
 			d.few[demand] = found
+		}
+		if j.Refusals > 0 && !d.mayServe(j) {
+			b.unindex(j)
+			b.fail(j, ErrorRefused, effect)
 		}
 		return
 	}
@@ -228,15 +248,20 @@ func (b *InBlock) assign(j *Job, committee []types.Address, d *drawing) {
 	b.unindex(j)
 	j.Status, j.Since, j.Attempts = Assigned, b.Height, j.Attempts+1
 	for _, runner := range committee {
-		r := RunnerOf(b.State, runner)
-		r.ActiveJobs++
-		b.setStanding(r.Address, &r.Standing)
-		at, _ := slices.BinarySearchFunc(d.runners, runner, byAddress)
-		d.runners[at].ActiveJobs = r.ActiveJobs
-		j.Committee = append(j.Committee, Member{Runner: runner, Card: r.Offer.RateCard})
+		j.Committee = append(j.Committee, b.engage(runner, d))
 	}
 	b.index(j)
 	b.put(j)
+}
+
+// engage makes a runner that was drawn a member of a committee.
+func (b *InBlock) engage(runner types.Address, d *drawing) Member {
+	r := RunnerOf(b.State, runner)
+	r.ActiveJobs++
+	b.setStanding(r.Address, &r.Standing)
+	at, _ := slices.BinarySearchFunc(d.runners, runner, byAddress)
+	d.runners[at].ActiveJobs = r.ActiveJobs
+	return Member{Runner: runner, Card: r.Offer.RateCard}
 }
 
 // favour is the runner that completed the submitter's last job of the kind. A

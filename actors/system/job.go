@@ -28,6 +28,7 @@ const (
 	ErrorNoCandidates = "no_candidates"
 	ErrorDisagreement = types.JobDisagreement
 	ErrorCancelled    = "cancelled"
+	ErrorRefused      = "refused" // decision J21
 )
 
 // Job is an open job. Its spec stands beside it, and is not read to draw it.
@@ -45,6 +46,9 @@ type Job struct {
 	Committee []Member        // in the order drawn; empty while Pending
 	Excluded  []types.Address // sorted: who was silent (decision J6)
 	Kind      types.JobKind
+	Vacant    bool   // a place of its committee is to be drawn anew, and was not tried
+	Refusals  uint32 // by members of its committees
+	Why       string // of the last refusal
 }
 
 // Terms are what of a spec decides how a job goes on.
@@ -87,7 +91,9 @@ type Member struct {
 	Committed  types.Height // of its first commitment; 0: none
 	RevealedAt types.Height // 0: not
 	Claim      Claim
-	Bytes      uint64 // of its result
+	Bytes      uint64       // of its result
+	Refused    types.Height // 0: not; then it is a member no more, and its place is empty
+	Late       bool         // it took an emptied place, and had less time than the job gives
 }
 
 // JobOf returns an open job, or nil.
@@ -111,7 +117,7 @@ func (j *Job) change(kind types.JobChangeKind, at types.Height) types.JobChange 
 
 // member returns a runner of the committee, or nil.
 func (j *Job) member(runner types.Address) *Member {
-	i := slices.IndexFunc(j.Committee, func(m Member) bool { return m.Runner == runner })
+	i := slices.IndexFunc(j.Committee, func(m Member) bool { return m.Runner == runner && m.Refused == 0 })
 	if i < 0 {
 		return nil
 	}
@@ -174,6 +180,9 @@ func (b *InBlock) index(j *Job) {
 	if j.Status == Pending {
 		b.State.Set(keyWaiting(j.Since, j.Seq), j.ID[:])
 	}
+	if j.Vacant {
+		b.State.Set(keyVacant(j.Seq), j.ID[:])
+	}
 	b.State.Set(keyDeadline(j.Deadline(), j.Seq), j.ID[:])
 }
 
@@ -181,6 +190,9 @@ func (b *InBlock) index(j *Job) {
 func (b *InBlock) unindex(j *Job) {
 	if j.Status == Pending {
 		b.State.Set(keyWaiting(j.Since, j.Seq), nil)
+	}
+	if j.Vacant {
+		b.State.Set(keyVacant(j.Seq), nil)
 	}
 	b.State.Set(keyDeadline(j.Deadline(), j.Seq), nil)
 }

@@ -68,11 +68,16 @@ func SpecIn(key []byte) (job types.Hash, ok bool) {
 // under them follows from the jobs, and Audit sees that it does.
 const (
 	prefixWaiting  = "j/w" // ‖ height_be8 ‖ sequence number_be8 → id: jobs that wait to be drawn, by the height since which they do
+	prefixVacant   = "j/v" // ‖ sequence number_be8 → id: jobs with a place to be drawn anew
 	prefixDeadline = "j/d" // ‖ height_be8 ‖ sequence number_be8 → id: open jobs by deadline
 )
 
 func keyWaiting(since types.Height, seq types.Seq) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte(prefixWaiting), uint64(since)), uint64(seq))
+}
+
+func keyVacant(seq types.Seq) []byte {
+	return binary.BigEndian.AppendUint64([]byte(prefixVacant), uint64(seq))
 }
 
 func keyDeadline(deadline types.Height, seq types.Seq) []byte {

@@ -48,7 +48,7 @@ func TestAnyLifeOfJobs(t *testing.T) {
 			follow()
 		}
 		for range rapid.IntRange(20, 120).Draw(rt, "steps") {
-			switch rapid.IntRange(0, 11).Draw(rt, "what") {
+			switch rapid.IntRange(0, 13).Draw(rt, "what") {
 			case 0:
 				w.registry("alice", "register", Registration{PublicKey: w.key(runner()).PublicKey(), Stake: w.params.MinStake, Offer: offer()})
 			case 1:
@@ -75,6 +75,8 @@ func TestAnyLifeOfJobs(t *testing.T) {
 			case 8, 9:
 				w.reveal(rapid.SampledFrom([]string{OpReveal, OpResult}).Draw(rt, "op"), job(), runner(),
 					rapid.SampledFrom([]string{"x", "y"}).Draw(rt, "result"))
+			case 10:
+				w.refuse("v0", job(), runner())
 			default:
 				step(types.Height(rapid.IntRange(0, 3).Draw(rt, "heights")))
 			}

@@ -109,7 +109,7 @@ func (b *InBlock) enter(address types.Address, profile *Profile, stake types.Wei
 	b.State.SetStorage(types.RegistryAddress, keyIndex(profile.Index), address[:])
 	b.store(types.RegistryAddress, keyProfile(address), profile)
 	b.store(types.RegistryAddress, keyStanding(address), &Standing{Health: selection.Healthy, Stake: stake,
-		Reputation: b.Params.InitialReputation, LastHeartbeat: b.Height})
+		Reputation: b.Params.InitialReputation, ReputedAt: b.Height, LastHeartbeat: b.Height})
 }
 
 // owned returns a runner that is not deregistered, for its owner alone.

@@ -3,6 +3,7 @@ package system
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -81,14 +82,21 @@ func DecodeReport(op string, args []byte, chainID uint64,
 		report = new(Commit)
 	case OpReveal, OpResult:
 		report = &Reveal{single: op == OpResult}
+	case OpRefuse:
+		report = new(Refusal)
 	default:
-		return nil, fmt.Errorf("op %.80q is none of heartbeat, commit, reveal, result", op)
+		return nil, fmt.Errorf("op %.80q is none of heartbeat, commit, refuse, reveal, result", op)
 	}
 	if err := codec.Unmarshal(args, maxArgsBytes, report); err != nil {
 		return nil, fmt.Errorf("arguments of %s: %w", op, err)
 	}
 	if reveal, ok := report.(*Reveal); ok && reveal.Result == nil {
 		return nil, errors.New("a result is a byte string")
+	}
+	if refusal, ok := report.(*Refusal); ok {
+		if why := refusal.said().Counts(); why != "" {
+			return nil, errors.New("a refusal that does not count: " + why)
+		}
 	}
 	digest, sig := report.signed(chainID)
 	if signer, ok := recovered(digest, sig); !ok || signer != report.Of() {
@@ -198,6 +206,9 @@ func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, 
 		return nil, nil, refusef("no_job", "there is no open job %s: it ended, or never was", id)
 	}
 	m := j.member(runner)
+	if _, out := slices.BinarySearchFunc(j.Excluded, runner, types.Address.Compare); m == nil && out {
+		return nil, nil, refusef("excluded", "%s refused job %s, or was silent: it is in no committee of it any more", runner, id)
+	}
 	if m == nil {
 		return nil, nil, refusef("not_of_committee", "%s is not in the committee of job %s", runner, id)
 	}

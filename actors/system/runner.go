@@ -53,9 +53,12 @@ type Standing struct {
 	_             struct{} `cbor:",toarray"`
 	Health        selection.Health
 	Stake         types.Wei // part of the balance of 0x01 (decision J19)
-	Reputation    uint64    // 0 to 100
+	Reputation    uint64    // 0 to 100, as of ReputedAt (selection.Limits.Reputed)
 	ActiveJobs    uint64    // jobs in whose committee it is
 	LastHeartbeat types.Height
+	ReputedAt     types.Height
+	Refusals      uint64 // that lower its weight, as of RefusedAt
+	RefusedAt     types.Height
 }
 
 // Runner is a registered runner.
@@ -107,7 +110,8 @@ func (b *InBlock) setStanding(a types.Address, s *Standing) {
 // seen is the runner as a draw sees it.
 func (r *Runner) seen() selection.Runner {
 	seen := selection.Runner{Address: r.Address, Index: int(r.Index), Health: r.Health, LastHeartbeat: r.LastHeartbeat,
-		Reputation: r.Reputation, Stake: r.Stake, ComputeSecond: r.Offer.RateCard.ComputeSecond,
+		Reputation: r.Reputation, ReputedAt: r.ReputedAt, Refusals: r.Refusals, RefusedAt: r.RefusedAt,
+		Stake: r.Stake, ComputeSecond: r.Offer.RateCard.ComputeSecond,
 		ActiveJobs: r.ActiveJobs, MaxJobs: r.Offer.MaxConcurrentJobs, Entitlements: r.Offer.Entitlements}
 	for _, word := range r.Offer.Capabilities {
 		if kind, ok := kinds[word]; ok {
@@ -121,6 +125,8 @@ func (r *Runner) seen() selection.Runner {
 			seen.Domains = append(seen.Domains, name)
 		case "server":
 			seen.Servers = append(seen.Servers, name)
+		case "executor":
+			seen.Executors = append(seen.Executors, types.Keccak([]byte(name)).String())
 		case "tee":
 			seen.TEE = true
 		}
@@ -152,9 +158,9 @@ func (o *Offer) Check() *types.Fault {
 	for _, word := range o.Capabilities {
 		what, name, named := strings.Cut(word, ":")
 		_, kind := kinds[word]
-		if !kind && !(named && name != "" && slices.Contains([]string{"model", "domain", "server", "region", "tee"}, what)) {
+		if !kind && !(named && name != "" && slices.Contains([]string{"model", "domain", "server", "executor", "region", "tee"}, what)) {
 			return refusef("unknown_capability", "%.80q is none of custom, ethsend, http, llm, mcp, "+
-				"nor model:, domain:, server:, region: or tee: and a name", word)
+				"nor model:, domain:, server:, executor:, region: or tee: and a name", word)
 		}
 	}
 	switch {

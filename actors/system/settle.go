@@ -32,28 +32,44 @@ func (b *InBlock) conclude(j *Job, effect *Effect) {
 	}
 }
 
-// punish takes reputation from the silent, and excludes them.
+// punish takes reputation from the silent, and excludes them. A runner that took an
+// emptied place is only excluded.
 func (b *InBlock) punish(j *Job) {
 	for i := range j.Committee {
 		m := &j.Committee[i]
-		if m.RevealedAt > 0 {
+		if m.RevealedAt > 0 || m.Refused > 0 {
+			continue
+		}
+		j.Excluded = selection.Exclude(j.Excluded, m.Runner)
+		if m.Late {
 			continue
 		}
 		s := standingOf(b.State, m.Runner)
-		s.Reputation -= min(s.Reputation, b.Params.TimeoutPenalty)
+		reputation := b.reputation(s)
+		s.Reputation, s.ReputedAt = reputation-min(reputation, b.Params.TimeoutPenalty), b.Height
 		b.setStanding(m.Runner, s)
-		j.Excluded = selection.Exclude(j.Excluded, m.Runner)
 	}
+}
+
+// reputation is a runner's in this block.
+func (b *InBlock) reputation(s *Standing) uint64 {
+	limits := selection.LimitsOf(b.Params)
+	return limits.Reputed(s.Reputation, s.ReputedAt, b.Height)
 }
 
 // retry lets a job wait for another committee, or fails it.
 func (b *InBlock) retry(j *Job, effect *Effect) {
-	if uint64(j.Attempts) > min(j.Terms.MaxRetries, b.Params.MaxRetries) {
+	if uint64(j.Attempts) > min(j.Terms.MaxRetries, b.Params.MaxRetries)+uint64(j.Refusals) { // a refusal uses up no retry
 		b.fail(j, ErrorTimeout, effect)
 		return
 	}
+	b.wait(j, effect)
+}
+
+// wait takes a job from its committee, to be drawn anew.
+func (b *InBlock) wait(j *Job, effect *Effect) {
 	event, committee := j.told(), j.committee()
-	j.Status, j.Since, j.Committee = Pending, b.Height, nil
+	j.Status, j.Since, j.Committee, j.Vacant = Pending, b.Height, nil, false
 	b.index(j)
 	b.put(j)
 	change := j.change(types.JobChangeRetried, b.Height)
@@ -129,7 +145,7 @@ func (j *Job) price(agreeing []*Member) types.Wei {
 func (b *InBlock) reward(agreeing []*Member) {
 	for _, m := range agreeing {
 		s := standingOf(b.State, m.Runner)
-		s.Reputation = min(s.Reputation+b.Params.SuccessReward, maxReputation)
+		s.Reputation, s.ReputedAt = min(b.reputation(s)+b.Params.SuccessReward, maxReputation), b.Height
 		b.setStanding(m.Runner, s)
 	}
 }
@@ -138,7 +154,7 @@ func (b *InBlock) reward(agreeing []*Member) {
 // Its committee is released, and it is out of the indexes.
 func (b *InBlock) fail(j *Job, code string, effect *Effect) {
 	b.move(types.DispatcherAddress, j.Submitter, j.Terms.escrow().Sub(j.Terms.callbackCost()))
-	b.callBack(j, Failed, nil, &JobError{Code: code, Message: jobErrors[code]})
+	b.callBack(j, Failed, nil, &JobError{Code: code, Message: j.failure(code)})
 	b.forget(j)
 	b.end(j, types.JobChangeFailed, code, effect)
 }
@@ -147,7 +163,7 @@ func (b *InBlock) fail(j *Job, code string, effect *Effect) {
 func (b *InBlock) end(j *Job, kind types.JobChangeKind, code string, effect *Effect) {
 	event, change := j.told(), j.change(kind, b.Height)
 	event.Error = &code
-	change.Status, change.Error = Failed, &types.Fault{Code: code, Message: jobErrors[code]}
+	change.Status, change.Error = Failed, &types.Fault{Code: code, Message: j.failure(code)}
 	effect.changed(types.DispatcherAddress, change, event)
 }
 
@@ -157,6 +173,15 @@ var jobErrors = map[string]string{
 	ErrorNoCandidates: "there were too few runners that may do it until its timeout",
 	ErrorDisagreement: "all runners answered, and fewer than the threshold agree",
 	ErrorCancelled:    "its submitter cancelled it",
+	ErrorRefused:      "runners refused it, and too few others may do it; the last said ",
+}
+
+// failure says why the job failed.
+func (j *Job) failure(code string) string {
+	if code == ErrorRefused {
+		return jobErrors[code] + j.Why
+	}
+	return jobErrors[code]
 }
 
 // JobError is why a job failed.

@@ -109,7 +109,7 @@ func mostResult(p *params.Params) uint64 {
 // free: half of them, so that they and who pays leave one another room.
 func RunnerCells(p *params.Params) types.Cells { return p.CellsLimit / 2 }
 
-// subjectOf is what a runner that names models, domains or servers has to name.
+// subjectOf is what a runner that names models, domains, servers or executors has to name.
 func subjectOf(t *push.JobType) string {
 	switch {
 	case t.Llm != nil:
@@ -118,6 +118,8 @@ func subjectOf(t *push.JobType) string {
 		return hostOf(t.Http.URL)
 	case t.Mcp != nil:
 		return t.Mcp.Server
+	case t.Custom != nil:
+		return t.Custom.ExecutorHash.String()
 	}
 	return ""
 }

@@ -244,6 +244,20 @@ func (w *world) reveal(op string, id types.Hash, runner, result string) string {
 	return w.report("v0", op, Reveal{JobID: id, Runner: w.address(runner), Result: []byte(result), RunnerSigned: w.signed(runner, id, result)})
 }
 
+// refuse has a runner refuse the last draw of a job, by a validator.
+func (w *world) refuse(validator string, id types.Hash, runner string, change ...func(*Refusal)) string {
+	r := Refusal{JobID: id, Runner: w.address(runner), Reason: push.Unsupported, Text: "no such executor",
+		Spec: types.Keccak(RawSpecOf(w.state, id))}
+	if j := w.job(id); j != nil {
+		r.Drawn = j.Since
+	}
+	for _, c := range change {
+		c(&r)
+	}
+	r.RefusalSigned = w.verifier.Signer(w.key(runner)).Sign(r.said().Digest(testChain))
+	return w.report(validator, OpRefuse, r)
+}
+
 func (w *world) must(code string) {
 	w.t.Helper()
 	if code != "" {

@@ -199,7 +199,11 @@ func detailsOf(names *naming, e *model.JobEvent) (details []string) {
 		details = append(details, printable(*e.Detail))
 	}
 	if e.Error != nil {
-		details = append(details, e.Error.Code)
+		why := e.Error.Code
+		if e.What == model.JobRefused && e.Error.Message != "" {
+			why += ": " + printable(e.Error.Message)
+		}
+		details = append(details, why)
 	}
 	if e.Pool != nil {
 		details = append(details, poolLine(e.Pool))

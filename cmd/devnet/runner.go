@@ -118,7 +118,7 @@ func printRunner(w io.Writer, names *naming, r *model.Runner) {
 	}
 	facts(w, "name", r.Name, "index", strconv.FormatUint(uint64(r.Index), 10), "address", r.Address.String(), "public key",
 		r.PublicKey.String(), "owner", owner, "status", r.Health, "present", yes(r.Present), "stake", cby(r.Stake),
-		"reputation", strconv.FormatUint(r.Reputation, 10)+" of 100",
+		"reputation", strconv.FormatUint(r.Reputation, 10)+" of 100", "refusals", strconv.FormatUint(r.Refusals, 10),
 		"jobs", fmt.Sprintf("%d of at most %d%s", r.ActiveJobs, r.MaxConcurrentJobs, accepting),
 		"subset", all(r.Subset), "connected", all(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
 		"entitlements", printable(strings.Join(r.Entitlements, " ")), "says", changes(r.Changes),

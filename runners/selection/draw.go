@@ -25,6 +25,14 @@ func RetrySeed(first types.Hash, n uint32) types.Hash {
 	return types.Keccak(first[:], []byte("retry:"), binary.LittleEndian.AppendUint32(nil, n))
 }
 
+// RefusalSeed is that of the draw of places that refusals emptied, of a job whose first
+// draw had a seed, after its n-th refusal, from 1.
+//
+// Spec: decision J21.
+func RefusalSeed(first types.Hash, n uint32) types.Hash {
+	return types.Keccak(first[:], []byte("refusal:"), binary.LittleEndian.AppendUint32(nil, n))
+}
+
 // MRU is the runner that last completed a job of a submitter and kind (CIP-11
 // §9.4).
 type MRU struct {

@@ -50,7 +50,10 @@ type Runner struct {
 	Index         int // in the order of registration (decision J12)
 	Health        Health
 	LastHeartbeat types.Height // of the last one on chain; registering is the first
-	Reputation    uint64       // 0 to 100
+	Reputation    uint64       // 0 to 100, as of ReputedAt
+	ReputedAt     types.Height // of the last change of the reputation
+	Refusals      uint64       // that lower its weight, as of RefusedAt
+	RefusedAt     types.Height // of the last refusal
 	Stake         types.Wei
 	ComputeSecond types.Wei // of its rate card, a second
 	ActiveJobs    uint64
@@ -59,14 +62,15 @@ type Runner struct {
 	Models        []string // of Llm jobs, Domains of Http, Servers of Mcp; empty for any
 	Domains       []string
 	Servers       []string
-	TEE           bool // it has support for trusted execution
+	Executors     []string // of Custom jobs, as Demand.Subject names them; empty for any
+	TEE           bool     // it has support for trusted execution
 	Entitlements  []string
 }
 
 // Demand is what a job asks of its runners.
 type Demand struct {
 	Kind     types.JobKind
-	Subject  string // the model of an Llm job, the host of an Http one, the server of an Mcp one
+	Subject  string // the model of an Llm job, the host of an Http one, the server of an Mcp one, the executor's hash of a Custom one
 	TEE      bool
 	Pool     string // required_runner_pool, "" for none
 	MaxPrice types.Wei
@@ -78,12 +82,27 @@ type Limits struct {
 	MinReputation        uint64    // the parameter cip2.min_reputation
 	StaleHeartbeatBlocks uint64    // the parameter cip11.stale_heartbeat_blocks
 	StakeCoverPermille   uint64    // the parameter cip2.stake_cover_permille
+	RecoveryBlocks       uint64    // the parameter cip2.reputation_recovery_blocks; 0: never
+	RefusalWindow        uint64    // the parameter cip2.refusal_window_blocks
 }
 
 // LimitsOf are those of parameters.
 func LimitsOf(p *params.Params) Limits {
 	return Limits{MinStake: p.MinStake, MinReputation: p.MinReputation, StaleHeartbeatBlocks: p.StaleHeartbeatBlocks,
-		StakeCoverPermille: p.StakeCoverPermille}
+		StakeCoverPermille: p.StakeCoverPermille, RecoveryBlocks: p.RecoveryBlocks, RefusalWindow: p.RefusalWindow}
+}
+
+// Reputed is a reputation at a height, of which a value was written at another. Below
+// MinReputation it regains a point at each height that RecoveryBlocks divides, up to
+// MinReputation, so that no runner is shut out for good.
+//
+// Spec: decision J21.
+func (l *Limits) Reputed(value uint64, written, now types.Height) uint64 {
+	if value >= l.MinReputation || l.RecoveryBlocks == 0 {
+		return value
+	}
+	regained := uint64(now)/l.RecoveryBlocks - uint64(written)/l.RecoveryBlocks
+	return value + min(regained, l.MinReputation-value)
 }
 
 // Reason is the filter of CIP-11 §9.1 that keeps a runner out of a draw, in their
@@ -122,6 +141,8 @@ type Filter struct {
 	Excluded []types.Address // sorted: who was silent in earlier draws of the job
 	Demand   Demand
 	Limits   Limits
+
+	patient bool // who is absent or busy passes
 }
 
 // Exclude returns a sorted list of addresses with one more. Exclusion is
@@ -147,9 +168,9 @@ func (f *Filter) judge(r *Runner, cover *types.Wei) Reason {
 		return Excluded
 	case r.Health != Healthy || f.stale(r):
 		return Unhealthy
-	case f.Phase.filtersPresence() && !f.Presence.Has(r.Index):
+	case !f.patient && f.Phase.filtersPresence() && !f.Presence.Has(r.Index):
 		return Absent
-	case r.Reputation < f.Limits.MinReputation:
+	case f.Limits.Reputed(r.Reputation, r.ReputedAt, f.Height) < f.Limits.MinReputation:
 		return Disreputable
 	case !r.serves(&f.Demand):
 		return Incapable
@@ -157,7 +178,7 @@ func (f *Filter) judge(r *Runner, cover *types.Wei) Reason {
 		return WithoutTEE
 	case f.Demand.MaxPrice.Less(r.ComputeSecond):
 		return TooDear
-	case r.ActiveJobs >= r.MaxJobs:
+	case !f.patient && r.ActiveJobs >= r.MaxJobs:
 		return Busy
 	case f.Demand.Pool != "" && !slices.Contains(r.Entitlements, f.Demand.Pool):
 		return NotEntitled
@@ -181,8 +202,8 @@ func Stale(phase Phase, heartbeat, height types.Height, limit uint64) bool {
 	return phase != Sunset && height > heartbeat && uint64(height-heartbeat) > limit
 }
 
-// serves reports whether a runner takes jobs of a kind, and where it names models,
-// domains or servers, whether it names the job's, letter by letter.
+// serves reports whether a runner takes jobs of a kind, and if it names models, domains,
+// servers or executors, whether it names the job's, letter by letter.
 func (r *Runner) serves(d *Demand) bool {
 	if !slices.Contains(r.Kinds, d.Kind) {
 		return false
@@ -195,6 +216,8 @@ func (r *Runner) serves(d *Demand) bool {
 		named = r.Domains
 	case types.JobMCP:
 		named = r.Servers
+	case types.JobCustom:
+		named = r.Executors
 	}
 	return len(named) == 0 || slices.Contains(named, d.Subject)
 }
@@ -254,6 +277,20 @@ func (f *Filter) Candidates(dst []Candidate, runners []Runner, weights []uint64)
 		}
 	}
 	return dst
+}
+
+// Registered counts the runners that pass all filters but presence and business: what
+// these say may change with the next block.
+func (f *Filter) Registered(runners []Runner) (n int) {
+	patient := *f
+	patient.patient = true
+	cover := patient.cover()
+	for i := range runners {
+		if patient.judge(&runners[i], cover) == Eligible {
+			n++
+		}
+	}
+	return n
 }
 
 // String tells what became of the runners, the filters in their order: what a job

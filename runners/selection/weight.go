@@ -26,6 +26,42 @@ func Weight(stake, minStake types.Wei) uint64 {
 	return uint64(bitLen(next)) // floor(log2 x) + 1
 }
 
+// A refusal halves a weight, at most maxHalvings times. Weights are then counted in
+// parts of refusalUnit.
+const (
+	maxHalvings = 4
+	refusalUnit = 1 << maxHalvings
+)
+
+// Weights are those of runners in a draw. If one of them refused a job within
+// cip2.refusal_window_blocks, all weights are in sixteenths: each refusal of the window
+// halves the refuser's, down to a sixteenth. Otherwise they are those of the stakes.
+//
+// Spec: CIP-11 §9.3, decisions J3, J21.
+func (f *Filter) Weights(runners []Runner) []uint64 {
+	weights := make([]uint64, len(runners))
+	refused := false
+	for i := range runners {
+		weights[i] = Weight(runners[i].Stake, f.Limits.MinStake)
+		refused = refused || f.refusals(&runners[i]) > 0
+	}
+	if refused {
+		for i := range runners {
+			weights[i] = weights[i] * refusalUnit >> min(f.refusals(&runners[i]), maxHalvings)
+		}
+	}
+	return weights
+}
+
+// refusals are those of a runner that lower its weight: each came within the window
+// after the one before.
+func (f *Filter) refusals(r *Runner) uint64 {
+	if uint64(f.Height-r.RefusedAt) >= f.Limits.RefusalWindow {
+		return 0
+	}
+	return r.Refusals
+}
+
 func bitLen(w types.Wei) int {
 	limbs := w.Limbs()
 	for i := len(limbs) - 1; i >= 0; i-- {

@@ -70,7 +70,7 @@ func (m *Machine) onAssignment(s *stream, f *push.JobAssignment) {
 		return
 	}
 	if why, detail := m.refuses(s, id, said); why != "" {
-		m.reject(s, id, why, detail)
+		m.refuse(s, id, said, why, detail)
 		return
 	}
 	j := &job{ID: id, spec: said, specs: []*claim{said}}
@@ -141,16 +141,34 @@ func (m *Machine) reject(s *stream, id ID, why push.RejectReason, detail string)
 	m.end(s)
 }
 
+// refuse answers that a job cannot be done here, in a way that counts on chain: the
+// runner loses no reputation.
+//
+// Spec: decision J21.
+func (m *Machine) refuse(s *stream, id ID, said *claim, why push.RejectReason, detail string) {
+	refusal := push.Refusal{JobID: id.Job, Drawn: id.Drawn, Spec: said.hash, Reason: why, Text: push.RefusalText(detail)}
+	if refusal.Counts() != "" {
+		m.reject(s, id, why, detail)
+		return
+	}
+	signed := m.sign(refusal.Digest(m.config.ChainID))
+	m.answer(s, id, &push.JobAck{JobID: id.Job, Status: push.AckStatus{Reject: &why}, RefusalSigned: &signed}, refusal.Text)
+	m.end(s)
+}
+
 // acknowledge is the first answer on a stream.
 func (m *Machine) acknowledge(s *stream, id ID, status push.AckStatus, detail string) {
-	f := &push.JobAck{JobID: id.Job, Status: status}
+	m.answer(s, id, &push.JobAck{JobID: id.Job, Status: status}, detail)
+}
+
+func (m *Machine) answer(s *stream, id ID, f *push.JobAck, detail string) {
 	if detail != "" {
 		detail = clip(detail)
 		f.Reason = &detail
 	}
 	f.Signed = m.sign(f.Digest(m.config.ChainID))
 	m.send(s, f)
-	m.report(Answered{ID: id, Validator: s.validator, Status: status, Why: detail})
+	m.report(Answered{ID: id, Validator: s.validator, Status: f.Status, Why: detail})
 }
 
 // duplicate answers that an assignment is there already. The answer names no validator,

@@ -567,3 +567,36 @@ func TestAStreamThatTheValidatorEndsIsEndedAndForgotten(t *testing.T) {
 		t.Fatalf("delivered again it is %+v", status)
 	}
 }
+
+// J21: a runner signs its refusal for this draw and for the spec that it was told. It signs
+// none where it only finds that the assignment is over, or works by another spec.
+func TestJ21ARefusalIsOfTheSpecThatWasDelivered(t *testing.T) {
+	w := newWorld(t)
+	w.step(Drain{On: true, Reason: "up\ndate"})
+	id := w.drawn(1)
+	refusal := func(validator int, change func(*push.JobAssignment)) (*push.JobAck, *push.JobAssignment) {
+		l := w.open(validator)
+		said := w.assignmentOf(l, id, change)
+		w.say(l, said)
+		return expect[*push.JobAck](w, l), said
+	}
+	f, said := refusal(1, func(f *push.JobAssignment) { f.JobSpec.Tip = types.WeiOf(9) })
+	if f.RefusalSigned == nil || f.Reason == nil {
+		t.Fatalf("the refusal is %+v", f)
+	}
+	signed := push.Refusal{JobID: id.Job, Drawn: id.Drawn, Spec: said.JobSpec.Hash(), Reason: push.Capacity, Text: *f.Reason}
+	if signer, ok := signatures.Recover(signed.Digest(chainID), *f.RefusalSigned); !ok || signer != signerOf("r0").Address() {
+		t.Errorf("the refusal is signed by %s", signer)
+	}
+	if why := signed.Counts(); why != "" {
+		t.Errorf("the refusal does not count: %s", why)
+	}
+	if f, _ := refusal(2, func(f *push.JobAssignment) { f.DeadlineBlock = w.head.Height }); f.Status.Reject == nil || f.RefusalSigned != nil {
+		t.Errorf("of an assignment that is over it says %+v", f)
+	}
+	w.step(Drain{})
+	w.deliver(1, id, nil)
+	if f, _ := refusal(1, func(f *push.JobAssignment) { f.JobSpec.Tip = types.WeiOf(9) }); f.Status.Reject == nil || f.RefusalSigned != nil {
+		t.Errorf("of another spec for its job it says %+v", f)
+	}
+}

@@ -76,7 +76,31 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 	default:
 		d.rejected = true
 		m.classifyBy(p, d, Classified{Outcome: SoftFailure, Rejected: *f.Status.Reject, Reason: reason, After: after})
+		m.onRefusal(p, d, f)
 	}
+}
+
+// onRefusal brings a refusal to the chain, if the runner signed one and its time is not
+// over.
+//
+// Spec: decision J21.
+func (m *Machine) onRefusal(p *peer, d *delivery, f *push.JobAck) {
+	a := m.chain.assignment(p.address, d.AssignmentID)
+	if f.RefusalSigned == nil || a == nil || m.chain.head.Height >= a.CommitEnd {
+		return
+	}
+	said := push.Refusal{JobID: d.Job, Drawn: d.Drawn, Spec: a.Spec, Reason: *f.Status.Reject}
+	if f.Reason != nil {
+		said.Text = *f.Reason
+	}
+	if said.Counts() != "" {
+		return
+	}
+	if !m.config.signed(p, said.Digest(m.config.ChainID), *f.RefusalSigned) {
+		m.connections.leave(p, push.BadSignature)
+		return
+	}
+	m.submit(Refuse{Runner: p.address, Refusal: said, Signed: *f.RefusalSigned})
 }
 
 // isOf judges whether a frame is of the stream's job.

@@ -545,3 +545,53 @@ func TestJ11WhatIsNotTakenAnywayIsNotJudgedByItsSignature(t *testing.T) {
 	bring(id.Job, "one", "", 2)
 	bring(id.Job, "two", "the runner's result is held already", 2)
 }
+
+// J21: a refusal that the runner signed for this draw and spec goes to the chain, until the
+// commit deadline.
+func TestJ21ARefusalGoesToTheChain(t *testing.T) {
+	text := "no such executor"
+	refusal := func(w *world, e *end, id AssignmentID) *push.JobAck {
+		why := push.Unsupported
+		said := push.Refusal{JobID: id.Job, Drawn: id.Drawn, Spec: w.at(e.signer, id).Spec, Reason: why, Text: text}
+		signed := e.signer.Sign(said.Digest(chainID))
+		return &push.JobAck{JobID: id.Job, Status: push.AckStatus{Reject: &why}, Reason: &text, RefusalSigned: &signed}
+	}
+	for name, test := range map[string]struct {
+		change func(*push.JobAck, *world, AssignmentID)
+		taken  bool
+		left   push.Reason
+	}{
+		"signed":                 {func(*push.JobAck, *world, AssignmentID) {}, true, ""},
+		"unsigned":               {func(f *push.JobAck, _ *world, _ AssignmentID) { f.RefusalSigned = nil }, false, ""},
+		"signed for another job": {func(f *push.JobAck, _ *world, _ AssignmentID) { f.RefusalSigned[0] ^= 1 }, false, push.BadSignature},
+		"with another text": {func(f *push.JobAck, _ *world, _ AssignmentID) { other := "other"; f.Reason = &other }, false,
+			push.BadSignature},
+		"with a text that does not count": {func(f *push.JobAck, _ *world, _ AssignmentID) { other := "a\nb"; f.Reason = &other }, false, ""},
+		"that it is over": {func(f *push.JobAck, _ *world, _ AssignmentID) { why := push.PastDeadline; f.Status.Reject = &why }, false,
+			""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, e, id := pushed(t, 3)
+			f := refusal(w, e, id)
+			test.change(f, w, id)
+			f.Signed = e.signer.Sign(f.Digest(chainID))
+			e.say(job0, f)
+			if len(w.submits) > 0 != test.taken {
+				t.Errorf("submitted %v", w.submits)
+			}
+			if test.left != "" {
+				if why := e.goodbye(); why != test.left {
+					t.Errorf("left for %s", why)
+				}
+			}
+		})
+	}
+	w, e, id := pushed(t, 3)
+	w.at(e.signer, id).CommitEnd = w.head.Height
+	f := refusal(w, e, id)
+	f.Signed = e.signer.Sign(f.Digest(chainID))
+	e.say(job0, f)
+	if len(w.submits) > 0 {
+		t.Errorf("submitted %v after the commit deadline", w.submits)
+	}
+}

@@ -62,6 +62,12 @@ type (
 		Commitment types.Hash
 		Signed     types.Signature // by the runner (push.CommitmentDigest)
 	}
+	// Refuse brings a runner's word that it does not take a job.
+	Refuse struct {
+		Runner  types.Address
+		Refusal push.Refusal
+		Signed  types.Signature // by the runner (push.Refusal.Digest)
+	}
 	// Reveal brings a result whose commitment is final, or, of a committee of one,
 	// that has none.
 	Reveal struct {
@@ -74,6 +80,7 @@ type (
 
 func (Heartbeat) submission() {}
 func (Commit) submission()    {}
+func (Refuse) submission()    {}
 func (Reveal) submission()    {}
 
 // Report is what others may want to know. Nothing depends on it.

@@ -157,7 +157,7 @@ func (w *writes) job(c *types.JobChange, height []byte, index int) {
 		w.put(bucketJobResults, resultKey(c.ID, c.Attempts, *c.Runner), c.Result)
 	case types.JobChangeRetried, types.JobChangeCancelled, types.JobChangeCompleted, types.JobChangeFailed:
 		note.Committee = c.Committee
-	case types.JobChangeWaiting, types.JobChangeCommitted, types.JobChangeCalledBack:
+	case types.JobChangeWaiting, types.JobChangeCommitted, types.JobChangeRefused, types.JobChangeCalledBack:
 	default:
 		panic(fmt.Sprintf("history: the change of job %s at height %d is of no kind", c.ID, c.At))
 	}
@@ -166,12 +166,12 @@ func (w *writes) job(c *types.JobChange, height []byte, index int) {
 
 // standing keeps where a job stands behind the last change of a block.
 func (w *writes) standing(c *types.JobChange) {
-	s := JobStanding{Status: c.Status, Attempts: c.Attempts, Since: c.Since, Committee: c.Committee, Error: c.Error}
+	s := JobStanding{Status: c.Status, Attempts: c.Attempts, Since: c.Since, Committee: c.Committee}
 	if c.Status == types.JobPending {
 		s.Committee = nil
 	}
 	if c.Status.Ended() {
-		s.EndedAt = c.At
+		s.EndedAt, s.Error = c.At, c.Error
 	}
 	if c.Kind == types.JobChangeCompleted {
 		s.Winner, s.Price = c.Runner, &c.Price

@@ -189,6 +189,7 @@ type JobTurn struct {
 	Runner      types.Address
 	Commitments []JobNote    // in the order they came
 	RevealedAt  types.Height // 0: not
+	Refused     bool         // it gave its place back
 	Agreed      bool         // its result is one of those that agree
 	Judged      bool         // all results that came were held against one another
 	Concluded   bool         // the attempt is over, and not since the job was cancelled
@@ -201,11 +202,13 @@ func (a *Archive) JobTurns(id types.Hash) (turns []JobTurn, err error) {
 	err = a.eachNote(id, false, func(n *JobNote) bool {
 		switch n.Kind {
 		case types.JobChangeDrawn:
-			first = len(turns)
+			first = len(turns) - ofAttempt(turns, n.Attempt) // refusals emptied places of this attempt
 			for _, runner := range n.Committee {
-				turns = append(turns, JobTurn{Attempt: n.Attempt, Runner: runner})
+				if !slices.ContainsFunc(turns[first:], func(t JobTurn) bool { return t.Runner == runner }) {
+					turns = append(turns, JobTurn{Attempt: n.Attempt, Runner: runner})
+				}
 			}
-		case types.JobChangeCommitted, types.JobChangeRevealed:
+		case types.JobChangeCommitted, types.JobChangeRefused, types.JobChangeRevealed:
 			i := slices.IndexFunc(turns[first:], func(t JobTurn) bool { return n.Runner != nil && t.Runner == *n.Runner })
 			if i < 0 {
 				bad = fmt.Errorf("a stored note of job %s, of height %d, is of no runner that was drawn", id, n.At)
@@ -227,11 +230,22 @@ func (a *Archive) JobTurns(id types.Hash) (turns []JobTurn, err error) {
 
 // add takes what a runner did.
 func (t *JobTurn) add(n *JobNote) {
-	if n.Kind == types.JobChangeRevealed {
+	switch n.Kind {
+	case types.JobChangeRevealed:
 		t.RevealedAt = n.At
-		return
+	case types.JobChangeRefused:
+		t.Refused = true
+	default:
+		t.Commitments = append(t.Commitments, *n)
 	}
-	t.Commitments = append(t.Commitments, *n)
+}
+
+// ofAttempt counts the runners at the end of a list that were drawn in an attempt.
+func ofAttempt(turns []JobTurn, attempt uint32) (n int) {
+	for n < len(turns) && turns[len(turns)-1-n].Attempt == attempt {
+		n++
+	}
+	return n
 }
 
 // conclude ends an attempt.

@@ -92,7 +92,7 @@ func (s *State) nextDeadline() (types.Height, bool) { return system.NextDeadline
 // deadline is behind, or those that the round of draws has not come to.
 func (s *State) jobsDue() bool {
 	deadline, open := s.nextDeadline()
-	return open && (deadline <= s.header.Height || system.JobsOf(reader{s.tree}).Left > 0)
+	return open && (deadline <= s.header.Height || system.JobsOf(reader{s.tree}).Left > 0 || system.Vacancies(reader{s.tree}))
 }
 
 // OpenJobs is how many jobs have not ended.

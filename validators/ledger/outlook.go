@@ -78,7 +78,7 @@ func (o *Outlook) enter(j *system.Job) {
 	spec := types.Keccak(o.state.JobSpec(j.ID))
 	for i := range j.Committee {
 		m := &j.Committee[i]
-		if m.RevealedAt > 0 {
+		if m.RevealedAt > 0 || m.Refused > 0 {
 			continue
 		}
 		s := chainview.Standing{Open: true, SpecHash: spec, Deadline: j.Deadline(), Alone: len(j.Committee) == 1, Reveals: j.Reveals()}

@@ -211,6 +211,8 @@ type Params struct {
 	MinReputation       uint64       `param:"cip2.min_reputation" class:"block" default:"50" max:"100"`
 	TimeoutPenalty      uint64       `param:"cip2.timeout_penalty" class:"block" default:"5" max:"100"`
 	SuccessReward       uint64       `param:"cip2.success_reward" class:"block" default:"1" max:"100"`
+	RecoveryBlocks      uint64       `param:"cip2.reputation_recovery_blocks" class:"block" default:"256" min:"1"` // for a point below min_reputation (decision J21)
+	RefusalWindow       uint64       `param:"cip2.refusal_window_blocks" class:"block" default:"256" min:"1"`      // in which refusals lower a weight (decision J21)
 	MaxRetries          uint64       `param:"cip2.max_retries" class:"block" default:"3" max:"100"`
 	CommitPermille      uint64       `param:"cip2.commit_permille" class:"block" default:"600" max:"999"` // of the timeout; reveals need the rest
 	RunnerSharePermille uint64       `param:"cip2.runner_share_permille" class:"block" default:"990" max:"1000"`

@@ -65,6 +65,7 @@ const (
 	JobChangeDrawn      JobChangeKind = "drawn"
 	JobChangeCommitted  JobChangeKind = "committed"
 	JobChangeRevealed   JobChangeKind = "revealed"
+	JobChangeRefused    JobChangeKind = "refused" // a runner gave its place back; Error is its reason
 	JobChangeRetried    JobChangeKind = "retried" // its committee was released; Committee has who that was
 	JobChangeCancelled  JobChangeKind = "cancelled"
 	JobChangeCompleted  JobChangeKind = "completed"
@@ -85,8 +86,8 @@ type JobChange struct {
 	Since     Height    // of the last draw, or since when it waits
 	Committee []Address // in the order drawn; of what ends an attempt, who that was
 	Submitted *JobSubmission
-	Runner    *Address // who committed, revealed or won
-	Validator *Address // who brought the commitment or the result
+	Runner    *Address // who committed, refused, revealed or won
+	Validator *Address // who brought the commitment, the refusal or the result
 	// Commitment is of committed, Result of revealed.
 	Commitment Hash
 	Result     []byte
@@ -96,7 +97,7 @@ type JobChange struct {
 	// leaves each out, by the filter's number (selection.Reason); nil: nobody counted.
 	Left  []uint32
 	Draw  *JobDraw // of drawn
-	Error *Fault   // of cancelled and failed; of called_back why the handler failed, nil where it did not
+	Error *Fault   // of cancelled, failed and refused; of called_back why the handler failed, nil where it did not
 }
 
 // JobSubmission is what a job is from its beginning on.

@@ -230,7 +230,7 @@ func (j *job) standing(runner types.Address, all []result) chainview.Standing {
 	}
 	if j.CommitDeadline != nil {
 		s.Reveals = *j.CommitDeadline + 1
-		if committed >= len(j.Committee) {
+		if uint64(committed) >= j.Runners {
 			s.Reveals = min(last, *j.CommitDeadline) + 1
 		}
 	}

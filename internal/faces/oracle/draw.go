@@ -33,7 +33,9 @@ func (w *work) advance(o *Observation) {
 	late := w.inOrder(func(j *job) bool { return j.deadline() < w.height && j.spec.TimeoutBlocks > 0 },
 		func(a, b *job) int { return cmp.Or(cmp.Compare(a.deadline(), b.deadline()), bySeq(a, b)) })
 	for _, j := range late[:min(len(late), int(w.rules.Draws))] {
-		if j.pending {
+		if j.pending && j.refusals > 0 {
+			w.fail(j, "refused")
+		} else if j.pending {
 			w.fail(j, "no_candidates")
 		} else {
 			w.conclude(j)
@@ -49,10 +51,11 @@ func (w *work) drawAll(o *Observation) {
 	waits := func(j *job) bool { return j.pending && j.spec.TimeoutBlocks > 0 }
 	fresh := w.inOrder(func(j *job) bool { return waits(j) && j.since == w.height }, bySeq)
 	older := w.inOrder(func(j *job) bool { return waits(j) && j.since < w.height }, bySince)
-	if len(fresh)+len(older) == 0 {
+	vacant := w.inOrder(func(j *job) bool { return j.vacant }, bySeq)
+	if len(fresh)+len(older)+len(vacant) == 0 {
 		return
 	}
-	if now := w.rules.pool(w.present); w.touched || now != w.round.pool {
+	if now := w.rules.pool(w.present, w.height); w.touched || now != w.round.pool {
 		w.round.pool, w.round.left = now, len(w.open)
 	}
 	most := int(w.rules.Draws)
@@ -61,17 +64,30 @@ func (w *work) drawAll(o *Observation) {
 	if from := slices.IndexFunc(older, func(j *job) bool { return bySince(j, &w.round.next) >= 0 }); from > 0 {
 		older = append(slices.Clone(older[from:]), older[:from]...)
 	}
-	turn := older[:min(len(older), most-len(fresh), w.round.left)]
+	vacant = vacant[:min(len(vacant), (most-len(fresh)+1)/2)]
+	turn := older[:min(len(older), most-len(fresh)-len(vacant), w.round.left)]
 	d := drawing{work: w, runners: w.available(), few: map[demand]int{}}
-	drawn, at := 0, job{since: w.height}
-	for _, j := range append(slices.Clone(fresh), turn...) {
-		if d.looked >= maxLooked {
-			break
-		}
-		at = job{since: j.since, seq: j.seq + 1}
-		d.draw(j, o.Block.Header.Parent)
-		drawn++
+	for _, r := range d.runners {
+		d.halves = d.halves || d.refusals(r) > 0
 	}
+	drawn, at := 0, job{since: w.height}
+	walk := func(jobs []*job) {
+		for _, j := range jobs {
+			if d.looked >= maxLooked {
+				return
+			}
+			at = job{since: j.since, seq: j.seq + 1}
+			d.draw(j, o.Block.Header.Parent)
+			drawn++
+		}
+	}
+	walk(fresh)
+	for _, j := range vacant {
+		if d.looked < maxLooked {
+			d.refill(j, o.Block.Header.Parent)
+		}
+	}
+	walk(turn)
 	switch over := drawn - len(fresh); {
 	case over < 0 || untried:
 		if w.round.left == 0 || len(older) == 0 {
@@ -93,8 +109,8 @@ type round struct {
 }
 
 // pool is what decides who may be drawn beside the registry: P and parameters.
-func (r *JobRules) pool(present []byte) string {
-	return fmt.Sprint(present, r.Push, r.MinStake, r.MinReputation, r.StaleBlocks, r.CoverPermille)
+func (r *JobRules) pool(present []byte, height types.Height) string {
+	return fmt.Sprint(present, r.Push, uint64(height)/r.RecoveryBlocks, r.MinStake, r.MinReputation, r.StaleBlocks, r.CoverPermille)
 }
 
 // bySince orders jobs by the height since which they wait, then by submission.
@@ -123,6 +139,7 @@ type drawing struct {
 	runners []*Runner      // who passes what no job decides, by address
 	few     map[demand]int // candidates there were, where they were too few; a block only makes them fewer
 	looked  int
+	halves  bool // somebody refused within the window
 }
 
 // available are the runners that pass filters 1, 1.5 and 2 of CIP-11 §9.1.
@@ -134,7 +151,7 @@ func (w *work) available() (out []*Runner) {
 		switch {
 		case r.Health != Healthy, silent && w.rules.Push != "sunset":
 		case absent && (w.rules.Push == "hot" || w.rules.Push == "sunset"):
-		case r.Reputation < w.rules.MinReputation:
+		case w.reputation(r) < w.rules.MinReputation:
 		default:
 			out = append(out, r)
 		}
@@ -144,14 +161,14 @@ func (w *work) available() (out []*Runner) {
 }
 
 // candidates are those who pass all filters of a job, by address.
-func (d *drawing) candidates(j *job) (out []*Runner) {
+func (d *drawing) candidates(j *job, without map[types.Address]bool) (out []*Runner) {
 	d.looked += len(d.runners)
 	want := j.demand()
 	cover := new(big.Int).Mul(want.price.Big(), new(big.Int).SetUint64(d.rules.CoverPermille))
 	for _, r := range d.runners {
 		funds := new(big.Int).Mul(r.Stake.Big(), big.NewInt(permille))
 		switch {
-		case j.excluded[r.Address], !r.Offer.can(want.kind, want.subject), want.tee && !r.Offer.trusted():
+		case without[r.Address], !r.Offer.can(want.kind, want.subject), want.tee && !r.Offer.trusted():
 		case want.price.Less(r.Offer.ComputeSecond), r.ActiveJobs >= r.Offer.MaxJobs:
 		case want.pool != "" && !slices.Contains(r.Offer.Entitlements, want.pool), funds.Cmp(cover) < 0:
 		default:
@@ -167,10 +184,13 @@ func (d *drawing) draw(j *job, parent types.Hash) {
 	if found, tried := d.few[j.demand()]; tried && found < wanted {
 		return
 	}
-	candidates := d.candidates(j)
+	candidates := d.candidates(j, j.excluded)
 	if len(candidates) < wanted {
 		if len(j.excluded) == 0 {
 			d.few[j.demand()] = len(candidates)
+		}
+		if j.refusals > 0 && !d.mayServe(j) {
+			d.fail(j, "refused")
 		}
 		return
 	}
@@ -187,7 +207,7 @@ func (d *drawing) draw(j *job, parent types.Hash) {
 	}
 	j.pending, j.since, j.attempts, j.committee = false, d.height, j.attempts+1, nil
 	for _, r := range shuffled(seed, candidates, wanted, func(r *Runner, step int) uint64 {
-		weight := stakeWeight(r.Stake, d.rules.MinStake)
+		weight := d.weight(r)
 		if known && step == 0 && r.Address == last.runner {
 			weight *= d.rules.MRUMultiplier
 		}
@@ -224,4 +244,81 @@ func shuffled(seed types.Hash, from []*Runner, wanted int, weight func(*Runner, 
 func stakeWeight(stake, least types.Wei) uint64 {
 	n := new(big.Int).Div(stake.Big(), least.Big())
 	return uint64(n.Add(n, big.NewInt(1)).BitLen())
+}
+
+// weight is what a runner weighs: its stake's, and in sixteenths where somebody refused
+// within the window, half of it for each refusal, four times at most (decision J21).
+func (d *drawing) weight(r *Runner) uint64 {
+	weight := stakeWeight(r.Stake, d.rules.MinStake)
+	if !d.halves {
+		return weight
+	}
+	weight *= 16
+	for range min(d.refusals(r), 4) {
+		weight /= 2
+	}
+	return weight
+}
+
+func (d *drawing) refusals(r *Runner) uint64 {
+	if uint64(d.height-r.RefusedAt) < d.rules.RefusalBlocks {
+		return r.Refusals
+	}
+	return 0
+}
+
+// refill draws for the places that refusals emptied: single ones while others work, else
+// for a whole committee (decision J21).
+func (d *drawing) refill(j *job, parent types.Hash) {
+	j.vacant = false
+	without := map[types.Address]bool{}
+	for a := range j.excluded { // order: a set
+		without[a] = true
+	}
+	var empty []*member
+	for _, m := range j.committee {
+		if m.refused {
+			empty = append(empty, m)
+		} else {
+			without[m.runner] = true
+		}
+	}
+	if len(empty) == len(j.committee) {
+		d.tell("job.retried", j, nil, nil, types.DispatcherAddress)
+		j.pending, j.since, j.committee = true, d.height, nil
+		d.draw(j, parent)
+		return
+	}
+	candidates := d.candidates(j, without)
+	n := min(len(empty), len(candidates))
+	if n == 0 {
+		return
+	}
+	seed := keccak(j.seed[:], []byte("refusal:"), le4(j.refusals))
+	for i, r := range shuffled(seed, candidates, n, func(r *Runner, _ int) uint64 { return d.weight(r) }) {
+		r.ActiveJobs++
+		*empty[i] = member{runner: r.Address, offer: r.Offer, late: true}
+	}
+	d.seen.Draws++
+	d.tell("job.drawn", j, nil, nil, types.DispatcherAddress)
+}
+
+// mayServe reports whether enough runners may do a job by what the registry says, be
+// they away or busy.
+func (d *drawing) mayServe(j *job) bool {
+	d.looked += len(d.work.runners.order)
+	want := j.demand()
+	cover := new(big.Int).Mul(want.price.Big(), new(big.Int).SetUint64(d.rules.CoverPermille))
+	n := 0
+	for _, r := range d.work.runners.known { // order: counted
+		silent := d.height > r.LastHeartbeat && uint64(d.height-r.LastHeartbeat) > d.rules.StaleBlocks && d.rules.Push != "sunset"
+		may := r.Health == Healthy && !silent && d.reputation(r) >= d.rules.MinReputation && !j.excluded[r.Address] &&
+			r.Offer.can(want.kind, want.subject) && (!want.tee || r.Offer.trusted()) && !want.price.Less(r.Offer.ComputeSecond) &&
+			(want.pool == "" || slices.Contains(r.Offer.Entitlements, want.pool)) &&
+			new(big.Int).Mul(r.Stake.Big(), big.NewInt(permille)).Cmp(cover) >= 0
+		if may {
+			n++
+		}
+	}
+	return n >= int(j.spec.Verification.Runners)
 }

@@ -83,6 +83,7 @@ type job struct {
 	id        types.Hash
 	seq       types.Seq
 	spec      spec
+	raw       []byte // its spec, canonical
 	terms     terms
 	pending   bool
 	attempts  uint32
@@ -90,6 +91,9 @@ type job struct {
 	since     types.Height
 	committee []*member
 	excluded  map[types.Address]bool
+	vacant    bool // a place is to be drawn anew
+	refusals  uint32
+	why       string // of the last refusal
 }
 
 type member struct {
@@ -100,6 +104,8 @@ type member struct {
 	claim       claim
 	bytes       uint64
 	result      []byte
+	refused     bool // it is a member no more
+	late        bool // it took an emptied place
 }
 
 type commitment struct {
@@ -114,7 +120,7 @@ func (j *job) commitDeadline() types.Height { return j.since + types.Height(j.te
 
 func (j *job) member(runner types.Address) *member {
 	for _, m := range j.committee {
-		if m.runner == runner {
+		if m.runner == runner && !m.refused {
 			return m
 		}
 	}
@@ -122,9 +128,11 @@ func (j *job) member(runner types.Address) *member {
 }
 
 func (j *job) addresses() []types.Address {
-	all := make([]types.Address, len(j.committee))
-	for i, m := range j.committee {
-		all[i] = m.runner
+	all := []types.Address{}
+	for _, m := range j.committee {
+		if !m.refused {
+			all = append(all, m.runner)
+		}
 	}
 	return all
 }

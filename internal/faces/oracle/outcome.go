@@ -35,11 +35,12 @@ func (w *work) conclude(j *job) {
 // punish takes reputation from who was silent, and excludes it.
 func (w *work) punish(j *job) {
 	for _, m := range j.committee {
-		if m.revealed > 0 {
+		if m.revealed > 0 || m.refused {
 			continue
 		}
-		if r := w.runners.known[m.runner]; r != nil {
-			r.Reputation -= min(r.Reputation, w.rules.TimeoutPenalty)
+		if r := w.runners.known[m.runner]; r != nil && !m.late {
+			is := w.reputation(r)
+			r.Reputation, r.ReputedAt = is-min(is, w.rules.TimeoutPenalty), w.height
 		}
 		j.excluded[m.runner] = true
 	}
@@ -49,7 +50,7 @@ func (w *work) punish(j *job) {
 func (w *work) release(j *job) {
 	w.touched = w.touched || len(j.committee) > 0
 	for _, m := range j.committee {
-		if r := w.runners.known[m.runner]; r != nil && r.ActiveJobs > 0 {
+		if r := w.runners.known[m.runner]; r != nil && r.ActiveJobs > 0 && !m.refused {
 			r.ActiveJobs--
 			w.returnStake(r)
 		}
@@ -57,12 +58,12 @@ func (w *work) release(j *job) {
 }
 
 func (w *work) retry(j *job) {
-	if uint64(j.attempts) > min(j.terms.retries, w.rules.MaxRetries) {
+	if uint64(j.attempts) > min(j.terms.retries, w.rules.MaxRetries)+uint64(j.refusals) {
 		w.fail(j, "timeout")
 		return
 	}
 	w.tell("job.retried", j, nil, nil, types.DispatcherAddress)
-	j.pending, j.since, j.committee = true, w.height, nil
+	j.pending, j.since, j.committee, j.vacant = true, w.height, nil, false
 }
 
 // complete pays who agrees: the runners' share of the price in equal parts, what is
@@ -84,7 +85,7 @@ func (w *work) complete(j *job, agreeing []*member) {
 	w.punish(j)
 	for _, m := range agreeing {
 		if r := w.runners.known[m.runner]; r != nil {
-			r.Reputation = min(r.Reputation+w.rules.SuccessReward, maxReputation)
+			r.Reputation, r.ReputedAt = min(w.reputation(r)+w.rules.SuccessReward, maxReputation), w.height
 		}
 	}
 	w.release(j)
@@ -109,7 +110,8 @@ func (w *work) fail(j *job, code string) {
 }
 
 // failures says what the codes of failed jobs mean, in the chain's words.
-var failures = map[string]string{"timeout": "too few runners answered in time, in the first draw and in every retry",
+var failures = map[string]string{"refused": "runners refused it, and too few others may do it; the last said ",
+	"timeout":       "too few runners answered in time, in the first draw and in every retry",
 	"no_candidates": "there were too few runners that may do it until its timeout",
 	"disagreement":  "all runners answered, and fewer than the threshold agree"}
 
@@ -132,7 +134,11 @@ func (w *work) call(j *job, status string, result []byte, code string) {
 		Context       []byte     `cbor:"context"`
 	}{JobID: j.id, Status: status, Result: result, CorrelationID: to.CorrelationID, Context: to.Context}
 	if code != "" {
-		answer.Error = &jobError{code, failures[code]}
+		text := failures[code]
+		if code == "refused" {
+			text += j.why
+		}
+		answer.Error = &jobError{code, text}
 	}
 	w.calls = append(w.calls, &callback{j, codec.Marshal(&answer), j.terms.cycle, j.terms.cell})
 }

@@ -40,6 +40,8 @@ func (w *work) bring(r *report) {
 		w.beat(r)
 	case "commit":
 		w.commit(r)
+	case "refuse":
+		w.refuse(r)
 	case "reveal", "result":
 		w.reveal(r)
 	default:
@@ -126,6 +128,49 @@ func (w *work) commit(r *report) {
 	}
 	m.commitments = append(m.commitments, commitment{r.validator, w.height, in.Commitment})
 	w.tell("job.committed", job, &in.Runner, &r.validator, types.VerifierAddress)
+}
+
+// refuse empties a runner's place, at no cost to its reputation (decision J21).
+func (w *work) refuse(r *report) {
+	var in struct {
+		JobID         types.Hash      `cbor:"job_id"`
+		Drawn         types.Height    `cbor:"drawn"`
+		Spec          types.Hash      `cbor:"spec"`
+		Runner        types.Address   `cbor:"runner"`
+		Reason        string          `cbor:"reason"`
+		Text          string          `cbor:"text"`
+		RefusalSigned types.Signature `cbor:"refusal_signed"`
+	}
+	if !w.read(r, &in) {
+		return
+	}
+	reason, text := keccak([]byte(in.Reason)), keccak([]byte(in.Text))
+	w.signs(in.Runner, in.RefusalSigned, "JobRefusal", in.JobID[:], be8(uint64(in.Drawn)), in.Spec[:], reason[:], text[:])
+	job, m := w.of(r, in.JobID, in.Runner)
+	if m == nil {
+		return
+	}
+	if in.Drawn != job.since || in.Spec != keccak(job.raw) || len(m.commitments) > 0 || w.height > job.commitDeadline() {
+		w.wrong("%s refuses job %s, of the draw of %d, behind its commitment, late or with another spec", in.Runner, job.id, in.Drawn)
+	}
+	m.refused, job.vacant, job.excluded[in.Runner] = true, true, true
+	job.refusals++
+	if job.why = in.Reason; in.Text != "" {
+		job.why += ": " + in.Text
+	}
+	w.touched = true
+	why := job.why
+	e := job.event()
+	e.Runner, e.Validator, e.Error = &in.Runner, &r.validator, &why
+	if runner := w.runners.known[in.Runner]; runner != nil {
+		if uint64(w.height-runner.RefusedAt) >= w.rules.RefusalBlocks {
+			runner.Refusals = 0
+		}
+		runner.Refusals, runner.RefusedAt = runner.Refusals+1, w.height
+		runner.ActiveJobs--
+		w.returnStake(runner)
+	}
+	w.expect(types.VerifierAddress, "job.refused", codec.Marshal(&e))
 }
 
 func (w *work) reveal(r *report) {

@@ -14,7 +14,10 @@ type Runner struct {
 	Index          uint32
 	Health         string // one of those below
 	Stake          types.Wei
-	Reputation     uint64 // 0 to 100
+	Reputation     uint64 // 0 to 100, as of ReputedAt
+	ReputedAt      types.Height
+	Refusals       uint64 // as of RefusedAt
+	RefusedAt      types.Height
 	ActiveJobs     uint64
 	LastHeartbeat  types.Height
 	Offer          Offer
@@ -51,6 +54,7 @@ type JobRules struct {
 	CallbackCycles                                                  types.Cycles
 	CallbackCells                                                   types.Cells
 	Push                                                            string // decision J11
+	RecoveryBlocks, RefusalBlocks                                   uint64
 	StaleBlocks, HeartbeatBlocks, MRUBlocks, MRUMultiplier          uint64
 	PresenceRule                                                    string // decision J9
 	MinSubset, MaxSubset, SubsetEpochBlocks, ChurnPermille          uint64
@@ -89,7 +93,7 @@ func (w *work) register(e *runnerEvent) {
 	}
 	w.move(e.Owner, types.RegistryAddress, e.Stake.Big())
 	w.enter(&Runner{Address: e.Runner, Owner: e.Owner, Index: e.Index, Health: Healthy, Stake: e.Stake,
-		Reputation: w.rules.InitialReputation, LastHeartbeat: w.height})
+		Reputation: w.rules.InitialReputation, ReputedAt: w.height, LastHeartbeat: w.height})
 	w.amend(e.Runner)
 }
 
@@ -172,7 +176,8 @@ func (w *work) stands(o *Observation) {
 		case !want.Offer.equal(&is.Offer):
 			w.wrong("the offer of runner %s changed, and its owner did not change it", is.Address)
 		case want.Owner != is.Owner || want.Index != is.Index || want.Health != is.Health || want.Stake != is.Stake ||
-			want.Reputation != is.Reputation || want.ActiveJobs != is.ActiveJobs || want.LastHeartbeat != is.LastHeartbeat:
+			want.Reputation != is.Reputation || want.ActiveJobs != is.ActiveJobs || want.LastHeartbeat != is.LastHeartbeat,
+			want.ReputedAt != is.ReputedAt || want.Refusals != is.Refusals || want.RefusedAt != is.RefusedAt:
 			w.wrong("runner %s is %s with stake %s, reputation %d, %d jobs and a heartbeat of %d; want %s, %s, %d, %d and %d", is.Address,
 				is.Health, is.Stake, is.Reputation, is.ActiveJobs, is.LastHeartbeat, want.Health, want.Stake, want.Reputation, want.ActiveJobs,
 				want.LastHeartbeat)
@@ -180,18 +185,32 @@ func (w *work) stands(o *Observation) {
 	}
 }
 
+// reputation is a runner's at the block that is judged: below the least that draws ask
+// for, a point comes back at each height that RecoveryBlocks divides (decision J21).
+func (w *work) reputation(r *Runner) uint64 {
+	is := r.Reputation
+	for h := uint64(r.ReputedAt)/w.rules.RecoveryBlocks + 1; h <= uint64(w.height)/w.rules.RecoveryBlocks && is < w.rules.MinReputation; h++ {
+		is++
+	}
+	return is
+}
+
 // can reports whether a runner serves a job of a kind about a subject: a model, a
 // host or a server (CIP-11 §9.1, filter 3).
 func (o *Offer) can(kind types.JobKind, subject string) bool {
 	names := map[types.JobKind][2]string{types.JobLLM: {"llm", "model:"}, types.JobHTTP: {"http", "domain:"},
-		types.JobMCP: {"mcp", "server:"}, types.JobEthSend: {"ethsend", ""}, types.JobCustom: {"custom", ""}}[kind]
+		types.JobMCP: {"mcp", "server:"}, types.JobEthSend: {"ethsend", ""}, types.JobCustom: {"custom", "executor:"}}[kind]
 	if !slices.Contains(o.Capabilities, names[0]) {
 		return false
 	}
 	restricted := false
 	for _, word := range o.Capabilities {
 		if names[1] != "" && strings.HasPrefix(word, names[1]) {
-			if restricted = true; word == names[1]+subject {
+			name := word[len(names[1]):]
+			if kind == types.JobCustom {
+				name = keccak([]byte(name)).String() // a job names its executor by hash
+			}
+			if restricted = true; name == subject {
 				return true
 			}
 		}

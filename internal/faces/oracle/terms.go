@@ -59,11 +59,12 @@ func readSpec(data []byte) (s spec, err error) {
 	}
 	for name, of := range s.JobType { // order: there is one
 		var in struct {
-			Model        string  `cbor:"model"`
-			Prompt       string  `cbor:"prompt"`
-			SystemPrompt *string `cbor:"system_prompt"`
-			URL          string  `cbor:"url"`
-			Server       string  `cbor:"server"`
+			Model        string     `cbor:"model"`
+			Prompt       string     `cbor:"prompt"`
+			SystemPrompt *string    `cbor:"system_prompt"`
+			URL          string     `cbor:"url"`
+			Server       string     `cbor:"server"`
+			ExecutorHash types.Hash `cbor:"executor_hash"`
 		}
 		if err = codec.UnmarshalPartial(of, types.MaxTransactionBytes, &in); err != nil {
 			return s, err
@@ -81,7 +82,7 @@ func readSpec(data []byte) (s spec, err error) {
 		case "EthSend":
 			s.kind = types.JobEthSend
 		case "Custom":
-			s.kind = types.JobCustom
+			s.kind, s.subject = types.JobCustom, in.ExecutorHash.String()
 		}
 	}
 	return s, nil
@@ -148,6 +149,7 @@ func (w *work) submitted(id types.Hash) {
 	w.open[id] = j
 	w.seen.Jobs++
 	raw, shown := w.specs[id]
+	j.raw = raw
 	if !shown { // it ends in this block, before anybody is drawn
 		w.unseen++
 		return

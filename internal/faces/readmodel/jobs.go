@@ -101,6 +101,8 @@ func (v *reader) JobRunners(id types.Hash) (out []model.JobRunner, err error) {
 
 func outcomeOf(t *history.JobTurn) string {
 	switch {
+	case t.Refused:
+		return model.RunnerRefused
 	case t.Concluded && t.RevealedAt == 0:
 		return model.RunnerSilent
 	case !t.Judged:

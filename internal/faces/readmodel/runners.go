@@ -67,13 +67,28 @@ func (v *reader) available(r *system.Runner, latest *selection.Bitmap) bool {
 	p := v.state.NextParams()
 	phase := selection.Phase(p.Push)
 	hot := phase == selection.Hot || phase == selection.Sunset
-	return v.healthOf(r) == model.RunnerHealthy && (!hot || latest.Has(int(r.Index))) && r.Reputation >= p.MinReputation
+	return v.healthOf(r) == model.RunnerHealthy && (!hot || latest.Has(int(r.Index))) && v.reputation(r) >= p.MinReputation
+}
+
+// reputation is a runner's for the draws of the next block (decision J21).
+func (v *reader) reputation(r *system.Runner) uint64 {
+	limits := selection.LimitsOf(v.state.NextParams())
+	return limits.Reputed(r.Reputation, r.ReputedAt, v.state.Height()+1)
+}
+
+// refusals are those that lower a runner's weight in the next block.
+func (v *reader) refusals(r *system.Runner) uint64 {
+	if uint64(v.state.Height()+1-r.RefusedAt) >= v.state.NextParams().RefusalWindow {
+		return 0
+	}
+	return r.Refusals
 }
 
 func (v *reader) runnerOf(r *system.Runner, latest *selection.Bitmap) model.Runner {
 	health := v.healthOf(r)
-	m := model.Runner{Index: r.Index, Address: r.Address, PublicKey: r.PublicKey, Owner: r.Owner, Stake: r.Stake, Reputation: r.Reputation,
-		Health: health, Connected: []types.Address{}, Present: latest.Has(int(r.Index)), Subset: []types.Address{}, ActiveJobs: r.ActiveJobs,
+	m := model.Runner{Index: r.Index, Address: r.Address, PublicKey: r.PublicKey, Owner: r.Owner, Stake: r.Stake, Reputation: v.reputation(r),
+		Refusals: v.refusals(r), Health: health, Connected: []types.Address{}, Present: latest.Has(int(r.Index)),
+		Subset: []types.Address{}, ActiveJobs: r.ActiveJobs,
 		MaxConcurrentJobs: r.Offer.MaxConcurrentJobs, Accepting: health == model.RunnerHealthy,
 		Capabilities: append([]string{}, r.Offer.Capabilities...), Entitlements: append([]string{}, r.Offer.Entitlements...),
 		RateCard: r.Offer.RateCard, RegisteredAt: r.RegisteredAt, LastHeartbeat: r.LastHeartbeat, Heard: []model.RunnerEvent{}}

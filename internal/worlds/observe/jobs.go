@@ -14,7 +14,8 @@ func JobRules(p *params.Params) oracle.JobRules {
 	return oracle.JobRules{MinStake: p.MinStake, InitialReputation: p.InitialReputation, MinReputation: p.MinReputation,
 		TimeoutPenalty: p.TimeoutPenalty, SuccessReward: p.SuccessReward, MaxRetries: p.MaxRetries, CommitPermille: p.CommitPermille,
 		SharePermille: p.RunnerSharePermille, CoverPermille: p.StakeCoverPermille, Draws: p.MaxDraws, CallbackCycles: p.CallbackCycles,
-		CallbackCells: p.CallbackCells, Push: p.Push, StaleBlocks: p.StaleHeartbeatBlocks, HeartbeatBlocks: p.HeartbeatTxBlocks,
+		CallbackCells: p.CallbackCells, Push: p.Push, RecoveryBlocks: p.RecoveryBlocks, RefusalBlocks: p.RefusalWindow,
+		StaleBlocks: p.StaleHeartbeatBlocks, HeartbeatBlocks: p.HeartbeatTxBlocks,
 		MRUBlocks: p.MRUTTLBlocks, MRUMultiplier: p.MRUWeightMultiplier, PresenceRule: p.PresenceRule, MinSubset: p.MinSubset,
 		MaxSubset: p.MaxSubset, SubsetEpochBlocks: p.SubsetEpochBlocks, ChurnPermille: p.ChurnPermille}
 }
@@ -26,7 +27,8 @@ var healths = map[selection.Health]string{selection.Healthy: oracle.Healthy, sel
 func runnerOf(r *system.Runner) oracle.Runner {
 	card := &r.Offer.RateCard
 	return oracle.Runner{Address: r.Address, Owner: r.Owner, Index: r.Index, Health: healths[r.Health], Stake: r.Stake,
-		Reputation: r.Reputation, ActiveJobs: r.ActiveJobs, LastHeartbeat: r.LastHeartbeat,
+		Reputation: r.Reputation, ReputedAt: r.ReputedAt, Refusals: r.Refusals, RefusedAt: r.RefusedAt,
+		ActiveJobs: r.ActiveJobs, LastHeartbeat: r.LastHeartbeat,
 		Offer: oracle.Offer{ComputeSecond: card.ComputeSecond, InputToken: card.LLMInputToken, OutputToken: card.LLMOutputToken,
 			Request: card.HTTPRequestBase, Call: card.MCPCallBase, MemoryMB: card.MemoryMB, MaxJobs: r.Offer.MaxConcurrentJobs,
 			Capabilities: r.Offer.Capabilities, Entitlements: r.Offer.Entitlements}}

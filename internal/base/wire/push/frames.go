@@ -96,6 +96,8 @@ type JobAck struct {
 	Status AckStatus       `cbor:"status"`
 	Reason *string         `cbor:"reason" max:"1024"`
 	Signed types.Signature `cbor:"signed"`
+	// RefusalSigned makes a Reject count on chain (RefusalDigest); nil if it is not to.
+	RefusalSigned *types.Signature `cbor:"refusal_signed"`
 }
 
 // AckStatus is one of three; the two without content are flags.

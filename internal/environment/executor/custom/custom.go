@@ -29,21 +29,36 @@ type Executor interface {
 func Hash(name string) types.Hash { return types.Keccak([]byte(name)) }
 
 // Kind is the executors of a runner.
-type Kind struct{ byHash map[types.Hash]Executor }
+type Kind struct {
+	byHash map[types.Hash]Executor
+	named  []string // the executors that it registers; none: the runner may be drawn for any
+}
 
 var _ executor.Kind = (*Kind)(nil)
 
 // New offers executors by their names.
 func New(byName map[string]Executor) *Kind {
-	k := &Kind{make(map[types.Hash]Executor)}
+	k := &Kind{byHash: make(map[types.Hash]Executor)}
 	for name, does := range byName {
 		k.byHash[Hash(name)] = does
 	}
 	return k
 }
 
-// Capabilities implements executor.Kind: the wire has no words for executors.
-func (k *Kind) Capabilities() []string { return nil }
+// Named makes the runner register its executors by name, so that it is drawn only for
+// jobs of these.
+func (k *Kind) Named(names []string) *Kind {
+	k.named = names
+	return k
+}
+
+// Capabilities implements executor.Kind: the executors of Named.
+func (k *Kind) Capabilities() (all []string) {
+	for _, name := range k.named {
+		all = append(all, "executor:"+name)
+	}
+	return all
+}
 
 // Accepts implements executor.Kind.
 func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {

@@ -150,7 +150,11 @@ func (o *opener) custom() (executor.Kind, error) {
 		}
 		offered[name] = does
 	}
-	return custom.New(offered), nil
+	does := custom.New(offered)
+	if table.Executors != nil || len(table.Functions)+len(table.Commands) > 0 {
+		does.Named(slices.Sorted(maps.Keys(offered)))
+	}
+	return does, nil
 }
 
 func (o *opener) function(f functionTable) (custom.Executor, error) {

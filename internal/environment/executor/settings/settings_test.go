@@ -64,8 +64,9 @@ func TestTheConfigurationOfThePageOpens(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Executor.Close()
-	want := []string{"custom", "domain:*.example.net", "domain:127.0.0.1", "domain:api.example.org", "ethsend", "http", "llm", "mcp",
-		"server:files", "server:search"}
+	want := []string{"custom", "domain:*.example.net", "domain:127.0.0.1", "domain:api.example.org", "ethsend",
+		"executor:count", "executor:echo", "executor:manual", "executor:median", "executor:sha256", "http", "llm", "mcp", "server:files",
+		"server:search"}
 	if got := r.Executor.Capabilities(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

@@ -49,6 +49,7 @@ const (
 	RunnerAgreed    = "agreed"
 	RunnerDisagreed = "disagreed"
 	RunnerSilent    = "silent"
+	RunnerRefused   = "refused"
 )
 
 // JobRunner is a runner of one draw, and what it did.
@@ -57,7 +58,7 @@ type JobRunner struct {
 	Attempt     uint32        `json:"attempt" doc:"Of draws, from 1."`
 	CommittedAt *types.Height `json:"committed_at" doc:"Of its first commitment; null without, and of a single runner."`
 	RevealedAt  *types.Height `json:"revealed_at" doc:"Of its result; null without."`
-	Outcome     string        `json:"outcome" enum:"pending,agreed,disagreed,silent" doc:"silent: no result came of it in that attempt; pending also where the job was cancelled meanwhile."`
+	Outcome     string        `json:"outcome" enum:"pending,agreed,disagreed,silent,refused" doc:"silent: no result came of it in that attempt; refused: it gave its place back, and the story says why; pending also where the job was cancelled meanwhile."`
 }
 
 // JobResult is what the chain got of a runner in one draw.
@@ -94,6 +95,7 @@ const (
 	JobProgressed  = "progress"
 	JobResulted    = "result"
 	JobCommitted   = "committed"
+	JobRefused     = "refused"
 	JobRevealed    = "revealed"
 	JobRetried     = "retried"
 	JobCancelled   = "cancelled"
@@ -109,7 +111,7 @@ const (
 type JobEvent struct {
 	ID        types.Hash      `json:"id"`
 	Height    types.Height    `json:"height" doc:"Of the block; of what a validator saw, of the block that is told next."`
-	What      string          `json:"what" enum:"submitted,waiting,drawn,pushed,acked,progress,result,committed,revealed,retried,cancelled,completed,failed,called_back,hard_failure,not_taken"`
+	What      string          `json:"what" enum:"submitted,waiting,drawn,pushed,acked,progress,result,committed,refused,revealed,retried,cancelled,completed,failed,called_back,hard_failure,not_taken"`
 	Attempt   uint32          `json:"attempt" doc:"Draws made; 0 where who saw it does not know."`
 	Committee []types.Address `json:"committee" doc:"Of the attempt; empty where there is none, and where who saw it does not know."`
 	Runner    *types.Address  `json:"runner" nullable:"true"`

@@ -1,0 +1,157 @@
+package system
+
+import (
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+// OpRefuse is the operation of a Refusal.
+const OpRefuse = "refuse"
+
+// Refusal is a runner's signed word that it does not take a job it was drawn for
+// (decision J21).
+type Refusal struct {
+	JobID         types.Hash        `cbor:"job_id"`
+	Drawn         types.Height      `cbor:"drawn"` // of the block that drew the committee
+	Spec          types.Hash        `cbor:"spec"`  // of the JobSpec that it refuses
+	Runner        types.Address     `cbor:"runner"`
+	Reason        push.RejectReason `cbor:"reason"`
+	Text          string            `cbor:"text"`
+	RefusalSigned types.Signature   `cbor:"refusal_signed"`
+}
+
+func (r *Refusal) said() *push.Refusal {
+	return &push.Refusal{JobID: r.JobID, Drawn: r.Drawn, Spec: r.Spec, Reason: r.Reason, Text: r.Text}
+}
+
+func (r *Refusal) signed(chainID uint64) (types.Hash, types.Signature) {
+	return r.said().Digest(chainID), r.RefusalSigned
+}
+
+// Of implements Report.
+func (r *Refusal) Of() types.Address { return r.Runner }
+
+// To implements Report.
+func (*Refusal) To() types.Address { return types.VerifierAddress }
+
+// Cycles implements Report. The draw of the empty place counts among the block's draws.
+func (*Refusal) Cycles(p *params.Params) types.Cycles { return p.CostVerify + 4*p.CostStorageWrite }
+
+// Precheck implements Report. A refusal counts until the commit deadline, and before a
+// commitment.
+//
+// Spec: decision J21.
+func (r *Refusal) Precheck(b *InBlock, _ types.Address) *types.Fault {
+	j, m, fault := b.standing(r.JobID, r.Runner)
+	switch {
+	case fault != nil:
+		return fault
+	case r.Drawn != j.Since:
+		return refusef("other_draw", "a refusal of the draw of block %d; that of job %s is of block %d", r.Drawn, j.ID, j.Since)
+	case r.Spec != types.Keccak(RawSpecOf(b.State, j.ID)):
+		return refusef("other_spec", "a refusal of a spec that job %s does not have", j.ID)
+	case m.Committed > 0:
+		return refusef("committed", "%s committed to a result of job %s in block %d", r.Runner, j.ID, m.Committed)
+	case b.Height > j.CommitDeadline():
+		return refusef("late", "refusals of job %s were due by block %d", j.ID, j.CommitDeadline())
+	}
+	return nil
+}
+
+// Perform implements Report. It empties the runner's place, which the end of the block
+// draws anew.
+func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
+	j, m, _ := b.standing(r.JobID, r.Runner)
+	b.unindex(j)
+	m.Refused, j.Vacant = b.Height, true
+	j.Excluded = selection.Exclude(j.Excluded, r.Runner)
+	j.Refusals++
+	j.Why = string(r.Reason)
+	if r.Text != "" {
+		j.Why += ": " + r.Text
+	}
+	b.index(j)
+	b.put(j)
+	s := standingOf(b.State, r.Runner)
+	if uint64(b.Height-s.RefusedAt) >= b.Params.RefusalWindow {
+		s.Refusals = 0
+	}
+	s.Refusals, s.RefusedAt = s.Refusals+1, b.Height
+	b.letGo(r.Runner, s, &effect)
+	event := j.told()
+	event.Runner, event.Validator, event.Error = &r.Runner, &validator, &j.Why
+	change := j.change(types.JobChangeRefused, b.Height)
+	change.Runner, change.Validator, change.Error = &r.Runner, &validator, &types.Fault{Code: string(r.Reason), Message: r.Text}
+	effect.changed(types.VerifierAddress, change, event)
+	return effect
+}
+
+// vacant lists jobs with a place to be drawn anew, at most so many.
+func (b *InBlock) vacant(most uint64) (ids []types.Hash) {
+	b.State.Scan([]byte(prefixVacant), after(prefixVacant), func(_, id []byte) bool {
+		if uint64(len(ids)) < most {
+			ids = append(ids, types.Hash(id))
+		}
+		return uint64(len(ids)) < most
+	})
+	return ids
+}
+
+// Vacancies reports whether a committee has a place to be drawn anew.
+func Vacancies(s actors.Reader) (any bool) {
+	s.Scan([]byte(prefixVacant), after(prefixVacant), func(_, _ []byte) bool {
+		any = true
+		return false
+	})
+	return any
+}
+
+// refill draws anew what refusals emptied. While other members work, runners take the
+// empty places, as many as there are candidates. A committee whose members all refused
+// ends, and its job is drawn as a whole, with all of its time.
+//
+// Spec: decision J21.
+func (b *InBlock) refill(j *Job, d *drawing, effect *Effect) {
+	b.unindex(j)
+	j.Vacant = false
+	var empty []*Member
+	others := j.Excluded
+	for i := range j.Committee {
+		if m := &j.Committee[i]; m.Refused > 0 {
+			empty = append(empty, m)
+		} else {
+			others = selection.Exclude(others, m.Runner)
+		}
+	}
+	if len(empty) == len(j.Committee) {
+		b.wait(j, effect)
+		b.draw(j, d, effect)
+		return
+	}
+	candidates := d.candidates(j, others)
+	n := min(len(empty), len(candidates))
+	if n > 0 {
+		drawn, _ := selection.Draw(selection.RefusalSeed(j.Seed, j.Refusals), candidates, n, selection.Favour{})
+		for i, runner := range drawn {
+			*empty[i] = b.engage(runner, d)
+			empty[i].Late = true
+		}
+	}
+	b.index(j)
+	b.put(j)
+	if n > 0 {
+		effect.changed(types.DispatcherAddress, j.change(types.JobChangeDrawn, b.Height), j.told())
+	}
+}
+
+// mayServe reports whether enough runners may do a job that some refused, busy or absent
+// ones too.
+func (d *drawing) mayServe(j *Job) bool {
+	filter := d.filter
+	filter.Demand, filter.Excluded = j.demand(), j.Excluded
+	d.judged += len(d.all.runners)
+	return uint64(filter.Registered(d.all.runners)) >= j.Terms.Runners
+}
