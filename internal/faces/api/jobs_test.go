@@ -214,7 +214,7 @@ func TestVotesShowTheLengthOfTheirBitmaps(t *testing.T) {
 // Jobs, runners and presence have the fields that scripts read, and events of them
 // too.
 func TestFieldsOfJobsAndRunnersAreThoseThatScriptsRead(t *testing.T) {
-	const runner = "index, name, address, public_key, owner, stake, reputation, health, connected, present, subset, active_jobs, " +
+	const runner = "index, name, address, public_key, owner, stake, reputation, refusals, health, connected, present, subset, active_jobs, " +
 		"max_concurrent_jobs, accepting, capabilities, entitlements, changes, rate_card, registered_at, last_heartbeat, heard"
 	w := labouring(t)
 	w.chain.mine()

@@ -46,6 +46,10 @@ func TestRunnersThatPollDoAJobOnARealNetwork(t *testing.T) {
 		_, err = l.client.BringResult(l.ctx, address.String(), forged)
 		l.refused(err, "not_taken", "")
 		forged.RunnerSigned = key.Sign(result.Digest(8011))
+		_, err = l.client.BringResult(l.ctx, address.String(), forged)
+		l.refused(err, "not_taken", "")
+		signed := key.Sign(push.CommitmentDigest(8011, j.ID, todo[0].BlockHeight, push.Commitment(result.ResultData, forged.RunnerSigned)))
+		forged.CommitSigned = &signed
 		if _, err := l.client.BringResult(l.ctx, address.String(), forged); err != nil {
 			t.Fatal(err)
 		}
