@@ -20,7 +20,7 @@ type rules struct {
 }
 
 var (
-	ruleHeading = regexp.MustCompile(`(?m)^### (([CTJ]\d+)\. .+)$`)
+	ruleHeading = regexp.MustCompile(`(?m)^### (([CTJG]\d+)\. .+)$`)
 	findHeading = regexp.MustCompile(`(?m)^### ((F\d+) · .+)$`)
 	draftRow    = regexp.MustCompile(`(?m)^\| ((?:CIP-\d+)(?: first revision)?) \| (\d[^|]*) \|$`)
 	aSection    = regexp.MustCompile(`^(\d+(?:\.\d+)*)(?: \(steps 1-(\d+)\))?$`)
@@ -67,7 +67,7 @@ func sectionsOf(list string) map[string]int {
 }
 
 var (
-	citedRule  = regexp.MustCompile(`\b[CTJF][1-9]\d?\b`)
+	citedRule  = regexp.MustCompile(`\b[CTJGF][1-9]\d?\b`)
 	citedPage  = regexp.MustCompile(`[\w./-]*\w\.md\b`)
 	citedDraft = regexp.MustCompile(`\b(CIP-\d+)(,? first revision)?,? §`)
 	aLink      = regexp.MustCompile(`\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$`)
@@ -237,9 +237,9 @@ func (r *rules) links() string {
 	return out.String()
 }
 
-// compareRules orders C before T before J, and F last, each by number.
+// compareRules orders C before T before J before G, and F last, each by number.
 func compareRules(a, b string) int {
-	const letters = "CTJF"
+	const letters = "CTJGF"
 	if d := strings.IndexByte(letters, a[0]) - strings.IndexByte(letters, b[0]); d != 0 {
 		return d
 	}

@@ -25,7 +25,7 @@ var (
 	heading  = regexp.MustCompile(`^(#{2,3}) (.+)$`)
 	finding  = regexp.MustCompile(`^(F\d+) · .+`)
 	quoted   = regexp.MustCompile("`([^`]+)`")
-	decision = regexp.MustCompile(`^[CTJ]\d+$`)
+	decision = regexp.MustCompile(`^[CTJG]\d+$`)
 )
 
 func parse(text string) *document {

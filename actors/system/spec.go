@@ -24,7 +24,7 @@ const (
 const CodeUnsupportedMode = "unsupported_mode"
 
 // UnsupportedMode says why.
-const UnsupportedMode = "the drafts name EconomicBond and do not say what the bond is: no job of this mode is taken; none also asks one runner"
+const UnsupportedMode = "EconomicBond is not built, since no draft says what the bond is; the mode None asks one runner too"
 
 // parseSpec reads a submitted spec and judges it. A fault is the submitter's.
 func (b *InBlock) parseSpec(data []byte, submitter types.Address) (*push.JobSpec, *types.Fault) {

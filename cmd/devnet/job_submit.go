@@ -28,8 +28,8 @@ var jobFlags = []cli.Flag{
 	fromFlag,
 	&cli.BoolFlag{Name: "wait", Usage: "wait until the job ended, and its actor was called back"},
 	&cli.Uint64Flag{Name: "runners", Value: 1, Usage: "a committee of `N`"},
-	&cli.StringFlag{Name: "mode", Value: "none", Usage: "how results are judged: `MODE` is none, majority_vote, structured_match, deterministic " +
-		"or semantic_similarity; economic_bond is refused: no draft says what the bond is"},
+	&cli.StringFlag{Name: "mode", Value: "none", Usage: "how results are judged: `MODE` is none, majority_vote, structured_match, " +
+		"deterministic or semantic_similarity; economic_bond is refused: no draft says what the bond is"},
 	&cli.Uint64Flag{Name: "threshold", DefaultText: "two thirds, rounded up", Usage: "`N` results have to agree"},
 	&cli.StringFlag{Name: "field", Usage: "of majority_vote: compare what `POINTER` leads to"},
 	&cli.StringSliceFlag{Name: "check", Usage: "of structured_match, may be repeated: `JSON` like {\"Equal\": [\"/price\"]}, " +

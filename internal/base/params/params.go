@@ -28,7 +28,7 @@ const (
 	Tier0       = "0"
 	Tier2       = "2"
 	Tier3       = "3"   // both chambers
-	TierOf0And2 = "0,2" // the draft names both (finding F87)
+	TierOf0And2 = "0,2" // the draft names both (finding F72)
 	NoTier      = ""    // no draft names one
 )
 

@@ -25,6 +25,7 @@ var (
 	exampleRunner = model.Runner{Name: "r0", Address: exampleActorAt, PublicKey: types.PublicKey{0: 2, 32: 7}, Owner: exampleActorAt,
 		Stake: wallet.RunnerStake, Reputation: 75, Health: model.RunnerHealthy, Connected: []types.Address{exampleAddress}, Present: true,
 		Subset: []types.Address{exampleAddress}, MaxConcurrentJobs: 4, Accepting: true, Capabilities: []string{"custom", "llm"},
-		Entitlements: []string{}, Changes: exampleChanges, RateCard: system.RateCard{ComputeSecond: types.WeiOf(1000)}, LastHeartbeat: 12, Heard: []model.RunnerEvent{exampleHeard}}
+		Entitlements: []string{}, Changes: exampleChanges, RateCard: system.RateCard{ComputeSecond: types.WeiOf(1000)}, LastHeartbeat: 12,
+		Heard: []model.RunnerEvent{exampleHeard}}
 	exampleHeard = model.RunnerEvent{Height: 12, What: model.RunnerConnected, Runner: exampleActorAt, Validator: exampleAddress}
 )

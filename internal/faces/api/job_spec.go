@@ -194,7 +194,7 @@ func (f *form) verification() push.Verification {
 	mode, known := jobModes[r.Mode]
 	if mode == push.EconomicBond && f.err == nil {
 		f.err = Refuse(http.StatusBadRequest, system.CodeUnsupportedMode, "mode: %s", system.UnsupportedMode).
-			Hint("Leave mode out, or ask for none.").At("mode")
+			Hint("Leave mode out, or say none.").At("mode")
 	}
 	if v.Mode = mode; !known {
 		f.refuse("mode", "%q is none of none, economic_bond, majority_vote, structured_match, deterministic, semantic_similarity", clip(r.Mode))

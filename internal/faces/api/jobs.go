@@ -24,8 +24,8 @@ func (s *Server) registerJobs() {
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: &exampleCommit, RevealedAt: &exampleReveal,
 			Outcome: model.RunnerAgreed}}}, s.jobRunners)
 	serve(s, operation{id: "job_draws", method: http.MethodGet, path: "/job/{id}/draws", tag: tagJobs,
-		summary: "The draws of a job, each with all that it follows from: who could be drawn, their weights, the seed and each step", errors: errors,
-		response: []model.JobDraw{exampleDraw}}, s.jobDraws)
+		summary: "The draws of a job, each with all that it follows from: who could be drawn, their weights, the seed and each step",
+		errors:  errors, response: []model.JobDraw{exampleDraw}}, s.jobDraws)
 	serve(s, operation{id: "job_results", method: http.MethodGet, path: "/job/{id}/results", tag: tagJobs,
 		summary: "What the chain got of the runners of all draws of a job: commitments and results", errors: errors,
 		response: []model.JobResult{exampleJobResult}}, s.jobResults)

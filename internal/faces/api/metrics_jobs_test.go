@@ -58,7 +58,8 @@ func TestMetricsTellPresence(t *testing.T) {
 	w.chain.mine()
 	w.server.feed.reach(t, 2)
 	_, data := w.call("GET", "/metrics", nil)
-	for _, line := range []string{"devnet_jobs_open 0", "devnet_runners_present 1", "devnet_presence_votes 0", "devnet_presence_threshold_votes 1"} {
+	for _, line := range []string{"devnet_jobs_open 0", "devnet_runners_present 1", "devnet_presence_votes 0",
+		"devnet_presence_threshold_votes 1"} {
 		if !strings.Contains(string(data), line+"\n") {
 			t.Errorf("no line %q in %s", line, data)
 		}

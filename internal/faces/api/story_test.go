@@ -19,7 +19,8 @@ func TestAStoryIsToldInItsOrder(t *testing.T) {
 		return events
 	}
 	done := slices.Concat(at(5, "submitted", "drawn"), at(6, "committed"), at(9, "revealed", "retried", "drawn"), at(12, "failed"))
-	seen := slices.Concat(at(4, "progress"), at(5, "pushed", "acked"), at(6, "result"), at(9, "hard_failure"), at(10, "pushed"), at(13, "not_taken"))
+	seen := slices.Concat(at(4, "progress"), at(5, "pushed", "acked"), at(6, "result"), at(9, "hard_failure"),
+		at(10, "pushed"), at(13, "not_taken"))
 	var words []string
 	for _, e := range MergeStory(done, seen) {
 		words = append(words, e.What)

@@ -2,7 +2,10 @@ package readmodel_test
 
 import (
 	"encoding/binary"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"golang.org/x/crypto/sha3"
@@ -141,5 +144,62 @@ func TestAJobThatFindsNobodySaysWhy(t *testing.T) {
 	}
 	if told != 2 {
 		t.Errorf("the story tells it %d times", told)
+	}
+}
+
+// The example of docs/RUNNERS.md is right: made again by hand it has the page's seed and
+// draws the page's runner.
+func TestTheDrawOfThePageIsRight(t *testing.T) {
+	data, err := os.ReadFile("../../../docs/RUNNERS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(string(data), "<!-- draw example: internal/faces/readmodel.TestTheDrawOfThePageIsRight -->")
+	var job types.Hash
+	d := model.JobDraw{Attempt: 1, Committee: make([]types.Address, 1)}
+	var seed, digest types.Hash
+	var position int
+	for _, line := range strings.Split(strings.Split(page, "```")[1], "\n") {
+		hash := func(text string) (h types.Hash) {
+			if err := h.UnmarshalText([]byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			return h
+		}
+		switch words := strings.Fields(line); {
+		case len(words) == 2 && words[0] == "job":
+			job = hash(words[1])
+		case len(words) == 2 && words[0] == "parent":
+			d.Basis = hash(words[1])
+		case len(words) == 2 && words[0] == "seed":
+			seed = hash(words[1])
+		case len(words) == 4 && words[0] == "submitted":
+			height, err := strconv.ParseUint(words[3], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.SubmittedAt = types.Height(height)
+		case len(words) == 4 && strings.HasPrefix(words[2], "0x"):
+			at, err := types.ParseAddress(words[2])
+			weight, err2 := strconv.ParseUint(words[3], 10, 64)
+			if err != nil || err2 != nil {
+				t.Fatal(err, err2)
+			}
+			d.Candidates = append(d.Candidates, model.DrawCandidate{Runner: at, Weight: weight})
+		case len(words) == 6 && strings.HasPrefix(words[1], "0x"):
+			digest = hash(words[1])
+			if position, err = strconv.Atoi(words[4]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(d.Candidates) != 4 {
+		t.Fatalf("%+v", d)
+	}
+	got, committee := byHand(job, &d)
+	first := sha3.NewLegacyKeccak256()
+	first.Write(append(slices.Clone(got), make([]byte, 8)...))
+	if !slices.Equal(got, seed[:]) || committee[0] != d.Candidates[position].Runner || !slices.Equal(first.Sum(nil), digest[:]) {
+		t.Errorf("seed %x, drawn %s", got, committee)
 	}
 }

@@ -143,7 +143,8 @@ func init() {
 		parse("answer(result: bytes)", "Gives the result of a job of the executor manual, by hand, to the runners that have it.", jobAnswer),
 		parse("cancel(*, sender: text?, within: count = 50)", "Cancels it by a transaction of its submitter, and returns the receipt.",
 			jobCancel),
-		parse("story()", "What blocks did to it and validators saw of it, oldest first: events like those of net.events(type = \"job\").", jobStory),
+		parse("story()", "What blocks did to it and validators saw of it, oldest first: events like those of net.events(type = \"job\").",
+			jobStory),
 		parse("draws()", "Its draws, oldest first, each with seed, candidates, weights and steps.", jobDraws),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -92,7 +93,13 @@ func (f *fleet) serve(name string) http.Handler {
 		r0.Changes = &model.RunnerChanges{RemovedCapabilities: []string{"llm"}}
 	}
 	tell("/runners", func() any { return []model.Runner{r0, {Name: "r1"}} })
+	r0.Heard = []model.RunnerEvent{{Height: types.Height(9 - name[1] + '0'), What: model.RunnerConnected, Validator: address(name)}}
 	tell("/runner/{address}", func() any { return r0 })
+	seen := address(name)
+	tell("/job/{id}/story", func() any {
+		return model.JobStory{Height: 7, Story: []model.JobEvent{{What: model.JobSubmitted, Height: 5}, {What: model.JobDrawn, Height: 5},
+			{What: model.JobPushed, Height: 5, Validator: &seen}, {What: model.JobCompleted, Height: 7}}}
+	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "# TYPE devnet_blocks_total counter\ndevnet_blocks_total 7\n# TYPE devnet_height gauge\ndevnet_height{node=%q} 7\n"+
 			"# TYPE go_threads gauge\ngo_threads 9\n", name)
@@ -377,5 +384,43 @@ func TestAPageOfAnotherSiteIsKeptOut(t *testing.T) {
 		if answer.StatusCode != http.StatusForbidden {
 			t.Errorf("%s: %s is answered with %s", field, value, answer.Status)
 		}
+	}
+}
+
+// What validators saw of a job is that of all of them, in pages too, and so is what they
+// heard of a runner, in the order of heights (decision J22).
+func TestAStoryHasWhatEveryValidatorSaw(t *testing.T) {
+	_, _, c := newFleet(t)
+	words := func(query url.Values) (all []string, next *int) {
+		t.Helper()
+		var m model.JobStory
+		if err := c.Get(t.Context(), "/job/0x01/story", query, &m); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range m.Story {
+			word := e.What
+			if e.Validator != nil {
+				word += string(rune(e.Validator[0]))
+			}
+			all = append(all, word)
+		}
+		return all, m.Next
+	}
+	all, next := words(nil)
+	if len(all) != 6 || all[0] != "submitted" || all[1] != "drawn" || all[5] != "completed" || next != nil ||
+		all[2] == all[3] || all[3] == all[4] {
+		t.Errorf("%v, %v", all, next)
+	}
+	if page, next := words(url.Values{"offset": {"1"}, "limit": {"3"}}); len(page) != 3 ||
+		page[0] != "drawn" || page[2] != all[3] || next == nil || *next != 4 {
+		t.Errorf("%v, %v", page, next)
+	}
+	if own, _ := words(url.Values{"node": {"v1"}}); len(own) != 4 {
+		t.Errorf("%v", own)
+	}
+	var r model.Runner
+	if err := c.Get(t.Context(), "/runner/r0", nil, &r); err != nil || len(r.Heard) != 3 || r.Heard[0].Validator != address("v2") ||
+		r.Heard[2].Validator != address("v0") {
+		t.Errorf("%+v, %v", r.Heard, err)
 	}
 }
