@@ -44,6 +44,9 @@ type settings struct {
 	JSON   bool `toml:"-"`
 	Detach bool `toml:"-"`
 	Wait   bool `toml:"-"`
+	// Qlog and KeyLog are of one run: who looks into connections asks for it each time.
+	Qlog   string `toml:"-"`
+	KeyLog string `toml:"-"`
 
 	blockTime  time.Duration
 	auto       bool
@@ -88,6 +91,8 @@ func upFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detach", Usage: "return when the network is ready, and leave it running: devnet down stops it"},
 		&cli.BoolFlag{Name: "wait", Usage: "the same, and where a network runs on --home already, wait until that is ready"},
 		&cli.BoolFlag{Name: detachedFlag, Hidden: true, Usage: "let the terminal go once the network is ready; for devnet itself"},
+		&cli.StringFlag{Name: "qlog", Usage: "write a qlog file of each QUIC connection below `DIR`, in a folder for each node: for qvis"},
+		&cli.StringFlag{Name: "keylog", Usage: "write the TLS secrets of all QUIC connections to `FILE`: for Wireshark"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},
 	}
@@ -133,6 +138,7 @@ func readSettings(c *cli.Context) (settings, error) {
 			set()
 		}
 	}
+	s.Qlog, s.KeyLog = c.String("qlog"), c.String("keylog")
 	s.Reset, s.JSON = c.Bool("reset"), c.Bool("json")
 	s.Detach, s.Wait = c.Bool("detach"), c.Bool("wait")
 	if rest := c.Args().Slice(); len(rest) > 0 {
@@ -213,6 +219,15 @@ func (s *settings) validate() error {
 	p := params.Defaults()
 	if err := p.Apply(params.Overrides(s.Params)); err != nil {
 		return usage("devnet params get lists the parameters of a running network.", "%s", strings.TrimPrefix(err.Error(), "params: "))
+	}
+	for flag, given := range map[string]string{"--qlog": s.Qlog, "--keylog": s.KeyLog} {
+		switch {
+		case given == "":
+		case s.Strict:
+			return usage("Leave one of them out.", "%s lets others look into the connections, which --strict keeps closed", flag)
+		case s.Processes:
+			return usage("Leave one of them out.", "%s is of the nodes in this process, and --processes has none here", flag)
+		}
 	}
 	if s.Strict && len(s.Actors) > 0 {
 		return usage("Leave one of them out.", "--actor signs with the devnet's keys, which --strict turns off")

@@ -8,6 +8,7 @@ package box
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"slices"
@@ -57,6 +58,8 @@ type Config struct {
 	Minor      string            // version of CPython that a new genesis names, as 3.11; "": none, or that of the network's own hosts
 	Slow       func(string)      // is told, in words, of a Python that takes long to start; it may be nil
 	Log        *slog.Logger      // nil: none
+	Qlog       string            // folder of qlog files, in it one for each node that runs here; "": none
+	KeyLog     io.Writer         // gets the TLS secrets of the nodes that run here; nil: nobody
 	// Observe is told of the blocks that each validator made final, in the order
 	// of its heights, on a loop of that validator. It may be nil.
 	Observe func(validators.FinalBlocks)

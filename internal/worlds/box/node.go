@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
@@ -69,6 +70,11 @@ func newNode(n *Network, name string) (*Node, error) {
 	if n.home != nil {
 		config.Files = func() (home.Node, error) { return n.home.Node(name) }
 	}
+	watch, err := connections.NewWatch(n.config.Qlog, name, n.config.KeyLog, n.log)
+	if err != nil {
+		return nil, err
+	}
+	config.Watch = watch
 	validator, err := node.NewValidator(config)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
+	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
@@ -79,7 +80,12 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		}
 		return one.wrap(given)
 	}
+	watch, err := connections.NewWatch(n.config.Qlog, name, n.config.KeyLog, n.log)
+	if err != nil {
+		n.log.Warn("the connections of a runner are not written down", "node", name, "error", err)
+	}
 	runner := node.NewRunner(node.RunnerConfig{
+		Watch:   watch,
 		Parts:   node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock},
 		Shell:   runners.Config{ChainID: n.genesis.ChainID, MaxJobs: wallet.RunnerJobs, Tell: n.config.TellRunner},
 		Runtime: n.runtime, Log: n.log, Turns: n.turns, WrapConn: socketOf(n, name), Wrap: wrap,

@@ -35,6 +35,7 @@ type DialerConfig struct {
 	// Turns bounds the handshakes under way of all dialers that share it; nil: there is
 	// no bound.
 	Turns  *Turns
+	Watch  *Watch       // writes qlog files and secrets; nil: none
 	Logger *slog.Logger // of connections, at level debug; nil: none
 }
 
@@ -68,6 +69,8 @@ func NewDialer(config DialerConfig) (*Dialer, error) {
 	d := &Dialer{socket: socket, quic: &quic.Transport{Conn: socket}, tls: client, turns: config.Turns,
 		config: quicConfig(int64(max(config.JobStreams, connection.LeastJobStreams)), 1)}
 	d.config.KeepAlivePeriod = keepAlive
+	config.Watch.QUIC(d.config)
+	config.Watch.TLS(d.tls)
 	d.init(config.Logger)
 	return d, nil
 }

@@ -63,7 +63,9 @@ func (g *guests) quic(mesh *quic.Config) *quic.Config {
 		if g.transport.isPeers(from.RemoteAddr) {
 			return mesh, nil
 		}
-		return g.runners.QUIC(), nil
+		given := g.runners.QUIC()
+		given.Tracer = mesh.Tracer
+		return given, nil
 	}
 	return both
 }

@@ -64,6 +64,7 @@ type Config struct {
 	// or count packets. What it returns is closed by Close, the socket with it.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
 	Runners        *connections.Gateway // of the runners that dial this socket; nil: they find nobody
+	Watch          *connections.Watch   // writes qlog files and secrets; nil: none
 	Logger         *slog.Logger         // of connections, at level debug; nil: none
 }
 
@@ -122,6 +123,8 @@ func New(config Config) (*Transport, error) {
 		quic:      &quic.Transport{Conn: socket, StatelessResetKey: resetKey(config.Signer)},
 		byAddress: map[types.Address]*peer{}, byKey: map[types.PublicKey]*peer{},
 	}
+	config.Watch.QUIC(t.config)
+	config.Watch.TLS(t.client)
 	if config.Runners != nil {
 		t.guests = newGuests(t, config.Runners)
 	}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// What lets others look into connections is refused where it has no place, with the reason.
+func TestLookingIntoConnectionsIsRefusedWithStrict(t *testing.T) {
+	for _, c := range []struct {
+		change func(*settings)
+		want   string
+	}{
+		{func(s *settings) { s.Strict, s.Qlog = true, "dir" }, "--qlog lets others look into the connections, which --strict keeps closed"},
+		{func(s *settings) { s.Strict, s.KeyLog = true, "file" }, "--keylog lets others look into the connections, which --strict keeps closed"},
+		{func(s *settings) { s.Processes, s.KeyLog = true, "file" }, "--keylog is of the nodes in this process, and --processes has none here"},
+		{func(s *settings) { s.Qlog, s.KeyLog = "dir", "file" }, ""},
+	} {
+		s := defaultSettings()
+		c.change(&s)
+		err := s.validate()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
