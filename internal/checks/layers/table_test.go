@@ -74,7 +74,7 @@ var (
 	deterministic = []string{"bytes", "cmp", "container/heap", "encoding", "encoding/base64", "encoding/binary", "encoding/hex", "errors",
 		"fmt", "io", "iter",
 		"maps", "math", "math/big", "math/bits", "math/rand", "math/rand/v2", "reflect", "slices", "sort", "strconv", "strings", "time",
-		"unicode/utf16", "unicode", "unicode/utf8"}
+		"unicode", "unicode/utf16", "unicode/utf8"}
 	// baseOnly is what the base needs besides: hashes, and locks for its caches.
 	baseOnly = []string{"crypto/subtle", "hash", "sync", "sync/atomic"}
 	// shellOnly is what a shell needs besides.
