@@ -29,6 +29,7 @@ type Cluster struct {
 	image    string
 	files    map[string][]byte // that devnet init made, in the image
 	engine   *testcontainers.DockerClient
+	claim    *claim
 	made     []*testcontainers.DockerNetwork // those of groups of a partition behind the first
 	nodes    []*Node                         // validators, then runners
 
@@ -38,6 +39,7 @@ type Cluster struct {
 // RunCluster starts a network with a container of an image for each node, and returns
 // when it is ready: every validator's blocks become final, and every runner is present.
 // Where it fails its containers are gone, and the error ends with what one of them logged.
+// It first removes what tests of this machine left that were killed.
 func RunCluster(ctx context.Context, image string, options ...testcontainers.ContainerCustomizer) (*Cluster, error) {
 	s, err := settingsOf(options)
 	if err != nil {
@@ -58,6 +60,9 @@ func (c *Cluster) open(ctx context.Context) (err error) {
 		return err
 	}
 	if err := c.room(ctx); err != nil {
+		return err
+	}
+	if c.claim, err = newClaim(ctx, c.engine); err != nil {
 		return err
 	}
 	if err := c.write(ctx); err != nil {
@@ -148,7 +153,7 @@ func each(nodes []*Node, do func(*Node) error) error {
 
 // network makes one more network of the engine.
 func (c *Cluster) network(ctx context.Context) error {
-	made, err := network.New(ctx)
+	made, err := network.New(ctx, network.WithLabels(c.claim.labels))
 	if err == nil {
 		c.made = append(c.made, made)
 	}
@@ -273,6 +278,7 @@ func (c *Cluster) End() error {
 	if c.engine != nil {
 		err = errors.Join(err, c.engine.Close())
 	}
-	c.nodes, c.made, c.engine = nil, nil, nil
+	err = errors.Join(err, c.claim.release()) // what could not be removed, the next network of a test removes
+	c.nodes, c.made, c.engine, c.claim = nil, nil, nil, nil
 	return err
 }

@@ -25,7 +25,7 @@ const maxFile = 16 << 20
 // write has the image make keys, genesis and settings, so that those who read them are of
 // the version of who wrote them.
 func (c *Cluster) write(ctx context.Context) (err error) {
-	maker, err := testcontainers.Run(ctx, c.image, testcontainers.WithCmd(c.settings.initCommand()...),
+	maker, err := testcontainers.Run(ctx, c.image, testcontainers.WithCmd(c.settings.initCommand()...), c.claim.label(),
 		testcontainers.WithWaitStrategy(wait.ForExit().WithPollInterval(answerEvery).WithExitTimeout(readyPatience)))
 	defer func() { err = errors.Join(err, testcontainers.TerminateContainer(maker)) }()
 	if err != nil {

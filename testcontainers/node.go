@@ -48,7 +48,8 @@ func (n *Node) Container() testcontainers.Container {
 	return n.container
 }
 
-// Client is one of this validator's API; nil of a runner, which has none.
+// Client is one of this validator's API; nil of a runner, which has none. Its WaitReady
+// waits for the whole network, every runner included; that of the node for this node.
 func (n *Node) Client() *client.Client {
 	if n.at.URL == "" {
 		return nil
@@ -63,7 +64,7 @@ func (n *Node) volume() string { return n.cluster.made[0].Name + "-" + n.name }
 func (n *Node) begin(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	volume := moby.VolumeCreateOptions{Name: n.volume(), Labels: testcontainers.GenericLabels()}
+	volume := moby.VolumeCreateOptions{Name: n.volume(), Labels: n.cluster.claim.labelled()}
 	if _, err := n.cluster.engine.VolumeCreate(ctx, volume); err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (n *Node) create(ctx context.Context) (err error) {
 		command = append(command, "--wait")
 	}
 	made := []testcontainers.ContainerCustomizer{
-		testcontainers.WithCmd(command...), testcontainers.WithNoStart(),
+		testcontainers.WithCmd(command...), testcontainers.WithNoStart(), c.claim.label(),
 		testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
 			r.Hostname = n.name //nolint:staticcheck // as the settings of the others call it
 			r.Networks = []string{c.made[n.group].Name}
@@ -184,8 +185,8 @@ func (n *Node) Stop(ctx context.Context) error {
 }
 
 // Restart starts one that does not run: a validator goes on from its disk, and a runner
-// has forgotten its jobs. It returns when a validator's API answers; Client().WaitReady
-// waits until it takes part.
+// has forgotten its jobs. It returns when a validator's API answers, and of a runner when
+// the container has started. WaitReady waits until the node takes part.
 func (n *Node) Restart(ctx context.Context) error {
 	return n.order(ctx, false, func() error {
 		if err := n.renew(ctx); err != nil {
@@ -243,7 +244,7 @@ func (n *Node) Wipe(ctx context.Context) error {
 		if _, err := n.cluster.engine.VolumeRemove(ctx, n.volume(), moby.VolumeRemoveOptions{}); err != nil {
 			return err
 		}
-		volume := moby.VolumeCreateOptions{Name: n.volume(), Labels: testcontainers.GenericLabels()}
+		volume := moby.VolumeCreateOptions{Name: n.volume(), Labels: n.cluster.claim.labelled()}
 		if _, err := n.cluster.engine.VolumeCreate(ctx, volume); err != nil {
 			return err
 		}

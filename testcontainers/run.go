@@ -18,32 +18,45 @@ import (
 type Container struct {
 	testcontainers.Container
 	*client.Client
+	claim *claim
 }
 
 // Run starts a whole network in one container of an image, and returns when it is
-// ready. Where it fails the container is gone, and the error ends with what it logged.
+// ready. Where it fails the container is gone, and the error ends with what it logged. It
+// first removes what tests of this machine left that were killed.
 func Run(ctx context.Context, image string, options ...testcontainers.ContainerCustomizer) (*Container, error) {
 	s, err := settingsOf(options)
 	if err != nil {
 		return nil, err
 	}
+	engine, err := testcontainers.NewDockerClientWithOpts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	claim, err := newClaim(ctx, engine)
+	if err = errors.Join(err, engine.Close()); err != nil {
+		return nil, errors.Join(err, claim.release())
+	}
 	for range startTries {
 		var n *Container
-		if n, err = s.run(ctx, image); !taken(err) {
-			return n, err
+		if n, err = s.run(ctx, image, claim); err == nil {
+			return n, nil
+		}
+		if !taken(err) {
+			break
 		}
 	}
-	return nil, err
+	return nil, errors.Join(err, claim.release())
 }
 
 // run starts a whole network at a port that is free.
-func (s *settings) run(ctx context.Context, image string) (*Container, error) {
+func (s *settings) run(ctx context.Context, image string, claim *claim) (*Container, error) {
 	at, err := publish(ctx)
 	if err != nil {
 		return nil, err
 	}
 	made := []testcontainers.ContainerCustomizer{
-		testcontainers.WithCmd(s.command()...), at.option(),
+		testcontainers.WithCmd(s.command()...), at.option(), claim.label(),
 		testcontainers.WithExposedPorts(fmt.Sprintf("%d/tcp", port)),
 		testcontainers.WithFiles(testcontainers.ContainerFile{Reader: strings.NewReader(s.file()), ContainerFilePath: inside + "/devnet.toml",
 			FileMode: 0o644})}
@@ -51,7 +64,7 @@ func (s *settings) run(ctx context.Context, image string) (*Container, error) {
 	if err != nil {
 		return nil, errors.Join(err, testcontainers.TerminateContainer(c))
 	}
-	n := &Container{c, client.New(at.URL, nil)}
+	n := &Container{c, client.New(at.URL, nil), claim}
 	if err := waitReady(ctx, c, n.Client); err != nil {
 		return nil, errors.Join(err, testcontainers.TerminateContainer(c))
 	}
@@ -129,5 +142,5 @@ func (n *Container) LastLogs() string { return tail(n.Container) }
 
 // End implements Network.
 func (n *Container) End() error {
-	return testcontainers.TerminateContainer(n.Container, testcontainers.StopTimeout(0))
+	return errors.Join(testcontainers.TerminateContainer(n.Container, testcontainers.StopTimeout(0)), n.claim.release())
 }

@@ -48,7 +48,7 @@ var (
 	environment = []string{"internal/environment/clock", "internal/environment/home", "internal/environment/pyhost/...",
 		"internal/environment/store/...",
 		"internal/environment/transport/...", "internal/environment/executor/...", "internal/environment/chainhttp",
-		"internal/environment/neighbours", "python-host"}
+		"internal/environment/neighbours", "internal/environment/owner", "python-host"}
 	views   = []string{"internal/environment/chainhttp"}
 	carried = []string{"fixtures", "fixtures/attacks", "fixtures/vectors"}
 	oracles = []string{"internal/faces/oracle"}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/environment/owner"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 )
 
@@ -54,7 +55,7 @@ func Open(ctx context.Context, config Config) (*Carrier, error) {
 		return nil, err
 	}
 	config.Dir = dir
-	lock, err := claim(dir)
+	lock, err := owner.Claim(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +63,8 @@ func Open(ctx context.Context, config Config) (*Carrier, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	c := &Carrier{Fleet: cluster.NewFleet[*node](dir, errClosed), config: config, id: newID(), lock: lock}
-	for _, label := range labelsOf(c.id, dir) {
-		c.labels = append(c.labels, "--label", label)
+	for key, value := range owner.Labels(c.id, dir) {
+		c.labels = append(c.labels, "--label", key+"="+value)
 	}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -165,7 +166,7 @@ func (c *Carrier) Close() error {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 		defer cancel()
-		err := remove(ctx, "label="+carrierLabel+"="+c.id)
+		err := remove(ctx, owner.NetworkLabel+"="+c.id)
 		if c.events != nil {
 			c.events.close()
 		}

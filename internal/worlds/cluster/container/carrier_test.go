@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/owner"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -189,7 +190,7 @@ func TestANetworkOfContainersOutlivesItsFaults(t *testing.T) {
 	}
 	all(t, nodes, c.Stop)
 	all(t, nodes[:4], func(ctx context.Context, name string) error {
-		said, err := docker(ctx, nil, "run", "--rm", "--volumes-from", c.Container(name), "--label", carrierLabel+"="+c.id, c.config.Image,
+		said, err := docker(ctx, nil, "run", "--rm", "--volumes-from", c.Container(name), "--label", owner.NetworkLabel+"="+c.id, c.config.Image,
 			"check", inside+"/homes/"+name)
 		t.Log(said)
 		return err
@@ -263,7 +264,7 @@ func TestWhatADeadOwnerLeftIsRemoved(t *testing.T) {
 	if said, err := cmd.CombinedOutput(); err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("it was to die: %v\n%s", err, said)
 	}
-	of := func(dir string) string { return "label=" + folderLabel + "=" + dir }
+	of := func(dir string) string { return owner.FolderLabel + "=" + dir }
 	if n := left(t, of(dead.config.Dir)); n != 3 {
 		t.Fatalf("%d of a container, a network and a volume are left to remove", n)
 	}
@@ -304,7 +305,7 @@ func dieWithANode(t *testing.T, dir, image string) {
 func TestTwoMayRemoveTheSame(t *testing.T) {
 	name := image(t)
 	t.Parallel()
-	label := carrierLabel + "=" + newID()
+	label := owner.NetworkLabel + "=" + newID()
 	for range 3 {
 		if _, err := docker(t.Context(), nil, "run", "--detach", "--label", label, name); err != nil {
 			t.Fatal(err)
@@ -313,26 +314,26 @@ func TestTwoMayRemoveTheSame(t *testing.T) {
 	var both sync.WaitGroup
 	for range 3 {
 		both.Go(func() {
-			if err := remove(t.Context(), "label="+label); err != nil {
+			if err := remove(t.Context(), label); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	both.Wait()
-	if n := left(t, "label="+label); n != 0 {
+	if n := left(t, label); n != 0 {
 		t.Errorf("%d things are left", n)
 	}
 }
 
-// left counts what a filter lets through.
-func left(t *testing.T, filter string) (n int) {
+// left counts what has a label.
+func left(t *testing.T, label string) (n int) {
 	t.Helper()
-	for _, kind := range kinds {
-		answer, err := docker(t.Context(), nil, append(kind.list(filter), "--quiet")...)
+	for kind := range kinds {
+		all, err := engine{}.List(t.Context(), kind, label)
 		if err != nil {
 			t.Fatal(err)
 		}
-		n += len(lines(answer))
+		n += len(all)
 	}
 	return n
 }

@@ -157,12 +157,12 @@ func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 	}
 	d.do("docker", "swarm", "init", "--advertise-addr", "127.0.0.1")
 	t.Cleanup(func() {
-		filter := "label=com.docker.stack.namespace=" + d.name
+		label := "com.docker.stack.namespace=" + d.name
 		d.do("docker", "stack", "rm", d.name)
 		d.do("docker", "swarm", "leave", "--force")
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		if err := remove(ctx, filter); err != nil {
+		if err := remove(ctx, label); err != nil {
 			t.Error(err)
 		}
 	})

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+
+	"github.com/cowboyinc/devnet/internal/environment/owner"
 )
 
 // events follows what the engine tells of a network's containers.
@@ -25,7 +27,7 @@ func listen(ctx context.Context, id string, died func(container, code string)) (
 	}
 	life, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(life, "docker", "events", "--since", now, "--filter", "type=container", "--filter", "event=die",
-		"--filter", "label="+carrierLabel+"="+id, "--format", "{{.Actor.Attributes.name}} {{.Actor.Attributes.exitCode}}")
+		"--filter", "label="+owner.NetworkLabel+"="+id, "--format", "{{.Actor.Attributes.name}} {{.Actor.Attributes.exitCode}}")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

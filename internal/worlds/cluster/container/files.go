@@ -19,8 +19,8 @@ const inside = "/devnet"
 // port is that of a node's HTTP API in its container, as its settings have it.
 const port = 4000
 
-// owner is who the image runs as.
-const owner = 4000
+// imageUser is who the image runs as.
+const imageUser = 4000
 
 // genesisFile is what hosts calls it.
 const genesisFile = "genesis.cbor"
@@ -35,7 +35,7 @@ func (c *Carrier) files(name string) (io.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		header := &tar.Header{Name: file, Mode: 0o600, Size: int64(len(data)), Uid: owner, Gid: owner}
+		header := &tar.Header{Name: file, Mode: 0o600, Size: int64(len(data)), Uid: imageUser, Gid: imageUser}
 		if err := w.WriteHeader(header); err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cowboyinc/devnet/internal/environment/neighbours"
+	"github.com/cowboyinc/devnet/internal/environment/owner"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 )
 
@@ -21,7 +22,7 @@ func roomFor(ctx context.Context, nodes []cluster.Node) error {
 		return nil
 	}
 	name, err := docker(ctx, nil, "info", "--format", "{{.Name}}")
-	if err != nil || name != machine() {
+	if err != nil || name != owner.Machine() {
 		return err
 	}
 	return crowded

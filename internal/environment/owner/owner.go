@@ -1,0 +1,203 @@
+// Package owner marks what a container engine holds with the process that made it, and
+// removes what a process left that has died.
+//
+// A process owns a folder while it holds the lock of a file there. The system releases the
+// lock with the process, however that ends: no number of a process has to be compared.
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Labels of what a process makes: of which network it is, and on which machine the folder
+// is that its owner has locked.
+const (
+	NetworkLabel = "devnet.carrier"
+	FolderLabel  = "devnet.folder"
+	machineLabel = "devnet.machine"
+)
+
+// lockFile is locked for as long as the owner of a network lives.
+const lockFile = "carrier.lock"
+
+// temporary begins the names of folders that hold nothing but the lock.
+const temporary = "devnet-owner-"
+
+// Labels returns the labels of a network whose owner has claimed dir, an absolute path.
+func Labels(network, dir string) map[string]string {
+	return map[string]string{NetworkLabel: network, FolderLabel: dir, machineLabel: Machine()}
+}
+
+// Machine is what this machine calls itself.
+func Machine() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unnamed"
+	}
+	return name
+}
+
+// Claim makes this process the owner of a folder's network until the file is closed.
+func Claim(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := lock(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("the nodes of %s run already, of another process: stop that, or take another folder", dir), f.Close())
+	}
+	return f, nil
+}
+
+// kept are the files of ClaimNew: the collector closes what nobody refers to.
+var kept sync.Map
+
+// ClaimNew makes a folder for the lock alone and claims it, until Release or the end of
+// the process.
+func ClaimNew() (*os.File, error) {
+	dir, err := os.MkdirTemp("", temporary)
+	if err != nil {
+		return nil, err
+	}
+	f, err := Claim(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	kept.Store(f, true)
+	return f, nil
+}
+
+// Release gives up what ClaimNew made.
+func Release(f *os.File) error {
+	kept.Delete(f)
+	err := forget(filepath.Dir(f.Name()))
+	return errors.Join(err, f.Close())
+}
+
+// forget removes a folder of ClaimNew. Other folders stay: they have files of their owner.
+func forget(dir string) error {
+	if !strings.HasPrefix(filepath.Base(dir), temporary) {
+		return nil
+	}
+	err := errors.Join(os.Remove(filepath.Join(dir, lockFile)), os.Remove(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // another process was first
+	}
+	return err
+}
+
+// owned reports whether the owner of a folder's network lives.
+func owned(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, lockFile))
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist) // who may not look does not judge
+	}
+	defer f.Close()
+	return locked(f)
+}
+
+// Kind is one kind of what an engine holds. They can be removed in this order.
+type Kind int
+
+// Kinds.
+const (
+	Containers Kind = iota
+	Networks
+	Volumes
+	kinds
+)
+
+// Held is one thing that an engine holds, with the values of its labels.
+type Held struct{ ID, Network, Folder string }
+
+// Engine is a container engine.
+type Engine interface {
+	// List returns what has a label, KEY=VALUE. Containers that do not run are among it.
+	List(ctx context.Context, kind Kind, label string) ([]Held, error)
+	// Remove removes all of ids that it can, those that run too.
+	Remove(ctx context.Context, kind Kind, ids []string) error
+}
+
+// Reap removes the containers, networks and volumes of networks of this machine whose
+// owner died, and returns the folders of these.
+func Reap(ctx context.Context, e Engine) (folders []string, err error) {
+	left := map[string]string{} // network → folder
+	for kind := range kinds {
+		all, err := e.List(ctx, kind, machineLabel+"="+Machine())
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range all {
+			left[one.Network] = one.Folder
+		}
+	}
+	var errs []error
+	for _, network := range slices.Sorted(maps.Keys(left)) {
+		folder := left[network]
+		if network == "" || owned(folder) {
+			continue
+		}
+		err := Remove(ctx, e, NetworkLabel+"="+network)
+		if err == nil {
+			err = forget(folder)
+		}
+		errs = append(errs, err)
+		folders = append(folders, folder)
+	}
+	slices.Sort(folders)
+	return folders, errors.Join(errs...)
+}
+
+// removalLooks is how often it is looked whether what somebody else removes is gone.
+const removalLooks = 50 * time.Millisecond
+
+// beingRemoved says that somebody else was first, and has not ended: the network of a
+// Swarm that this engine has left goes by itself, and is listed for some seconds.
+func beingRemoved(err error) bool {
+	return err != nil && slices.ContainsFunc([]string{"already in progress", "not a swarm manager", "not found", "no such"},
+		func(why string) bool { return strings.Contains(strings.ToLower(err.Error()), why) })
+}
+
+// Remove removes all that has a label, KEY=VALUE. What somebody else removes meanwhile is
+// gone all the same.
+func Remove(ctx context.Context, e Engine, label string) error {
+	for kind := range kinds {
+		var refused error
+		// Again: a container that was being made when all were listed is there now, and
+		// one that somebody else is removing is refused for as long as that lasts.
+		for try := 0; try < 2 || beingRemoved(refused) && ctx.Err() == nil; try++ {
+			if beingRemoved(refused) {
+				select {
+				case <-time.After(removalLooks):
+				case <-ctx.Done():
+				}
+			}
+			all, err := e.List(ctx, kind, label)
+			if err != nil {
+				return err
+			}
+			if len(all) == 0 {
+				refused = nil
+				break
+			}
+			var ids []string
+			for _, one := range all {
+				ids = append(ids, one.ID)
+			}
+			refused = e.Remove(ctx, kind, ids)
+		}
+		if refused != nil {
+			return refused
+		}
+	}
+	return nil
+}

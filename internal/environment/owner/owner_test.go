@@ -1,0 +1,157 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// holds is an engine that holds what it is given, by kind.
+type holds struct {
+	all     map[Kind][]Held
+	machine string
+	refuses []error // the next answers of Remove
+}
+
+func (h *holds) List(_ context.Context, kind Kind, label string) (found []Held, err error) {
+	for _, one := range h.all[kind] {
+		if label == NetworkLabel+"="+one.Network || label == machineLabel+"="+h.machine {
+			found = append(found, one)
+		}
+	}
+	return found, nil
+}
+
+func (h *holds) Remove(_ context.Context, kind Kind, ids []string) error {
+	if kind == Networks && slices.ContainsFunc(h.all[Containers], func(c Held) bool { return strings.HasPrefix(ids[0], c.Network+"-") }) {
+		return errors.New("network has active endpoints")
+	}
+	if len(h.refuses) > 0 {
+		err := h.refuses[0]
+		h.refuses = h.refuses[1:]
+		return err
+	}
+	h.all[kind] = slices.DeleteFunc(h.all[kind], func(one Held) bool { return slices.Contains(ids, one.ID) })
+	return nil
+}
+
+// of has one thing of each kind of a network.
+func (h *holds) of(network, folder string) {
+	for kind := range kinds {
+		h.all[kind] = append(h.all[kind], Held{fmt.Sprintf("%s-%d", network, kind), network, folder})
+	}
+}
+
+const liveIn = "DEVNET_TEST_LIVE_IN"
+
+// What a process left that was killed is removed; what the living have stays, of this
+// process and of others, and of other machines.
+func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
+	if dir := os.Getenv(liveIn); dir != "" {
+		if _, err := Claim(dir); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("claimed")
+		select {}
+	}
+	other := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", t.Name()+"$")
+	cmd.Env = append(os.Environ(), liveIn+"="+other)
+	said, err := cmd.StdoutPipe()
+	if err != nil || cmd.Start() != nil {
+		t.Fatal(err)
+	}
+	if _, err := said.Read(make([]byte, 7)); err != nil {
+		t.Fatal(err)
+	}
+	mine, err := ClaimNew()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &holds{all: map[Kind][]Held{}, machine: Machine()}
+	h.of("mine", filepath.Dir(mine.Name()))
+	h.of("theirs", other)
+	h.of("gone", filepath.Join(other, "gone"))
+	h.of("", "/nobody")
+	if removed, err := Reap(t.Context(), h); err != nil || !slices.Equal(removed, []string{filepath.Join(other, "gone")}) {
+		t.Fatalf("removed %v, %v", removed, err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if removed, err := Reap(t.Context(), h); err != nil || !slices.Equal(removed, []string{other}) {
+		t.Fatalf("after the kill: removed %v, %v", removed, err)
+	}
+	for kind := range kinds {
+		if left := len(h.all[kind]); left != 2 {
+			t.Errorf("%d things of the kind %d are left, want those of the living and of nobody", left, kind)
+		}
+	}
+	if err := Release(mine); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Dir(mine.Name())); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the folder of the lock is left: %v", err)
+	}
+}
+
+// The folder of ClaimNew goes with what its dead owner left; any other folder stays.
+func TestTheFolderOfADeadTestIsRemoved(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	f, err := ClaimNew()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead, own := filepath.Dir(f.Name()), t.TempDir()
+	if err := f.Close(); err != nil { // as the system does
+		t.Fatal(err)
+	}
+	h := &holds{all: map[Kind][]Held{}, machine: Machine()}
+	h.of("dead", dead)
+	h.of("own", own)
+	if removed, err := Reap(t.Context(), h); err != nil || len(removed) != 2 {
+		t.Fatalf("removed %v, %v", removed, err)
+	}
+	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left: %v", dead, err)
+	}
+	if _, err := os.Stat(own); err != nil {
+		t.Errorf("%s is gone: %v", own, err)
+	}
+}
+
+func TestAFolderHasOneOwner(t *testing.T) {
+	dir := t.TempDir()
+	f, err := Claim(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Claim(dir); err == nil || !strings.Contains(err.Error(), "run already, of another process") {
+		t.Errorf("it has two owners: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Claim(dir); err != nil || again.Close() != nil {
+		t.Error(err)
+	}
+}
+
+// Two may remove the same at once: one is refused for as long as the other takes.
+func TestARemovalByAnotherIsWaitedFor(t *testing.T) {
+	for said, waits := range map[string]bool{"removal of container 12 is already in progress": true, "No such container: 12": true,
+		"network n not found": true, "permission denied": false} {
+		h := &holds{all: map[Kind][]Held{}, refuses: slices.Repeat([]error{errors.New(said)}, 3)}
+		h.of("n", "/n")
+		if err := Remove(t.Context(), h, NetworkLabel+"=n"); (err == nil) != waits {
+			t.Errorf("%q: %v", said, err)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package devnet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+
+	moby "github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+
+	"github.com/cowboyinc/devnet/internal/environment/owner"
+)
+
+// claim is a network's mark of this process, for as long as that lives.
+type claim struct {
+	lock   *os.File
+	labels map[string]string // of all that is made for the network
+}
+
+// newClaim removes what processes left that were killed, and marks what comes.
+func newClaim(ctx context.Context, engine *testcontainers.DockerClient) (*claim, error) {
+	if _, err := owner.Reap(ctx, reaped{engine}); err != nil {
+		return nil, fmt.Errorf("containers of a test that was killed cannot be removed: %w", err)
+	}
+	lock, err := owner.ClaimNew()
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Dir(lock.Name())
+	return &claim{lock, owner.Labels(filepath.Base(dir), dir)}, nil
+}
+
+// release is called when all that was marked is gone.
+func (c *claim) release() error {
+	if c == nil {
+		return nil
+	}
+	return owner.Release(c.lock)
+}
+
+// label is the option of a container of the network.
+func (c *claim) label() testcontainers.CustomizeRequestOption {
+	return testcontainers.WithLabels(c.labels)
+}
+
+// labelled are the labels of a volume of the network.
+func (c *claim) labelled() map[string]string {
+	all := testcontainers.GenericLabels()
+	maps.Copy(all, c.labels)
+	return all
+}
+
+// reaped is the engine as its API has it.
+type reaped struct{ *testcontainers.DockerClient }
+
+// List implements owner.Engine.
+func (e reaped) List(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
+	filter := moby.Filters{}.Add("label", label)
+	add := func(id string, labels map[string]string) {
+		all = append(all, owner.Held{ID: id, Network: labels[owner.NetworkLabel], Folder: labels[owner.FolderLabel]})
+	}
+	switch kind {
+	case owner.Containers:
+		list, err := e.ContainerList(ctx, moby.ContainerListOptions{All: true, Filters: filter})
+		for _, one := range list.Items {
+			add(one.ID, one.Labels)
+		}
+		return all, err
+	case owner.Networks:
+		list, err := e.NetworkList(ctx, moby.NetworkListOptions{Filters: filter})
+		for _, one := range list.Items {
+			add(one.ID, one.Labels)
+		}
+		return all, err
+	default:
+		list, err := e.VolumeList(ctx, moby.VolumeListOptions{Filters: filter})
+		for _, one := range list.Items {
+			add(one.Name, one.Labels)
+		}
+		return all, err
+	}
+}
+
+// Remove implements owner.Engine.
+func (e reaped) Remove(ctx context.Context, kind owner.Kind, ids []string) error {
+	errs := make([]error, len(ids))
+	var all sync.WaitGroup
+	for i, id := range ids {
+		all.Go(func() {
+			switch kind {
+			case owner.Containers:
+				_, errs[i] = e.ContainerRemove(ctx, id, moby.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
+			case owner.Networks:
+				_, errs[i] = e.NetworkRemove(ctx, id, moby.NetworkRemoveOptions{})
+			default:
+				_, errs[i] = e.VolumeRemove(ctx, id, moby.VolumeRemoveOptions{Force: true})
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,104 @@
+package devnet
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/testcontainers/testcontainers-go"
+
+	"github.com/cowboyinc/devnet/client"
+)
+
+// askPatience is how long one validator may take to answer about a node: one that is
+// frozen does not.
+const askPatience = 2 * time.Second
+
+// WaitReady waits until this node takes part, whatever other nodes do: a validator, until
+// it has what it needs to make blocks and has the highest block that the others had at the
+// call; a runner, until the votes that some validator has attest it. It waits for two
+// minutes at most, and no longer than the container runs.
+func (n *Node) WaitReady(ctx context.Context) error {
+	var container *testcontainers.DockerContainer
+	if err := n.order(ctx, true, func() error {
+		container = n.container
+		return nil
+	}); err != nil {
+		return err
+	}
+	return whileRunning(ctx, container, n.awaitReady)
+}
+
+func (n *Node) awaitReady(ctx context.Context) error {
+	tick := time.NewTicker(answerEvery)
+	defer tick.Stop()
+	var others client.Height
+	if n.kind == validator {
+		others = n.cluster.highest(ctx)
+	}
+	why := "no validator answers"
+	for {
+		for _, from := range n.informed() {
+			ready, err := ask(ctx, from)
+			if err != nil {
+				continue
+			}
+			if why = n.lacks(ready, others); why == "" {
+				return nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %s: %w", n.name, why, ctx.Err())
+		}
+	}
+}
+
+// informed are the clients of those who know how the node does: of a validator, itself.
+func (n *Node) informed() (all []*client.Client) {
+	if n.kind == validator {
+		return []*client.Client{n.Client()}
+	}
+	for _, v := range n.cluster.nodes[:n.cluster.settings.validators] {
+		all = append(all, v.Client())
+	}
+	return all
+}
+
+func ask(ctx context.Context, from *client.Client) (client.Ready, error) {
+	ctx, cancel := context.WithTimeout(ctx, askPatience)
+	defer cancel()
+	return from.Ready(ctx)
+}
+
+// lacks is what the node waits for, "" where nothing is left.
+func (n *Node) lacks(ready client.Ready, others client.Height) string {
+	for _, one := range ready.Nodes {
+		switch {
+		case one.Name != n.name || one.Kind != n.kind:
+		case len(one.Missing) > 0:
+			return one.Missing[0]
+		case one.Height < others && n.kind == validator:
+			return fmt.Sprintf("it is at height %d, others were at %d", one.Height, others)
+		case one.Ready:
+			return ""
+		}
+	}
+	return "it is not known yet"
+}
+
+// highest is the highest block that a validator has now.
+func (c *Cluster) highest(ctx context.Context) (most client.Height) {
+	var mu sync.Mutex
+	_ = each(c.nodes[:c.settings.validators], func(n *Node) error {
+		if ready, err := ask(ctx, n.Client()); err == nil { // one that does not answer is not waited for
+			mu.Lock()
+			defer mu.Unlock()
+			most = max(most, ready.Height)
+		}
+		return nil
+	})
+	return most
+}
