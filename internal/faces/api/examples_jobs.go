@@ -27,5 +27,5 @@ var (
 		Subset: []types.Address{exampleAddress}, MaxConcurrentJobs: 4, Accepting: true, Capabilities: []string{"custom", "llm"},
 		Entitlements: []string{}, Changes: exampleChanges, RateCard: system.RateCard{ComputeSecond: types.WeiOf(1000)}, LastHeartbeat: 12,
 		Heard: []model.RunnerEvent{exampleHeard}}
-	exampleHeard = model.RunnerEvent{Height: 12, What: model.RunnerConnected, Runner: exampleActorAt, Validator: exampleAddress}
+	exampleHeard = model.RunnerEvent{Height: 12, What: model.HeardConnected, Runner: exampleActorAt, Validator: exampleAddress}
 )

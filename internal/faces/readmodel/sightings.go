@@ -156,17 +156,17 @@ func ofRunner(validator types.Address, report gateway.Report) (e model.RunnerEve
 	}
 	switch r := report.(type) {
 	case gateway.Arrived:
-		return of(model.RunnerConnected, r.Runner, ""), true, true
+		return of(model.HeardConnected, r.Runner, ""), true, true
 	case gateway.Left:
-		return of(model.RunnerLeft, r.Runner, r.Reason), true, true
+		return of(model.HeardLeft, r.Runner, r.Reason), true, true
 	case gateway.Refused:
-		return of(model.RunnerRefused, r.Peer, string(r.Reason)), r.Registered, true
+		return of(model.HeardRefused, r.Peer, string(r.Reason)), r.Registered, true
 	case gateway.Pressed:
-		e = of(model.RunnerBackpressure, r.Runner, r.Load.Reason)
+		e = of(model.HeardBackpressure, r.Runner, r.Load.Reason)
 		e.ActiveJobs, e.MaxConcurrentJobs, e.Accepting = &r.Load.Active, &r.Load.Most, &r.Load.Accepting
 		return e, true, true
 	case gateway.Amended:
-		return of(model.RunnerCapabilities, r.Runner, r.Said), true, true
+		return of(model.HeardCapabilities, r.Runner, r.Said), true, true
 	}
 	return e, false, false
 }

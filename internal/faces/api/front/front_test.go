@@ -93,7 +93,7 @@ func (f *fleet) serve(name string) http.Handler {
 		r0.Changes = &model.RunnerChanges{RemovedCapabilities: []string{"llm"}}
 	}
 	tell("/runners", func() any { return []model.Runner{r0, {Name: "r1"}} })
-	r0.Heard = []model.RunnerEvent{{Height: types.Height(9 - name[1] + '0'), What: model.RunnerConnected, Validator: address(name)}}
+	r0.Heard = []model.RunnerEvent{{Height: types.Height(9 - name[1] + '0'), What: model.HeardConnected, Validator: address(name)}}
 	tell("/runner/{address}", func() any { return r0 })
 	seen := address(name)
 	tell("/job/{id}/story", func() any {

@@ -44,11 +44,11 @@ type Runner struct {
 
 // What validators hear of runners.
 const (
-	RunnerConnected    = "connected"
-	RunnerLeft         = "left"
-	RunnerRefused      = "refused"
-	RunnerBackpressure = "backpressure"
-	RunnerCapabilities = "capabilities"
+	HeardConnected    = "connected"
+	HeardLeft         = "left"
+	HeardRefused      = "refused"
+	HeardBackpressure = "backpressure"
+	HeardCapabilities = "capabilities"
 )
 
 // RunnerEvent is something that a validator heard of a runner beside the chain (decision
