@@ -93,11 +93,15 @@ func TestJ22ADeltaIsReported(t *testing.T) {
 func TestJ22ARefusalSaysWhetherTheRunnerIsRegistered(t *testing.T) {
 	w := newWorld(t, nil)
 	w.connect("nobody", 1).openControl().say(0, w.connect("nobody", 2).helloOf())
-	known := w.live("r0")
-	known.raw(0, 0x77)
 	for _, r := range reported[Refused](w) {
 		if r.Registered {
 			t.Errorf("%+v", r)
 		}
+	}
+	w.register("r0")
+	w.block(nil)
+	w.connect("r0", 3).openControl().greet().raw(0, 0x77)
+	if got := reported[Refused](w); len(got) != 1 || !got[0].Registered {
+		t.Errorf("%+v", got)
 	}
 }

@@ -69,3 +69,14 @@ func TestTheShelfIsWhatTheDumbTwinSays(t *testing.T) {
 		t.Errorf("%v, want %v", s.all, twin)
 	}
 }
+
+// A result that came without a connection may be anybody's, for any job: the story of that
+// job has no word of it.
+func TestJ22AResultOfAStrangerIsInNoStory(t *testing.T) {
+	s, of := new(Sightings), gateway.AssignmentID{Job: types.Hash{1}}
+	s.Saw(1, types.Address{9}, gateway.NotTaken{Assignment: of, Why: "over", Polled: true})
+	s.Saw(1, types.Address{9}, gateway.NotTaken{Assignment: of, Why: "too long"})
+	if got := s.ofJob(of.Job); len(got) != 1 || *got[0].Detail != "too long" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -21,10 +21,10 @@ import (
 // nothing, and each has a file.
 const maxQlogs = 4_096
 
-// Watch writes what tools need that look into the QUIC connections of one node: a qlog
-// file for each connection (draft-ietf-quic-qlog-main-schema), and the TLS secrets, one
-// line each, in the format of NSS. Who has the secrets reads the connections. A nil Watch
-// writes nothing.
+// Watch writes qlog files and TLS secrets of the QUIC connections of one node, for tools
+// that look into them. Each connection has a file (draft-ietf-quic-qlog-main-schema). Each
+// secret is a line in the format of NSS, with which anybody can read the connection. A nil
+// Watch writes nothing.
 type Watch struct {
 	dir   string // of the qlog files; "": none are written
 	keys  io.Writer
@@ -48,14 +48,14 @@ func NewWatch(dir, node string, keys io.Writer, log *slog.Logger) (*Watch, error
 	return w, nil
 }
 
-// QUIC has a configuration's connections write qlog files.
+// QUIC makes the connections of a configuration write qlog files.
 func (w *Watch) QUIC(config *quic.Config) {
 	if w != nil && w.dir != "" {
 		config.Tracer = w.trace
 	}
 }
 
-// TLS has a configuration's connections write their secrets.
+// TLS makes the connections of a configuration write their secrets.
 func (w *Watch) TLS(config *tls.Config) {
 	if w != nil && w.keys != nil {
 		config.KeyLogWriter = w.keys
