@@ -103,6 +103,28 @@ func TestJ21OneRefusalOfACommitteeIsOnePlace(t *testing.T) {
 	}
 }
 
+// J21: a place that no other runner takes stays empty, and costs the refuser nothing.
+func TestJ21AnEmptyPlaceCostsTheRefuserNothing(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	id := w.drawn(spec(3))
+	names := w.committee(id)
+	w.must(w.refuse("v0", id, names[0]))
+	for _, name := range names[1:] {
+		w.must(w.commit("v0", id, name, "work"))
+	}
+	for deadline := w.job(id).CommitDeadline(); w.block.Height <= deadline; {
+		w.end()
+	}
+	for _, name := range names[1:] {
+		w.must(w.reveal(OpReveal, id, name, "work"))
+	}
+	w.end()
+	if r := w.runner(names[0]); !w.happened("job.completed") || r.Reputation != 75 || r.ActiveJobs != 0 {
+		t.Errorf("the refuser has a reputation of %d and %d jobs", r.Reputation, r.ActiveJobs)
+	}
+}
+
 // J21: no validator makes up a refusal, nor one of a spec that it made up.
 func TestJ21ARefusalIsItsRunners(t *testing.T) {
 	w := newWorld(t)
