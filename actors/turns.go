@@ -9,7 +9,7 @@ import (
 )
 
 // line is the waiting messages of one receiver. The callbacks of one submitter's jobs
-// are a line of their own.
+// are a separate line.
 //
 // Spec: decisions C16, J16.
 type line struct {

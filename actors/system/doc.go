@@ -27,21 +27,21 @@
 //	standing/a     Standing: health, stake, reputation, jobs, heartbeat
 //	rotation       selection.Rotation, the subsets in force
 //
-// of 0x02, where 'j' is a job's id, 'k' a byte, 'n' eight:
+// of 0x02, where 'j' is a job's id, 'k' a byte:
 //
 //	jobs           Jobs, counters of all of them
 //	job/j          Job, while it is open
 //	spec/j         its JobSpec, canonical, which runners get
 //	nonce/a        how many jobs an address submitted, eight bytes
 //	mru/ak         selection.MRU of submitter and kind
-//	callback/n     who gets what a callback leaves, by its message's number
 //
 // and of 0x03:
 //
 //	commitments/ja the Commitments for a member
 //	result/ja      the result that it revealed
 //
-// Beside them stand j/w and j/d, the jobs that wait and all open ones by deadline:
+// Beside them stand j/w, j/v and j/d, the jobs that wait, those with an emptied place,
+// and all open ones by deadline:
 // storage has no order, and these have. They follow from the jobs. What an ended job
 // had in state is gone.
 //

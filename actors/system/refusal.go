@@ -50,7 +50,7 @@ func (r *Refusal) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	case fault != nil:
 		return fault
 	case r.Drawn != j.Since:
-		return refusef("other_draw", "a refusal of the draw of block %d; that of job %s is of block %d", r.Drawn, j.ID, j.Since)
+		return refusef("other_draw", "a refusal for the draw of block %d; job %s was drawn in block %d", r.Drawn, j.ID, j.Since)
 	case r.Spec != types.Keccak(RawSpecOf(b.State, j.ID)):
 		return refusef("other_spec", "a refusal of a spec that job %s does not have", j.ID)
 	case m.Committed > 0:
@@ -62,7 +62,7 @@ func (r *Refusal) Precheck(b *InBlock, _ types.Address) *types.Fault {
 }
 
 // Perform implements Report. It empties the runner's place, which the end of the block
-// draws anew.
+// draws again.
 func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 	j, m, _ := b.standing(r.JobID, r.Runner)
 	b.unindex(j)
@@ -89,7 +89,7 @@ func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 	return effect
 }
 
-// vacant lists jobs with a place to be drawn anew, at most so many.
+// vacant lists jobs with a place to be drawn again, at most the given number.
 func (b *InBlock) vacant(most uint64) (ids []types.Hash) {
 	b.State.Scan([]byte(prefixVacant), after(prefixVacant), func(_, id []byte) bool {
 		if uint64(len(ids)) < most {
@@ -100,7 +100,7 @@ func (b *InBlock) vacant(most uint64) (ids []types.Hash) {
 	return ids
 }
 
-// Vacancies reports whether a committee has a place to be drawn anew.
+// Vacancies reports whether a committee has a place to be drawn again.
 func Vacancies(s actors.Reader) (any bool) {
 	s.Scan([]byte(prefixVacant), after(prefixVacant), func(_, _ []byte) bool {
 		any = true
@@ -109,7 +109,7 @@ func Vacancies(s actors.Reader) (any bool) {
 	return any
 }
 
-// refill draws anew what refusals emptied. While other members work, runners take the
+// refill draws again what refusals emptied. While other members work, runners take the
 // empty places, as many as there are candidates. A committee whose members all refused
 // ends, and its job is drawn as a whole, with all of its time.
 //
