@@ -23,7 +23,7 @@ type claim struct {
 
 // newClaim removes what processes left that were killed, and marks what comes.
 func newClaim(ctx context.Context, engine *testcontainers.DockerClient) (*claim, error) {
-	if _, err := owner.Reap(ctx, reaped{engine}); err != nil {
+	if _, err := owner.Reap(ctx, owner.Engine{List: reaped{engine}.list, Remove: reaped{engine}.remove}); err != nil {
 		return nil, fmt.Errorf("containers of a test that was killed cannot be removed: %w", err)
 	}
 	lock, err := owner.ClaimNew()
@@ -54,11 +54,10 @@ func (c *claim) labelled() map[string]string {
 	return all
 }
 
-// reaped is the engine as its API has it.
+// reaped is an engine, by its API.
 type reaped struct{ *testcontainers.DockerClient }
 
-// List implements owner.Engine.
-func (e reaped) List(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
+func (e reaped) list(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
 	filter := moby.Filters{}.Add("label", label)
 	add := func(id string, labels map[string]string) {
 		all = append(all, owner.Held{ID: id, Network: labels[owner.NetworkLabel], Folder: labels[owner.FolderLabel]})
@@ -85,8 +84,7 @@ func (e reaped) List(ctx context.Context, kind owner.Kind, label string) (all []
 	}
 }
 
-// Remove implements owner.Engine.
-func (e reaped) Remove(ctx context.Context, kind owner.Kind, ids []string) error {
+func (e reaped) remove(ctx context.Context, kind owner.Kind, ids []string) error {
 	errs := make([]error, len(ids))
 	var all sync.WaitGroup
 	for i, id := range ids {

@@ -92,7 +92,7 @@ func TestAContainerANode(t *testing.T) {
 	pay() // three of four agree
 	must(v2.Wipe(ctx))
 	must(v2.Restart(ctx))
-	must(v2.Client().WaitReady(ctx)) // it has everything from the others
+	must(v2.WaitReady(ctx)) // it has everything from the others
 	must(n.Runner("r1").Drop(ctx))
 	pay()
 

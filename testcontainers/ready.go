@@ -15,9 +15,9 @@ import (
 // frozen does not.
 const askPatience = 2 * time.Second
 
-// WaitReady waits until this node takes part, whatever other nodes do: a validator, until
-// it has what it needs to make blocks and has the highest block that the others had at the
-// call; a runner, until the votes that some validator has attest it. It waits for two
+// WaitReady waits until this node takes part, whatever other nodes do. A validator has the
+// connections that it needs, and the highest block that the others had at the call. A
+// runner is present in the votes, as one validator at least knows them. It waits for two
 // minutes at most, and no longer than the container runs.
 func (n *Node) WaitReady(ctx context.Context) error {
 	var container *testcontainers.DockerContainer
@@ -73,7 +73,7 @@ func ask(ctx context.Context, from *client.Client) (client.Ready, error) {
 	return from.Ready(ctx)
 }
 
-// lacks is what the node waits for, "" where nothing is left.
+// lacks is the reason for waiting; "": the node is ready.
 func (n *Node) lacks(ready client.Ready, others client.Height) string {
 	for _, one := range ready.Nodes {
 		switch {

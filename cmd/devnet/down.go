@@ -23,7 +23,7 @@ func downCommand() *cli.Command {
 		Name: "down", Usage: "stop the network, or the validator, that runs on a home of this machine; its state stays",
 		Description: "Example: devnet down --home .devnet\nIt returns when the process has let the home go.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of its files"},
-			&cli.BoolFlag{Name: "containers", Usage: "instead, remove containers that a killed devnet run left on this machine"}, jsonFlag},
+			&cli.BoolFlag{Name: "containers", Usage: "instead, remove containers that a killed devnet run or test left on this machine"}, jsonFlag},
 		Action: down,
 	}
 }
@@ -86,7 +86,7 @@ func downContainers(c *cli.Context) error {
 	}
 	return emit(c, folders, func(w io.Writer) {
 		if len(folders) == 0 {
-			fmt.Fprintln(w, "No killed devnet left a container here.")
+			fmt.Fprintln(w, "No killed run or test left a container here.")
 		}
 		for _, folder := range folders {
 			fmt.Fprintf(w, "Removed the containers, volumes and network of %s.\n", folder)

@@ -237,7 +237,7 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 	return p, seedOf(c, &p)
 }
 
-// namespaceName is a label of RFC 1123, which Kubernetes wants of a namespace.
+// namespaceName matches the name of a namespace: a label of RFC 1123.
 var namespaceName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 func checkNamespace(c *cli.Context, p hosts.Plan) error {
@@ -245,7 +245,8 @@ func checkNamespace(c *cli.Context, p hosts.Plan) error {
 	case p.Format != hosts.Kubernetes && c.IsSet("namespace"):
 		return usage("Leave it out, or give --format kubernetes.", "--namespace: the format %s has none", p.Format)
 	case !namespaceName.MatchString(p.Namespace):
-		return usage("Give a name like "+hosts.Namespace+".", "--namespace: want 1 to 63 lower-case letters, digits and inner hyphens, got %.80q", p.Namespace)
+		return usage("Give a name like "+hosts.Namespace+".", "--namespace: want 1 to 63 lower-case letters, digits and inner hyphens, got %.80q",
+			p.Namespace)
 	}
 	return nil
 }

@@ -160,14 +160,14 @@ func reachable(address string) string {
 	return address
 }
 
-// exposed warns of an API that other machines can reach, "" where none can or it is strict.
+// exposed warns of an API that other machines can reach; "": none can, or the network is strict.
 func exposed(bound string, strict bool) string {
 	host, _, err := net.SplitHostPort(bound)
 	ip := net.ParseIP(host)
 	if strict || err != nil || ip == nil || ip.IsLoopback() {
 		return ""
 	}
-	return fmt.Sprintf("Warning: other machines can reach the API at %s. Whoever reaches it signs for the named accounts and injects faults.", bound)
+	return fmt.Sprintf("Warning: other machines can reach the API at %s. A caller signs for the named accounts and injects faults.", bound)
 }
 
 // quietly makes the end by a signal no error.

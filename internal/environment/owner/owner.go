@@ -18,8 +18,8 @@ import (
 	"time"
 )
 
-// Labels of what a process makes: of which network it is, and on which machine the folder
-// is that its owner has locked.
+// Labels name the network of a thing, and the folder that its owner has locked on which
+// machine.
 const (
 	NetworkLabel = "devnet.carrier"
 	FolderLabel  = "devnet.folder"
@@ -29,7 +29,7 @@ const (
 // lockFile is locked for as long as the owner of a network lives.
 const lockFile = "carrier.lock"
 
-// temporary begins the names of folders that hold nothing but the lock.
+// temporary begins the names of folders that hold only the lock.
 const temporary = "devnet-owner-"
 
 // Labels returns the labels of a network whose owner has claimed dir, an absolute path.
@@ -58,10 +58,10 @@ func Claim(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// kept are the files of ClaimNew: the collector closes what nobody refers to.
+// kept are the files of ClaimNew: the collector would close a file without a reference.
 var kept sync.Map
 
-// ClaimNew makes a folder for the lock alone and claims it, until Release or the end of
+// ClaimNew makes a folder that holds only the lock and claims it, until Release or the end of
 // the process.
 func ClaimNew() (*os.File, error) {
 	dir, err := os.MkdirTemp("", temporary)
@@ -105,7 +105,7 @@ func owned(dir string) bool {
 	return locked(f)
 }
 
-// Kind is one kind of what an engine holds. They can be removed in this order.
+// Kind is containers, networks or volumes. They can be removed in this order.
 type Kind int
 
 // Kinds.
@@ -120,11 +120,11 @@ const (
 type Held struct{ ID, Network, Folder string }
 
 // Engine is a container engine.
-type Engine interface {
-	// List returns what has a label, KEY=VALUE. Containers that do not run are among it.
-	List(ctx context.Context, kind Kind, label string) ([]Held, error)
-	// Remove removes all of ids that it can, those that run too.
-	Remove(ctx context.Context, kind Kind, ids []string) error
+type Engine struct {
+	// List returns the things with a label, KEY=VALUE, stopped containers too.
+	List func(ctx context.Context, kind Kind, label string) ([]Held, error)
+	// Remove removes as many of ids as it can, running containers too.
+	Remove func(ctx context.Context, kind Kind, ids []string) error
 }
 
 // Reap removes the containers, networks and volumes of networks of this machine whose
@@ -157,23 +157,23 @@ func Reap(ctx context.Context, e Engine) (folders []string, err error) {
 	return folders, errors.Join(errs...)
 }
 
-// removalLooks is how often it is looked whether what somebody else removes is gone.
+// removalLooks is the time between two looks at a removal by another process.
 const removalLooks = 50 * time.Millisecond
 
-// beingRemoved says that somebody else was first, and has not ended: the network of a
-// Swarm that this engine has left goes by itself, and is listed for some seconds.
+// beingRemoved reports a removal by another process, which has not ended. The engine itself
+// removes the network of a Swarm that it has left, and lists it for some seconds.
 func beingRemoved(err error) bool {
 	return err != nil && slices.ContainsFunc([]string{"already in progress", "not a swarm manager", "not found", "no such"},
 		func(why string) bool { return strings.Contains(strings.ToLower(err.Error()), why) })
 }
 
-// Remove removes all that has a label, KEY=VALUE. What somebody else removes meanwhile is
-// gone all the same.
+// Remove removes all that has a label, KEY=VALUE. Removals by other
+// processes are waited for.
 func Remove(ctx context.Context, e Engine, label string) error {
 	for kind := range kinds {
 		var refused error
-		// Again: a container that was being made when all were listed is there now, and
-		// one that somebody else is removing is refused for as long as that lasts.
+		// Again: a container that was being made when all were listed exists now. One that
+		// another process removes is refused until it is gone.
 		for try := 0; try < 2 || beingRemoved(refused) && ctx.Err() == nil; try++ {
 			if beingRemoved(refused) {
 				select {

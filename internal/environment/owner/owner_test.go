@@ -19,7 +19,9 @@ type holds struct {
 	refuses []error // the next answers of Remove
 }
 
-func (h *holds) List(_ context.Context, kind Kind, label string) (found []Held, err error) {
+func (h *holds) engine() Engine { return Engine{h.list, h.remove} }
+
+func (h *holds) list(_ context.Context, kind Kind, label string) (found []Held, err error) {
 	for _, one := range h.all[kind] {
 		if label == NetworkLabel+"="+one.Network || label == machineLabel+"="+h.machine {
 			found = append(found, one)
@@ -28,7 +30,7 @@ func (h *holds) List(_ context.Context, kind Kind, label string) (found []Held, 
 	return found, nil
 }
 
-func (h *holds) Remove(_ context.Context, kind Kind, ids []string) error {
+func (h *holds) remove(_ context.Context, kind Kind, ids []string) error {
 	if kind == Networks && slices.ContainsFunc(h.all[Containers], func(c Held) bool { return strings.HasPrefix(ids[0], c.Network+"-") }) {
 		return errors.New("network has active endpoints")
 	}
@@ -50,8 +52,8 @@ func (h *holds) of(network, folder string) {
 
 const liveIn = "DEVNET_TEST_LIVE_IN"
 
-// What a process left that was killed is removed; what the living have stays, of this
-// process and of others, and of other machines.
+// The things of a killed process are removed. Those of live processes stay, of this one and
+// of another.
 func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 	if dir := os.Getenv(liveIn); dir != "" {
 		if _, err := Claim(dir); err != nil {
@@ -79,19 +81,19 @@ func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 	h.of("theirs", other)
 	h.of("gone", filepath.Join(other, "gone"))
 	h.of("", "/nobody")
-	if removed, err := Reap(t.Context(), h); err != nil || !slices.Equal(removed, []string{filepath.Join(other, "gone")}) {
+	if removed, err := Reap(t.Context(), h.engine()); err != nil || !slices.Equal(removed, []string{filepath.Join(other, "gone")}) {
 		t.Fatalf("removed %v, %v", removed, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if removed, err := Reap(t.Context(), h); err != nil || !slices.Equal(removed, []string{other}) {
+	if removed, err := Reap(t.Context(), h.engine()); err != nil || !slices.Equal(removed, []string{other}) {
 		t.Fatalf("after the kill: removed %v, %v", removed, err)
 	}
 	for kind := range kinds {
 		if left := len(h.all[kind]); left != 2 {
-			t.Errorf("%d things of the kind %d are left, want those of the living and of nobody", left, kind)
+			t.Errorf("%d things of the kind %d are left, want those of live owners and without one", left, kind)
 		}
 	}
 	if err := Release(mine); err != nil {
@@ -102,7 +104,7 @@ func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 	}
 }
 
-// The folder of ClaimNew goes with what its dead owner left; any other folder stays.
+// A folder of ClaimNew is removed with the things of its dead owner; other folders stay.
 func TestTheFolderOfADeadTestIsRemoved(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	f, err := ClaimNew()
@@ -116,7 +118,7 @@ func TestTheFolderOfADeadTestIsRemoved(t *testing.T) {
 	h := &holds{all: map[Kind][]Held{}, machine: Machine()}
 	h.of("dead", dead)
 	h.of("own", own)
-	if removed, err := Reap(t.Context(), h); err != nil || len(removed) != 2 {
+	if removed, err := Reap(t.Context(), h.engine()); err != nil || len(removed) != 2 {
 		t.Fatalf("removed %v, %v", removed, err)
 	}
 	if _, err := os.Stat(dead); !errors.Is(err, os.ErrNotExist) {
@@ -150,7 +152,7 @@ func TestARemovalByAnotherIsWaitedFor(t *testing.T) {
 		"network n not found": true, "permission denied": false} {
 		h := &holds{all: map[Kind][]Held{}, refuses: slices.Repeat([]error{errors.New(said)}, 3)}
 		h.of("n", "/n")
-		if err := Remove(t.Context(), h, NetworkLabel+"=n"); (err == nil) != waits {
+		if err := Remove(t.Context(), h.engine(), NetworkLabel+"=n"); (err == nil) != waits {
 			t.Errorf("%q: %v", said, err)
 		}
 	}

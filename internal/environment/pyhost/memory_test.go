@@ -30,7 +30,7 @@ func TestHostsAreBoundedTogether(t *testing.T) {
 	}
 }
 
-// A container's limit is read from cgroup v2 and from v1, which writes a huge number where
+// A container's limit is read from cgroup v2 and from v1, which writes a huge number if
 // there is no limit.
 func TestTheLimitOfAContainerIsRead(t *testing.T) {
 	const v1, v2 = "sys/fs/cgroup/memory/memory.limit_in_bytes", "sys/fs/cgroup/memory.max"

@@ -301,19 +301,19 @@ type Validator struct {
 	View        types.View      `json:"view" required:"false" doc:"Its current view."`
 	Status      string          `json:"status" enum:"joining,active,leaving,left"`
 	Running     bool            `json:"running"`
-	Elsewhere   bool            `json:"elsewhere,omitempty" doc:"True where it runs in another process than the one that answers: then running tells whether the two are connected, and height, state_root, view, connections and runners are left out."`
+	Elsewhere   bool            `json:"elsewhere,omitempty" doc:"True if another process runs it than the one that answers. Then running is whether the two are connected; height, state_root, view, connections and runners are absent."`
 	Connections int             `json:"connections" required:"false" doc:"Live connections to other validators."`
 	Runners     int             `json:"runners" required:"false" doc:"Runners that are connected to it."`
 }
 
-// MarshalJSON leaves out what is not known of a validator that runs elsewhere: a height of
-// 0 would be a statement.
+// MarshalJSON omits the fields that are unknown for a validator elsewhere: a height of 0
+// would be a statement.
 func (v Validator) MarshalJSON() ([]byte, error) {
 	type plain Validator
 	if !v.Elsewhere {
 		return json.Marshal(plain(v))
 	}
-	type unknown *struct{} // nil: each stands in front of the field of the same name
+	type unknown *struct{} // nil: each hides the field of the same name
 	return json.Marshal(struct {
 		plain
 		Height      unknown `json:"height,omitempty"`
@@ -345,8 +345,8 @@ type DevnetAccount struct {
 type ReadyNode struct {
 	Name    string       `json:"name"`
 	Kind    string       `json:"kind" enum:"validator,runner"`
-	Ready   bool         `json:"ready" doc:"Of a validator elsewhere: whether it is connected with the one that answers."`
-	Height  types.Height `json:"height,omitempty" doc:"Of its latest final block. Absent before the first, and of a node that runs elsewhere."`
+	Ready   bool         `json:"ready" doc:"For a validator elsewhere: whether it is connected with the one that answers."`
+	Height  types.Height `json:"height,omitempty" doc:"The latest final block. Absent before the first, and for a validator elsewhere."`
 	Missing []string     `json:"missing" doc:"What this node waits for, in words; empty when it is ready."`
 }
 

@@ -45,9 +45,9 @@ func (n *Network) Compose() string {
 	return b.String()
 }
 
-// Swarm returns what a Swarm needs beside Compose: names of containers rather than virtual
-// addresses, since QUIC knows its peers by address, and ports of machines. A Swarm
-// publishes on no single address, so that these ports are open on all of a machine's.
+// Swarm returns the file that a Swarm needs besides Compose. Names are those of containers
+// rather than virtual addresses, since QUIC knows its peers by address. A Swarm publishes
+// on no single address, so that the ports are open on all addresses of a machine.
 func (n *Network) Swarm() string {
 	var b strings.Builder
 	b.WriteString(`# The stack of a Swarm: docker stack deploy -c compose.yaml -c compose.swarm.yaml NAME
@@ -83,7 +83,7 @@ const seededHead = `# The network of devnet up in containers, one a node: docker
 # the seed has all keys. devnet init --format compose makes a network with keys of its own.
 `
 
-const ownHead = `# A Cowboy network, a container a node: docker-compose up in this folder. On a Swarm:
+const ownHead = `# A Cowboy network, one container per node: docker-compose up in this folder. On a Swarm:
 # docker stack deploy -c compose.yaml -c compose.swarm.yaml NAME. The keys are its secrets.
 `
 
@@ -97,8 +97,8 @@ func (n *Network) composeHead() string {
 	} else {
 		b.WriteString(ownHead)
 	}
-	b.WriteString("#\n# The API signs for the named accounts and takes faults. It is published on 127.0.0.1, for\n" +
-		"# this machine alone.\nversion: \"3.8\"\n\nx-node: &node\n")
+	b.WriteString("#\n# The API signs for the named accounts and takes faults. It is published only on\n" +
+		"# 127.0.0.1.\nversion: \"3.8\"\n\nx-node: &node\n")
 	fmt.Fprintf(&b, "  image: %s\n  init: true\n  restart: unless-stopped\n  stop_grace_period: 40s\n", image)
 	if uid := os.Getuid(); !n.seeded() && uid != 0 { // whose files they are; root gives them to the image's user
 		fmt.Fprintf(&b, "  user: \"%d:%d\"\n", uid, os.Getgid())

@@ -99,7 +99,7 @@ func TestAComposeFileOfItsOwnHasEachNodesKeyAsASecret(t *testing.T) {
 	}
 }
 
-// The API signs for the named accounts: Docker Compose publishes it for this machine alone.
+// The API signs for the named accounts: Docker Compose publishes it only for this machine.
 func TestComposePublishesOnLoopbackAlone(t *testing.T) {
 	for format, published := range map[string]int{Seeded: 1, Compose: 4} {
 		n, err := Make(Plan{Chain: box.Config{Validators: 4, Runners: 1, ChainID: 8011, BlockTime: time.Second}, Seed: &seven, Format: format,

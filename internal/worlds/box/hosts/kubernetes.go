@@ -23,7 +23,7 @@ const (
 	podDir = "/run/devnet"
 )
 
-// Namespace is that of a plan that names none.
+// Namespace is the default of Plan.Namespace.
 const Namespace = "devnet"
 
 // maxObjectData bounds the data of a Secret or a ConfigMap, in bytes: Kubernetes refuses
@@ -47,14 +47,14 @@ func (e *LargeError) Error() string {
 	return fmt.Sprintf("the %s %s has %d bytes, and Kubernetes takes at most %d", e.Kind, e.Name, e.Bytes, maxObjectData)
 }
 
-const kubernetesHead = `# A Cowboy network, a pod a node: kubectl apply --server-side -f kubernetes.yaml
+const kubernetesHead = `# A Cowboy network, one pod per node: kubectl apply --server-side -f kubernetes.yaml
 #
 # Without --server-side, kubectl keeps a copy of each object in an annotation of at most
 # 262,144 bytes, which the genesis of a large network does not fit into.
 #
 # kubectl -n %s port-forward service/devnet 4000 has its API on http://127.0.0.1:4000. The
-# API signs for the named accounts. Of other pods, those with the label %s: "true"
-# reach it, if the network of the cluster enforces policies.
+# API signs for the named accounts. Other pods reach it with the label %s: "true",
+# if the network of the cluster enforces policies.
 `
 
 // kubernetes returns the network as objects of one namespace. Each node has a Secret and a
@@ -84,7 +84,7 @@ func (n *Network) objects() []object {
 	return all
 }
 
-// object begins with what all objects of the namespace have.
+// object begins with the fields that all objects of the namespace share.
 func (n *Network) object(version, kind, name, rest string) object {
 	return object{kind: kind, name: name, text: fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n  namespace: %s\n"+
 		"  labels: {app: devnet}\n%s", version, kind, name, n.plan.Namespace, rest)}
@@ -163,7 +163,7 @@ func (n *Network) apiService() object {
 }
 
 // budget keeps a quorum while machines of the cluster are drained: f validators may be
-// moved at a time, and one of a network that does without none.
+// moved at a time. With f = 0 one may be, and the chain waits for it.
 func (n *Network) budget() object {
 	return n.object("policy/v1", "PodDisruptionBudget", validatorSet, fmt.Sprintf(`spec:
   maxUnavailable: %d

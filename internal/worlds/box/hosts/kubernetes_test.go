@@ -39,7 +39,7 @@ func documents(t *testing.T, text string) map[string]string {
 			}
 		}
 		if _, twice := all[kind+" "+name]; twice || kind == "" || name == "" {
-			t.Fatalf("%s %q is there twice, or has no name", kind, name)
+			t.Fatalf("%s %q is a duplicate, or has no name", kind, name)
 		}
 		all[kind+" "+name] = one
 	}
@@ -76,7 +76,7 @@ func TestTheLargestNetworkFitsKubernetes(t *testing.T) {
 	t.Logf("%d bytes; the largest of each kind: %v", len(text), largest)
 }
 
-// A pod's volumes hold the settings and the key of its own node, and no other's.
+// A pod's volumes hold the settings and the key of one node.
 func TestEachPodIsGivenTheKeyOfItsNodeAlone(t *testing.T) {
 	n := pods(t, 4, 2)
 	text, err := n.kubernetes()
@@ -104,21 +104,22 @@ func TestEachPodIsGivenTheKeyOfItsNodeAlone(t *testing.T) {
 	}
 }
 
-// What Kubernetes would refuse is refused before a file is written.
+// An object that Kubernetes would refuse is refused before a file is written.
 func TestAGenesisThatKubernetesRefusesIsNotWritten(t *testing.T) {
 	n := pods(t, 1, 0)
 	n.Genesis.Accounts = slices.Repeat(n.Genesis.Accounts, 40_000)
 	dir := filepath.Join(t.TempDir(), "net")
 	var large *LargeError
-	if err := n.Write(dir); !errors.As(err, &large) || large.Kind != "ConfigMap" || large.Name != "devnet-genesis" || large.Bytes <= maxObjectData {
+	if err := n.Write(dir); !errors.As(err, &large) || large.Kind != "ConfigMap" || large.Name != "devnet-genesis" ||
+		large.Bytes <= maxObjectData {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder is there: %v", err)
+		t.Errorf("a folder exists: %v", err)
 	}
 }
 
-// Validators of pods read the names from a file of their own.
+// Validators of pods read the names from a separate file.
 func TestNamesAreReadFromAFile(t *testing.T) {
 	dir, n := written(t, nil)
 	path := filepath.Join(dir, "v0.toml")

@@ -53,7 +53,7 @@ type Plan struct {
 	Format  string // Processes, …
 	Port    int    // 0: Port
 	Image   string // of containers
-	// Namespace is that of the objects of Kubernetes; "": the constant Namespace.
+	// Namespace is the name of the namespace of Kubernetes; "": the constant Namespace.
 	Namespace string
 	Now       time.Time
 	// Hosts are where validators are reached that have machines of their own, by name, as

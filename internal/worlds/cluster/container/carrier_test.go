@@ -329,7 +329,7 @@ func TestTwoMayRemoveTheSame(t *testing.T) {
 func left(t *testing.T, label string) (n int) {
 	t.Helper()
 	for kind := range kinds {
-		all, err := engine{}.List(t.Context(), kind, label)
+		all, err := engine.List(t.Context(), kind, label)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ const inside = "/devnet"
 // port is that of a node's HTTP API in its container, as its settings have it.
 const port = 4000
 
-// imageUser is who the image runs as.
+// imageUser is the user id of the image.
 const imageUser = 4000
 
 // genesisFile is what hosts calls it.

@@ -11,15 +11,15 @@ import (
 // Reap removes the containers, networks and volumes of networks of this machine whose
 // owner died before it could, and returns the folders that those were of. Owners are
 // networks of this package and tests on containers.
-func Reap(ctx context.Context) (folders []string, err error) { return owner.Reap(ctx, engine{}) }
+func Reap(ctx context.Context) (folders []string, err error) { return owner.Reap(ctx, engine) }
 
 // remove removes all that has a label, KEY=VALUE.
-func remove(ctx context.Context, label string) error { return owner.Remove(ctx, engine{}, label) }
+func remove(ctx context.Context, label string) error { return owner.Remove(ctx, engine, label) }
 
 // engine is the one of the docker command line.
-type engine struct{}
+var engine = owner.Engine{List: list, Remove: removeThose}
 
-// kinds are the calls for each kind of what an engine holds, and what it knows one by.
+// kinds are the calls for each kind, and the field that identifies one.
 var kinds = map[owner.Kind]struct {
 	lists, removes []string
 	id             string
@@ -29,8 +29,7 @@ var kinds = map[owner.Kind]struct {
 	owner.Volumes:    {[]string{"volume", "ls"}, []string{"volume", "rm", "--force"}, "{{.Name}}"},
 }
 
-// List implements owner.Engine.
-func (engine) List(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
+func list(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
 	one := kinds[kind]
 	answer, err := docker(ctx, nil, append(slices.Clone(one.lists), "--filter", "label="+label, "--format",
 		one.id+` {{.Label "`+owner.NetworkLabel+`"}} {{.Label "`+owner.FolderLabel+`"}}`)...)
@@ -42,8 +41,7 @@ func (engine) List(ctx context.Context, kind owner.Kind, label string) (all []ow
 	return all, err
 }
 
-// Remove implements owner.Engine.
-func (engine) Remove(ctx context.Context, kind owner.Kind, ids []string) error {
+func removeThose(ctx context.Context, kind owner.Kind, ids []string) error {
 	_, err := docker(ctx, nil, append(slices.Clone(kinds[kind].removes), ids...)...)
 	return err
 }
