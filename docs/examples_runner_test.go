@@ -44,7 +44,18 @@ var runnerExamples = map[string]func(*lines){
 		l.add("subset key of r0 and v0", key[:])
 	},
 	"registration": func(l *lines) {
-		fields(l, codec.Marshal(&system.Registration{PublicKey: runner.PublicKey(), Stake: types.WeiOf(20_000 * types.CBY),
+		owner, key := alice.Address(), runner.PublicKey()
+		digest := system.RegistrationDigest(chainID, owner, key)
+		domain, chain := []byte("cowboy/Registration/1"), be8(chainID)
+		l.add("domain", domain)
+		l.add("chain id", chain)
+		l.add("content: the owner", owner[:])
+		l.add("and the runner's key", key[:])
+		if types.Keccak(domain, chain, owner[:], key[:]) != digest {
+			panic("docs: a registration signs something else")
+		}
+		l.add("digest", digest[:])
+		fields(l, codec.Marshal(&system.Registration{PublicKey: key, Stake: types.WeiOf(20_000 * types.CBY), Signed: runner.Sign(digest),
 			Offer: system.Offer{Capabilities: []string{"custom", "llm"}, Entitlements: []string{}, MaxConcurrentJobs: 16}}))
 	},
 	"reports of runners": func(l *lines) {

@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -135,8 +136,8 @@ func (v *Validator) judged(head *Head) (records [][]byte, lost bool, err error) 
 }
 
 // presence is what the gateway attests, as a vote has it.
-func (c *consensus) presence(now types.Time, runners int) []byte {
-	return c.runners.Bitmap(now, runners).Bytes()
+func (c *consensus) presence(now types.Time, runners int, places selection.Places) []byte {
+	return c.runners.Bitmap(now, runners, places).Bytes()
 }
 
 // records reads the log, oldest first.

@@ -19,10 +19,17 @@ type docket struct {
 	jobs  map[types.Hash]*system.Job // the open jobs that have a committee
 	specs map[types.Hash]types.Hash  // the hashes of their specifications
 	of    map[types.Address][]gateway.Assignment
-	ended map[types.Hash]attempt // the jobs that ended between the head before and this one
+	open  map[assigned]*gateway.Assignment // all that are in of
+	ended map[types.Hash]attempt           // the jobs that ended between the head before and this one
 
 	spec   *push.JobSpec // the specification that was asked for last
 	specOf types.Hash
+}
+
+// assigned names an assignment of a runner.
+type assigned struct {
+	runner types.Address
+	gateway.AssignmentID
 }
 
 // attempt is how the committee of a job came to its end.
@@ -36,7 +43,7 @@ type attempt struct {
 // newDocket reads the docket of a state.
 func newDocket(state *ledger.State) *docket {
 	d := &docket{state: state, jobs: map[types.Hash]*system.Job{}, specs: map[types.Hash]types.Hash{},
-		of: map[types.Address][]gateway.Assignment{}, ended: map[types.Hash]attempt{}}
+		of: map[types.Address][]gateway.Assignment{}, open: map[assigned]*gateway.Assignment{}, ended: map[types.Hash]attempt{}}
 	var open []*system.Job
 	state.Jobs(func(j *system.Job) bool { open = append(open, j); return true })
 	slices.SortFunc(open, func(a, b *system.Job) int {
@@ -146,6 +153,7 @@ func (d *docket) put(j *system.Job) {
 			}
 		}
 		d.of[m.Runner] = inOrder(d.of[m.Runner], a)
+		d.open[assigned{m.Runner, a.AssignmentID}] = &a
 	}
 }
 
@@ -161,6 +169,7 @@ func inOrder(all []gateway.Assignment, a gateway.Assignment) []gateway.Assignmen
 // take takes an assignment from a runner.
 func (d *docket) take(runner types.Address, job types.Hash, drawn types.Height) {
 	id := gateway.AssignmentID{Job: job, Drawn: drawn}
+	delete(d.open, assigned{runner, id})
 	rest := slices.DeleteFunc(slices.Clone(d.of[runner]), func(a gateway.Assignment) bool { return a.AssignmentID == id })
 	if len(rest) == 0 {
 		delete(d.of, runner)
@@ -175,12 +184,17 @@ func (d *docket) Runner(a types.Address) *gateway.Registration {
 	if r == nil {
 		return nil
 	}
-	return &gateway.Registration{Index: r.Index, Deregistered: r.Health == selection.Deregistered, Stake: r.Stake, MaxJobs: r.MaxJobs,
-		LastHeartbeat: r.LastHeartbeat}
+	return &gateway.Registration{Index: r.Index, Since: r.Since, Deregistered: r.Health == selection.Deregistered, Stake: r.Stake,
+		MaxJobs: r.MaxJobs, LastHeartbeat: r.LastHeartbeat}
 }
 
 // Assignments implements gateway.Reader.
 func (d *docket) Assignments(runner types.Address) []gateway.Assignment { return d.of[runner] }
+
+// Assignment implements gateway.Reader.
+func (d *docket) Assignment(runner types.Address, id gateway.AssignmentID) *gateway.Assignment {
+	return d.open[assigned{runner, id}]
+}
 
 // Spec implements gateway.Reader.
 func (d *docket) Spec(job types.Hash) *push.JobSpec {

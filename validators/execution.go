@@ -218,7 +218,7 @@ func (e *execution) execute(ask simplex.Execute) {
 		e.foresee(e.results[ask.Hash])
 	}()
 	if result := e.results[ask.Hash]; result != nil && result.Block == ask.Block { // its own
-		answer.Valid, answer.Next, answer.Runners = true, result.NextSet, result.State.VoteBits()
+		answer.Valid, answer.Next, answer.Runners, answer.Places = true, result.NextSet, result.State.VoteBits(), result.State.Places()
 		answer.Gap = result.State.NextParams().BlockTime()
 		return
 	}
@@ -247,7 +247,7 @@ func (e *execution) execute(ask simplex.Execute) {
 	}
 	e.results[result.Hash] = result
 	e.attendToJobs()
-	answer.Valid, answer.Next, answer.Runners = true, result.NextSet, result.State.VoteBits()
+	answer.Valid, answer.Next, answer.Runners, answer.Places = true, result.NextSet, result.State.VoteBits(), result.State.Places()
 	answer.Gap = result.State.NextParams().BlockTime()
 }
 

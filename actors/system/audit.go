@@ -17,24 +17,64 @@ func Audit(s actors.Reader, height types.Height) error {
 		return err
 	}
 	var stakes types.Wei
-	at := uint32(0)
+	leaving := uint64(0)
 	Runners(s, func(r *Runner) bool {
-		switch {
-		case r.Index != at:
-			err = fmt.Errorf("runner %s has index %d, and stands at %d", r.Address, r.Index, at)
+		waits := r.Health == selection.Deregistered && r.ActiveJobs == 0
+		if waits {
+			leaving++
+		}
+		switch at, _ := lastHolder(s, r.Index); {
+		case at != r.Address:
+			err = fmt.Errorf("runner %s has place %d, which %s holds", r.Address, r.Index, at)
 		case r.ActiveJobs != active[r.Address]:
 			err = fmt.Errorf("runner %s counts %d jobs, and is in %d committees", r.Address, r.ActiveJobs, active[r.Address])
 		case r.Reputation > maxReputation || r.LastHeartbeat > height:
 			err = fmt.Errorf("runner %s has a reputation of %d and a heartbeat of height %d", r.Address, r.Reputation, r.LastHeartbeat)
-		case r.Health == selection.Deregistered && r.ActiveJobs == 0 && !r.Stake.IsZero():
-			err = fmt.Errorf("runner %s is deregistered without a job, and its stake of %s wei was kept", r.Address, r.Stake)
+		case waits && r.ReturnsAt+lateReturns < height:
+			err = fmt.Errorf("runner %s left without a job, and its stake of %s wei was to return in block %d", r.Address, r.Stake, r.ReturnsAt)
 		}
-		at++
 		stakes = stakes.Add(r.Stake)
 		return err == nil
 	})
 	if held := actors.AccountOf(s, types.RegistryAddress).Balance; err == nil && held.Less(stakes) {
 		return fmt.Errorf("the registry holds %s wei, and the stakes are %s", held, stakes)
+	}
+	if err == nil {
+		err = checkPlaces(s, leaving)
+	}
+	return err
+}
+
+// lateReturns is how many blocks a return may be late: each block gives back maxReturns
+// stakes, and a registry has 65,504 places.
+const lateReturns = selection.MaxRunners / maxReturns
+
+// checkPlaces holds the indexes of the registry against its places, and against the
+// number of runners that leave and have no job.
+func checkPlaces(s actors.Reader, leaving uint64) (err error) {
+	size := Registered(s).Count
+	for place := range size {
+		at, known := lastHolder(s, place)
+		if free := s.Get(keyFree(place)) != nil; !known || free == RunnerOf(s, at).held() {
+			return fmt.Errorf("place %d of the registry is free: %t, and %s registered there last", place, free, at)
+		}
+	}
+	s.Scan([]byte(prefixFree), after(prefixFree), func(key, _ []byte) bool {
+		if placeIn(key) >= size {
+			err = fmt.Errorf("place %d is free, and the registry has %d places", placeIn(key), size)
+		}
+		return err == nil
+	})
+	s.Scan([]byte(prefixLeaving), after(prefixLeaving), func(key, runner []byte) bool {
+		leaving--
+		r := RunnerOf(s, types.Address(runner))
+		if err == nil && (r == nil || !r.held() || r.Health != selection.Deregistered || r.ActiveJobs > 0 || r.Index != placeIn(key)) {
+			err = fmt.Errorf("the index of returns names %x at place %d, which is not so", runner, placeIn(key))
+		}
+		return err == nil
+	})
+	if err == nil && leaving != 0 {
+		err = fmt.Errorf("the index of returns lacks %d runners that left without a job", leaving)
 	}
 	return err
 }

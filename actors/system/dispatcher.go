@@ -145,7 +145,7 @@ func (b *InBlock) cancel(sender types.Address, payload []byte) (Effect, *types.F
 	}
 	var effect Effect
 	b.unindex(j)
-	b.release(j, &effect)
+	b.release(j)
 	b.move(types.DispatcherAddress, j.Submitter, j.Terms.escrow())
 	b.forget(j)
 	b.end(j, types.JobChangeCancelled, ErrorCancelled, &effect)
@@ -153,12 +153,12 @@ func (b *InBlock) cancel(sender types.Address, payload []byte) (Effect, *types.F
 }
 
 // release takes a job from its committee, and with it what it did.
-func (b *InBlock) release(j *Job, effect *Effect) {
+func (b *InBlock) release(j *Job) {
 	for _, m := range j.Committee {
 		if m.Refused > 0 {
 			continue // it was let go
 		}
-		b.letGo(m.Runner, standingOf(b.State, m.Runner), effect)
+		b.letGo(m.Runner, standingOf(b.State, m.Runner))
 		if m.Committed > 0 {
 			b.State.DeleteStorage(types.VerifierAddress, keyCommitments(j.ID, m.Runner))
 		}
@@ -169,14 +169,11 @@ func (b *InBlock) release(j *Job, effect *Effect) {
 }
 
 // letGo takes a job from a runner with a standing.
-func (b *InBlock) letGo(runner types.Address, s *Standing, effect *Effect) {
+func (b *InBlock) letGo(runner types.Address, s *Standing) {
 	s.ActiveJobs--
-	if s.Health == selection.Deregistered {
-		r := &Runner{Address: runner, Profile: *load[Profile](b.State, types.RegistryAddress, keyProfile(runner)), Standing: *s}
-		b.returnStake(r, effect)
-		s = &r.Standing
+	if b.setStanding(runner, s); s.Health == selection.Deregistered && s.ActiveJobs == 0 {
+		b.awaitReturn(RunnerOf(b.State, runner))
 	}
-	b.setStanding(runner, s)
 }
 
 // forget takes an ended job out of state. Its money and its committee are settled,

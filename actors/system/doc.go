@@ -21,8 +21,8 @@
 //
 // In the storage of 0x01, where 'a' is a 20-byte address and 'i' four bytes:
 //
-//	registered     Size, how many there ever were
-//	index/i        the address of the i-th runner
+//	registered     Size, the number of places
+//	index/i        the runner that registered last in the i-th place
 //	runner/a       Profile, what its owner says of it
 //	standing/a     Standing: health, stake, reputation, jobs, heartbeat
 //	rotation       selection.Rotation, the subsets in force
@@ -40,10 +40,10 @@
 //	commitments/ja the Commitments for a member
 //	result/ja      the result that it revealed
 //
-// Beside them stand j/w, j/v and j/d, the jobs that wait, those with an emptied place,
-// and all open ones by deadline:
-// storage has no order, and these have. They follow from the jobs. What an ended job
-// had in state is gone.
+// Outside of storage, which has no order, are five sorted indexes: j/w, the jobs that
+// wait; j/v, those with an emptied place; j/d, all open jobs by deadline; j/f, the free
+// places; j/l, the runners whose stakes return. They follow from jobs and runners. The
+// state keeps nothing of an ended job.
 //
 // # Who pays for what
 //

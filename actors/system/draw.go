@@ -14,9 +14,10 @@ import (
 const maxJudged = 4_000_000
 
 // Advance attends to jobs at the end of a block: first the jobs whose deadline passed,
-// by deadline, then the draws. Both are bounded; the rest is for the next block.
+// by deadline, then the draws. Then it returns the stakes whose time has come. All three
+// are bounded; the rest is for the next block.
 //
-// Spec: CIP-1 §3 step 11, CIP-11 §§9, 11.2, decisions J2, J4, J6.
+// Spec: CIP-1 §3 step 11, CIP-11 §§9, 11.2, decisions J2, J4, J6, J12, J20.
 func (b *InBlock) Advance() (effect Effect) {
 	var census *Census
 	for _, id := range b.overdue() {
@@ -27,6 +28,7 @@ func (b *InBlock) Advance() (effect Effect) {
 		b.expire(j, census, &effect)
 	}
 	b.drawWaiting(&effect)
+	b.returnStakes(&effect)
 	return effect
 }
 

@@ -14,7 +14,9 @@ type InBlock struct {
 	Params *params.Params
 	State  *actors.State
 	Height types.Height
-	Parent types.Hash // of the parent: what first draws take their seed from (decision J2)
+	// Recover returns the signer of a digest. Only register reads it.
+	Recover func(types.Hash, types.Signature) (types.Address, bool)
+	Parent  types.Hash // of the parent: what first draws take their seed from (decision J2)
 	// Presence is P(parent) (decision C3). Only Advance reads it.
 	Presence *selection.Bitmap
 	// Roster is that of the parent's state; nil has it read anew. Only Advance

@@ -65,12 +65,20 @@ func SpecIn(key []byte) (job types.Hash, ok bool) {
 }
 
 // Keys outside of all storage, whose order is that of their bytes. What stands
-// under them follows from the jobs, and Audit sees that it does.
+// under them follows from jobs and runners; Audit checks that it does.
 const (
 	prefixWaiting  = "j/w" // ‖ height_be8 ‖ sequence number_be8 → id: jobs that wait to be drawn, by the height since which they do
 	prefixVacant   = "j/v" // ‖ sequence number_be8 → id: jobs with a place to be drawn anew
 	prefixDeadline = "j/d" // ‖ height_be8 ‖ sequence number_be8 → id: open jobs by deadline
+	prefixFree     = "j/f" // ‖ place_be4 → 1: free places of the registry below its size
+	prefixLeaving  = "j/l" // ‖ height_be8 ‖ place_be4 → address: deregistered runners without a job, by the height at which stakes return
 )
+
+func keyFree(place uint32) []byte { return binary.BigEndian.AppendUint32([]byte(prefixFree), place) }
+
+func keyLeaving(at types.Height, place uint32) []byte {
+	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64([]byte(prefixLeaving), uint64(at)), place)
+}
 
 func keyWaiting(since types.Height, seq types.Seq) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte(prefixWaiting), uint64(since)), uint64(seq))
@@ -83,6 +91,9 @@ func keyVacant(seq types.Seq) []byte {
 func keyDeadline(deadline types.Height, seq types.Seq) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64([]byte(prefixDeadline), uint64(deadline)), uint64(seq))
 }
+
+// placeIn returns the place that ends a key.
+func placeIn(key []byte) uint32 { return binary.BigEndian.Uint32(key[len(key)-4:]) }
 
 // load reads a record from the storage of a system actor; nil where there is
 // none. State that does not decode is a bug of ours, or a store that lied.

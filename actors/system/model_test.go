@@ -20,7 +20,7 @@ func TestAnyLifeOfJobs(t *testing.T) {
 		w := newWorld(t, func(p *params.Params) {
 			p.MaxDraws = rapid.Uint64Range(1, 4).Draw(rt, "max draws")
 			p.MaxRetries = rapid.Uint64Range(0, 2).Draw(rt, "max retries")
-			p.HeartbeatTxBlocks = 2
+			p.HeartbeatTxBlocks, p.EpochBlocks = 2, 2
 		})
 		names := []string{"r0", "r1", "r2", "r3", "r4"}
 		ended, open := map[types.Hash]int{}, []types.Hash{}
@@ -50,7 +50,7 @@ func TestAnyLifeOfJobs(t *testing.T) {
 		for range rapid.IntRange(20, 120).Draw(rt, "steps") {
 			switch rapid.IntRange(0, 13).Draw(rt, "what") {
 			case 0:
-				w.registry("alice", "register", Registration{PublicKey: w.key(runner()).PublicKey(), Stake: w.params.MinStake, Offer: offer()})
+				w.registry("alice", "register", w.registration("alice", runner()))
 			case 1:
 				handler := rapid.SampledFrom([]string{"pause", "resume", "deregister"}).Draw(rt, "handler")
 				w.registry("alice", handler, Naming{Runner: w.address(runner())})
@@ -99,7 +99,9 @@ func TestAnyLifeOfJobs(t *testing.T) {
 			}
 			w.registry("alice", "deregister", Naming{Runner: w.address(name)})
 		}
-		step(0)
+		for range 5 {
+			step(0)
+		}
 		if left := fmt.Sprint(w.balance(types.RegistryAddress), w.balance(types.DispatcherAddress),
 			w.balance(types.VerifierAddress)); left != "0 0 0" {
 			rt.Fatalf("the system actors keep %s wei of nobody", left)

@@ -55,11 +55,14 @@ const memberBytes = 320
 const runnersPerRead = 64
 
 // Cost is what a handler takes before it begins, whatever becomes of it: cycles for
-// the reading of its payload and the records that it writes, and a cell for each
+// the reading of its payload, the records that it writes and a signature, and a cell for each
 // byte that it may keep.
 func Cost(p *params.Params, m program.Message) (types.Cycles, types.Cells) {
 	n := len(m.Payload)
 	cycles := types.Cycles(n)*p.CostStringChar + types.Cycles((n+31)/32)*p.CostKeccakWord + 4*p.CostStorageWrite
+	if m.Self == types.RegistryAddress && m.Handler == "register" {
+		cycles += p.CostVerify
+	}
 	return cycles, types.Cells(n + recordBytes)
 }
 

@@ -80,7 +80,7 @@ func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 		s.Refusals = 0
 	}
 	s.Refusals, s.RefusedAt = s.Refusals+1, b.Height
-	b.letGo(r.Runner, s, &effect)
+	b.letGo(r.Runner, s)
 	event := j.told()
 	event.Runner, event.Validator, event.Error = &r.Runner, &validator, &j.Why
 	change := j.change(types.JobChangeRefused, b.Height)
@@ -152,6 +152,10 @@ func (b *InBlock) refill(j *Job, d *drawing, effect *Effect) {
 func (d *drawing) mayServe(j *Job) bool {
 	filter := d.filter
 	filter.Demand, filter.Excluded = j.demand(), j.Excluded
-	d.judged += len(d.all.runners)
-	return uint64(filter.Registered(d.all.runners)) >= j.Terms.Runners
+	may := 0
+	for _, page := range d.all.pages {
+		d.judged += len(page)
+		may += filter.Registered(page)
+	}
+	return uint64(may) >= j.Terms.Runners
 }

@@ -9,12 +9,22 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// Registration is the payload of register. Whoever sends it pays the stake, and
-// is the owner (decision J20).
+// Registration is the payload of register. The sender pays the stake and is the
+// owner. The runner's key signs for that owner (decision J20).
 type Registration struct {
 	PublicKey types.PublicKey `cbor:"public_key"`
-	Stake     types.Wei       `cbor:"stake"`
+	Stake     types.Wei       `cbor:"stake"` // in wei, at least cip2.min_stake
+	Signed    types.Signature `cbor:"signed"`
 	Offer
+}
+
+// RegistrationDigest is the digest that a runner's key signs for its registration by
+// an owner. The chain id and the owner bind the signature: no other account, and no
+// other chain, can use it.
+//
+// Spec: decisions C10, J20.
+func RegistrationDigest(chainID uint64, owner types.Address, key types.PublicKey) types.Hash {
+	return types.Digest("cowboy/Registration/1", chainID, append(owner[:], key[:]...))
 }
 
 // Amendment is the payload of update.
@@ -34,15 +44,16 @@ type Addition struct {
 	Amount types.Wei     `cbor:"amount"`
 }
 
-// Size is how many runners were ever registered: what bitmaps are long.
+// Size is the number of places of the registry: one more than the highest place that
+// is held. It is the length of bitmaps.
 type Size struct {
 	_      struct{} `cbor:",toarray"`
 	Count  uint32
 	Before uint32       // at the end of the block before At
-	At     types.Height // of the last registration
+	At     types.Height // of the last change of Count
 }
 
-// Registered is the size of the registry.
+// Registered returns the size of the registry.
 func Registered(s actors.Reader) Size {
 	if size := load[Size](s, types.RegistryAddress, keyRegistered); size != nil {
 		return *size
@@ -63,30 +74,41 @@ func refusef(code, format string, args ...any) *types.Fault {
 	return &types.Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// register enters a runner.
+// register enters a runner in the lowest free place.
 func (b *InBlock) register(owner types.Address, in *Registration) (Effect, *types.Fault) {
 	address, err := crypto.AddressOf(in.PublicKey)
-	size := Registered(b.State)
 	switch {
 	case err != nil:
 		return Effect{}, refusef("bad_public_key", "%s is no compressed secp256k1 key", in.PublicKey)
 	case load[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
-		return Effect{}, refusef("already_registered", "the key of %s was registered before, and is for ever", address)
-	case uint64(size.Count) >= b.Params.MaxRunners:
-		return Effect{}, refusef("registry_full", "the registry has %d runners, at most %d", size.Count, b.Params.MaxRunners)
+		return Effect{}, refusef("already_registered", "the key of %s was registered before; a key registers once", address)
+	case !b.signs(address, RegistrationDigest(b.Params.ChainID, owner, in.PublicKey), in.Signed):
+		return Effect{}, refusef("bad_signature", "signed is not the signature of %s for the owner %s on chain %d",
+			address, owner, b.Params.ChainID)
 	case in.Stake.Less(b.Params.MinStake):
 		return Effect{}, refusef("stake_too_low", "a stake of %s wei, at least %s", in.Stake, b.Params.MinStake)
 	}
 	if fault := in.Offer.Check(); fault != nil {
 		return Effect{}, fault
 	}
+	place := b.freePlace()
+	if uint64(place) >= b.Params.MaxRunners {
+		return Effect{}, refusef("registry_full", "registry full: all %d places are held; a place is free %d blocks after its runner leaves",
+			b.Params.MaxRunners, b.Params.StakeReturnBlocks())
+	}
 	if !b.State.Move(owner, types.RegistryAddress, in.Stake) {
 		return Effect{}, refusef("insufficient_funds", "%s cannot pay a stake of %s wei", owner, in.Stake)
 	}
-	b.enter(address, &Profile{PublicKey: in.PublicKey, Owner: owner, Offer: in.Offer}, in.Stake)
+	b.enter(address, &Profile{Index: place, PublicKey: in.PublicKey, Owner: owner, Offer: in.Offer}, in.Stake)
 	effect := Effect{Output: address[:]}
-	effect.event(types.RegistryAddress, "runner.registered", RunnerEvent{Runner: address, Owner: owner, Index: size.Count, Stake: in.Stake})
+	effect.event(types.RegistryAddress, "runner.registered", RunnerEvent{Runner: address, Owner: owner, Index: place, Stake: in.Stake})
 	return effect, nil
+}
+
+// signs reports whether a signature is by the key of an address.
+func (b *InBlock) signs(by types.Address, digest types.Hash, sig types.Signature) bool {
+	signer, ok := b.Recover(digest, sig)
+	return ok && signer == by
 }
 
 // RunnerEvent is the data of the registry's events.
@@ -97,16 +119,11 @@ type RunnerEvent struct {
 	Stake  types.Wei     `cbor:"stake"` // after the event; of stake_returned, what was returned
 }
 
-// enter writes a new runner, whose stake is in the registry's balance already.
+// enter writes a new runner in the free place of its profile. The registry's balance
+// holds its stake already.
 func (b *InBlock) enter(address types.Address, profile *Profile, stake types.Wei) {
-	size := Registered(b.State)
-	if size.At != b.Height || size.Count == 0 {
-		size.At, size.Before = b.Height, size.Count
-	}
-	profile.Index, profile.RegisteredAt = size.Count, b.Height
-	size.Count++
-	b.store(types.RegistryAddress, keyRegistered, &size)
-	b.State.SetStorage(types.RegistryAddress, keyIndex(profile.Index), address[:])
+	profile.RegisteredAt = b.Height
+	b.takePlace(profile, address)
 	b.store(types.RegistryAddress, keyProfile(address), profile)
 	b.store(types.RegistryAddress, keyStanding(address), &Standing{Health: selection.Healthy, Stake: stake,
 		Reputation: b.Params.InitialReputation, ReputedAt: b.Height, LastHeartbeat: b.Height})
@@ -121,7 +138,7 @@ func (b *InBlock) owned(sender, runner types.Address) (*Runner, *types.Fault) {
 	case r.Owner != sender:
 		return nil, refusef("not_owner", "runner %s belongs to %s, not to %s", runner, r.Owner, sender)
 	case r.Health == selection.Deregistered:
-		return nil, refusef("deregistered", "runner %s was deregistered, for ever", runner)
+		return nil, refusef("deregistered", "runner %s was deregistered; its key cannot register again", runner)
 	}
 	return r, nil
 }
@@ -186,30 +203,20 @@ func (b *InBlock) addStake(sender types.Address, in *Addition) (Effect, *types.F
 	return r.told("runner.stake_added"), nil
 }
 
-// deregister takes a runner out of draws for ever. Its stake returns when the
-// last of its jobs ended: at once where it has none (decision J20).
+// deregister takes a runner out of draws permanently. Its stake returns, and its place is
+// free, Params.StakeReturnBlocks later, or when the last of its jobs ended if that is
+// later (decision J20).
 func (b *InBlock) deregister(sender types.Address, in *Naming) (Effect, *types.Fault) {
 	r, fault := b.owned(sender, in.Runner)
 	if fault != nil {
 		return Effect{}, fault
 	}
-	r.Health = selection.Deregistered
-	effect := r.told("runner.deregistered")
-	b.returnStake(r, &effect)
+	r.Health, r.ReturnsAt = selection.Deregistered, b.Height+types.Height(b.Params.StakeReturnBlocks())
 	b.setStanding(r.Address, &r.Standing)
-	return effect, nil
-}
-
-// returnStake gives the owner its stake back where the runner is deregistered and
-// its last job ended. The caller writes the standing.
-func (b *InBlock) returnStake(r *Runner, effect *Effect) {
-	if r.Health != selection.Deregistered || r.ActiveJobs > 0 || r.Stake.IsZero() {
-		return
+	if r.ActiveJobs == 0 {
+		b.awaitReturn(r)
 	}
-	b.move(types.RegistryAddress, r.Owner, r.Stake)
-	effect.event(types.RegistryAddress, "runner.stake_returned",
-		RunnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake})
-	r.Stake = types.Wei{}
+	return r.told("runner.deregistered"), nil
 }
 
 // Enrolment is a runner of genesis (decision J20).
@@ -240,7 +247,7 @@ func (b *InBlock) Enrol(runners []Enrolment) error {
 			return fmt.Errorf("runner %d: %s stands there twice", i, address)
 		}
 		b.State.Credit(types.RegistryAddress, in.Stake)
-		b.enter(address, &Profile{PublicKey: in.PublicKey, Owner: in.Owner, Offer: in.Offer}, in.Stake)
+		b.enter(address, &Profile{Index: uint32(i), PublicKey: in.PublicKey, Owner: in.Owner, Offer: in.Offer}, in.Stake)
 	}
 	return nil
 }

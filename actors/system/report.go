@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // Report is what a validator brings of a runner: the decoded arguments of a runner
@@ -37,6 +38,10 @@ const (
 	OpReveal    = "reveal"
 	OpResult    = "result"
 )
+
+// heightsAhead is how far above the next block a waiting heartbeat may be. With the next
+// block that is two heights to come (decision J24).
+const heightsAhead = 1
 
 // Heartbeat is a runner's ping, with its signature (decision J18).
 type Heartbeat struct {
@@ -147,6 +152,10 @@ func (h *Heartbeat) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	switch {
 	case r == nil:
 		return refusef("not_registered", "there is no runner %s", h.Runner)
+	case r.Health == selection.Deregistered:
+		return refusef("deregistered", "runner %s was deregistered", h.Runner)
+	case h.BlockHeight > b.Height+heightsAhead:
+		return refusef("too_far_ahead", "a ping at height %d in block %d; at most %d", h.BlockHeight, b.Height, b.Height+heightsAhead)
 	case h.BlockHeight > b.Height:
 		return refusef("from_the_future", "a ping at height %d in block %d", h.BlockHeight, b.Height)
 	case h.BlockHeight < r.LastHeartbeat || uint64(h.BlockHeight-r.LastHeartbeat) < b.Params.HeartbeatTxBlocks:

@@ -41,11 +41,12 @@ const (
 // Profile is the part of a runner's record that only its owner changes.
 type Profile struct {
 	_            struct{} `cbor:",toarray"`
-	Index        uint32   // in the order of registration (decision J12)
+	Index        uint32   // its place: the index of its bit (decision J12)
 	PublicKey    types.PublicKey
-	Owner        types.Address // who registered it (decision J20)
+	Owner        types.Address // the sender of its registration (decision J20)
 	RegisteredAt types.Height
-	Offer        Offer
+	Offer        Offer         // empty once the stake returned
+	Former       types.Address // the runner that held the place before; zero if none did
 }
 
 // Standing is the part of a runner's record that jobs change.
@@ -59,6 +60,7 @@ type Standing struct {
 	ReputedAt     types.Height
 	Refusals      uint64 // that lower its weight, as of RefusedAt
 	RefusedAt     types.Height
+	ReturnsAt     types.Height // of a deregistered runner: when its stake returns at the earliest; then when it returned
 }
 
 // Runner is a registered runner.
@@ -83,25 +85,6 @@ func standingOf(s actors.Reader, a types.Address) *Standing {
 	return load[Standing](s, types.RegistryAddress, keyStanding(a))
 }
 
-// RunnerAt returns the address of the runner with an index of the registry.
-func RunnerAt(s actors.Reader, index uint32) types.Address {
-	data, found := actors.StorageOf(s, types.RegistryAddress, keyIndex(index))
-	if !found {
-		panic("system: an index of the registry beyond its end")
-	}
-	return types.Address(data)
-}
-
-// Runners calls each for every runner in the order of the registry, deregistered
-// ones too, until it returns false.
-func Runners(s actors.Reader, each func(*Runner) bool) {
-	for i := range Registered(s).Count {
-		if !each(RunnerOf(s, RunnerAt(s, i))) {
-			return
-		}
-	}
-}
-
 // setStanding writes what changed of a runner.
 func (b *InBlock) setStanding(a types.Address, s *Standing) {
 	b.store(types.RegistryAddress, keyStanding(a), s)
@@ -109,7 +92,7 @@ func (b *InBlock) setStanding(a types.Address, s *Standing) {
 
 // seen is the runner as a draw sees it.
 func (r *Runner) seen() selection.Runner {
-	seen := selection.Runner{Address: r.Address, Index: int(r.Index), Health: r.Health, LastHeartbeat: r.LastHeartbeat,
+	seen := selection.Runner{Address: r.Address, Index: int(r.Index), Since: r.RegisteredAt, Health: r.Health, LastHeartbeat: r.LastHeartbeat,
 		Reputation: r.Reputation, ReputedAt: r.ReputedAt, Refusals: r.Refusals, RefusedAt: r.RefusedAt,
 		Stake: r.Stake, ComputeSecond: r.Offer.RateCard.ComputeSecond,
 		ActiveJobs: r.ActiveJobs, MaxJobs: r.Offer.MaxConcurrentJobs, Entitlements: r.Offer.Entitlements}

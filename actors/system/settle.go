@@ -23,11 +23,11 @@ func (b *InBlock) conclude(j *Job, effect *Effect) {
 	case uint64(len(agreeing)) >= j.Terms.Threshold:
 		b.complete(j, agreeing, effect)
 	case len(j.revealed()) == len(j.Committee):
-		b.release(j, effect)
+		b.release(j)
 		b.fail(j, ErrorDisagreement, effect)
 	default:
 		b.punish(j)
-		b.release(j, effect)
+		b.release(j)
 		b.retry(j, effect)
 	}
 }
@@ -87,7 +87,7 @@ func (b *InBlock) complete(j *Job, agreeing []*Member, effect *Effect) {
 	b.pay(j, agreeing, price)
 	b.punish(j)
 	b.reward(agreeing)
-	b.release(j, effect)
+	b.release(j)
 	b.store(types.DispatcherAddress, keyMRU(j.Submitter, j.Kind), &selection.MRU{Runner: winner, SetAt: b.Height})
 	b.callBack(j, Completed, result, nil)
 	b.forget(j)

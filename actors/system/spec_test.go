@@ -1,6 +1,7 @@
 package system
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors"
@@ -163,7 +164,7 @@ func TestJ6TimeoutsDrawAnewWithoutTheSilent(t *testing.T) {
 		t.Errorf("the silent one is %+v, the committee %v", silent, second.committee())
 	}
 	var candidates []selection.Candidate
-	for _, r := range w.roster.runners {
+	for _, r := range slices.Concat(w.roster.pages...) {
 		if r.Address != silent.Address {
 			candidates = append(candidates, selection.Candidate{Address: r.Address, Weight: 2})
 		}
@@ -538,24 +539,28 @@ func TestJ18HeartbeatsOnceInAHundredBlocks(t *testing.T) {
 	}
 }
 
-// J20: the owner alone changes a runner, a key registers once, for ever, and a
-// stake returns when the last job ended.
+// J20: only the owner changes a runner, and a key registers once. A stake returns two
+// epochs after its runner left, or when its last job ended if that is later.
 func TestJ20OwnersAndStakes(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, func(p *params.Params) { p.EpochBlocks = 2 })
 	w.register("r0")
-	again := Registration{PublicKey: w.key("r0").PublicKey(), Stake: w.params.MinStake, Offer: offer()}
+	with := func(change func(*Registration)) Registration {
+		in := w.registration("alice", "r1")
+		change(&in)
+		return in
+	}
 	naming := Naming{Runner: w.address("r0")}
 	for what, got := range map[string][2]string{
-		"again":              {w.registry("alice", "register", again), "already_registered"},
+		"again":              {w.registry("alice", "register", w.registration("alice", "r0")), "already_registered"},
 		"a stranger's pause": {w.registry("bob", "pause", naming), "not_owner"},
 		"the runner's own":   {w.registry("r0", "pause", naming), "not_owner"},
 		"a resume of none":   {w.registry("alice", "resume", naming), "no_change"},
 		"nobody's":           {w.registry("alice", "pause", Naming{Runner: w.address("r9")}), "not_registered"},
-		"too little": {w.registry("alice", "register",
-			Registration{PublicKey: w.key("r1").PublicKey(), Stake: w.params.MinStake.Sub(types.WeiOf(1)), Offer: offer()}), "stake_too_low"},
-		"no key": {w.registry("alice", "register", Registration{Stake: w.params.MinStake, Offer: offer()}), "bad_public_key"},
-		"more than she has": {w.registry("alice", "register",
-			Registration{PublicKey: w.key("r1").PublicKey(), Stake: types.MaxWei, Offer: offer()}), "insufficient_funds"},
+		"too little": {w.registry("alice", "register", with(func(in *Registration) { in.Stake = in.Stake.Sub(types.WeiOf(1)) })),
+			"stake_too_low"},
+		"no key": {w.registry("alice", "register", with(func(in *Registration) { in.PublicKey = types.PublicKey{} })),
+			"bad_public_key"},
+		"more than she has":   {w.registry("alice", "register", with(func(in *Registration) { in.Stake = types.MaxWei })), "insufficient_funds"},
 		"no stake more":       {w.registry("alice", "add_stake", Addition{Runner: w.address("r0")}), "no_change"},
 		"words out of order":  {w.registry("alice", "update", Amendment{Runner: w.address("r0"), Offer: offer("llm", "custom")}), "bad_word"},
 		"a word that is none": {w.registry("alice", "update", Amendment{Runner: w.address("r0"), Offer: offer("magic")}), "unknown_capability"},
@@ -568,40 +573,103 @@ func TestJ20OwnersAndStakes(t *testing.T) {
 	w.must(w.registry("alice", "add_stake", Addition{Runner: w.address("r0"), Amount: types.WeiOf(5)}))
 	id := w.drawn(spec(1))
 	before := w.balance(w.address("alice"))
-	w.must(w.registry("alice", "deregister", naming))
+	w.must(w.registry("alice", "deregister", naming)) // in block 2: 4 blocks are two epochs
+	for w.block.Height <= 7 {
+		w.end()
+	}
 	if w.balance(w.address("alice")) != before {
 		t.Error("a stake returned while the runner has a job")
 	}
-	w.end()
 	w.must(w.reveal(OpResult, id, "r0", "done"))
+	w.end()
 	if got := w.balance(w.address("alice")).Sub(before); got != w.params.MinStake.Add(types.WeiOf(5)) || !w.happened("runner.stake_returned") {
 		t.Errorf("%s wei returned", got)
 	}
 	if code := w.registry("alice", "resume", naming); code != "deregistered" {
 		t.Errorf("a resume of a deregistered runner: %q", code)
 	}
-	w.end()
-	if id, _ := w.submit("bob", spec(1)); w.job(id) == nil {
-		t.Fatal("no job")
-	}
-	w.end()
-	if Registered(w.state).Count != 1 {
-		t.Error("a deregistered runner left the registry (J12)")
+	if code := w.registry("alice", "register", w.registration("alice", "r0")); code != "already_registered" {
+		t.Errorf("a key registers again: %q", code)
 	}
 }
 
-// Finding J20: nothing proves the key. A stranger who registers it first owns the
-// runner, and its operator never can.
-func TestFindingJ20AStrangerCanRegisterAKeyFirst(t *testing.T) {
+// J20: the stake of a runner without a job returns two epochs after the block in which it
+// left, in no block before.
+func TestJ20AStakeReturnsTwoEpochsAfterLeaving(t *testing.T) {
+	w := newWorld(t, func(p *params.Params) { p.EpochBlocks = 3 })
+	w.register("r0")
+	before := w.balance(w.address("alice"))
+	w.must(w.registry("alice", "deregister", Naming{Runner: w.address("r0")})) // in block 1
+	for w.block.Height < 7 {
+		if w.end(); w.balance(w.address("alice")) != before {
+			t.Fatalf("the stake returned before block 7, in block %d", w.block.Height-1)
+		}
+		if r := w.runner("r0"); r.ReturnsAt != 7 || r.Stake != w.params.MinStake {
+			t.Fatalf("it is said to return in block %d: %+v", r.ReturnsAt, r)
+		}
+	}
+	w.end()
+	if w.balance(w.address("alice")) != before.Add(w.params.MinStake) || !w.runner("r0").Stake.IsZero() {
+		t.Error("the stake did not return in block 7")
+	}
+}
+
+// J12: a place is given again once the stake of its runner returned, the lowest free one
+// first. The runner that held it at a height stays known. The registry ends at the
+// last place that is held.
+func TestJ12APlaceIsHeldAndNotUsedUp(t *testing.T) {
+	w := newWorld(t, func(p *params.Params) { p.EpochBlocks, p.MaxRunners = 2, 3 })
+	w.register("r0", "r1", "r2")
+	if code := w.registry("alice", "register", w.registration("alice", "r3")); code != "registry_full" {
+		t.Errorf("a fourth place of three: %q", code)
+	}
+	w.must(w.registry("alice", "deregister", Naming{Runner: w.address("r1")}))
+	for w.block.Height <= 5 {
+		if code := w.registry("alice", "register", w.registration("alice", "r3")); code != "registry_full" {
+			t.Errorf("a place was given again in block %d, while the stake waits: %q", w.block.Height, code)
+		}
+		w.end()
+	}
+	w.register("r3") // in block 6
+	if got := w.runner("r3"); got.Index != 1 || got.Former != w.address("r1") {
+		t.Errorf("the next runner: %+v", got.Profile)
+	}
+	w.end()
+	for height, want := range map[types.Height]string{1: "", 2: "r1", 5: "r1", 6: "", 7: "r3", 8: "r3"} {
+		at, ok := HolderAt(w.state, 1, height)
+		if ok != (want != "") || ok && w.name(at) != want {
+			t.Errorf("place 1 in votes on block %d belongs to %s, %t; want %q", height, w.name(at), ok, want)
+		}
+	}
+	for _, name := range []string{"r0", "r2", "r3"} {
+		w.must(w.registry("alice", "deregister", Naming{Runner: w.address(name)}))
+	}
+	for w.block.Height <= 11 {
+		w.end()
+	}
+	if size := Registered(w.state); size.Count != 0 || len(w.roster.pages) != 0 {
+		t.Errorf("all left, and the registry has %d places, the roster %d pages", size.Count, len(w.roster.pages))
+	}
+}
+
+// J20 (F52): a registration needs the signature of its key, for its sender and its chain.
+func TestJ20ARegistrationIsSignedByItsKey(t *testing.T) {
 	w := newWorld(t)
-	mine := Registration{PublicKey: w.key("r0").PublicKey(), Stake: w.params.MinStake, Offer: offer()}
-	w.must(w.registry("carol", "register", mine))
-	if code := w.registry("alice", "register", mine); code != "already_registered" {
-		t.Errorf("the operator's own registration: %q", code)
+	key := w.key("r0")
+	for what, signed := range map[string]types.Signature{
+		"no signature":     {},
+		"another's key":    w.key("carol").Sign(RegistrationDigest(testChain, w.address("carol"), key.PublicKey())),
+		"another owner":    key.Sign(RegistrationDigest(testChain, w.address("alice"), key.PublicKey())),
+		"another chain":    key.Sign(RegistrationDigest(testChain+1, w.address("carol"), key.PublicKey())),
+		"another runner's": key.Sign(RegistrationDigest(testChain, w.address("carol"), w.key("r1").PublicKey())),
+	} {
+		in := w.registration("carol", "r0")
+		in.Signed = signed
+		if code := w.registry("carol", "register", in); code != "bad_signature" {
+			t.Errorf("%s: %q", what, code)
+		}
 	}
-	if w.runner("r0").Owner != w.address("carol") {
-		t.Error("the stranger does not own the runner")
-	}
+	w.must(w.registry("alice", "register", w.registration("alice", "r0")))
 }
 
 // J19: the submitter alone cancels, until the job settles, and all of the escrow

@@ -12,8 +12,9 @@ import (
 // offering registers a runner of alice's with these words and this card.
 func (w *world) offering(name string, card RateCard, words ...string) {
 	w.t.Helper()
-	w.must(w.registry("alice", "register", Registration{PublicKey: w.key(name).PublicKey(), Stake: w.params.MinStake,
-		Offer: Offer{Capabilities: words, Entitlements: []string{}, MaxConcurrentJobs: 4, RateCard: card}}))
+	in := w.registration("alice", name)
+	in.Offer = Offer{Capabilities: words, Entitlements: []string{}, MaxConcurrentJobs: 4, RateCard: card}
+	w.must(w.registry("alice", "register", in))
 }
 
 // paid is the price in the completion event of a job.
@@ -121,8 +122,9 @@ func TestSection91EachDemandOfASpecReachesTheDraw(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			w := newWorld(t)
-			w.must(w.registry("alice", "register", Registration{PublicKey: w.key("r0").PublicKey(), Stake: w.params.MinStake,
-				Offer: Offer{Capabilities: c.words, Entitlements: []string{"silver"}, MaxConcurrentJobs: 4}}))
+			in := w.registration("alice", "r0")
+			in.Offer = Offer{Capabilities: c.words, Entitlements: []string{"silver"}, MaxConcurrentJobs: 4}
+			w.must(w.registry("alice", "register", in))
 			s := spec(1)
 			c.change(s)
 			id, code := w.submit("bob", s)

@@ -5,12 +5,12 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// Limits of the report of a block about its draws. Nothing follows from the report.
+// Limits of what a block tells of its draws. Nothing follows from it.
 const (
 	// maxCounted bounds the runners that one Census judges: some ten milliseconds.
 	maxCounted = 250_000
-	// maxToldCandidates bounds the candidates in the report of one draw, maxToldInBlock
-	// those of all draws of a block. Each takes some thirty bytes in the history.
+	// maxToldCandidates bounds the candidates that are told of one draw, and
+	// maxToldInBlock of all draws of a block: each takes some thirty bytes in the history.
 	maxToldCandidates = 1_024
 	maxToldInBlock    = 4_096
 )
@@ -31,9 +31,11 @@ func NewCensus(roster *Roster, filter selection.Filter) *Census {
 	if roster == nil {
 		return c
 	}
-	for i := range roster.runners {
-		if r := &roster.runners[i]; r.Health != selection.Deregistered {
-			c.runners = append(c.runners, *r)
+	for _, page := range roster.pages {
+		for i := range page {
+			if page[i].Health != selection.Deregistered {
+				c.runners = append(c.runners, page[i])
+			}
 		}
 	}
 	return c

@@ -36,6 +36,7 @@ const testChain = 8011
 
 func newWorld(t testing.TB, change ...func(*params.Params)) *world {
 	w := &world{t: t, params: params.Defaults(), verifier: crypto.NewVerifier(true), keys: map[string]*crypto.Key{}, absent: map[string]bool{}}
+	w.params.ChainID = testChain
 	for _, c := range change {
 		c(&w.params)
 	}
@@ -74,7 +75,8 @@ func (w *world) name(a types.Address) string {
 func (w *world) open(height types.Height) {
 	w.events = nil
 	w.block = &InBlock{Params: &w.params, State: w.state, Height: height, Parent: types.Keccak([]byte(fmt.Sprint(height - 1))),
-		Roster: w.roster, BaseFeeCycle: types.WeiOf(2), BaseFeeCell: types.WeiOf(3)}
+		Recover: w.verifier.Recover,
+		Roster:  w.roster, BaseFeeCycle: types.WeiOf(2), BaseFeeCell: types.WeiOf(3)}
 }
 
 // end attends to jobs, audits, and opens the next block so many heights on.
@@ -117,9 +119,32 @@ func (w *world) audit(height types.Height) {
 	if held != w.supply {
 		w.t.Fatalf("height %d: balances and messages hold %s wei, there are %s", height, held, w.supply)
 	}
-	if w.roster != nil && fmt.Sprint(w.roster.runners) != fmt.Sprint(NewRoster(w.state).runners) {
-		w.t.Fatalf("height %d: the roster that was carried is not that of the state", height)
+	if w.roster != nil {
+		w.auditRoster(height)
 	}
+}
+
+// auditRoster holds the roster that was carried against that of the state, place by place.
+func (w *world) auditRoster(height types.Height) {
+	w.t.Helper()
+	read := NewRoster(w.state)
+	if carried := fmt.Sprint(slices.Concat(w.roster.pages...)); carried != fmt.Sprint(slices.Concat(read.pages...)) {
+		w.t.Fatalf("height %d: the roster that was carried is not that of the state:\n%s", height, carried)
+	}
+	for place := range int(Registered(w.state).Count) + 2 {
+		since, held := w.roster.places.Since(place)
+		if at, is := read.places.Since(place); at != since || is != held {
+			t := "the carried roster has place %d held since %d: %t; the state %d: %t"
+			w.t.Fatalf(t, place, since, held, at, is)
+		}
+	}
+}
+
+// registration registers a runner for an owner, signed by the runner's key.
+func (w *world) registration(owner, name string) Registration {
+	key := w.key(name)
+	return Registration{PublicKey: key.PublicKey(), Stake: w.params.MinStake, Offer: offer(),
+		Signed: key.Sign(RegistrationDigest(testChain, w.address(owner), key.PublicKey()))}
 }
 
 // call runs a handler as an execution does, and returns the fault's code.
@@ -150,8 +175,7 @@ func offer(words ...string) Offer {
 func (w *world) register(names ...string) {
 	w.t.Helper()
 	for _, name := range names {
-		if code := w.registry("alice", "register", Registration{PublicKey: w.key(name).PublicKey(), Stake: w.params.MinStake,
-			Offer: offer()}); code != "" {
+		if code := w.registry("alice", "register", w.registration("alice", name)); code != "" {
 			w.t.Fatalf("%s: %s", name, code)
 		}
 	}

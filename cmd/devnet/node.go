@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/environment/chainhttp"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
@@ -40,6 +41,7 @@ func nodeCommand() *cli.Command {
 				"The file has name, key or key_file, api (the devnet's URL), max_concurrent_jobs, and a table for each\n" +
 				"kind of job: docs/RUNNERS.md tells all of it. The runner has to be registered: devnet runner join.",
 			Flags: []cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
+				&cli.StringFlag{Name: "owner", Value: "alice", Usage: "devnet `ACCOUNT` that is to register it: the runner signs for that account"},
 				&cli.BoolFlag{Name: "wait", Usage: "where its devnet does not answer, wait until it does"}, attachedFlag},
 			Action: nodeRunner,
 		}},
@@ -100,7 +102,7 @@ func runRunner(c *cli.Context, set *runnerfile.Runner) error {
 			if _, is := report.(runners.Deregistered); is {
 				select {
 				case retired <- struct{}{}:
-				default: // it is told already: a key is registered once, for ever
+				default: // it is told already: a key is registered once
 				}
 			}
 		}
@@ -108,7 +110,7 @@ func runRunner(c *cli.Context, set *runnerfile.Runner) error {
 		driven = control.DriveRunner(&config, set.Driver, now, set.Manual)
 	}
 	r := node.NewRunner(config)
-	introduceRunner(c, n, set)
+	introduceRunner(c, n, set, ready.ChainID)
 	if err := r.Start(); err != nil {
 		return noStart("", "%v", err)
 	}
@@ -162,7 +164,7 @@ func listenFor(api string) string {
 
 // introduceRunner says who the runner is, and what there is to do where the chain does
 // not know it.
-func introduceRunner(c *cli.Context, n *client.Client, set *runnerfile.Runner) {
+func introduceRunner(c *cli.Context, n *client.Client, set *runnerfile.Runner, chainID uint64) {
 	w := c.App.Writer
 	address, err := crypto.AddressOf(set.Key.PublicKey())
 	if err != nil {
@@ -174,17 +176,25 @@ func introduceRunner(c *cli.Context, n *client.Client, set *runnerfile.Runner) {
 	var refused *client.Error
 	switch {
 	case errors.As(err, &refused):
-		fmt.Fprintf(w, "\nIt is not registered, and has no jobs before it is. In another terminal:\n  %s\n", joinCommand(set))
+		fmt.Fprintf(w, "\nIt is not registered, and has no jobs before it is. In another terminal:\n  %s\n", joinCommand(c, n, set, chainID))
 	case err == nil && known.Health != model.RunnerHealthy:
 		fmt.Fprintf(w, "\nIts registration is %s: it has no jobs.\n", known.Health)
 	}
 	fmt.Fprintln(w, "Ctrl-C ends it.")
 }
 
-// joinCommand registers a runner as its settings have it, with the devnet that they
-// name: another terminal stands anywhere.
-func joinCommand(set *runnerfile.Runner) string {
+// joinCommand is the command that registers a runner with its settings, at the devnet
+// that they name, with the runner's signature for its owner.
+func joinCommand(c *cli.Context, n *client.Client, set *runnerfile.Runner, chainID uint64) string {
 	words := []string{self, "runner", "join", "--public-key", set.Key.PublicKey().String()}
+	owner := c.String("owner")
+	if account, err := n.Account(c.Context, owner); err == nil {
+		signed := set.Key.Sign(system.RegistrationDigest(chainID, account.Address, set.Key.PublicKey()))
+		words = append(words, "--signed", signed.String())
+	}
+	if owner != "alice" {
+		words = append(words, "--from", owner)
+	}
 	for _, capability := range set.Executor.Capabilities() {
 		words = append(words, "--capability", capability)
 	}

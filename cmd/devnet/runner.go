@@ -31,7 +31,7 @@ func runnerCommand() *cli.Command {
 				Flags: reads, Action: runnerShow},
 			runnerJoinCommand(),
 			runnerOrderCommand("leave", "deregister a runner for its owner, for ever",
-				"\nIts stake returns to its owner when the last of its jobs ended.", (*client.Client).LeaveRunner),
+				"\nIts stake returns to its owner two epochs later, or when its last job ended if that is later.", (*client.Client).LeaveRunner),
 			runnerOrderCommand("pause", "keep a runner out of draws; jobs that it has go on", "", (*client.Client).PauseRunner),
 			runnerOrderCommand("resume", "let a paused runner be drawn again", "", (*client.Client).ResumeRunner),
 		},
@@ -117,7 +117,8 @@ func printRunner(w io.Writer, names *naming, r *model.Runner) {
 		accepting = ", takes no new ones"
 	}
 	facts(w, "name", r.Name, "index", strconv.FormatUint(uint64(r.Index), 10), "address", r.Address.String(), "public key",
-		r.PublicKey.String(), "owner", owner, "status", r.Health, "present", yes(r.Present), "stake", cby(r.Stake),
+		r.PublicKey.String(), "owner", owner, "status", r.Health,
+		"stake returns", stakeReturns(r), "present", yes(r.Present), "stake", cby(r.Stake),
 		"reputation", strconv.FormatUint(r.Reputation, 10)+" of 100", "refusals", strconv.FormatUint(r.Refusals, 10),
 		"jobs", fmt.Sprintf("%d of at most %d%s", r.ActiveJobs, r.MaxConcurrentJobs, accepting),
 		"subset", all(r.Subset), "connected", all(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
@@ -160,6 +161,19 @@ func heardOf(e *model.RunnerEvent) string {
 		details = append(details, printable(e.Reason))
 	}
 	return strings.Join(details, ", ")
+}
+
+// stakeReturns says when the stake of a runner that left returns, or that it did.
+func stakeReturns(r *model.Runner) string {
+	switch {
+	case r.Health != model.RunnerDeregistered:
+		return ""
+	case r.Stake.IsZero():
+		return "returned in block " + height(r.StakeReturns)
+	case r.ActiveJobs > 0:
+		return "in block " + height(r.StakeReturns) + ", or when its last job ends if that is later"
+	}
+	return "in block " + height(r.StakeReturns)
 }
 
 // changes are what a runner says that it offers beside that, or does not any more.

@@ -30,11 +30,12 @@ func runnerOrderCommand(verb, what, more string,
 
 func runnerJoinCommand() *cli.Command {
 	return &cli.Command{Name: "join", Usage: "register a runner, and start it where it is the devnet's own", ArgsUsage: "[NAME]",
-		Description: "Example: devnet runner join\nExample: devnet runner join --public-key 0x02… --capability custom --capability http\n" +
+		Description: "Example: devnet runner join\nExample: devnet runner join --public-key 0x02… --signed 0x… --capability http\n" +
 			"Without --public-key it starts one more of the devnet's own: the next of r0, r1, …, or NAME, which has left and comes again under " +
 			"another key. It prints the runner once its registration is final.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "public-key", Usage: "register the runner with the key `0xHEX33`, compressed secp256k1"},
+			&cli.StringFlag{Name: "signed", Usage: "`0xHEX65`, the signature of --public-key for the account of --from, by devnet node runner"},
 			&cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACCOUNT` that pays fee and stake, and owns the runner"},
 			&cli.StringFlag{Name: "stake", Value: "20000", Usage: "`CBY`, at least cip2.min_stake"},
 			&cli.StringSliceFlag{Name: "capability", DefaultText: "custom", Usage: "may be repeated: `WORD` is custom, http, llm, mcp, ethsend, " +
@@ -56,6 +57,12 @@ func runnerJoin(c *cli.Context) error {
 		Capability: c.StringSlice("capability"), MaxConcurrent: given.number("max-concurrent"), Entitlement: c.StringSlice("entitlement")}
 	if given.err != nil {
 		return given.err
+	}
+	if text := given.text("signed"); text != "" {
+		r.Signed = new(types.Signature)
+		if err := r.Signed.UnmarshalText([]byte(text)); err != nil {
+			return usage("devnet node runner prints the whole command.", "--signed: %v", err)
+		}
 	}
 	for _, text := range c.StringSlice("rate") {
 		word, amount, _ := strings.Cut(text, "=")

@@ -47,7 +47,8 @@ func (p Phase) filtersPresence() bool { return p == Hot || p == Sunset }
 // Runner is what the registry knows of a runner, as far as a draw asks.
 type Runner struct {
 	Address       types.Address
-	Index         int // in the order of registration (decision J12)
+	Index         int          // its place in the registry (decision J12)
+	Since         types.Height // the height of its registration
 	Health        Health
 	LastHeartbeat types.Height // of the last one on chain; registering is the first
 	Reputation    uint64       // 0 to 100, as of ReputedAt

@@ -8,36 +8,41 @@ import (
 // Attests says for how long a validator attests a runner, if nothing else happens.
 // It is told when that changes: not at each ping.
 type Attests struct {
-	Index int        // of the runner's bit
-	Until types.Time // the first moment at which its bit is 0; types.Never: none before the next head
+	Index int          // of the runner's bit
+	Since types.Height // of the runner's registration
+	Until types.Time   // the first moment at which its bit is 0; types.Never: none before the next head
 }
 
 // Attested is what a machine attests, put together from all that its outputs say:
 // what a validator votes by. The zero Attested is nobody's presence.
 type Attested struct {
-	until []types.Time // until when each bit is attested, by index
+	bits []Attests // by index, of the runner there that registered last
 }
 
-// Take notes what an output says.
+// Take notes what an output says, unless a later runner holds the place.
 func (a *Attested) Take(changes []Attests) {
 	for _, c := range changes {
-		if c.Index >= len(a.until) {
-			a.until = append(a.until, make([]types.Time, c.Index+1-len(a.until))...)
+		if c.Index >= len(a.bits) {
+			a.bits = append(a.bits, make([]Attests, c.Index+1-len(a.bits))...)
 		}
-		a.until[c.Index] = c.Until
+		if c.Since >= a.bits[c.Index].Since {
+			a.bits[c.Index] = c
+		}
 	}
 }
 
 // Bitmap returns what the validator attests at a time, for a registry of so many
-// runners. The index of a runner never changes (decision J12), so that the registry
-// of the block voted on may have more runners than that of the head; who is beyond
-// it has no bit.
+// places. The registry of the block voted on may be of a later height than the head. A
+// bit is set only if the attested runner holds the place there too.
 //
-// Spec: CIP-11 §7.2.
-func (a *Attested) Bitmap(now types.Time, registered int) *selection.Bitmap {
+// Spec: CIP-11 §7.2, decision J12.
+func (a *Attested) Bitmap(now types.Time, registered int, places selection.Places) *selection.Bitmap {
 	bitmap := selection.NewBitmap(registered)
-	for i, until := range a.until[:min(registered, len(a.until))] {
-		if now < until {
+	for i, bit := range a.bits[:min(registered, len(a.bits))] {
+		if now >= bit.Until {
+			continue
+		}
+		if since, held := places.Since(i); held && since == bit.Since {
 			bitmap.Set(i, true)
 		}
 	}

@@ -79,7 +79,7 @@ func BenchmarkBitmap(b *testing.B) {
 		b.Run(fmt.Sprint(runners), func(b *testing.B) {
 			w, _ := crowd(b, runners)
 			for b.Loop() {
-				if w.attested.Bitmap(w.now, runners).Count() != runners {
+				if w.attested.Bitmap(w.now, runners, heldAll(runners)).Count() != runners {
 					b.Fatal("somebody is not there")
 				}
 			}

@@ -95,7 +95,7 @@ func (c *chain) place(p *peer) {
 	if registered := p.registered; registered != nil {
 		standing.Registered = !registered.Deregistered
 		standing.Staked = registered.Stake.Cmp(c.params().MinStake) >= 0
-		p.index, p.mostJobs = registered.Index, registered.MaxJobs
+		p.index, p.enlisted, p.mostJobs = registered.Index, registered.Since, registered.MaxJobs
 	}
 	p.misses = ""
 	if err := standing.Check(); err != nil {
@@ -105,13 +105,7 @@ func (c *chain) place(p *peer) {
 
 // assignment finds an open assignment of a runner.
 func (c *chain) assignment(runner types.Address, id AssignmentID) *Assignment {
-	all := c.head.Reader.Assignments(runner)
-	for i := range all {
-		if all[i].AssignmentID == id {
-			return &all[i]
-		}
-	}
-	return nil
+	return c.head.Reader.Assignment(runner, id)
 }
 
 // attestsUntil is the four conditions of CIP-11 §7.2 in their order, and that no

@@ -81,7 +81,7 @@ func (c *connections) send(p *peer, s connection.Stream, f push.Frame) {
 func (c *connections) attest(p *peer) {
 	if until := c.chain.attestsUntil(p); until != p.attested {
 		p.attested = until
-		c.out.Attest = append(c.out.Attest, Attests{p.index, until})
+		c.out.Attest = append(c.out.Attest, Attests{p.index, p.enlisted, until})
 	}
 }
 

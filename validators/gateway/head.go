@@ -31,6 +31,9 @@ type Reader interface {
 	// were drawn: it is in the committee, and neither its result nor its reveal is
 	// final.
 	Assignments(types.Address) []Assignment
+	// Assignment returns one of them, nil if it is not open. Its cost does not grow with
+	// their number.
+	Assignment(types.Address, AssignmentID) *Assignment
 	// Spec returns the JobSpec of an open job.
 	Spec(job types.Hash) *push.JobSpec
 	// Ending says how an assignment came to its end that was open at the head before
@@ -40,7 +43,8 @@ type Reader interface {
 
 // Registration is what the registry (0x01) knows of a runner.
 type Registration struct {
-	Index         int // the index of its bit (decision J12)
+	Index         int          // the index of its bit (decision J12)
+	Since         types.Height // of the registration
 	Deregistered  bool
 	Stake         types.Wei
 	MaxJobs       uint64       // how many jobs it does at once

@@ -424,6 +424,14 @@ func (v view) Runner(a types.Address) *gateway.Registration {
 	return &gateway.Registration{Index: i, Stake: types.WeiOf(100), MaxJobs: 8, LastHeartbeat: v.at}
 }
 
+func (v view) Assignment(a types.Address, id gateway.AssignmentID) *gateway.Assignment {
+	all := v.Assignments(a)
+	if i := slices.IndexFunc(all, func(one gateway.Assignment) bool { return one.AssignmentID == id }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
 func (v view) Assignments(a types.Address) (all []gateway.Assignment) {
 	r := v.runners[v.runnerOf(a)]
 	for _, j := range v.jobs {
@@ -586,7 +594,7 @@ func (n *network) submit(committee ...*runner) *task {
 func (n *network) present(r *runner, among []*validator) (count int) {
 	index := slices.Index(n.runners, r)
 	for _, v := range among {
-		if v.attested.Bitmap(n.now, len(n.runners)).Has(index) {
+		if v.attested.Bitmap(n.now, len(n.runners), held(len(n.runners))).Has(index) {
 			count++
 		}
 	}
@@ -776,4 +784,12 @@ func TestOneSeedIsOneRun(t *testing.T) {
 	if a, b := play(), play(); a != b {
 		t.Fatalf("%v, then %v", a, b)
 	}
+}
+
+// held is a registry of n places, all held since genesis.
+func held(places int) (p selection.Places) {
+	for i := range places {
+		p = p.With(i, 0)
+	}
+	return p
 }

@@ -39,6 +39,7 @@ type peer struct {
 	member     bool          // this validator is in its subset, or in the former one that still holds
 	misses     push.Reason   // why it does not belong here; empty where it does
 	index      int           // the index of its bit
+	enlisted   types.Height  // of its registration
 	mostJobs   uint64        // how many jobs it does at once
 	registered *Registration // nil where it is not
 

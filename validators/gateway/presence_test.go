@@ -339,7 +339,7 @@ func TestABitmapHasTheLengthThatIsAskedFor(t *testing.T) {
 		w.live(name).ping()
 	}
 	for n := range 4 {
-		bitmap := w.attested.Bitmap(w.now, n)
+		bitmap := w.attested.Bitmap(w.now, n, heldAll(n))
 		if bitmap.Len() != n || bitmap.Count() != min(n, 2) {
 			t.Fatalf("%d of %d bits for a registry of %d", bitmap.Count(), bitmap.Len(), n)
 		}

@@ -47,6 +47,14 @@ type world struct {
 }
 
 func (w *world) Runner(a types.Address) *Registration { return w.runners[a] }
+func (w *world) Assignment(a types.Address, id AssignmentID) *Assignment {
+	all := w.Assignments(a)
+	if i := slices.IndexFunc(all, func(one Assignment) bool { return one.AssignmentID == id }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
 func (w *world) Assignments(a types.Address) []Assignment {
 	return w.open[a]
 }
@@ -295,7 +303,7 @@ func (e *end) left() push.Reason {
 
 // bits are the names of the runners whose bit is set.
 func (w *world) bits() string {
-	bitmap, text := w.attested.Bitmap(w.now, len(w.runners)), ""
+	bitmap, text := w.attested.Bitmap(w.now, len(w.runners), heldAll(len(w.runners))), ""
 	for i := range bitmap.Len() {
 		if bitmap.Has(i) {
 			text += fmt.Sprint(i)

@@ -12,7 +12,7 @@ import (
 // systemBlock lends the system actors this block.
 func (r *run) systemBlock() *system.InBlock {
 	return &system.InBlock{Params: r.params, State: r.state, Height: r.header.Height, Parent: r.header.Parent, Presence: r.presence.Bitmap,
-		Roster: r.parent.runners.roster, BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell}
+		Recover: r.x.Verifier.Recover, Roster: r.parent.runners.roster, BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell}
 }
 
 // systemActors is the system actors as programs and transactions reach them in a

@@ -259,6 +259,65 @@ func (w *world) shownBy(voters *types.ValidatorSet, show int) Proposal {
 	return proposal
 }
 
+// register registers a runner for its own key, which is funded for it.
+func (w *world) register(name string) *Checked {
+	to, key := types.RegistryAddress, w.key(name)
+	in := &system.Registration{PublicKey: key.PublicKey(), Stake: types.WeiOf(20_000 * types.CBY),
+		Signed: key.Sign(system.RegistrationDigest(8011, key.Address(), key.PublicKey())),
+		Offer:  system.Offer{Capabilities: []string{"custom"}, Entitlements: []string{}, MaxConcurrentJobs: 4}}
+	return w.checked(name, w.tx(name, &to, &types.Execute{Kind: types.KindExecute, Handler: "register", Payload: codec.Marshal(in)}))
+}
+
+func (w *world) deregister(name string) *Checked {
+	to := types.RegistryAddress
+	payload := codec.Marshal(&system.Naming{Runner: w.key(name).Address()})
+	return w.checked(name, w.tx(name, &to, &types.Execute{Kind: types.KindExecute, Handler: "deregister", Payload: payload}))
+}
+
+// J12: no vote on the former runner of a place makes the next one present. Here all votes
+// set every bit, as validators that lag or lie would.
+func TestJ12VotesOnAFormerHolderMakeNobodyPresent(t *testing.T) {
+	w := newRunnerWorld(t, 2, params.Overrides{"chain.epoch_blocks": "2"})
+	w.step(w.transfer("alice", "r0", 1_000*types.CBY), w.transfer("alice", "late", 21_000*types.CBY))
+	w.step(w.deregister("r0")) // block 2; its stake returns in block 6
+	for w.head.Height() < 6 {
+		if r := w.head.Runner(w.key("r0").Address()); r.Stake.IsZero() {
+			t.Fatalf("the stake returned in block %d", w.head.Height())
+		}
+		w.step()
+	}
+	if r := w.head.Runner(w.key("r0").Address()); !r.Stake.IsZero() {
+		t.Fatal("the stake did not return in block 6")
+	}
+	if got := w.step(w.register("late")); got.Presence.Bitmap.Has(0) || !got.Presence.Bitmap.Has(1) { // block 7 tells P(6)
+		t.Error("P(6) shows a place that is free")
+	}
+	if r := w.head.Runner(w.key("late").Address()); r == nil || r.Index != 0 {
+		t.Fatalf("it did not get the free place: %+v", r)
+	}
+	if got := w.step(); got.Presence.Bitmap.Has(0) || !got.Presence.Bitmap.Has(1) {
+		t.Error("P(7) shows the runner that registered in block 7")
+	}
+	if got := w.step(); !got.Presence.Bitmap.Has(0) {
+		t.Error("P(8) does not show the new runner")
+	}
+	for height, name := range map[types.Height]string{1: "r0", 6: "r0", 8: "late"} {
+		if got := w.head.RunnerAt(0, height); got != w.key(name).Address() {
+			t.Errorf("place 0 in votes on block %d is %s's, want %s", height, w.name(got), name)
+		}
+	}
+	restored, err := Restore(contentOf(w.head), &types.Block{Header: w.head.header})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for place := range 3 {
+		since, held := restored.Places().Since(place)
+		if at, is := w.head.Places().Since(place); at != since || is != held {
+			t.Errorf("place %d: a restored state has it since %d, %t; the carried one %d, %t", place, since, held, at, is)
+		}
+	}
+}
+
 // CIP-11 §8.2, J9: under validator-set and safe the threshold is f + 1 of the set that
 // voted. On a border's own block that is the former set, and not the one that begins.
 func TestJ9TheThresholdOfABorderIsOfTheSetThatVotedOnIt(t *testing.T) {

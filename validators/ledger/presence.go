@@ -12,7 +12,7 @@ import (
 type registry struct {
 	size     system.Size
 	rotation *selection.Rotation // of the subsets, in force in the state's block
-	roster   *system.Roster      // nil where nobody ever registered
+	roster   *system.Roster      // nil if no place was held since this process began
 }
 
 func registryOf(tree *trie.Tree) registry {
@@ -49,7 +49,9 @@ var noPresence = Presence{Bitmap: selection.NewBitmap(0)}
 
 // presence is P of a state's block, from the votes on it that the block after it
 // carries: by the rule and the assignment that were in force in it, as long as the
-// registry of its own parent was. Its error is about those votes.
+// registry of its own parent was. A bit names the runner that held the place at that
+// parent. The bit of a place that is free now, or was taken in the block, is 0. So no
+// runner is present by votes on the runner before it. Its error is about those votes.
 //
 // Spec: CIP-11 §8, decisions C3, J9, J12.
 func (s *State) presence(carried *types.Certificate) (Presence, *Invalid) {
@@ -66,8 +68,17 @@ func (s *State) presence(carried *types.Certificate) (Presence, *Invalid) {
 	}
 	p := Presence{Rule: s.runners.rotation.Current.Constants.Rule, Threshold: s.threshold(carried)}
 	p.Bitmap = selection.Presence(votes, s.VoteBits(), p.Threshold)
+	places := s.Places()
+	for place := range p.Bitmap.Len() {
+		if since, held := places.Since(place); p.Bitmap.Has(place) && (!held || since >= s.header.Height) {
+			p.Bitmap.Set(place, false)
+		}
+	}
 	return p, nil
 }
+
+// Places is which places of the registry are held.
+func (s *State) Places() selection.Places { return s.runners.roster.Places() }
 
 // threshold is how many of the votes carried on the state's block must show a
 // runner.
@@ -112,15 +123,15 @@ func (r *run) rotateSubsets() error {
 // They must not be changed.
 func (s *State) Rotation() *selection.Rotation { return s.runners.rotation }
 
-// VoteBits is how many runners were ever registered at the parent of the state's
-// block: what bitmaps in votes on it are long (CIP-11 §8.4).
+// VoteBits is the number of places of the registry at the parent of the state's block:
+// the length of bitmaps in votes on it (CIP-11 §8.4, decision J12).
 func (s *State) VoteBits() int { return int(s.runners.size.AtParent(s.header.Height)) }
 
-// Runner returns a registered runner, or nil.
+// Runner returns a runner that is or was registered, or nil.
 func (s *State) Runner(a types.Address) *system.Runner { return system.RunnerOf(reader{s.tree}, a) }
 
-// Listed returns a registered runner as a draw sees it, or nil: nothing is read from
-// the tree for it. It must not be changed.
+// Listed returns a runner that holds a place as a draw sees it, or nil: nothing is read
+// from the tree for it. It must not be changed.
 func (s *State) Listed(a types.Address) *selection.Runner {
 	if s.runners.roster == nil {
 		return nil
@@ -137,18 +148,25 @@ func (s *State) Registrations() any {
 	return s.runners.roster
 }
 
-// Registered is how many runners were ever registered.
-func (s *State) Registered() int { return int(s.runners.size.Count) }
-
-// RunnerAt returns the address of the runner with an index of the registry, zero
-// where there is none.
-func (s *State) RunnerAt(index int) types.Address {
-	if index < 0 || index >= s.Registered() {
-		return types.Address{}
-	}
-	return system.RunnerAt(reader{s.tree}, uint32(index))
+// RunnersBetween calls each for the address of every runner that holds a place, from one
+// address to another, by address.
+func (s *State) RunnersBetween(first, last types.Address, each func(types.Address)) {
+	s.runners.roster.Between(first, last, each)
 }
 
-// Runners calls each for every runner in the order of the registry, until it
-// returns false.
+// Registered is the number of places of the registry, free ones among them.
+func (s *State) Registered() int { return int(s.runners.size.Count) }
+
+// RunnerAt returns the runner that a bit names in votes on the block of a height, at most
+// the state's; zero if the place was free.
+func (s *State) RunnerAt(place int, height types.Height) types.Address {
+	if place < 0 || place >= selection.MaxRunners {
+		return types.Address{}
+	}
+	runner, _ := system.HolderAt(reader{s.tree}, uint32(place), height)
+	return runner
+}
+
+// Runners calls each for every runner that holds a place, in the order of the places,
+// until it returns false.
 func (s *State) Runners(each func(*system.Runner) bool) { system.Runners(reader{s.tree}, each) }

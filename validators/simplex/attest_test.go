@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // C3: who executes a block only when the others have notarized it still says which
@@ -134,7 +135,7 @@ func TestC3ALateChainWithoutRunnersDoesNotWait(t *testing.T) {
 		v := s.vote(types.Notarize, b.Header.View, b, by)
 		v.Bitmap = []byte{}
 		v.Signature = testKey{v.Validator}.Sign(v.Digest(testChain))
-		s.m.cfg.Presence = func(types.Time, int) []byte { return []byte{} }
+		s.m.cfg.Presence = func(types.Time, int, selection.Places) []byte { return []byte{} }
 		s.receive(by, v)
 	})
 	if s.lastBuild() == nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // status is how far the execution of a body is.
@@ -29,6 +30,7 @@ type node struct {
 	notarized bool
 	persisted bool
 	runners   int                 // how many a vote on it has a bit for, once valid
+	places    selection.Places    // of the registry after it, once valid
 	gap       time.Duration       // how much later its children are stamped at least, once valid
 	next      *types.ValidatorSet // the set after a border, once valid
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // Event is what happens to a machine.
@@ -38,6 +39,7 @@ type (
 		Late    bool                // it failed since a program used more CPU time than it may
 		Reason  string              // why it is not valid
 		Runners int                 // how many votes on it have a bit for (CIP-11 §8.4)
+		Places  selection.Places    // the places of the registry after it (decision J12)
 		Gap     time.Duration       // the block time in force in the block after it
 		Next    *types.ValidatorSet // the next epoch's set, where the block is its epoch's last
 	}

@@ -86,7 +86,7 @@ func (m *executor) executed(e Executed) {
 		m.discard(n, e.Reason)
 		return
 	}
-	n.status, n.runners, n.gap = valid, e.Runners, e.Gap
+	n.status, n.runners, n.places, n.gap = valid, e.Runners, e.Places, e.Gap
 	if e.Next != nil && n.block.Header.Border() && checkSet(e.Next, &n.block.Header) == nil {
 		n.next = e.Next
 	}

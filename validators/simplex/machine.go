@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // Signer holds this validator's key.
@@ -25,9 +26,9 @@ type Config struct {
 	// follows the chain, and neither proposes nor votes (decision C20).
 	Follows bool
 	// Presence returns what this validator attests at a time, for a registry of so many
-	// runners, as votes have it (decision C3). It is asked at the moment of each vote for
+	// places, as votes have it (decision C3). It is asked at the moment of each vote for
 	// a block. nil: it lets no runner in.
-	Presence func(now types.Time, runners int) []byte
+	Presence func(now types.Time, runners int, places selection.Places) []byte
 }
 
 // Root is the finalized block a machine stands on: genesis, or what the store

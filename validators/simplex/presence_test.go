@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // CIP-11 §7.2, decision C3: a vote bears what is attested when it is made, and not
@@ -12,7 +13,7 @@ import (
 func TestC3AVoteAttestsItsOwnMoment(t *testing.T) {
 	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	shown := byte(1)
-	s.m.cfg.Presence = func(now types.Time, runners int) []byte {
+	s.m.cfg.Presence = func(now types.Time, runners int, _ selection.Places) []byte {
 		if now != s.now || runners != 8 {
 			t.Errorf("asked at %v for %d runners", now, runners)
 		}

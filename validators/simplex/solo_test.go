@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // solo is v0 of n validators, the others played by the test.
@@ -160,8 +161,8 @@ func (s *solo) lastBuild() *Build {
 }
 
 // attesting is a validator that attests always the same of eight runners.
-func attesting(bits byte) func(types.Time, int) []byte {
-	return func(types.Time, int) []byte { return bitmapOf(bits) }
+func attesting(bits byte) func(types.Time, int, selection.Places) []byte {
+	return func(types.Time, int, selection.Places) []byte { return bitmapOf(bits) }
 }
 
 // bitmapOf is a presence bitmap of eight runners.

@@ -188,13 +188,13 @@ func (m *voter) attest() bool {
 }
 
 func (m *voter) notarize(r *round, n *node) {
-	m.vote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: m.presence(n.runners)})
+	m.vote(r, &types.Vote{Kind: types.Notarize, Height: n.block.Header.Height, Block: n.hash, Bitmap: m.presence(n)})
 }
 
-// presence is what this validator attests of so many runners now.
-func (m *voter) presence(runners int) []byte {
+// presence is what this validator attests now of the runners that a block has bits for.
+func (m *voter) presence(n *node) []byte {
 	if m.cfg.Presence == nil {
-		return selection.NewBitmap(runners).Bytes()
+		return selection.NewBitmap(n.runners).Bytes()
 	}
-	return m.cfg.Presence(m.clock, runners)
+	return m.cfg.Presence(m.clock, n.runners, n.places)
 }

@@ -60,6 +60,18 @@ func (p *Params) BlockTime() time.Duration {
 	return p.BlockTimeMS.Duration()
 }
 
+// maxStakeReturn bounds StakeReturnBlocks, so that no height overflows.
+const maxStakeReturn = 1 << 40
+
+// StakeReturnBlocks is the number of blocks from a runner's leaving to the return of its
+// stake: cip2.stake_return_epochs epochs, at most 2^40 (decision J20).
+func (p *Params) StakeReturnBlocks() uint64 {
+	if p.EpochBlocks > maxStakeReturn/p.StakeReturnEpochs {
+		return maxStakeReturn
+	}
+	return p.EpochBlocks * p.StakeReturnEpochs
+}
+
 // maxPingSpread bounds PingSpread, so that a ping comes soon where blocks are rare.
 const maxPingSpread = time.Second
 
@@ -214,7 +226,8 @@ type Params struct {
 	RecoveryBlocks      uint64       `param:"cip2.reputation_recovery_blocks" class:"block" default:"256" min:"1"` // for a point below min_reputation (decision J21)
 	RefusalWindow       uint64       `param:"cip2.refusal_window_blocks" class:"block" default:"256" min:"1"`      // in which refusals lower a weight (decision J21)
 	MaxRetries          uint64       `param:"cip2.max_retries" class:"block" default:"3" max:"100"`
-	CommitPermille      uint64       `param:"cip2.commit_permille" class:"block" default:"600" max:"999"` // of the timeout; reveals need the rest
+	StakeReturnEpochs   uint64       `param:"cip2.stake_return_epochs" class:"block" default:"2" min:"1" max:"1000000"` // after leaving (decision J20)
+	CommitPermille      uint64       `param:"cip2.commit_permille" class:"block" default:"600" max:"999"`               // of the timeout; reveals need the rest
 	RunnerSharePermille uint64       `param:"cip2.runner_share_permille" class:"block" default:"990" max:"1000"`
 	StakeCoverPermille  uint64       `param:"cip2.stake_cover_permille" class:"block" default:"1500" max:"1000000"` // of max_price
 	MaxDraws            uint64       `param:"cip2.max_draws_per_block" class:"block" default:"256" min:"1" max:"4096"`

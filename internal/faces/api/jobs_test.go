@@ -215,7 +215,7 @@ func TestVotesShowTheLengthOfTheirBitmaps(t *testing.T) {
 // too.
 func TestFieldsOfJobsAndRunnersAreThoseThatScriptsRead(t *testing.T) {
 	const runner = "index, name, address, public_key, owner, stake, reputation, refusals, health, connected, present, subset, active_jobs, " +
-		"max_concurrent_jobs, accepting, capabilities, entitlements, changes, rate_card, registered_at, last_heartbeat, heard"
+		"max_concurrent_jobs, accepting, capabilities, entitlements, changes, rate_card, registered_at, last_heartbeat, heard, stake_returns"
 	w := labouring(t)
 	w.chain.mine()
 	for path, fields := range map[string]string{

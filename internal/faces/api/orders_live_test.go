@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -75,15 +76,33 @@ func (l *live) balance(name string) types.Wei {
 	return a.Balance
 }
 
+// signedFor is a runner's signature of its registration by a devnet account.
+func (l *live) signedFor(runner crypto.Signer, account string) types.Signature {
+	l.Helper()
+	owner, err := l.client.Account(l.ctx, account)
+	if err != nil {
+		l.Fatal(err)
+	}
+	ready, err := l.client.Ready(l.ctx)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return runner.Sign(system.RegistrationDigest(ready.ChainID, owner.Address, runner.PublicKey()))
+}
+
 func TestARunnerIsRegisteredAndLedByItsOwner(t *testing.T) {
 	l := newLive(t, 1)
 	key := crypto.DeriveKey(9, "stranger")
 	little, stake := types.WeiOf(9_999).Mul(types.CBY), types.WeiOf(15_000).Mul(types.CBY)
-	request := model.RunnerRequest{From: "carol", PublicKey: key.PublicKey().String(), Stake: &little,
+	signed := l.signedFor(crypto.NewVerifier(false).Signer(key), "carol")
+	request := model.RunnerRequest{From: "carol", PublicKey: key.PublicKey().String(), Signed: &signed, Stake: &little,
 		Capability: []string{"http", "domain:a.b"}, Entitlement: []string{"eu"}, Rate: map[string]types.Wei{"compute_second": types.WeiOf(3)}}
 	_, err := l.client.JoinRunner(l.ctx, request)
 	l.refused(err, "stake_too_low", "")
-	request.Stake = &stake
+	request.Stake, request.From = &stake, "dave"
+	_, err = l.client.JoinRunner(l.ctx, request)
+	l.refused(err, "bad_signature", "")
+	request.From = "carol"
 	r, err := l.client.JoinRunner(l.ctx, request)
 	if err != nil || r.Address != key.Address() || r.PublicKey != key.PublicKey() || r.Stake != stake || r.Health != model.RunnerHealthy ||
 		r.MaxConcurrentJobs != 4 || len(r.Capabilities) != 2 || r.Entitlements[0] != "eu" || r.RateCard.ComputeSecond != types.WeiOf(3) {
@@ -102,7 +121,8 @@ func TestARunnerIsRegisteredAndLedByItsOwner(t *testing.T) {
 	if r, err = l.client.ResumeRunner(l.ctx, r.Address.String()); err != nil || r.Health != model.RunnerHealthy {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if r, err = l.client.LeaveRunner(l.ctx, r.Address.String()); err != nil || r.Health != model.RunnerDeregistered || !r.Stake.IsZero() {
+	if r, err = l.client.LeaveRunner(l.ctx, r.Address.String()); err != nil || r.Health != model.RunnerDeregistered || r.Stake != stake ||
+		r.StakeReturns <= 128 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	_, err = l.client.ResumeRunner(l.ctx, r.Address.String())

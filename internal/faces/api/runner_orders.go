@@ -19,13 +19,15 @@ func (s *Server) registerRunnerOrders() {
 	serve(s, operation{id: "runner_join", method: http.MethodPost, path: "/devnet/runner/join", tag: tagDevnet,
 		summary: "Register a runner, and start it where it is the devnet's own; answers it once its registration is final",
 		description: "With public_key that of a runner which somebody else starts; without it one more of the devnet's own. from pays fee and " +
-			"stake, and owns it: less than cip2.min_stake is refused. A key is registered once, for ever.",
+			"stake, and owns it: less than cip2.min_stake is refused. A runner with public_key signs for that account, by signed " +
+			"(docs/WIRE.md). A key is registered once, for ever.",
 		errors:   []int{404, 409, 429, 504},
-		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Capability: []string{"custom"}},
+		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Signed: &types.Signature{}, Capability: []string{"custom"}},
 		response: exampleRunner}, s.joinRunner)
 	for _, one := range []struct{ verb, summary, description string }{
 		{"leave", "Deregister a runner for its owner, for ever; answers it once that is final",
-			"Its stake returns to its owner when the last of its jobs ended."},
+			"Its stake returns to its owner cip2.stake_return_epochs epochs later, and when its last job ended if that is later: stake_returns " +
+				"is the block. Then its place is given again."},
 		{"pause", "Keep a runner out of draws for its owner; answers it once that is final", "Jobs that it has go on."},
 		{"resume", "Let a paused runner be drawn again; answers it once that is final", ""},
 	} {
@@ -88,16 +90,17 @@ func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *m
 		field string
 		given bool
 	}{{"capability", len(asked.Capability) > 0}, {"entitlement", len(asked.Entitlement) > 0}, {"rate", len(asked.Rate) > 0},
-		{"max_concurrent", asked.MaxConcurrent != nil}} {
+		{"max_concurrent", asked.MaxConcurrent != nil}, {"signed", asked.Signed != nil}} {
 		if one.given {
 			return m, badRunner(one.field, "a runner that the devnet starts offers what all of them do; one with public_key has its own")
 		}
 	}
-	own, err := s.backend.Steer().PrepareRunner(asked.Name)
+	own, err := s.backend.Steer().PrepareRunner(asked.Name, key.Address())
 	if err != nil {
 		return m, err
 	}
-	registration := &system.Registration{PublicKey: own.PublicKey, Stake: or(asked.Stake, wallet.RunnerStake), Offer: own.Offer}
+	registration := &system.Registration{PublicKey: own.PublicKey, Stake: or(asked.Stake, wallet.RunnerStake), Offer: own.Offer,
+		Signed: own.Signed}
 	r, err := s.register(ctx, v, key, registration)
 	if err != nil {
 		return m, err

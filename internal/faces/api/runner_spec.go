@@ -28,6 +28,11 @@ func Registration(r *model.RunnerRequest) (*system.Registration, error) {
 	if _, err := crypto.AddressOf(in.PublicKey); err != nil {
 		return nil, badRunner("public_key", "%s is no compressed secp256k1 key", in.PublicKey)
 	}
+	if r.Signed == nil {
+		return nil, badRunner("signed", "it is missing: %s has to sign its registration for the account that owns it", in.PublicKey).
+			Hint("docs/WIRE.md has the bytes; devnet node runner prints the whole command for a runner of its settings.")
+	}
+	in.Signed = *r.Signed
 	var err error
 	in.Offer = system.Offer{Capabilities: eachOnce(r.Capability), Entitlements: eachOnce(r.Entitlement),
 		MaxConcurrentJobs: or(r.MaxConcurrent, defaultConcurrent)}

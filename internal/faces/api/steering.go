@@ -34,8 +34,8 @@ type Steering interface {
 	AnswerJob(job types.Hash, result []byte) ([]types.Address, error)
 	// PrepareRunner returns what a runner of a name, "" for the next that is free, would
 	// register: a new one, or one that has left, which comes again under another key.
-	// StartRunner starts it once that is final.
-	PrepareRunner(name string) (PreparedRunner, error)
+	// It is signed for an owner. StartRunner starts it once that is final.
+	PrepareRunner(name string, owner types.Address) (PreparedRunner, error)
 	StartRunner(name string) error
 	// RetireRunner has a runner say Goodbye when what it accepted is over.
 	RetireRunner(name string)
@@ -46,6 +46,7 @@ type PreparedRunner struct {
 	Name      string
 	PublicKey types.PublicKey
 	Offer     system.Offer
+	Signed    types.Signature // by its key, for the owner
 }
 
 // AdvanceTimeout is how long a request waits for time travel to end; the

@@ -55,7 +55,7 @@ func (s steered) SetParam(_ context.Context, r model.ParamRequest) (model.ParamC
 }
 
 func (s steered) AnswerJob(types.Hash, []byte) ([]types.Address, error) { return nil, s.refuse() }
-func (s steered) PrepareRunner(name string) (PreparedRunner, error) {
+func (s steered) PrepareRunner(name string, _ types.Address) (PreparedRunner, error) {
 	return PreparedRunner{Name: name}, s.refuse()
 }
 func (s steered) StartRunner(string) error { return s.refuse() }

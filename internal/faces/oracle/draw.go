@@ -27,8 +27,8 @@ type favour struct {
 const maxLooked = 4_000_000
 
 // advance carries on what the end of a block has to: first the jobs whose deadline
-// is behind, by deadline, then the draws, in the order of submission (decisions J4,
-// J6, CIP-11 §11.2).
+// is behind, by deadline, then the draws, in the order of submission, then the
+// stakes that return (decisions J4, J6, J20, CIP-11 §11.2).
 func (w *work) advance(o *Observation) {
 	late := w.inOrder(func(j *job) bool { return j.deadline() < w.height && j.spec.TimeoutBlocks > 0 },
 		func(a, b *job) int { return cmp.Or(cmp.Compare(a.deadline(), b.deadline()), bySeq(a, b)) })
@@ -42,6 +42,7 @@ func (w *work) advance(o *Observation) {
 		}
 	}
 	w.drawAll(o)
+	w.giveBack()
 }
 
 // drawAll draws first for the jobs that begin to wait in this block, then goes on with
@@ -144,8 +145,10 @@ type drawing struct {
 
 // available are the runners that pass filters 1, 1.5 and 2 of CIP-11 §9.1.
 func (w *work) available() (out []*Runner) {
-	for _, at := range w.runners.order {
-		r := w.runners.known[at]
+	for _, r := range w.runners.places {
+		if r == nil {
+			continue
+		}
 		silent := w.height > r.LastHeartbeat && uint64(w.height-r.LastHeartbeat) > w.rules.StaleBlocks
 		absent := int(r.Index) >= len(w.present) || w.present[r.Index] == 0
 		switch {
@@ -306,7 +309,11 @@ func (d *drawing) refill(j *job, parent types.Hash) {
 // mayServe reports whether enough runners may do a job by what the registry says, be
 // they away or busy.
 func (d *drawing) mayServe(j *job) bool {
-	d.looked += len(d.work.runners.order)
+	for _, r := range d.work.runners.places {
+		if r != nil {
+			d.looked++
+		}
+	}
 	want := j.demand()
 	cover := new(big.Int).Mul(want.price.Big(), new(big.Int).SetUint64(d.rules.CoverPermille))
 	n := 0

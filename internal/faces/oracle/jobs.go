@@ -213,14 +213,18 @@ func (w *work) employ(o *Observation) {
 	for _, s := range o.Specs {
 		w.specs[s.Job] = s.Spec
 	}
-	brought := map[types.Hash]*report{}
+	brought, enters := map[types.Hash]*report{}, map[types.Hash]*entry{}
 	for i := range o.Block.Transactions {
-		if r := w.reportOf(&o.Block.Transactions[i]); r != nil {
-			brought[keccak(codec.Marshal(&o.Block.Transactions[i]))] = r
+		tx := &o.Block.Transactions[i]
+		if r := w.reportOf(tx); r != nil {
+			brought[keccak(codec.Marshal(tx))] = r
+		} else if e := w.entryOf(tx); e != nil {
+			enters[keccak(codec.Marshal(tx))] = e
 		}
 	}
 	for i := range o.Receipts {
 		w.follow(&o.Receipts[i], brought[o.Receipts[i].Hash])
+		w.entered(&o.Receipts[i], enters[o.Receipts[i].Hash])
 	}
 	w.advance(o)
 	w.compareEvents("the end of the block", ofSystem(o.Events))

@@ -51,8 +51,9 @@ func (w *work) release(j *job) {
 	w.touched = w.touched || len(j.committee) > 0
 	for _, m := range j.committee {
 		if r := w.runners.known[m.runner]; r != nil && r.ActiveJobs > 0 && !m.refused {
-			r.ActiveJobs--
-			w.returnStake(r)
+			if r.ActiveJobs--; r.ActiveJobs == 0 {
+				r.idle = w.height
+			}
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (w *work) attend(o *Observation) []byte {
 		}
 		threshold := p.subsets.threshold(len(c.Votes), voters)
 		for i := range present {
-			if n := attesting(c, i); len(n) >= threshold {
+			if n := attesting(c, i); len(n) >= threshold && w.runners.holder(i, parentOf(h)) != nil {
 				present[i] = 1
 				w.seen.Present++
 				w.reachable(c, i, n, threshold, wrong)
@@ -101,6 +101,9 @@ func (w *work) attend(o *Observation) []byte {
 	p.epoch = h.Epoch
 	return present
 }
+
+// parentOf is the height of a block's parent (decision C8).
+func parentOf(h *types.Header) types.Height { return h.Height - 1 - types.Height(h.Skipped) }
 
 // attesting are the votes, by their place, that show a runner.
 func attesting(c *types.Certificate, runner int) (votes []int) {
@@ -143,7 +146,7 @@ func count(present []byte) (n int) {
 // rotateSubsets follows and judges the subset epoch (CIP-11 §5.3, decision J10).
 func (w *work) rotateSubsets(h *types.Header, wrong func(string, ...any)) {
 	p := &w.attendance
-	p.length = len(w.runners.order)
+	p.length = len(w.runners.places)
 	a, set := &p.subsets, w.setOf(h.Epoch)
 	if set == nil {
 		return
@@ -223,7 +226,7 @@ func (w *work) reachable(c *types.Certificate, runner int, votes []int, threshol
 	if liars >= threshold {
 		return
 	}
-	who := w.runners.order[runner]
+	who := w.runners.places[runner].Address
 	for _, i := range votes {
 		at := link{c.Votes[i].Validator, who}
 		if ended, was := w.attendance.ended[at]; w.attendance.links[at] > 0 || was && w.seen.Heights-ended <= linger {

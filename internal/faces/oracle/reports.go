@@ -78,7 +78,8 @@ func (w *work) beat(r *report) {
 	}
 	w.signs(in.Runner, in.Signed, "HeartbeatPing", be8(uint64(in.BlockHeight)), be8(in.Nonce))
 	runner := w.runners.known[in.Runner]
-	if runner == nil || in.BlockHeight > w.height || in.BlockHeight < runner.LastHeartbeat+types.Height(w.rules.HeartbeatBlocks) {
+	if runner == nil || runner.Health == Deregistered || in.BlockHeight > w.height ||
+		in.BlockHeight < runner.LastHeartbeat+types.Height(w.rules.HeartbeatBlocks) {
 		w.wrong("a heartbeat of runner %s at height %d comes too soon, or is of nobody", in.Runner, in.BlockHeight)
 		return
 	}
@@ -167,8 +168,9 @@ func (w *work) refuse(r *report) {
 			runner.Refusals = 0
 		}
 		runner.Refusals, runner.RefusedAt = runner.Refusals+1, w.height
-		runner.ActiveJobs--
-		w.returnStake(runner)
+		if runner.ActiveJobs--; runner.ActiveJobs == 0 {
+			runner.idle = w.height
+		}
 	}
 	w.expect(types.VerifierAddress, "job.refused", codec.Marshal(&e))
 }

@@ -1,6 +1,8 @@
 package oracle
 
 import (
+	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -21,6 +23,9 @@ type Runner struct {
 	ActiveJobs     uint64
 	LastHeartbeat  types.Height
 	Offer          Offer
+
+	since, leaves types.Height // of its registration; when its stake returns at the earliest
+	idle          types.Height // when its last job ended
 }
 
 // The kinds of health that the registry keeps.
@@ -56,6 +61,7 @@ type JobRules struct {
 	Push                                                            string // decision J11
 	RecoveryBlocks, RefusalBlocks                                   uint64
 	StaleBlocks, HeartbeatBlocks, MRUBlocks, MRUMultiplier          uint64
+	StakeReturnEpochs, EpochBlocks                                  uint64 // decision J20
 	PresenceRule                                                    string // decision J9
 	MinSubset, MaxSubset, SubsetEpochBlocks, ChurnPermille          uint64
 }
@@ -63,6 +69,7 @@ type JobRules struct {
 const (
 	permille      = 1000
 	maxReputation = 100
+	maxReturned   = 256 // stakes that return in a block, and places that leave the registry's end
 )
 
 // runnerEvent is the data of the registry's events.
@@ -73,10 +80,35 @@ type runnerEvent struct {
 	Stake  types.Wei     `cbor:"stake"`
 }
 
+// returns is the number of blocks from leaving to the return of a stake, at most 2^40.
+func (r *JobRules) returns() uint64 {
+	const most = 1 << 40
+	if high, low := bits.Mul64(r.StakeReturnEpochs, r.EpochBlocks); high == 0 {
+		return min(low, most)
+	}
+	return most
+}
+
 // registry is all runners as this package counts them.
 type registry struct {
-	known map[types.Address]*Runner
-	order []types.Address // in that of registration
+	known  map[types.Address]*Runner
+	places []*Runner // nil: free
+}
+
+// free is the lowest free place.
+func (r *registry) free() int {
+	if at := slices.Index(r.places, nil); at >= 0 {
+		return at
+	}
+	return len(r.places)
+}
+
+// holder is the runner that held a place at a height's parent and holds it now, or nil.
+func (r *registry) holder(place int, height types.Height) *Runner {
+	if place >= len(r.places) || r.places[place] == nil || r.places[place].since >= height {
+		return nil
+	}
+	return r.places[place]
 }
 
 // register enters a runner; its offer is what the state shows, which no event does.
@@ -85,21 +117,25 @@ func (w *work) register(e *runnerEvent) {
 		w.wrong("runner %s is registered twice", e.Runner)
 		return
 	}
-	if e.Index != uint32(len(w.runners.order)) {
-		w.wrong("runner %s has the index %d, and is the %d. of the registry", e.Runner, e.Index, len(w.runners.order))
+	if want := w.runners.free(); e.Index != uint32(want) {
+		w.wrong("runner %s has the place %d; the lowest free one is %d", e.Runner, e.Index, want)
+		return
 	}
 	if e.Stake.Less(w.rules.MinStake) {
 		w.wrong("runner %s is registered with a stake of %s; the least is %s", e.Runner, e.Stake, w.rules.MinStake)
 	}
 	w.move(e.Owner, types.RegistryAddress, e.Stake.Big())
 	w.enter(&Runner{Address: e.Runner, Owner: e.Owner, Index: e.Index, Health: Healthy, Stake: e.Stake,
-		Reputation: w.rules.InitialReputation, ReputedAt: w.height, LastHeartbeat: w.height})
+		Reputation: w.rules.InitialReputation, ReputedAt: w.height, LastHeartbeat: w.height, since: w.height})
 	w.amend(e.Runner)
 }
 
 func (w *work) enter(r *Runner) {
 	w.runners.known[r.Address] = r
-	w.runners.order = append(w.runners.order, r.Address)
+	if int(r.Index) == len(w.runners.places) {
+		w.runners.places = append(w.runners.places, nil)
+	}
+	w.runners.places[r.Index] = r
 }
 
 // amend takes the offer that the block left a runner with.
@@ -139,8 +175,8 @@ func (w *work) ownersWord(name string, e *runnerEvent) {
 		w.move(r.Owner, types.RegistryAddress, e.Stake.Sub(r.Stake).Big())
 		r.Stake = e.Stake
 	case "runner.deregistered":
-		r.Health = Deregistered
-		w.returnStake(r)
+		r.Health, r.idle = Deregistered, w.height
+		r.leaves = w.height + types.Height(w.rules.returns())
 	default:
 		w.wrong("the registry tells %q, which no owner can cause", name)
 	}
@@ -153,16 +189,32 @@ func (w *work) turn(r *Runner, from, to string) {
 	r.Health = to
 }
 
-// returnStake gives a deregistered runner's stake to its owner when its last job
-// ended (decision J20).
-func (w *work) returnStake(r *Runner) {
-	if r.Health != Deregistered || r.ActiveJobs > 0 || r.Stake.IsZero() {
-		return
+// giveBack returns the stakes whose time has come at the end of a block, and frees their
+// places. The registry ends at the last place that is held (decisions J12, J20).
+func (w *work) giveBack() {
+	var due []*Runner
+	for _, r := range w.runners.places {
+		if r != nil && r.Health == Deregistered && r.ActiveJobs == 0 && max(r.leaves, r.idle) <= w.height {
+			due = append(due, r)
+		}
 	}
-	w.move(types.RegistryAddress, r.Owner, r.Stake.Big())
-	w.expect(types.RegistryAddress, "runner.stake_returned",
-		codec.Marshal(&runnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake}))
-	r.Stake = types.Wei{}
+	slices.SortFunc(due, func(a, b *Runner) int {
+		return cmp.Or(cmp.Compare(max(a.leaves, a.idle), max(b.leaves, b.idle)), cmp.Compare(a.Index, b.Index))
+	})
+	for _, r := range due[:min(len(due), maxReturned)] {
+		w.move(types.RegistryAddress, r.Owner, r.Stake.Big())
+		w.expect(types.RegistryAddress, "runner.stake_returned",
+			codec.Marshal(&runnerEvent{Runner: r.Address, Owner: r.Owner, Index: r.Index, Stake: r.Stake}))
+		r.Stake, r.Offer = types.Wei{}, Offer{}
+		w.runners.places[r.Index] = nil
+	}
+	for range maxReturned {
+		last := len(w.runners.places) - 1
+		if last < 0 || w.runners.places[last] != nil {
+			return
+		}
+		w.runners.places = w.runners.places[:last]
+	}
 }
 
 // stands judges what the block wrote of runners against what it was to do.

@@ -53,11 +53,7 @@ func (v *reader) Runners(f api.RunnerFilter) (out []model.Runner, err error) {
 
 // RunnerAddresses implements api.Reader.
 func (v *reader) RunnerAddresses(first, last types.Address) (out []types.Address) {
-	for i := range v.state.Registered() {
-		if a := v.state.RunnerAt(i); first.Compare(a) <= 0 && a.Compare(last) <= 0 {
-			out = append(out, a)
-		}
-	}
+	v.state.RunnersBetween(first, last, func(a types.Address) { out = append(out, a) })
 	return out
 }
 
@@ -67,7 +63,7 @@ func (v *reader) available(r *system.Runner, latest *selection.Bitmap) bool {
 	p := v.state.NextParams()
 	phase := selection.Phase(p.Push)
 	hot := phase == selection.Hot || phase == selection.Sunset
-	return v.healthOf(r) == model.RunnerHealthy && (!hot || latest.Has(int(r.Index))) && v.reputation(r) >= p.MinReputation
+	return v.healthOf(r) == model.RunnerHealthy && (!hot || present(r, latest)) && v.reputation(r) >= p.MinReputation
 }
 
 // reputation is a runner's for the draws of the next block (decision J21).
@@ -84,14 +80,20 @@ func (v *reader) refusals(r *system.Runner) uint64 {
 	return r.Refusals
 }
 
+// present reports whether the latest P shows a runner that holds its place.
+func present(r *system.Runner, latest *selection.Bitmap) bool {
+	return !r.Stake.IsZero() && latest.Has(int(r.Index))
+}
+
 func (v *reader) runnerOf(r *system.Runner, latest *selection.Bitmap) model.Runner {
 	health := v.healthOf(r)
 	m := model.Runner{Index: r.Index, Address: r.Address, PublicKey: r.PublicKey, Owner: r.Owner, Stake: r.Stake, Reputation: v.reputation(r),
-		Refusals: v.refusals(r), Health: health, Connected: []types.Address{}, Present: latest.Has(int(r.Index)),
+		Refusals: v.refusals(r), Health: health, Connected: []types.Address{}, Present: present(r, latest),
 		Subset: []types.Address{}, ActiveJobs: r.ActiveJobs,
 		MaxConcurrentJobs: r.Offer.MaxConcurrentJobs, Accepting: health == model.RunnerHealthy,
 		Capabilities: append([]string{}, r.Offer.Capabilities...), Entitlements: append([]string{}, r.Offer.Entitlements...),
-		RateCard: r.Offer.RateCard, RegisteredAt: r.RegisteredAt, LastHeartbeat: r.LastHeartbeat, Heard: []model.RunnerEvent{}}
+		RateCard: r.Offer.RateCard, RegisteredAt: r.RegisteredAt, LastHeartbeat: r.LastHeartbeat, Heard: []model.RunnerEvent{},
+		StakeReturns: r.ReturnsAt}
 	if health != model.RunnerDeregistered {
 		current := &v.state.Rotation().Current
 		for _, i := range current.Subset(r.PublicKey) {
@@ -145,9 +147,11 @@ func (v *reader) Presence(h types.Height) (*model.Presence, error) {
 		return nil, err
 	}
 	m := &model.Presence{Height: h, Rule: string(p.Rule), Threshold: p.Threshold, Votes: api.ShowVotes(p.Votes),
-		Runners: make([]model.RunnerPresence, p.Bitmap.Len())}
-	for i := range m.Runners {
-		m.Runners[i] = model.RunnerPresence{Index: i, Address: v.state.RunnerAt(i), Present: p.Bitmap.Has(i), Validators: []types.Address{}}
+		Runners: []model.RunnerPresence{}}
+	for i := range p.Bitmap.Len() {
+		if at := v.state.RunnerAt(i, h); !at.IsZero() {
+			m.Runners = append(m.Runners, model.RunnerPresence{Index: i, Address: at, Present: p.Bitmap.Has(i), Validators: []types.Address{}})
+		}
 	}
 	for _, vote := range p.Votes {
 		bitmap, err := selection.ParseBitmap(vote.Bitmap)
@@ -155,7 +159,7 @@ func (v *reader) Presence(h types.Height) (*model.Presence, error) {
 			return nil, err
 		}
 		for i := range m.Runners {
-			if r := &m.Runners[i]; bitmap.Has(i) {
+			if r := &m.Runners[i]; bitmap.Has(r.Index) {
 				r.Count++
 				r.Validators = append(r.Validators, vote.Validator)
 			}
@@ -183,7 +187,7 @@ func (v *reader) presenceEvents(h types.Height) (events []model.PresenceEvent, e
 		}
 	}
 	for _, i := range bits {
-		events = append(events, model.PresenceEvent{Height: p.Height, Index: i, Runner: v.state.RunnerAt(i), Present: p.Bitmap.Has(i),
+		events = append(events, model.PresenceEvent{Height: p.Height, Index: i, Runner: v.state.RunnerAt(i, p.Height), Present: p.Bitmap.Has(i),
 			Count: counts[i]})
 	}
 	return events, nil

@@ -163,9 +163,12 @@ func netPresence(c *call) (starlark.Value, error) {
 	if err != nil || p == nil {
 		return starlark.None, err
 	}
-	list := make([]starlark.Value, len(p.Runners))
+	var list []starlark.Value // a free place has no runner, and is False
 	for i := range p.Runners {
-		list[i] = starlark.Bool(p.Runners[i].Present)
+		for len(list) <= p.Runners[i].Index {
+			list = append(list, starlark.False)
+		}
+		list[p.Runners[i].Index] = starlark.Bool(p.Runners[i].Present)
 	}
 	return frozen(list), nil
 }

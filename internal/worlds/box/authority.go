@@ -188,8 +188,10 @@ func (a *authority) register(ctx context.Context, key *crypto.Key) error {
 			return err
 		}
 	}
+	signer := a.shared.verifier.Signer(key)
 	in := system.Registration{PublicKey: key.PublicKey(), Stake: wallet.RunnerStake, Offer: OwnOffer()}
-	return a.send(ctx, a.shared.verifier.Signer(key), types.RegistryAddress, types.Wei{}, "register", codec.Marshal(&in))
+	in.Signed = signer.Sign(system.RegistrationDigest(a.origin.genesis.ChainID, key.Address(), in.PublicKey))
+	return a.send(ctx, signer, types.RegistryAddress, types.Wei{}, "register", codec.Marshal(&in))
 }
 
 // send signs a transfer, or the call of a handler, and waits until it is final. What

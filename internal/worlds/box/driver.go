@@ -24,8 +24,9 @@ type Driver interface {
 	// StartValidator starts a validator that is to join, "" for the next free name.
 	StartValidator(ctx context.Context, name string) (Joining, error)
 	// PrepareRunner names a runner, "" for the next, which StartRunner starts under the key
-	// that is drawn here; RetireRunner has one leave when what it accepted is over.
-	PrepareRunner(name string) (Joining, error)
+	// that is drawn here, which signs its registration for an owner; RetireRunner has one
+	// leave when what it accepted is over.
+	PrepareRunner(name string, owner types.Address) (Joining, error)
 	StartRunner(name string) error
 	RetireRunner(name string)
 	// AnswerJob gives a result to the runners that wait for it, and returns them.
@@ -38,6 +39,7 @@ type Joining struct {
 	Address   types.Address   `json:"address"`
 	PublicKey types.PublicKey `json:"public_key"`
 	Endpoint  string          `json:"endpoint,omitempty"` // of a validator: where the others reach it
+	Signed    types.Signature `json:"signed"`             // of a runner: its registration
 }
 
 // driver is who drives the network of the one validator here; nil where all nodes are
@@ -74,10 +76,10 @@ func (h operator) joinElsewhere(ctx context.Context, d Driver, name string) (m m
 }
 
 // prepareElsewhere has a driver name a runner.
-func prepareElsewhere(d Driver, name string) (p api.PreparedRunner, err error) {
-	joining, err := d.PrepareRunner(name)
+func prepareElsewhere(d Driver, name string, owner types.Address) (p api.PreparedRunner, err error) {
+	joining, err := d.PrepareRunner(name, owner)
 	if err != nil {
 		return p, err
 	}
-	return api.PreparedRunner{Name: joining.Name, PublicKey: joining.PublicKey, Offer: OwnOffer()}, nil
+	return api.PreparedRunner{Name: joining.Name, PublicKey: joining.PublicKey, Offer: OwnOffer(), Signed: joining.Signed}, nil
 }

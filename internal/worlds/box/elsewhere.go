@@ -152,7 +152,7 @@ func (o *others) runnerNodes(state *ledger.State) (all []api.RunnerNode) {
 	for _, known := range o.runners() {
 		r := state.Runner(known.Address)
 		out := api.RunnerNode{Name: known.Name, Address: known.Address, Height: state.Height(), Accepting: true,
-			Running: connected[known.Address] || o.presence.has(int(r.Index)), Left: r.Health == selection.Deregistered}
+			Running: connected[known.Address] || !r.Stake.IsZero() && o.presence.has(int(r.Index)), Left: r.Health == selection.Deregistered}
 		if connected[known.Address] {
 			out.Connected = []types.Address{o.nodes.List()[0].Address}
 		}

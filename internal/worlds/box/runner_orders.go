@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -33,13 +34,13 @@ func (h operator) AnswerJob(job types.Hash, result []byte) (answered []types.Add
 
 // PrepareRunner implements api.Steering. Names are r0, r1, … without a gap, by which a
 // network that goes on finds its runners again.
-func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
+func (h operator) PrepareRunner(name string, owner types.Address) (p api.PreparedRunner, err error) {
 	n := h.network
 	if err := n.strict("starting runners"); err != nil {
 		return p, err
 	}
 	if d := n.driver(); d != nil {
-		return prepareElsewhere(d, name)
+		return prepareElsewhere(d, name, owner)
 	}
 	if err := n.elsewhere("a runner without a key of its own"); err != nil {
 		return p, err
@@ -63,7 +64,9 @@ func (h operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
 			return p, alreadyRunner(name)
 		}
 	}
-	return api.PreparedRunner{Name: name, PublicKey: wallet.RunnerIdentity(n.seed, name, identities).PublicKey(), Offer: OwnOffer()}, nil
+	key := wallet.RunnerIdentity(n.seed, name, identities)
+	return api.PreparedRunner{Name: name, PublicKey: key.PublicKey(), Offer: OwnOffer(),
+		Signed: key.Sign(system.RegistrationDigest(n.genesis.ChainID, owner, key.PublicKey()))}, nil
 }
 
 // StartRunner implements api.Steering.

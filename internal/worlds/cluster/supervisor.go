@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -173,7 +174,7 @@ func (s *Supervisor) answer(ctx context.Context, name string, c *control.Client,
 	case control.AskStartValidator:
 		reply.Joining, err = s.startValidator(ctx, name, a.Name)
 	case control.AskPrepareRunner:
-		reply.Joining, err = s.prepareRunner(ctx, name, a.Name)
+		reply.Joining, err = s.prepareRunner(ctx, name, a.Name, a.Owner)
 	case control.AskStartRunner:
 		err = s.startRunner(a.Name)
 	case control.AskRetireRunner:
@@ -241,8 +242,8 @@ func (s *Supervisor) enter(isNew bool, node Node) {
 }
 
 // prepareRunner draws the key of a runner that is to be registered by the validator that
-// asks.
-func (s *Supervisor) prepareRunner(ctx context.Context, asks, name string) (j box.Joining, err error) {
+// asks, and has it sign for the owner.
+func (s *Supervisor) prepareRunner(ctx context.Context, asks, name string, owner types.Address) (j box.Joining, err error) {
 	name, err = s.drive.NextRunner(name, func(a types.Address) bool {
 		r, err := s.api(asks).Runner(ctx, a.String())
 		return err == nil && r.Health == model.RunnerDeregistered
@@ -254,7 +255,8 @@ func (s *Supervisor) prepareRunner(ctx context.Context, asks, name string) (j bo
 	s.mu.Lock()
 	s.keys[name] = key
 	s.mu.Unlock()
-	return box.Joining{Name: name, Address: key.Address(), PublicKey: key.PublicKey()}, nil
+	return box.Joining{Name: name, Address: key.Address(), PublicKey: key.PublicKey(),
+		Signed: key.Sign(system.RegistrationDigest(s.crew.genesis.ChainID, owner, key.PublicKey()))}, nil
 }
 
 // startRunner starts a runner that is registered now.
@@ -323,7 +325,10 @@ func (s *Supervisor) comeBack(name string, fresh bool) error {
 	}
 	key := hosts.NewKey()
 	offer, stake := box.OwnOffer(), wallet.RunnerStake
-	asked := model.RunnerRequest{From: wallet.System, PublicKey: key.PublicKey().String(), Stake: &stake, Capability: offer.Capabilities,
+	genesis := s.crew.genesis
+	signed := key.Sign(system.RegistrationDigest(genesis.ChainID, genesis.SystemKey, key.PublicKey()))
+	asked := model.RunnerRequest{From: wallet.System, PublicKey: key.PublicKey().String(), Signed: &signed, Stake: &stake,
+		Capability:  offer.Capabilities,
 		Entitlement: offer.Entitlements, MaxConcurrent: &offer.MaxConcurrentJobs}
 	for _, validator := range s.drive.Validators() {
 		_, err := s.api(validator).JoinRunner(s.ctx, asked)

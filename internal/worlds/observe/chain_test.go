@@ -45,7 +45,7 @@ func newChain(t testing.TB, overrides params.Overrides, change ...func(*ledger.G
 	verifier := crypto.NewVerifier(true)
 	c := &chain{t: t, x: ledger.Executor{Programs: samples.Host{}, Verifier: verifier}, keys: map[string]crypto.Signer{},
 		nonces: map[string]types.Nonce{}, jobs: map[string]uint64{}}
-	for _, name := range []string{"v0", "v1", "v2", "v3", "r0", "r1", "r2", "r3", "r4", "r5", "late", "alice", "bob", "system"} {
+	for _, name := range []string{"v0", "v1", "v2", "v3", "r0", "r1", "r2", "r3", "r4", "r5", "late", "next", "alice", "bob", "system"} {
 		c.keys[name] = verifier.Signer(crypto.DeriveKey(7, name))
 	}
 	c.genesis = ledger.Genesis{ChainID: chainID, Timestamp: 1_000_000, Params: overrides}

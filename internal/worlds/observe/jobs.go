@@ -17,7 +17,8 @@ func JobRules(p *params.Params) oracle.JobRules {
 		CallbackCells: p.CallbackCells, Push: p.Push, RecoveryBlocks: p.RecoveryBlocks, RefusalBlocks: p.RefusalWindow,
 		StaleBlocks: p.StaleHeartbeatBlocks, HeartbeatBlocks: p.HeartbeatTxBlocks,
 		MRUBlocks: p.MRUTTLBlocks, MRUMultiplier: p.MRUWeightMultiplier, PresenceRule: p.PresenceRule, MinSubset: p.MinSubset,
-		MaxSubset: p.MaxSubset, SubsetEpochBlocks: p.SubsetEpochBlocks, ChurnPermille: p.ChurnPermille}
+		MaxSubset: p.MaxSubset, SubsetEpochBlocks: p.SubsetEpochBlocks, ChurnPermille: p.ChurnPermille,
+		StakeReturnEpochs: p.StakeReturnEpochs, EpochBlocks: p.EpochBlocks}
 }
 
 // healths are the kinds of health by the oracles' words.

@@ -126,7 +126,7 @@ func (c *chain) owners() {
 		c.execute(from, types.RegistryAddress, handler, codec.Marshal(in))
 	}
 	late := c.keys["late"]
-	registry("alice", "register", &system.Registration{PublicKey: late.PublicKey(), Stake: types.WeiOf(30_000 * types.CBY), Offer: offer(5)})
+	registry("alice", "register", c.registration("late"))
 	registry("r0", "update", &system.Amendment{Runner: r0, Offer: offer(999)})
 	c.block()
 	registry("r0", "pause", &system.Naming{Runner: r0})
@@ -144,7 +144,16 @@ func (c *chain) owners() {
 	registry("alice", "deregister", &system.Naming{Runner: late.Address()})
 	c.block()
 	c.answered(all, "a", "a", "a", "a", "a")
-	c.blocks(2)
+	c.blocks(130) // both stakes return; the next runner gets r0's place
+	registry("alice", "register", c.registration("next"))
+	c.blocks(3)
+}
+
+// registration registers a runner for alice.
+func (c *chain) registration(name string) *system.Registration {
+	key := c.keys[name]
+	return &system.Registration{PublicKey: key.PublicKey(), Stake: types.WeiOf(30_000 * types.CBY), Offer: offer(5),
+		Signed: key.Sign(system.RegistrationDigest(chainID, c.keys["alice"].Address(), key.PublicKey()))}
 }
 
 func text(s string) *string { return &s }

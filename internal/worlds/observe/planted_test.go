@@ -112,6 +112,20 @@ func TestPlantedJobsAreFound(t *testing.T) {
 		{"a stake that is not returned", func(all []oracle.Observation) {
 			find(t, all, "runner.stake_returned", 0).remove()
 		}, "want runner.stake_returned"},
+		{"a stake that returns where the runner leaves", func(all []oracle.Observation) {
+			left, back := find(t, all, "runner.deregistered", 0), find(t, all, "runner.stake_returned", 0)
+			*left.list = append(*left.list, *back.event())
+			back.remove()
+		}, "tells runner.stake_returned"},
+		{"a place that another holds", func(all []oracle.Observation) {
+			e := find(t, all, "runner.registered", 1)
+			var data system.RunnerEvent
+			if err := codec.Unmarshal(e.event().Data, 1000, &data); err != nil || data.Index != 0 {
+				t.Fatal(data, err)
+			}
+			data.Index = 1
+			e.event().Data = codec.Marshal(&data)
+		}, "has the place 1; the lowest free one is 0"},
 		{"others drawn", func(all []oracle.Observation) {
 			find(t, all, "job.drawn", 1).change(func(data *system.JobEvent) { slices.Reverse(data.Committee) })
 		}, "want job.drawn"},
@@ -273,13 +287,14 @@ func TestAGhostIsFoundWhereTheRuleClaimsThereIsNone(t *testing.T) {
 		}
 		return j
 	}
-	whole := func(j *oracle.Judge) { connect(j, "r0", "r1", "r2", "r3", "r4", "r5", "late") }
+	whole := func(j *oracle.Judge) { connect(j, "r0", "r1", "r2", "r3", "r4", "r5", "late", "next") }
 	if j := seen(whole, 0, len(c.told)); j.Err() != nil {
 		t.Error(j.Err())
 	}
-	found(t, seen(func(j *oracle.Judge) { connect(j, "r0", "r1", "r2", "r3", "r4", "late") }, 0, 9), "presence", "a connection with none")
+	found(t, seen(func(j *oracle.Judge) { connect(j, "r0", "r1", "r2", "r3", "r4", "late", "next") }, 0, 9), "presence",
+		"a connection with none")
 	if j := seen(func(j *oracle.Judge) {
-		connect(j, "r0", "r1", "r2", "r3", "r4", "late")
+		connect(j, "r0", "r1", "r2", "r3", "r4", "late", "next")
 		j.Excuse(all[0].Address) // of three votes one makes a runner present, under quorum
 	}, 0, 9); j.Err() != nil {
 		t.Error(j.Err())

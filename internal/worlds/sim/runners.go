@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -189,10 +190,15 @@ func (c *crew) funded(s *ledger.State) {
 		}
 		c.After(0, func() {
 			c.order(name, types.RegistryAddress, "register", system.Registration{PublicKey: key.PublicKey(),
-				Stake: wallet.RunnerStake, Offer: c.RunnerOffer()})
+				Stake: wallet.RunnerStake, Signed: c.RegistrationBy(key, key.Address()), Offer: c.RunnerOffer()})
 		})
 		return true
 	})
+}
+
+// RegistrationBy is what a new runner signs for its registration by an owner.
+func (c *crew) RegistrationBy(key *crypto.Key, owner types.Address) types.Signature {
+	return c.scheme.Signer(key).Sign(system.RegistrationDigest(c.config.ChainID, owner, key.PublicKey()))
 }
 
 // RunnerOffer is what a runner of a network registers.

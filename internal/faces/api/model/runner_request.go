@@ -9,6 +9,7 @@ type RunnerRequest struct {
 	From          string               `json:"from,omitempty" maxLength:"64" example:"alice" doc:"The devnet account that pays fee and stake and owns the runner; left out: alice."`
 	Name          string               `json:"name,omitempty" maxLength:"32" doc:"Of a runner that the devnet starts; left out: the next of r0, r1, … that is free."`
 	PublicKey     string               `json:"public_key,omitempty" doc:"Compressed secp256k1: 0x and 66 hexadecimal digits."`
+	Signed        *types.Signature     `json:"signed,omitempty" doc:"With public_key: that key's signature for the account of from, of keccak256(cowboy/Registration/1 ‖ chain_id_be8 ‖ account ‖ public_key) (docs/WIRE.md)."`
 	Stake         *types.Wei           `json:"stake,omitempty" doc:"In wei; left out: 20,000 CBY."`
 	Capability    []string             `json:"capability,omitempty" example:"[\"custom\",\"http\",\"domain:example.org\"]" doc:"custom, http, llm, mcp, ethsend, or one of model:, domain:, server:, region:, tee: and a name; left out: custom."`
 	Entitlement   []string             `json:"entitlement,omitempty" doc:"The pools that it is in."`

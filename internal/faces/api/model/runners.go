@@ -18,7 +18,7 @@ type RateCard = system.RateCard
 
 // Runner is a registered runner, as the latest final block has it.
 type Runner struct {
-	Index             uint32          `json:"index" doc:"In the order of registration; of its bit in presence bitmaps (decision J12)."`
+	Index             uint32          `json:"index" doc:"Its place in the registry: the index of its bit in presence bitmaps (decision J12)."`
 	Name              string          `json:"name" doc:"Of the devnet's own runners; else empty."`
 	Address           types.Address   `json:"address"`
 	PublicKey         types.PublicKey `json:"public_key"`
@@ -40,6 +40,7 @@ type Runner struct {
 	RegisteredAt      types.Height    `json:"registered_at"`
 	LastHeartbeat     types.Height    `json:"last_heartbeat" doc:"The last height that it signed in a heartbeat of the chain; registering is the first (decision J18)."`
 	Heard             []RunnerEvent   `json:"heard" doc:"What validators heard of it beside the chain, in their order: the latest, until they are started again. Lists have none."`
+	StakeReturns      types.Height    `json:"stake_returns" doc:"The block in which the stake of a deregistered runner returns and its place is free; later if it still has a job then. stake is 0 afterwards. 0: it is registered."`
 }
 
 // What validators hear of runners.

@@ -26,6 +26,7 @@ type Ask struct {
 	ID     uint64        `json:"id"`
 	Verb   string        `json:"verb"` // of the words below
 	Name   string        `json:"name,omitempty"`
+	Owner  types.Address `json:"owner"` // of a runner that is to be registered
 	On     bool          `json:"on,omitempty"`
 	To     types.Height  `json:"to,omitempty"`
 	Moved  time.Duration `json:"moved_ns,omitempty"`
@@ -178,8 +179,8 @@ func (s *ValidatorSeat) StartValidator(ctx context.Context, name string) (box.Jo
 }
 
 // PrepareRunner implements box.Driver.
-func (s *ValidatorSeat) PrepareRunner(name string) (box.Joining, error) {
-	r, err := s.asks.ask(s.ended, Ask{Verb: AskPrepareRunner, Name: name})
+func (s *ValidatorSeat) PrepareRunner(name string, owner types.Address) (box.Joining, error) {
+	r, err := s.asks.ask(s.ended, Ask{Verb: AskPrepareRunner, Name: name, Owner: owner})
 	return r.Joining, err
 }
 

@@ -156,14 +156,15 @@ func (o operator) AnswerJob(id types.Hash, result []byte) (given []types.Address
 }
 
 // PrepareRunner implements api.Steering.
-func (o operator) PrepareRunner(name string) (p api.PreparedRunner, err error) {
+func (o operator) PrepareRunner(name string, owner types.Address) (p api.PreparedRunner, err error) {
 	if !o.bench.config.Open {
 		return p, withoutRunners()
 	}
 	if p.Name, err = o.bench.nextRunner(name); err != nil {
 		return p, err
 	}
-	p.PublicKey, p.Offer = wallet.RunnerKey(o.bench.config.World.Seed, p.Name).PublicKey(), o.bench.RunnerOffer()
+	key := wallet.RunnerKey(o.bench.config.World.Seed, p.Name)
+	p.PublicKey, p.Offer, p.Signed = key.PublicKey(), o.bench.RunnerOffer(), o.bench.Network.RegistrationBy(key, owner)
 	return p, nil
 }
 
