@@ -151,6 +151,15 @@ func (c *conversation) Runner(types.Address) *gateway.Registration {
 	return &gateway.Registration{MaxJobs: 4, LastHeartbeat: 100}
 }
 
+func (c *conversation) Assignment(a types.Address, id gateway.AssignmentID) *gateway.Assignment {
+	for _, one := range c.Assignments(a) {
+		if one.AssignmentID == id {
+			return &one
+		}
+	}
+	return nil
+}
+
 func (c *conversation) Assignments(types.Address) []gateway.Assignment {
 	if c.height < 101 || c.landed {
 		return nil

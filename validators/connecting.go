@@ -31,6 +31,11 @@ type (
 		result *push.JobResult
 		ticket ticket // of an error, or nil
 	}
+	// unkept says that a report of a runner's job waits for a block no more, and is in none.
+	unkept struct {
+		runner types.Address
+		job    types.Hash
+	}
 	// overdue says that the machine's deadline is due.
 	overdue struct{}
 )
@@ -40,6 +45,7 @@ func (connected) forGateway() {}
 func (newHead) forGateway()   {}
 func (foreseen) forGateway()  {}
 func (polled) forGateway()    {}
+func (unkept) forGateway()    {}
 func (overdue) forGateway()   {}
 
 // connecting is the role that owns the connections with runners.
@@ -94,6 +100,8 @@ func (c *connecting) receive(event gatewayEvent) {
 		c.step(gateway.Foreseen{Drafts: draftsOf(event.result)})
 	case polled:
 		c.polled(event)
+	case unkept:
+		c.step(gateway.Unkept{Runner: event.runner, Job: event.job})
 	case overdue:
 		c.armed = types.Never
 		c.step(gateway.Tick{})

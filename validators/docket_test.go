@@ -218,7 +218,14 @@ func sameOpen(a, b *docket) bool {
 		return sorted
 	}
 	first := order(a.of)
-	return first != nil && reflect.DeepEqual(first, order(b.of))
+	for runner, all := range a.of { // order: each is looked up by itself
+		for _, one := range all {
+			if found := a.Assignment(runner, one.AssignmentID); found == nil || !reflect.DeepEqual(*found, one) {
+				return false
+			}
+		}
+	}
+	return first != nil && reflect.DeepEqual(first, order(b.of)) && len(a.open) == len(b.open)
 }
 
 // endingOf works the ending out from the events of blocks, told apart by nothing else.

@@ -28,7 +28,7 @@ var variants = map[reflect.Type][]reflect.Type{
 	sum[consensusEvent](): these(received{}, simplexEvent{}, catchupEvent{}, begin{}, alarmFired{}, peerAhead{}, attested{}, archived{}),
 	sum[executionEvent](): these(begin{}, build{}, execute{}, finalizeReport{}, catchUp{}, forget{}, admission{}, skipTo{}, again{},
 		lookAtJobs{}, askNonce{}, askWaiting{}, askCaughtOn{}),
-	sum[gatewayEvent](): these(begin{}, connected{}, newHead{}, foreseen{}, polled{}, overdue{}),
+	sum[gatewayEvent](): these(begin{}, connected{}, newHead{}, foreseen{}, polled{}, unkept{}, overdue{}),
 	sum[connection.Event](): these(connection.Up{}, connection.Opened{}, connection.Came{}, connection.TooLong{}, connection.Stalled{},
 		connection.Ended{}, connection.Cut{}, connection.Stuck{}, connection.Down{}),
 	sum[archiveEvent](): these(archiveRequest{}, flush{}, rangeRequest{}),

@@ -108,13 +108,14 @@ func (p *pool) transaction(hash types.Hash) *ledger.Checked {
 func (e *execution) admit(event admission) {
 	state := e.v.head.Load().State
 	for _, tx := range event.txs {
-		err := e.hold(state, tx)
+		fresh, err := e.hold(state, tx)
 		e.v.desk.answer(event.ticket, admitted{tx.Hash, err})
 		if err != nil {
 			e.v.count.refusedTransactions.Add(1)
+			e.bringAgain(tx)
 			continue
 		}
-		if event.here {
+		if event.here && fresh {
 			e.pool.sent[tx.Hash] = state.Height()
 			e.pool.local = append(e.pool.local, tx.Hash)
 			e.v.gossip([][]byte{tx.Tx.Encode()})
@@ -123,15 +124,26 @@ func (e *execution) admit(event admission) {
 	e.tellWork()
 }
 
-// hold puts a transaction where it waits for a block.
-func (e *execution) hold(state *ledger.State, tx *ledger.Checked) error {
+// bringAgain tells the gateway that its report was lost, so that it brings the report
+// again at the next head.
+func (e *execution) bringAgain(tx *ledger.Checked) {
+	if !tx.IsReport() || tx.Sender != e.v.node.Signer.Address() || e.v.node.Connections == nil {
+		return
+	}
+	if job, ok := tx.Job(); ok {
+		e.v.gateway.Post(unkept{tx.Runner(), job})
+	}
+}
+
+// hold puts a transaction where it waits for a block. It reports whether it is new there.
+func (e *execution) hold(state *ledger.State, tx *ledger.Checked) (fresh bool, err error) {
 	if tx.IsReport() {
-		return e.pool.reports.add(state.Height(), tx)
+		return e.pool.reports.add(reportOn(state.Height(), tx))
 	}
 	entry := mempool.EntryOf(tx.Tx, tx.Hash, tx.Sender, tx.Size, tx)
 	gone, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
 	e.pool.displace(gone, &entry)
-	return err
+	return err == nil, err
 }
 
 // drop forgets a transaction that no block can hold.
@@ -156,7 +168,10 @@ func (e *execution) confirm(result *ledger.Result) {
 	for i := range result.Receipts {
 		included[result.Receipts[i].Hash] = true
 	}
-	e.pool.reports.confirm(result.Block.Header.Height, func(tx *ledger.Checked) bool { return included[tx.Hash] || result.State.Spends(tx) })
+	spent := func(tx *ledger.Checked) bool { return included[tx.Hash] || result.State.Spends(tx) }
+	for _, aged := range e.pool.reports.confirm(result.Block.Header.Height, spent) {
+		e.bringAgain(aged)
+	}
 	e.pool.used(accounts, included)
 	for _, old := range e.pool.Expire(result.Block.Header.Height) {
 		e.pool.gaveUp(old.Hash, whyOld)
@@ -206,15 +221,13 @@ func (v *Validator) sendAll(frame []byte, to []types.Validator) {
 }
 
 // pending yields what a block on the given state can hold: runner transactions, to
-// which a part of it is kept, then the others, best first.
+// which a part of it is kept, results before heartbeats, then the others, best first.
 func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
 	base := state.NextBaseFees()
 	nonce := func(a types.Address) types.Nonce { return state.Account(a).Nonce }
 	return func(yield func(*ledger.Checked) bool) {
-		for _, one := range e.pool.reports.waiting {
-			if !yield(one.tx) {
-				return
-			}
+		if !e.pool.reports.each(yield) {
+			return
 		}
 		for entry := range e.pool.Pending(mempool.Fees{Cycle: base.Cycle, Cell: base.Cell}, nonce) {
 			if !yield(entry.Value) {

@@ -1,7 +1,7 @@
 package validators
 
 import (
-	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -9,66 +9,165 @@ import (
 )
 
 // Limits of runner transactions that wait. They are free and have no nonce, so that
-// they stand apart from those of a mempool; what one validator brings more is its
-// own loss.
+// they are apart from those of a mempool. Each validator has its own, and of these each
+// runner has a share (decision J24).
 const (
-	maxReports     = 1024 // of one validator: as many as several blocks hold
+	maxReports     = 1024 // commitments and results of one validator: as many as several blocks hold
+	maxHeartbeats  = 4096 // of one validator, one of each runner
 	reportAge      = 64   // blocks after which one is given up: what it is of has moved on
 	maxReportBytes = 8 << 20
 )
 
-var errReports = errors.New("too_many_reports: this validator holds as many runner transactions of one sender as it takes; send it " +
-	"again in some blocks")
+// ReportsFullError refuses a runner transaction: as many as this runner's share wait.
+type ReportsFullError struct {
+	Runner types.Address
+	Why    string
+}
+
+func (e *ReportsFullError) Error() string {
+	return fmt.Sprintf("too_many_reports: %s of runner %s wait at this validator", e.Why, e.Runner)
+}
 
 // reports are the runner transactions that wait, in the order they came.
 type reports struct {
-	waiting []report
-	known   map[types.Hash]*ledger.Checked
-	count   map[types.Address]int
-	bytes   map[types.Address]int
+	waiting    []report // commitments and results
+	heartbeats []report
+	known      map[types.Hash]*ledger.Checked
+	of         map[types.Address]*brought // by the validator that sent them
 }
 
 type report struct {
-	tx   *ledger.Checked
-	came types.Height
+	tx     *ledger.Checked
+	came   types.Height
+	runner types.Address
+	beat   *types.Height // of a heartbeat: the height that it signs
 }
 
-// add takes a runner transaction; one that waits already is no error.
-func (r *reports) add(now types.Height, tx *ledger.Checked) error {
-	if r.get(tx.Hash) != nil {
-		return nil
+// reportOn is a runner transaction that came at a height.
+func reportOn(now types.Height, tx *ledger.Checked) report {
+	one := report{tx: tx, came: now, runner: tx.Runner()}
+	if heartbeat := tx.Heartbeat(); heartbeat != nil {
+		one.beat = &heartbeat.BlockHeight
 	}
-	if r.count[tx.Sender] >= maxReports || r.bytes[tx.Sender]+tx.Size > maxReportBytes {
-		return errReports
+	return one
+}
+
+// brought is what waits of one validator.
+type brought struct {
+	load
+	runners    map[types.Address]load // by runner
+	heartbeats map[types.Address]report
+}
+
+// load is commitments and results.
+type load struct{ count, bytes int }
+
+func (l load) plus(count, bytes int) load { return load{l.count + count, l.bytes + bytes} }
+
+// add takes a runner transaction, and reports whether it is new. A transaction that waits
+// already causes no error.
+func (r *reports) add(one report) (fresh bool, err error) {
+	if r.get(one.tx.Hash) != nil {
+		return false, nil
 	}
-	if r.count == nil {
-		r.known, r.count, r.bytes = map[types.Hash]*ledger.Checked{}, map[types.Address]int{}, map[types.Address]int{}
+	if r.known == nil {
+		r.known, r.of = map[types.Hash]*ledger.Checked{}, map[types.Address]*brought{}
 	}
-	r.waiting = append(r.waiting, report{tx, now})
-	r.known[tx.Hash] = tx
-	r.count[tx.Sender]++
-	r.bytes[tx.Sender] += tx.Size
+	b := r.of[one.tx.Sender]
+	if b == nil {
+		b = &brought{runners: map[types.Address]load{}, heartbeats: map[types.Address]report{}}
+		r.of[one.tx.Sender] = b
+	}
+	if one.beat != nil {
+		err = r.addHeartbeat(b, one)
+	} else {
+		err = r.addResult(b, one)
+	}
+	if err != nil {
+		r.tidy(one.tx.Sender)
+		return false, err
+	}
+	r.known[one.tx.Hash] = one.tx
+	return true, nil
+}
+
+// addResult takes a commitment or a result. A runner has at most as many as are left to
+// all others, so that no runner takes the place of another.
+func (r *reports) addResult(b *brought, one report) error {
+	own := b.runners[one.runner].plus(1, one.tx.Size)
+	if own.count > maxReports-b.count || own.bytes > maxReportBytes-b.bytes {
+		return &ReportsFullError{one.runner, fmt.Sprintf("%d commitments and results", own.count-1)}
+	}
+	b.runners[one.runner], b.load = own, b.plus(1, one.tx.Size)
+	r.waiting = append(r.waiting, one)
+	return nil
+}
+
+// addHeartbeat takes a heartbeat: one of a runner, the one of the highest block.
+func (r *reports) addHeartbeat(b *brought, one report) error {
+	before, waits := b.heartbeats[one.runner]
+	switch {
+	case !waits && len(b.heartbeats) >= maxHeartbeats:
+		return &ReportsFullError{one.runner, "no heartbeat, and as many of other runners as it takes,"}
+	case waits && *before.beat >= *one.beat:
+		return &ReportsFullError{one.runner, fmt.Sprintf("a heartbeat at height %d", *before.beat)}
+	case waits:
+		delete(r.known, before.tx.Hash)
+		r.heartbeats = slices.DeleteFunc(r.heartbeats, func(other report) bool { return other.tx == before.tx })
+	}
+	b.heartbeats[one.runner] = one
+	r.heartbeats = append(r.heartbeats, one)
 	return nil
 }
 
 // get returns a runner transaction that waits, or nil.
 func (r *reports) get(hash types.Hash) *ledger.Checked { return r.known[hash] }
 
+// each calls do for the waiting transactions, results first, until it returns false.
+func (r *reports) each(do func(*ledger.Checked) bool) bool {
+	for _, list := range [][]report{r.waiting, r.heartbeats} {
+		for _, one := range list {
+			if !do(one.tx) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // forget takes out those of which gone says so.
 func (r *reports) forget(gone func(report) bool) {
-	r.waiting = slices.DeleteFunc(r.waiting, func(one report) bool {
+	out := func(one report) bool {
 		if !gone(one) {
 			return false
 		}
-		sender := one.tx.Sender
-		delete(r.known, one.tx.Hash)
-		r.bytes[sender] -= one.tx.Size
-		if r.count[sender]--; r.count[sender] == 0 {
-			delete(r.count, sender)
-			delete(r.bytes, sender)
-		}
+		r.release(one)
 		return true
-	})
+	}
+	r.waiting = slices.DeleteFunc(r.waiting, out)
+	r.heartbeats = slices.DeleteFunc(r.heartbeats, out)
+}
+
+// release gives back the room of a transaction.
+func (r *reports) release(one report) {
+	delete(r.known, one.tx.Hash)
+	b := r.of[one.tx.Sender]
+	if one.beat != nil {
+		delete(b.heartbeats, one.runner)
+	} else {
+		b.load = b.plus(-1, -one.tx.Size)
+		if b.runners[one.runner] = b.runners[one.runner].plus(-1, -one.tx.Size); b.runners[one.runner].count == 0 {
+			delete(b.runners, one.runner)
+		}
+	}
+	r.tidy(one.tx.Sender)
+}
+
+// tidy forgets a validator of which nothing waits.
+func (r *reports) tidy(sender types.Address) {
+	if b := r.of[sender]; b.count == 0 && len(b.heartbeats) == 0 {
+		delete(r.of, sender)
+	}
 }
 
 // drop takes one out that no block can hold.
@@ -78,10 +177,18 @@ func (r *reports) drop(hash types.Hash) {
 	}
 }
 
-// confirm takes out what waited too long when a block is final, and what no block
-// will hold any more: this one does, or others brought it as well.
-func (r *reports) confirm(height types.Height, spent func(*ledger.Checked) bool) {
-	if len(r.waiting) > 0 {
-		r.forget(func(one report) bool { return height >= one.came+reportAge || spent(one.tx) })
-	}
+// confirm takes out what no block will hold any more when a block is final: this one does,
+// or others brought it as well. It returns what it gave up, since it waited too long.
+func (r *reports) confirm(height types.Height, spent func(*ledger.Checked) bool) (aged []*ledger.Checked) {
+	r.forget(func(one report) bool {
+		switch {
+		case spent(one.tx):
+			return true
+		case height >= one.came+reportAge:
+			aged = append(aged, one.tx)
+			return true
+		}
+		return false
+	})
+	return aged
 }

@@ -457,6 +457,36 @@ func TestJ15TheCommitmentAtOnceAndThenTheReveal(t *testing.T) {
 	})
 }
 
+// J24: what was submitted and is kept no more is submitted again at the next head, and at
+// no other.
+func TestJ24WhatIsNotKeptIsSubmittedAgain(t *testing.T) {
+	for _, committee := range []int{1, 3} {
+		w, e, id := pushed(t, committee)
+		e.ackJob(job0, id.Job, accepted)
+		e.say(job0, e.resultOf(id.Job, "done"))
+		first := w.submits
+		if w.submits = nil; len(first) != 1 {
+			t.Fatalf("submitted %v", first)
+		}
+		w.block(nil)
+		w.step(Unkept{Runner: e.signer.Address(), Job: types.Hash{99}})
+		w.step(Unkept{Runner: types.Address{99}, Job: id.Job})
+		w.block(nil)
+		if len(w.submits) != 0 {
+			t.Errorf("submitted again without need: %v", w.submits)
+		}
+		w.step(Unkept{Runner: e.signer.Address(), Job: id.Job})
+		if len(w.submits) != 0 {
+			t.Errorf("submitted again before the next head: %v", w.submits)
+		}
+		w.block(nil)
+		w.block(nil)
+		if len(w.submits) != 1 || fmt.Sprint(w.submits) != fmt.Sprint(first) {
+			t.Errorf("a committee of %d: %v was not kept; then submitted: %v", committee, first, w.submits)
+		}
+	}
+}
+
 func TestAResultThatIsNotTaken(t *testing.T) {
 	w, e, id := pushed(t, 1)
 	e.ackJob(job0, id.Job, accepted)
@@ -503,11 +533,11 @@ func TestResultsThatWaitAreBounded(t *testing.T) {
 	}
 	const all = MaxHeldBytes / size
 	bring(w.live("r0"), 1, all)
-	if got := reported[NotTaken](w); len(got) != all-all/2 || w.results.bytes != all/2*size {
+	if got := reported[NotTaken](w); len(got) != all-all/2 || w.results.bytes != all/2*(size+heldOverhead) {
 		t.Fatalf("of one runner %d results are not taken, %d bytes held", len(got), w.results.bytes)
 	}
 	bring(w.live("r1"), 1+all, all)
-	if got := reported[NotTaken](w); len(got) != all-all/4 || w.results.bytes != (all/2+all/4)*size {
+	if got := reported[NotTaken](w); len(got) != all-all/4 || w.results.bytes != (all/2+all/4)*(size+heldOverhead) {
 		t.Fatalf("of the other %d results are not taken, %d bytes held", len(got), w.results.bytes)
 	}
 }

@@ -23,6 +23,12 @@ type (
 		Runner types.Address
 		Result *push.JobResult
 	}
+	// Unkept says that what was submitted of a runner for a job is kept no more, and is in
+	// no block (decision J24).
+	Unkept struct {
+		Runner types.Address
+		Job    types.Hash
+	}
 	// Stop says Goodbye to everybody.
 	Stop struct{}
 	// Tick says that the deadline has passed.
@@ -32,6 +38,7 @@ type (
 func (Connection) event() {}
 func (Foreseen) event()   {}
 func (Polled) event()     {}
+func (Unkept) event()     {}
 func (Stop) event()       {}
 func (Tick) event()       {}
 func (*Head) event()      {}

@@ -22,6 +22,9 @@ const (
 	// half, each of n that do so one part in n + 1, and as much stays free. One beyond it
 	// is not taken, and its runner hands it to another validator.
 	MaxHeldBytes = 64 << 20
+	// heldOverhead is what a held result counts besides its bytes, so that empty results
+	// are bounded too.
+	heldOverhead = 512
 	// maxDrafts bounds the assignments that are signed ahead, or for more than one
 	// runner: as many as a runner may do at once. What is beyond it is signed when it is
 	// pushed.

@@ -43,6 +43,8 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 		m.onForeseen(e)
 	case Polled:
 		m.onPolled(e)
+	case Unkept:
+		m.results.unkept(e.Runner, e.Job)
 	case Stop:
 		m.connections.shutdown()
 	case Tick:

@@ -36,7 +36,6 @@ type results struct {
 // hold takes a result, the first of a runner for an assignment. What it refuses is
 // dropped.
 func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult) {
-	size := len(f.ResultData)
 	if why := r.refuses(runner, id, f); why != "" {
 		r.report(NotTaken{Runner: runner, Assignment: id, Why: why})
 		return
@@ -44,7 +43,7 @@ func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult)
 	h := &held{heldID: heldID{runner, id}, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)}
 	r.held[h.heldID] = h
 	r.order = append(r.order, h)
-	r.weigh(runner, size)
+	r.weigh(runner, h.weight())
 	r.advance(h, r.chain.assignment(runner, id))
 }
 
@@ -62,11 +61,14 @@ func (r *results) refuses(runner types.Address, id AssignmentID, f *push.JobResu
 		return "commit_signed is null, and its job has a committee: sign the commitment"
 	case r.held[heldID{runner, id}] != nil:
 		return "the runner's result is held already"
-	case size > 0 && r.of[runner]+size > MaxHeldBytes-r.bytes:
+	case r.of[runner]+size+heldOverhead > MaxHeldBytes-r.bytes:
 		return "too many results are held"
 	}
 	return ""
 }
+
+// weight is what a result counts of MaxHeldBytes.
+func (h *held) weight() int { return len(h.result.ResultData) + heldOverhead }
 
 // weigh adds to what is held of a runner.
 func (r *results) weigh(runner types.Address, bytes int) {
@@ -80,15 +82,24 @@ func (r *results) weigh(runner types.Address, bytes int) {
 // came, and drops those whose assignment is over.
 func (r *results) advanceAll() {
 	r.order = slices.DeleteFunc(r.order, func(h *held) bool {
-		a := r.chain.assignment(h.runner, h.AssignmentID)
-		if a != nil {
+		if a := r.chain.assignment(h.runner, h.AssignmentID); a != nil {
 			r.advance(h, a)
 			return false
 		}
 		delete(r.held, h.heldID)
-		r.weigh(h.runner, -len(h.result.ResultData))
+		r.weigh(h.runner, -h.weight())
 		return true
 	})
+}
+
+// unkept notes that what was submitted of a result is lost, so that the next head submits
+// it again.
+func (r *results) unkept(runner types.Address, job types.Hash) {
+	for _, a := range r.chain.head.Reader.Assignments(runner) {
+		if h := r.held[heldID{runner, a.AssignmentID}]; a.Job == job && h != nil {
+			h.committed, h.revealed = false, false
+		}
+	}
 }
 
 // advance submits what is next of a result: the commitment, in a block of the time

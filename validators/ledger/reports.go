@@ -10,6 +10,27 @@ import (
 // IsReport reports whether a transaction is a runner's: free, and without nonce.
 func (c *Checked) IsReport() bool { return c.report != nil }
 
+// Runner is the runner of a runner transaction.
+func (c *Checked) Runner() types.Address { return c.report.Of() }
+
+// Heartbeat is the heartbeat that a runner transaction brings, nil if it brings another report.
+func (c *Checked) Heartbeat() *system.Heartbeat {
+	heartbeat, _ := c.report.(*system.Heartbeat)
+	return heartbeat
+}
+
+// Job is the job of a runner transaction with a commitment or a result; ok is false for
+// all others.
+func (c *Checked) Job() (job types.Hash, ok bool) {
+	switch report := c.report.(type) {
+	case *system.Commit:
+		return report.JobID, true
+	case *system.Reveal:
+		return report.JobID, true
+	}
+	return job, false
+}
+
 // checkReport reads a runner transaction: what depends on no state. It is free, so
 // nothing in it may say that it pays, and it has no nonce, since no report is taken
 // twice.

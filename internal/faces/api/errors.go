@@ -45,14 +45,22 @@ func (e *Error) At(field string) *Error {
 	return &with
 }
 
-// GetHeaders implements huma.HeadersError: who is refused a place gives up the connection
-// too, which others need.
+// GetHeaders implements huma.HeadersError. A client that is refused a place gives up the
+// connection too, which others need. Retry-After is set with 429.
 func (e *Error) GetHeaders() http.Header {
-	if !strings.HasPrefix(e.Body.Code, tooMany) {
-		return nil
+	headers := http.Header{}
+	if strings.HasPrefix(e.Body.Code, tooMany) {
+		headers.Set("Connection", "close")
 	}
-	return http.Header{"Connection": {"close"}}
+	if e.Status == http.StatusTooManyRequests {
+		headers.Set("Retry-After", retryAfter)
+	}
+	return headers
 }
+
+// retryAfter is in seconds: rations are counted by the second, and reports leave their
+// queue with blocks.
+const retryAfter = "1"
 
 // tooMany begins the codes of refusals for lack of a place.
 const tooMany = "too_many_"

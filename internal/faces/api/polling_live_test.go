@@ -1,12 +1,18 @@
 package api_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
@@ -24,8 +30,9 @@ func TestRunnersThatPollDoAJobOnARealNetwork(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		key := signer(name)
 		runners[key.Address()] = key
-		if _, err := l.client.JoinRunner(l.ctx, model.RunnerRequest{From: "carol", PublicKey: key.PublicKey().String(), Stake: &stake,
-			Capability: []string{"custom"}}); err != nil {
+		signed := l.signedFor(key, "carol")
+		if _, err := l.client.JoinRunner(l.ctx, model.RunnerRequest{From: "carol", PublicKey: key.PublicKey().String(), Signed: &signed,
+			Stake: &stake, Capability: []string{"custom"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,4 +84,66 @@ func TestRunnersThatPollDoAJobOnARealNetwork(t *testing.T) {
 	request = model.HeartbeatRequest{BlockHeight: ping.BlockHeight, Nonce: 1, Signed: key.Sign(ping.Digest(8011))}
 	_, err = l.client.BringHeartbeat(l.ctx, j.Winner.String(), request)
 	l.refused(err, "refused_report", "")
+}
+
+// J24: a registered runner floods all validators with heartbeats, of this height and of
+// heights to come. It keeps no other job from its end. It is told to wait, and never that
+// the devnet is at fault.
+func TestJ24ARunnersFloodKeepsNoOthersJobBack(t *testing.T) {
+	l := newLive(t, 4, func(c *box.Config) {
+		c.Runners, c.BlockTime, c.Params = 3, 200*time.Millisecond, map[string]string{"cip11.heartbeat_tx_blocks": "1"}
+	})
+	flooder := crypto.NewVerifier(false).Signer(crypto.DeriveKey(9, "flooder"))
+	signed := l.signedFor(flooder, "carol")
+	if _, err := l.client.JoinRunner(l.ctx, model.RunnerRequest{From: "carol", PublicKey: flooder.PublicKey().String(),
+		Signed: &signed}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(l.ctx)
+	var posts, faults atomic.Int64
+	var others sync.Map // codes of refusals
+	var flood sync.WaitGroup
+	for v := range 4 {
+		on := l.client.OnNode(fmt.Sprintf("v%d", v))
+		flood.Go(func() {
+			for nonce := uint64(1); ctx.Err() == nil; nonce++ {
+				height, err := on.Height(ctx)
+				if err != nil {
+					continue
+				}
+				ping := &push.HeartbeatPing{BlockHeight: height + types.Height(nonce%4), Nonce: nonce}
+				if nonce%4 == 3 {
+					ping.BlockHeight = 1 << 40
+				}
+				_, err = on.BringHeartbeat(ctx, flooder.Address().String(), model.HeartbeatRequest{BlockHeight: ping.BlockHeight, Nonce: nonce,
+					Signed: flooder.Sign(ping.Digest(8011))})
+				var refused *client.Error
+				if posts.Add(1); errors.As(err, &refused) {
+					others.Store(refused.Code, true)
+					if refused.Status >= 500 {
+						faults.Add(1)
+					}
+				}
+			}
+		})
+	}
+	two := uint64(2)
+	for range 3 {
+		j, err := l.client.SubmitJob(l.ctx, model.JobRequest{From: "bob", Kind: "custom", Executor: "echo", Params: "hello", Runners: &two,
+			Mode: "deterministic"})
+		for err == nil && j.CompletedAt == nil {
+			j, err = l.client.Job(l.ctx, j.ID.String())
+		}
+		if err != nil || j.Status != "Completed" || j.Attempts != 1 {
+			t.Errorf("the job of a bystander: %s in attempt %d, %v", j.Status, j.Attempts, err)
+		}
+	}
+	stop()
+	flood.Wait()
+	if faults.Load() > 0 || posts.Load() < 50 {
+		t.Errorf("of %d posts %d are told that the devnet is at fault", posts.Load(), faults.Load())
+	}
+	if _, told := others.Load("too_many_reports"); !told {
+		t.Error("no post was told to wait")
+	}
 }

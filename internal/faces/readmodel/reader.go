@@ -292,6 +292,7 @@ func Refusal(err error) error {
 	var invalid *ledger.Invalid
 	var full *mempool.Error
 	var notTaken *validators.NotTakenError
+	var reports *validators.ReportsFullError
 	switch {
 	case err == nil:
 		return nil
@@ -304,6 +305,9 @@ func Refusal(err error) error {
 	case errors.Is(err, validators.ErrNoGateway):
 		return api.Refuse(http.StatusServiceUnavailable, "no_gateway", "this validator takes no results of runners").
 			Hint("Hand it to another, by node.")
+	case errors.As(err, &reports):
+		return api.Refuse(http.StatusTooManyRequests, "too_many_reports", "%s of runner %s wait at this validator", reports.Why, reports.Runner).
+			Hint("Send it again when the next block is final, or to another validator, by node.")
 	case errors.Is(err, validators.ErrBusy):
 		return api.Refuse(http.StatusTooManyRequests, "busy", "%v", err)
 	}
