@@ -161,6 +161,12 @@ func (r *RunnerNode) Saturate(ctx context.Context, on bool) error {
 	return r.do(ctx, FaultOrder{Verb: "saturate", On: on})
 }
 
+// Capability has it say that it offers what add names, and no longer what remove names.
+// Neither registry nor draws change by that (CIP-11 §6.5).
+func (r *RunnerNode) Capability(ctx context.Context, add, remove []string) error {
+	return r.do(ctx, FaultOrder{Verb: "capability", Add: add, Remove: remove})
+}
+
 // Slow has its work on each job take so much longer; 0 ends that.
 func (r *RunnerNode) Slow(ctx context.Context, longer time.Duration) error {
 	return r.do(ctx, FaultOrder{Verb: "slow", Delay: longer.String()})

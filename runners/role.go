@@ -10,8 +10,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/runners/poller"
 	"github.com/cowboyinc/devnet/runners/session"
 	"github.com/cowboyinc/devnet/runners/worker"
 )
@@ -30,10 +32,13 @@ type (
 		number uint64
 		report execution.Report
 	}
+	// polled is a validator's answer to a question without a connection.
+	polled struct{ answer polling.Answer }
 	// alarmFired says that the alarm is due.
 	alarmFired struct{}
-	// drain and leave are Drain and Leave.
-	drain struct {
+	// offers, drain and leave are Change, Drain and Leave.
+	offers struct{ changed session.Changed }
+	drain  struct {
 		on     bool
 		reason string
 	}
@@ -43,7 +48,9 @@ type (
 func (connectionEvent) forRunner() {}
 func (headTold) forRunner()        {}
 func (worked) forRunner()          {}
+func (polled) forRunner()          {}
 func (alarmFired) forRunner()      {}
+func (offers) forRunner()          {}
 func (drain) forRunner()           {}
 func (leave) forRunner()           {}
 
@@ -52,14 +59,16 @@ type role struct {
 	r       *Runner
 	session *session.Machine
 	worker  *worker.Machine
+	poller  *poller.Machine // of one that cannot poll, it is stopped
 	alarm   env.Alarm
 	height  types.Height
 
 	executions uint64                  // begun so far
 	current    map[execution.ID]uint64 // the number of each under way
 
-	registered bool // at the last head
-	finishing  bool // it leaves when nothing is open any more
+	missing    poller.Missing // as the poller was told
+	registered bool           // at the last head
+	finishing  bool           // it leaves when nothing is open any more
 	leaving    bool
 }
 
@@ -71,7 +80,11 @@ func (r *Runner) newRole() (roles.Steps[event], error) {
 	one := &role{r: r, current: map[execution.ID]uint64{},
 		session: session.New(session.Config{ChainID: r.config.ChainID, Signer: r.node.Signer, Verifier: verifier, Chance: r.chance()}),
 		worker: worker.New(worker.Config{ChainID: r.config.ChainID, Signer: r.node.Signer, Verifier: verifier,
-			Accepts: r.node.Executor.Accepts, MaxJobs: r.config.MaxJobs}),
+			Accepts: r.node.Executor.Accepts, MaxJobs: r.config.MaxJobs, Polls: r.node.Polls != nil}),
+		poller: poller.New(poller.Config{ChainID: r.config.ChainID, Signer: r.node.Signer, Every: r.config.PollEvery}),
+	}
+	if r.node.Polls == nil {
+		one.poller.Step(r.node.Clock.Now(), poller.Stop{})
 	}
 	one.alarm = r.node.Clock.NewAlarm(func() { r.inbox.Post(alarmFired{}) })
 	return roles.Steps[event]{Each: one.receive, Last: func() { one.alarm.Set(types.Never) }}, nil
@@ -109,15 +122,20 @@ func (o *role) receive(e event) {
 		o.onHead(e.head)
 	case worked:
 		o.onWorked(e)
+	case polled:
+		o.stepPoller(poller.Answer{Answer: e.answer})
 	case alarmFired:
 		o.stepSession(session.Tick{})
+		o.stepPoller(poller.Tick{})
+	case offers:
+		o.stepSession(e.changed)
 	case drain:
 		o.stepWorker(worker.Drain{On: e.on, Reason: e.reason})
 	case leave:
 		o.finishing, o.leaving = o.finishing || e.finish, o.leaving || !e.finish
 		o.stepWorker(worker.Drain{On: true, Reason: "leaving"})
 		if o.leaving {
-			o.stepSession(session.Stop{})
+			o.stop()
 		}
 	default:
 		panic(fmt.Sprintf("runners: the role does not know what to do with a %T", e))
@@ -131,15 +149,25 @@ func (o *role) conclude() {
 	load := o.worker.Load()
 	if open := o.r.status.Load().Open; o.finishing && !o.leaving && len(open) == 0 {
 		o.leaving = true
-		o.stepSession(session.Stop{})
+		o.stop()
 	}
 	if o.leaving && o.session.Open() == 0 {
 		o.r.left()
 	}
-	o.alarm.Set(o.session.Deadline())
-	if s := o.r.status.Load(); s.Height != o.height || s.Running != load.ActiveJobs || s.Accepting != load.AcceptingNew {
-		o.r.show(func(s *Status) { s.Height, s.Running, s.Accepting = o.height, load.ActiveJobs, load.AcceptingNew })
+	o.alarm.Set(min(o.session.Deadline(), o.poller.Deadline()))
+	answered := o.poller.Answered()
+	if s := o.r.status.Load(); s.Height != o.height || s.Running != load.ActiveJobs || s.Accepting != load.AcceptingNew ||
+		s.Polled != answered {
+		o.r.show(func(s *Status) {
+			s.Height, s.Running, s.Accepting, s.Polled = o.height, load.ActiveJobs, load.AcceptingNew, answered
+		})
 	}
+}
+
+// stop leaves all validators, and asks none any more.
+func (o *role) stop() {
+	o.stepPoller(poller.Stop{})
+	o.stepSession(session.Stop{})
 }
 
 // read tells of the work that a frame is.
@@ -162,6 +190,7 @@ func (o *role) onHead(h *chainview.Head) {
 	o.registered = h.Registered
 	o.stepSession(session.Head{Head: h})
 	o.stepWorker(worker.Head{Head: h})
+	o.stepPoller(poller.Head{Head: h})
 }
 
 // stepSession steps the core of the connections, and does what it asks.
@@ -216,10 +245,34 @@ func (o *role) stepWorker(e worker.Event) {
 		o.stepSession(session.Load{Signal: *out.Load})
 	}
 	for _, report := range out.Report {
-		if _, is := report.(worker.Sent); is {
+		switch report := report.(type) {
+		case worker.Sent:
 			o.r.show(func(s *Status) { s.Done++ })
+		case worker.Over:
+			o.stepPoller(poller.Over{ID: report.ID})
 		}
 		o.r.tell(report)
+	}
+	for _, b := range out.Bring {
+		o.stepPoller(poller.Bring{ID: b.ID, Result: b.Result})
+	}
+	if since, is := o.worker.Missing(); is != o.missing.Is || since != o.missing.Since {
+		o.missing = poller.Missing{Is: is, Since: since}
+		o.stepPoller(o.missing)
+	}
+}
+
+// stepPoller steps the core that asks without a connection, and asks its questions.
+func (o *role) stepPoller(e poller.Event) {
+	out := o.poller.Step(o.r.node.Clock.Now(), e)
+	for _, q := range out.Ask {
+		o.r.node.Polls.Ask(q)
+	}
+	for _, report := range out.Report {
+		o.r.tell(report)
+	}
+	for _, j := range out.Jobs {
+		o.stepWorker(worker.Polled{Validator: j.Validator, Job: j.Job})
 	}
 }
 

@@ -3,16 +3,21 @@ package runners
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/runners/poller"
 	"github.com/cowboyinc/devnet/runners/session"
 	"github.com/cowboyinc/devnet/runners/worker"
 )
@@ -22,14 +27,16 @@ type Config struct {
 	Name    string // r0, r1, …: unique in the process
 	ChainID uint64
 	MaxJobs uint32 // at once, as registered; at least 1
-	Log     *slog.Logger
+	// PollEvery is the time between two polls; 0: a block time (decision J11).
+	PollEvery time.Duration
+	Log       *slog.Logger
 	// Tell is told what the runner did, on its loop; it must only hand it on. It may
 	// be nil.
 	Tell func(name string, report Report)
 }
 
-// Report is what a runner did: one of the reports of package session or worker, or
-// Deregistered.
+// Report is what a runner did: one of the reports of package session, worker or poller,
+// or Deregistered.
 type Report any
 
 // Runner is one running runner.
@@ -58,6 +65,7 @@ type Status struct {
 	Accepting bool           // it takes new jobs
 	Open      []execution.ID // what it accepted and is not over yet, as they came
 	Done      uint64         // results that it has sent
+	Polled    types.Height   // its height when a validator answered a poll last; 0: none has
 }
 
 // Start brings a runner up on its environment. The environment's connections, view
@@ -74,6 +82,11 @@ func Start(rt *roles.Runtime, cfg Config, node env.Runner) (*Runner, error) {
 	if err := node.Connections.Start(func(e connection.Event) { r.inbox.Post(connectionEvent{e}) }); err != nil {
 		return nil, r.failed(err)
 	}
+	if node.Polls != nil {
+		if err := node.Polls.Start(func(a polling.Answer) { r.inbox.Post(polled{a}) }); err != nil {
+			return nil, r.failed(err)
+		}
+	}
 	if err := node.Chain.Start(func(h *chainview.Head) { r.inbox.Post(headTold{h}) }); err != nil {
 		return nil, r.failed(err)
 	}
@@ -89,6 +102,30 @@ func (r *Runner) failed(why error) error {
 // Drain has the runner take no new jobs, for a reason that validators are told, or
 // take them again.
 func (r *Runner) Drain(on bool, reason string) { r.inbox.Post(drain{on, reason}) }
+
+// Change makes the runner send its validators a CapabilityDelta: it offers the names added,
+// and no longer the names removed. A name with fault.PoolPrefix is an entitlement. Each new
+// connection gets the delta too. Nothing changes on chain.
+//
+// Spec: CIP-11 §6.5.
+func (r *Runner) Change(added, removed []string) {
+	var c session.Changed
+	c.AddedCapabilities, c.AddedEntitlements = sorted(added)
+	c.RemovedCapabilities, c.RemovedEntitlements = sorted(removed)
+	r.inbox.Post(offers{c})
+}
+
+// sorted are the capabilities and the entitlements among offers.
+func sorted(offers []string) (capabilities, entitlements []string) {
+	for _, name := range offers {
+		if pool, is := strings.CutPrefix(name, fault.PoolPrefix); is {
+			entitlements = append(entitlements, pool)
+		} else {
+			capabilities = append(capabilities, name)
+		}
+	}
+	return capabilities, entitlements
+}
 
 // Leave says Goodbye to all validators, and tells gone when the last connection is
 // over, on the runner's loop, or when it is stopped before. With finish it takes no
@@ -125,6 +162,9 @@ func (r *Runner) Stop() {
 	}
 	r.close("its view of the chain", r.node.Chain.Close)
 	r.close("its connections", r.node.Connections.Close)
+	if r.node.Polls != nil {
+		r.close("its polls", r.node.Polls.Close)
+	}
 	r.crew.Stop()
 	r.node.Executor.Close()
 	r.show(func(s *Status) { s.Connected, s.Open, s.Running, s.Accepting = nil, nil, 0, false })
@@ -161,6 +201,11 @@ func (r *Runner) tell(report Report) {
 			log = r.log.Debug
 		}
 		log("a job came", "job", report.ID.Job, "drawn", report.ID.Drawn, "answer", answer(report.Status), "why", report.Why)
+	case worker.Fetched:
+		r.log.Info("a poll brought a job", "job", report.ID.Job, "drawn", report.ID.Drawn, "refused", report.Why)
+	case poller.Brought:
+		r.log.Info("a result is brought", "job", report.ID.Job, "drawn", report.ID.Drawn, "validator", report.Validator,
+			"refused", report.Refused)
 	case worker.Sent:
 		r.log.Info("a result is sent", "job", report.ID.Job, "drawn", report.ID.Drawn, "try", report.Try)
 	case Deregistered:

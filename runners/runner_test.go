@@ -42,6 +42,7 @@ type world struct {
 	canceled []execution.ID
 	ended    []connection.End
 	closed   []string
+	polls    *asks // nil: it has none
 }
 
 type (
@@ -103,7 +104,12 @@ func (d does) Execute(_ execution.ID, _ *push.JobSpec, tell func(execution.Repor
 }
 
 // newWorld has a runner that belongs to two validators.
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *world { return worldOf(t, false) }
+
+// newWorldWithPolls has one that can poll them.
+func newWorldWithPolls(t *testing.T) *world { return worldOf(t, true) }
+
+func worldOf(t *testing.T, polls bool) *world {
 	w := &world{T: t, sent: map[connection.ID][]push.Frame{}}
 	p := params.Defaults()
 	w.head = chainview.Head{Height: 100, Registered: true, Staked: true, Assignments: map[execution.ID]chainview.Standing{}, Params: &p}
@@ -114,9 +120,13 @@ func newWorld(t *testing.T) *world {
 	runtime := roles.New(slog.New(slog.DiscardHandler))
 	t.Cleanup(runtime.Close)
 	runtime.OnPanic = func(role string, value any, stack []byte) { t.Fatalf("%s: %v\n%s", role, value, stack) }
-	r, err := Start(runtime, Config{Name: "r0", ChainID: chainID, MaxJobs: 4, Log: slog.New(slog.DiscardHandler)}, env.Runner{
-		Base:        env.Base{Clock: w, Loops: loops{}, Signer: signerOf("r0"), Verifier: signatures},
-		Connections: links{w}, Chain: view{w}, Executor: does{w}})
+	given := env.Runner{Base: env.Base{Clock: w, Loops: loops{}, Signer: signerOf("r0"), Verifier: signatures},
+		Connections: links{w}, Chain: view{w}, Executor: does{w}}
+	if polls {
+		w.polls = &asks{world: w}
+		given.Polls = w.polls
+	}
+	r, err := Start(runtime, Config{Name: "r0", ChainID: chainID, MaxJobs: 4, Log: slog.New(slog.DiscardHandler)}, given)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,9 @@ import (
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
@@ -73,5 +75,40 @@ func (v *Validator) BringResult(runner types.Address, result *push.JobResult, an
 		answer(ErrBusy)
 	case !v.gateway.Offer(polled{runner, result, t}):
 		v.desk.answer(t, ErrBusy)
+	}
+}
+
+// Answer answers what a runner asks without a connection, as the paths of the HTTP API
+// for runners that poll do (decision J11). answer is called at most once, on any
+// goroutine; a validator that stops answers nothing.
+func (v *Validator) Answer(runner types.Address, q polling.Question, answer func(polling.Answer)) {
+	head := v.Head()
+	registered := head.State.Listed(runner)
+	refuse := func(why string) { answer(polling.Answer{ID: q.ID, Refused: why}) }
+	brought := func(err error) {
+		if err != nil {
+			refuse(err.Error())
+			return
+		}
+		answer(polling.Answer{ID: q.ID})
+	}
+	switch {
+	case registered == nil || registered.Health == selection.Deregistered:
+		refuse("the runner is not registered")
+	case q.Result != nil:
+		v.BringResult(runner, q.Result, brought)
+	case q.Heartbeat != nil:
+		v.BringHeartbeat(runner, q.Heartbeat, func(_ types.Hash, err error) { brought(err) })
+	case selection.PhaseOf(head.State.Params()) == selection.Sunset:
+		refuse("polling_ended: cip11.push is sunset")
+	default:
+		a := polling.Answer{ID: q.ID}
+		for _, j := range head.State.Assignments(runner) {
+			if len(a.Jobs) < polling.MaxJobs {
+				id := polling.AssignmentID{Job: j.ID, Drawn: j.Since}
+				a.Jobs = append(a.Jobs, polling.Job{ID: id, Spec: head.State.Spec(j.ID), Deadline: j.Deadline()})
+			}
+		}
+		answer(a)
 	}
 }

@@ -51,9 +51,15 @@ func TestJ19AnOpenJobMakesABlockASecondUnderAuto(t *testing.T) {
 }
 
 // Decision J11: a result that was brought without a connection goes the way of any
-// other, and is judged alike.
+// other, and is judged alike: in sunset too (CIP-11 §14, phase 3).
 func TestJ11AResultThatIsBroughtByHTTP(t *testing.T) {
-	b := newBench(t, 4, 1, params.Overrides{"cip11.push": "shadow"})
+	for _, phase := range []string{"shadow", "sunset"} {
+		t.Run(phase, func(t *testing.T) { testBroughtResult(t, phase) })
+	}
+}
+
+func testBroughtResult(t *testing.T, phase string) {
+	b := newBench(t, 4, 1, params.Overrides{"cip11.push": phase})
 	counter := b.deployed()
 	b.everywhere("r0")
 	b.blocks(3)

@@ -129,6 +129,12 @@ var faultWords = map[fault.Argument]faultWord{
 			}
 			return nil
 		}, read: func(c *cli.Context, r *model.FaultRequest) { r.NewIdentity = c.Bool("new-identity") }},
+	fault.Offers: {flags: []cli.Flag{
+		&cli.StringSliceFlag{Name: "add", Usage: "may be repeated: it offers `NAME` from now on"},
+		&cli.StringSliceFlag{Name: "remove", Usage: "may be repeated: it does not offer `NAME` any more"}},
+		read: func(c *cli.Context, r *model.FaultRequest) {
+			r.Add, r.Remove = c.StringSlice("add"), c.StringSlice("remove")
+		}},
 	fault.Groups: {names: []string{"NODES / NODES …"}, rest: func(r *model.FaultRequest, groups [][]string) error {
 		if len(groups) == 0 {
 			return errors.New("a group is missing: separate them by /")

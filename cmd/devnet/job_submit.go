@@ -80,6 +80,9 @@ func jobSubmit(c *cli.Context) error {
 	}
 	n := network(c)
 	j, err := n.SubmitJob(c.Context, request)
+	if err == nil {
+		sayUndelivered(c, n, &j)
+	}
 	if err != nil || !c.Bool("wait") {
 		return shownJob(c, j, err)
 	}

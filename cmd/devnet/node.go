@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/chainhttp"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/executor"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
@@ -39,7 +43,8 @@ func nodeCommand() *cli.Command {
 			Name: "runner", Usage: "a runner that joins a devnet; Ctrl-C ends it when its jobs are done, a second one at once",
 			Description: "Example: devnet node runner --config r9.toml\n" +
 				"The file has name, key or key_file, api (the devnet's URL), max_concurrent_jobs, and a table for each\n" +
-				"kind of job: docs/RUNNERS.md tells all of it. The runner has to be registered: devnet runner join.",
+				"kind of job: docs/RUNNERS.md tells all of it. The runner has to be registered: devnet runner join.\n" +
+				"SIGHUP makes it read the tables of its jobs again, and say to its validators what it offers since.",
 			Flags: []cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 				&cli.StringFlag{Name: "owner", Value: "alice", Usage: "devnet `ACCOUNT` that is to register it: the runner signs for that account"},
 				&cli.BoolFlag{Name: "wait", Usage: "where its devnet does not answer, wait until it does"}, attachedFlag},
@@ -64,13 +69,14 @@ func runnerOf(c *cli.Context, path string) error {
 	if err != nil {
 		return misread(path, err, "docs/RUNNERS.md has every setting.")
 	}
-	defer set.Executor.Close() // where it is not started; closing it twice is nothing
+	does := executor.NewSwap(set.Executor)
+	defer does.Close() // where it is not started; closing it twice is nothing
 	defer attach(c)()
-	return runRunner(c, set)
+	return runRunner(c, set, &reloading{path: path, set: set, does: does})
 }
 
 // runRunner runs a runner until the process is asked to end.
-func runRunner(c *cli.Context, set *runnerfile.Runner) error {
+func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) error {
 	n, ready, err := anyAnswering(c, set)
 	if err != nil {
 		return noStart("Is a devnet up there? The setting api names its HTTP address.", "%v", err)
@@ -87,13 +93,14 @@ func runRunner(c *cli.Context, set *runnerfile.Runner) error {
 		}
 	}
 	verifier, now := crypto.NewVerifier(true), clock.New()
+	asked := chainhttp.Config{API: set.API, Also: set.Also, Runner: set.Key.PublicKey(), Log: log}
 	config := node.RunnerConfig{
 		Parts: node.Parts{Name: set.Name, Signer: verifier.Signer(set.Key), Verifier: verifier, Clock: now},
-		Shell: runners.Config{ChainID: ready.ChainID, MaxJobs: uint32(set.Jobs)}, Runtime: runtime, Listen: listenFor(set.API), Log: log,
-		Chain: func() (env.ChainView, error) {
-			return chainhttp.New(chainhttp.Config{API: set.API, Also: set.Also, Runner: set.Key.PublicKey(), Log: log})
-		},
-		Executor: func() (env.Executor, error) { return set.Executor, nil },
+		Shell: runners.Config{ChainID: ready.ChainID, MaxJobs: uint32(set.Jobs), PollEvery: set.PollEvery}, Runtime: runtime,
+		Listen: listenFor(set.API), Log: log,
+		Chain:    func() (env.ChainView, error) { return chainhttp.New(asked) },
+		Polls:    func() (env.Polls, error) { return chainhttp.NewPolls(asked) },
+		Executor: func() (env.Executor, error) { return settings.does, nil },
 	}
 	retired := make(chan struct{}, 1)
 	var driven *control.DrivenRunner
@@ -110,24 +117,33 @@ func runRunner(c *cli.Context, set *runnerfile.Runner) error {
 		driven = control.DriveRunner(&config, set.Driver, now, set.Manual)
 	}
 	r := node.NewRunner(config)
+	settings.runner = r
 	introduceRunner(c, n, set, ready.ChainID)
 	if err := r.Start(); err != nil {
 		return noStart("", "%v", err)
 	}
-	if err := driven.Begin(r, set.Control); err != nil {
+	if err := driven.Begin(r, set.Control, settings.reload); err != nil {
 		return noStart("Stop what listens there, or change the setting control.", "%v", errors.Join(err, r.Stop()))
 	}
-	select {
-	case err = <-failures:
-		err = failed("", "the runner stopped: %v", err)
-	case <-retired:
-		fmt.Fprintf(c.App.Writer, "It has left the registry, for ever: it ends when its jobs are over.\n")
-		leaveInTime(r, true)
-	case <-c.Context.Done():
-		fmt.Fprintf(c.App.Writer, "Leaving: no new jobs are taken. Ctrl-C ends it at once.\n")
-		leaveInTime(r, !abandoned(c.Context))
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGHUP)
+	defer signal.Stop(again)
+	for {
+		select {
+		case <-again:
+			settings.tell(c)
+			continue
+		case err = <-failures:
+			err = failed("", "the runner stopped: %v", err)
+		case <-retired:
+			fmt.Fprintf(c.App.Writer, "It has left the registry, for ever: it ends when its jobs are over.\n")
+			leaveInTime(r, true)
+		case <-c.Context.Done():
+			fmt.Fprintf(c.App.Writer, "Leaving: no new jobs are taken. Ctrl-C ends it at once.\n")
+			leaveInTime(r, !abandoned(c.Context))
+		}
+		return errors.Join(err, driven.Close(), r.Stop())
 	}
-	return errors.Join(err, driven.Close(), r.Stop())
 }
 
 // leaveInTime has a runner end what it has, where it is to finish, and say Goodbye.

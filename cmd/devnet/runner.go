@@ -34,6 +34,7 @@ func runnerCommand() *cli.Command {
 				"\nIts stake returns to its owner two epochs later, or when its last job ended if that is later.", (*client.Client).LeaveRunner),
 			runnerOrderCommand("pause", "keep a runner out of draws; jobs that it has go on", "", (*client.Client).PauseRunner),
 			runnerOrderCommand("resume", "let a paused runner be drawn again", "", (*client.Client).ResumeRunner),
+			runnerReloadCommand(),
 		},
 	}
 }

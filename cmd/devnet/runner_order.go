@@ -28,6 +28,22 @@ func runnerOrderCommand(verb, what, more string,
 		}}
 }
 
+func runnerReloadCommand() *cli.Command {
+	return &cli.Command{Name: "reload", Usage: "make a runner of a network of processes read its settings again", ArgsUsage: "NAME|ADDRESS",
+		Description: "Example: devnet runner reload r0\n" +
+			"The runner sends its validators the changes of its offer; runner show prints them under says. Registry and draws\n" +
+			"do not change. Any other runner reads its settings again on SIGHUP.",
+		Flags: []cli.Flag{jsonFlag, httpFlag},
+		Action: func(c *cli.Context) error {
+			args, err := arguments(c, "NAME|ADDRESS")
+			if err != nil {
+				return err
+			}
+			r, err := network(c).ReloadRunner(c.Context, args[0])
+			return shownRunner(c, r, err)
+		}}
+}
+
 func runnerJoinCommand() *cli.Command {
 	return &cli.Command{Name: "join", Usage: "register a runner, and start it where it is the devnet's own", ArgsUsage: "[NAME]",
 		Description: "Example: devnet runner join\nExample: devnet runner join --public-key 0x02… --signed 0x… --capability http\n" +

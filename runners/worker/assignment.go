@@ -64,21 +64,28 @@ func (m *Machine) onAssignment(s *stream, f *push.JobAssignment) {
 	}
 	id := ID{Job: f.JobID, Drawn: f.BlockHeight}
 	s.assigned, s.of = true, id
-	said := &claim{[]types.PublicKey{s.validator}, &f.JobSpec, f.JobSpec.Hash(), f.DeadlineBlock}
+	said := &claim{s.validator, []types.PublicKey{s.validator}, &f.JobSpec, f.JobSpec.Hash(), f.DeadlineBlock}
 	if j := m.jobs[id]; j != nil {
 		m.again(s, j, said)
 		return
 	}
-	if why, detail := m.refuses(s, id, said); why != "" {
+	if why, detail := m.refuses(id, said); why != "" {
+		m.decline(id, said)
 		m.refuse(s, id, said, why, detail)
 		return
 	}
+	s.job = m.accept(id, said)
+	m.acknowledge(s, id, push.AckStatus{Accepted: true}, "")
+	m.look(s.job)
+}
+
+// accept takes an assignment, which its caller looks up.
+func (m *Machine) accept(id ID, said *claim) *job {
 	j := &job{ID: id, spec: said, specs: []*claim{said}}
-	m.jobs[id], s.job = j, j
+	m.jobs[id] = j
 	m.order = append(m.order, j)
 	m.moved = true
-	m.acknowledge(s, id, push.AckStatus{Accepted: true}, "")
-	m.look(j)
+	return j
 }
 
 // again answers a delivery of what was delivered before.
@@ -101,7 +108,7 @@ func (m *Machine) again(s *stream, j *job, said *claim) {
 }
 
 // refuses says why an assignment is not accepted, "" where it is.
-func (m *Machine) refuses(s *stream, id ID, said *claim) (why push.RejectReason, detail string) {
+func (m *Machine) refuses(id ID, said *claim) (why push.RejectReason, detail string) {
 	late := said.deadline <= m.head.Height
 	if s, told := m.standing(id); told {
 		late = late || !s.Open
@@ -118,7 +125,7 @@ func (m *Machine) refuses(s *stream, id ID, said *claim) (why push.RejectReason,
 	switch {
 	case m.draining != "":
 		return push.Capacity, m.draining
-	case m.full() || m.unknown(s.validator) >= max(m.config.MaxJobs/4, 1):
+	case m.full() || m.unknown(said.first) >= max(m.config.MaxJobs/4, 1):
 		return push.Capacity, "at capacity"
 	}
 	return "", ""
@@ -128,7 +135,7 @@ func (m *Machine) refuses(s *stream, id ID, said *claim) (why push.RejectReason,
 // liar has a runner remember a few that are none, for some blocks, and no more.
 func (m *Machine) unknown(validator types.PublicKey) (n uint32) {
 	for _, j := range m.order {
-		if !j.known && j.spec.by[0] == validator {
+		if !j.known && j.spec.first == validator {
 			n++
 		}
 	}

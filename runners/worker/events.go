@@ -3,6 +3,7 @@ package worker
 import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
@@ -16,6 +17,12 @@ type (
 	Stream struct {
 		Validator types.PublicKey
 		connection.Event
+	}
+	// Polled is an assignment that a validator answered a poll with (decision J11). It
+	// bears no signature.
+	Polled struct {
+		Validator types.PublicKey
+		Job       polling.Job
 	}
 	// Advanced is the executor's word on how far it is with an assignment.
 	Advanced struct {
@@ -42,6 +49,7 @@ type (
 
 func (Head) event()     {}
 func (Stream) event()   {}
+func (Polled) event()   {}
 func (Advanced) event() {}
 func (Finished) event() {}
 func (Broke) event()    {}
@@ -52,11 +60,19 @@ type Output struct {
 	Do     []connection.Verb // on streams of jobs
 	Faults []Fault
 	Ask    []Ask
+	Bring  []Bring
 	// Follow are the assignments that the view is to tell of from now on, where they
 	// changed: not nil then.
 	Follow []ID
 	Load   *push.BackpressureSignal // where it changed
 	Report []Report
+}
+
+// Bring is a result for which no stream is open: it goes to a validator without a
+// connection (decision J11).
+type Bring struct {
+	ID     ID
+	Result *push.JobResult
 }
 
 // Fault says that a validator broke the wire: Goodbye says which way.
@@ -95,7 +111,14 @@ type (
 		Status    push.AckStatus
 		Why       string // of a rejection
 	}
-	// Sent says that a result was sent, for the Try-th time.
+	// Fetched is an assignment that a poll brought, with why it is not taken.
+	Fetched struct {
+		ID        ID
+		Validator types.PublicKey
+		Why       string // "": it is taken
+	}
+	// Sent says that a result was sent, for the Try-th time: to a validator, or with the
+	// zero key without a connection.
 	Sent struct {
 		ID        ID
 		Validator types.PublicKey
@@ -114,6 +137,7 @@ type (
 )
 
 func (Answered) report() {}
+func (Fetched) report()  {}
 func (Sent) report()     {}
 func (Over) report()     {}
 func (Conflict) report() {}

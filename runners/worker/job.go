@@ -18,9 +18,10 @@ const (
 	failed                // there is none, and will be none
 )
 
-// claim is what validators signed of an assignment.
+// claim is an assignment as validators tell it.
 type claim struct {
-	by       []types.PublicKey // who did, each once, the first before the others
+	first    types.PublicKey   // who said it first
+	by       []types.PublicKey // its signers, without duplicates: a poll's answer is not signed
 	spec     *push.JobSpec
 	hash     types.Hash
 	deadline types.Height
@@ -29,7 +30,7 @@ type claim struct {
 // is reports whether the chain has the same.
 func (c *claim) is(s *Standing) bool { return c.hash == s.SpecHash && c.deadline == s.Deadline }
 
-// same reports whether two validators signed the same.
+// same reports whether two validators said the same.
 func (c *claim) same(other *claim) bool { return c.hash == other.hash && c.deadline == other.deadline }
 
 // job is an assignment that was accepted.
@@ -42,23 +43,29 @@ type job struct {
 
 	again      []byte // the frame that answers every further delivery, once there was one
 	frame      []byte // of the result
+	result     *push.JobResult
 	commitment types.Hash
 	tries      int          // how often it was sent
 	sent       types.Height // the head when it was sent last
 }
 
-// count takes what a validator said, once and for all: false where it said something
-// else before, since one of the two is a lie. Where there are MaxSpecs, the one that the
-// fewest told makes room, of equals the oldest; never the one worked by.
+// count takes what a validator signed, once and for all: false where it signed something
+// else before, since one of the two is a lie.
 func (j *job) count(validator types.PublicKey, said *claim) bool {
 	if slices.ContainsFunc(j.specs, func(c *claim) bool { return !c.same(said) && slices.Contains(c.by, validator) }) {
 		return false
 	}
+	if c := j.keep(said); !slices.Contains(c.by, validator) {
+		c.by = append(c.by, validator)
+	}
+	return true
+}
+
+// keep returns what was said before of the same, or keeps it. Of MaxSpecs the one with
+// the fewest signers makes room, of equals the oldest, and never the one worked by.
+func (j *job) keep(said *claim) *claim {
 	if at := slices.IndexFunc(j.specs, said.same); at >= 0 {
-		if c := j.specs[at]; !slices.Contains(c.by, validator) {
-			c.by = append(c.by, validator)
-		}
-		return true
+		return j.specs[at]
 	}
 	if len(j.specs) >= MaxSpecs {
 		others := slices.DeleteFunc(slices.Clone(j.specs), func(c *claim) bool { return c == j.spec })
@@ -66,7 +73,7 @@ func (j *job) count(validator types.PublicKey, said *claim) bool {
 		j.specs = slices.DeleteFunc(j.specs, func(c *claim) bool { return c == least })
 	}
 	j.specs = append(j.specs, said)
-	return true
+	return said
 }
 
 // stream is one that a validator opened for an assignment.
@@ -160,7 +167,7 @@ func (m *Machine) sendEncoded(s *stream, frame []byte) {
 // side of it has ended.
 func (m *Machine) first(j *job) *stream {
 	for _, s := range m.streams {
-		if s.job == j && s.validator == j.spec.by[0] && !s.ours {
+		if s.job == j && s.validator == j.spec.first && !s.ours {
 			return s
 		}
 	}
@@ -169,7 +176,8 @@ func (m *Machine) first(j *job) *stream {
 
 // sendResult sends a result to the validator whose delivery was accepted, or where
 // it was that one's turn or its stream is gone, to the next that has one open. Then
-// our side of the stream has ended. It reports whether there was one.
+// our side of the stream has ended. If none is open, it is brought without one. It
+// reports whether it was sent.
 //
 // Spec: CIP-11 §10.3.
 func (m *Machine) sendResult(j *job) bool {
@@ -177,7 +185,7 @@ func (m *Machine) sendResult(j *job) bool {
 	if s == nil {
 		at := slices.IndexFunc(m.streams, func(s *stream) bool { return s.job == j && !s.ours })
 		if at < 0 {
-			return false
+			return m.bring(j)
 		}
 		s = m.streams[at]
 	}
@@ -187,6 +195,20 @@ func (m *Machine) sendResult(j *job) bool {
 	m.end(s)
 	m.report(Sent{ID: j.ID, Validator: s.validator, Try: j.tries})
 	m.sweep()
+	return true
+}
+
+// bring has a result brought without a connection, where that can be done.
+//
+// Spec: decision J11.
+func (m *Machine) bring(j *job) bool {
+	if !m.config.Polls {
+		return false
+	}
+	j.tries++
+	j.sent = m.head.Height
+	m.out.Bring = append(m.out.Bring, Bring{j.ID, j.result})
+	m.report(Sent{ID: j.ID, Try: j.tries})
 	return true
 }
 

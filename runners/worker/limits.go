@@ -14,6 +14,10 @@ const (
 	// MaxSpecs bounds the specs of one assignment, of which one alone is true. Those
 	// that more validators tell stay.
 	MaxSpecs = 4
+	// maxDeclined bounds the refusals that are remembered until their deadlines.
+	maxDeclined = 256
+	// maxRemembered is for how many blocks, at most.
+	maxRemembered = 1_000
 	// MaxStreams bounds the streams of all connections together.
 	MaxStreams = 4_096
 	// MaxResultBytes bounds a result, so that its frame is one.

@@ -26,6 +26,7 @@ type Config struct {
 	// and the same job has the same answer.
 	Accepts func(*push.JobSpec) *execution.Refusal
 	MaxJobs uint32 // at once, as registered; at least 1
+	Polls   bool   // it can bring results without a connection
 }
 
 // Machine is all assignments of one runner, and the streams they came on.
@@ -34,10 +35,12 @@ type Machine struct {
 	head     *chainview.Head
 	streams  []*stream // the streams, in the order they were opened
 	jobs     map[ID]*job
-	order    []*job                  // the jobs, in the order they were accepted
-	draining string                  // why; empty where it is not
-	load     push.BackpressureSignal // that was told last
-	moved    bool                    // other assignments are to be followed
+	order    []*job                   // the jobs, in the order they were accepted
+	declined map[refusal]types.Height // the deadlines of refused assignments
+	unmet    map[ID]types.Height      // open ones that no validator has delivered, and the first head that showed each
+	draining string                   // why; empty where it is not
+	load     push.BackpressureSignal  // that was told last
+	moved    bool                     // other assignments are to be followed
 
 	now types.Time
 	out Output
@@ -46,6 +49,7 @@ type Machine struct {
 // New returns a machine without assignments, which knows of no chain yet.
 func New(config Config) *Machine {
 	return &Machine{config: config, head: new(chainview.Head), jobs: map[ID]*job{},
+		declined: map[refusal]types.Height{}, unmet: map[ID]types.Height{},
 		load: push.BackpressureSignal{MaxConcurrent: config.MaxJobs, AcceptingNew: true}}
 }
 
@@ -57,6 +61,8 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 		m.onHead(e.Head)
 	case Stream:
 		m.onStream(e)
+	case Polled:
+		m.onPolled(e)
 	case Advanced:
 		m.onAdvanced(e)
 	case Finished:
@@ -142,6 +148,7 @@ func (m *Machine) onHead(h *chainview.Head) {
 	for _, j := range slices.Clone(m.order) {
 		m.look(j)
 	}
+	m.miss()
 }
 
 // look asks the chain about an assignment: whether it is over, which of its specs is
@@ -205,7 +212,7 @@ func (m *Machine) begin(j *job, c *claim) {
 	if j.state == waiting && m.busy() >= m.config.MaxJobs {
 		return
 	}
-	j.spec, j.state, j.frame = c, running, nil
+	j.spec, j.state, j.frame, j.result = c, running, nil, nil
 	m.ask(Execute{ID: j.ID, Spec: c.spec, Deadline: c.deadline})
 }
 
@@ -272,7 +279,7 @@ func (m *Machine) onFinished(e Finished) {
 		signed := m.sign(push.CommitmentDigest(m.config.ChainID, j.Job, j.Drawn, j.commitment))
 		f.CommitSigned = &signed
 	}
-	j.state, j.frame = finished, push.Write(f)
+	j.state, j.frame, j.result = finished, push.Write(f), f
 	m.sendResult(j)
 }
 

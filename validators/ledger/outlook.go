@@ -104,7 +104,7 @@ func (o *Outlook) Head(runner types.PublicKey, followed []execution.ID) *chainvi
 	h := &chainview.Head{Height: height, Params: s.next, Epoch: s.runners.rotation.Epoch,
 		Overlaps: o.overlaps(), Validators: b.validators, Assignments: o.open[b.address]}
 	if r := s.Listed(b.address); r != nil && r.Health != selection.Deregistered {
-		h.Registered, h.Staked = true, r.Stake.Cmp(s.next.MinStake) >= 0
+		h.Registered, h.Staked, h.Heartbeat = true, r.Stake.Cmp(s.next.MinStake) >= 0, r.LastHeartbeat
 	}
 	own := false
 	for _, id := range followed {
@@ -126,4 +126,21 @@ func clone(from map[execution.ID]chainview.Standing) map[execution.ID]chainview.
 		to[id] = standing
 	}
 	return to
+}
+
+// Assignments lists the open jobs in whose committee a runner is and for which no result
+// of it is final, by deadline.
+func (s *State) Assignments(runner types.Address) (open []*system.Job) {
+	if r := s.Listed(runner); r == nil || r.ActiveJobs == 0 {
+		return nil
+	}
+	s.Jobs(func(j *system.Job) bool {
+		for i := range j.Committee {
+			if m := &j.Committee[i]; m.Runner == runner && m.RevealedAt == 0 {
+				open = append(open, j)
+			}
+		}
+		return true
+	})
+	return open
 }

@@ -26,6 +26,8 @@ type Head struct {
 	Params     *params.Params
 	Registered bool // the runner is in the registry, and not deregistered
 	Staked     bool // with the stake that is asked for
+	// Heartbeat is the height of the runner's last heartbeat on chain (decision J18).
+	Heartbeat types.Height
 	// Epoch is the subset epoch. Overlaps says that the subset of the one before it
 	// holds as well.
 	Epoch    uint64

@@ -38,7 +38,7 @@ var (
 	base  = []string{"internal/base/..."}
 	cores = []string{"scheduler/...", "actors/...", "validators/simplex", "validators/catchup", "validators/mempool", "validators/rations",
 		"validators/gateway",
-		"runners/selection", "runners/session", "runners/worker"}
+		"runners/selection", "runners/session", "runners/worker", "runners/poller"}
 	composition = []string{"validators/ledger/..."}
 	history     = []string{"validators/history"}
 	shells      = []string{"validators", "runners"}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -19,13 +20,13 @@ import (
 
 // refused is an answer other than 200.
 type refused struct {
-	path   string
+	what   string // method and path
 	status int
 	code   string
 }
 
 func (e *refused) Error() string {
-	return strings.TrimSpace(fmt.Sprintf("GET %s: %d %.40s", e.path, e.status, e.code))
+	return strings.TrimSpace(fmt.Sprintf("%s: %d %.40s", e.what, e.status, e.code))
 }
 
 // missing reports whether an error says that there is no such thing on the chain.
@@ -42,25 +43,38 @@ func (v *View) get(path string, into any) error {
 	}
 	ctx, cancel := context.WithTimeout(v.ctx, patience)
 	defer cancel()
-	answer, err := v.ask(ctx, path)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.base()+path, nil)
+	if err != nil {
+		return err
+	}
+	return v.fetch(request, path, into)
+}
+
+// fetch makes a request and reads its answer; into is nil if its content has no use.
+func (v *View) fetch(request *http.Request, path string, into any) error {
+	answer, err := v.client.Do(request)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	what := request.Method + " " + path
 	switch {
 	case err != nil:
-		return fmt.Errorf("GET %s: %w", path, err)
+		return fmt.Errorf("%s: %w", what, err)
 	case len(data) > maxAnswer:
-		return fmt.Errorf("GET %s: the answer has more than %d bytes", path, maxAnswer)
+		return fmt.Errorf("%s: the answer has more than %d bytes", what, maxAnswer)
 	}
 	if answer.StatusCode != http.StatusOK {
 		var e struct{ Error struct{ Code string } }
 		_ = json.Unmarshal(data, &e) // what has no code is told by its status
-		return &refused{path, answer.StatusCode, e.Error.Code}
+		return &refused{what, answer.StatusCode, e.Error.Code}
+	}
+	if into == nil {
+		return nil
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("GET %s: %w", path, err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil
 }
@@ -116,6 +130,47 @@ func (v *View) params() (*params.Params, error) {
 		}
 	}
 	return &p, nil
+}
+
+// maxFound bounds the assignments that one head adds to those that are followed.
+const maxFound = 32
+
+// find adds open assignments that the runner does not follow, if the registry counts more.
+// A failure is left to the next head: without it a runner does the pushed assignments.
+//
+// Spec: decision J11, what no stream brought.
+func (v *View) find(h *chainview.Head, active uint64) {
+	open := uint64(0)
+	for _, s := range h.Assignments { // order: they are counted
+		if s.Open {
+			open++
+		}
+	}
+	if active <= open {
+		return
+	}
+	for _, status := range []types.JobStatus{types.JobAssigned, types.JobExecuting} {
+		var all []struct {
+			ID         types.Hash    `json:"id"`
+			AssignedAt *types.Height `json:"assigned_at"`
+		}
+		path := fmt.Sprintf("/jobs?order=newest&limit=%d&status=%s&runner=%s", maxFound, status, v.runner)
+		if err := v.get(path, &all); err != nil || len(all) > maxFound {
+			return
+		}
+		for _, j := range all {
+			if j.AssignedAt == nil || *j.AssignedAt > h.Height {
+				continue
+			}
+			id := execution.ID{Job: j.ID, Drawn: *j.AssignedAt}
+			if _, known := h.Assignments[id]; known {
+				continue
+			}
+			if s, err := v.standing(id); err == nil && s.Open {
+				h.Assignments[id] = s
+			}
+		}
+	}
 }
 
 // basis is what one rotation's subsets follow from.

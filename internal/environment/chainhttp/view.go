@@ -221,7 +221,8 @@ func (v *View) head(told types.Height, asked bool, followed []execution.ID) (*ch
 	if h.Params, err = v.params(); err != nil {
 		return nil, err
 	}
-	if err := v.registration(h); err != nil {
+	active, err := v.registration(h)
+	if err != nil {
 		return nil, err
 	}
 	if err := v.subsets(h); err != nil {
@@ -237,23 +238,26 @@ func (v *View) head(told types.Height, asked bool, followed []execution.ID) (*ch
 		}
 		h.Assignments[id] = standing
 	}
+	v.find(h, active)
 	return h, nil
 }
 
-// registration reads what the registry has of the runner.
-func (v *View) registration(h *chainview.Head) error {
+// registration reads what the registry has of the runner, and how many jobs it has.
+func (v *View) registration(h *chainview.Head) (active uint64, err error) {
 	var r struct {
-		Health string
-		Stake  types.Wei
+		Health        string
+		Stake         types.Wei
+		LastHeartbeat types.Height `json:"last_heartbeat"`
+		ActiveJobs    uint64       `json:"active_jobs"`
 	}
-	err := v.get("/runner/"+v.runner.String(), &r)
+	err = v.get("/runner/"+v.runner.String(), &r)
 	if missing(err) {
-		return nil
+		return 0, nil
 	}
 	if err == nil && r.Health != "Deregistered" {
-		h.Registered, h.Staked = true, r.Stake.Cmp(h.Params.MinStake) >= 0
+		h.Registered, h.Staked, h.Heartbeat = true, r.Stake.Cmp(h.Params.MinStake) >= 0, r.LastHeartbeat
 	}
-	return err
+	return r.ActiveJobs, err
 }
 
 // standing reads how an assignment stands.

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
@@ -188,6 +189,19 @@ type ChainView interface {
 	Close() error
 }
 
+// Polls asks validators without a connection (decision J11): over HTTP from a separate
+// process, at their gateways in their own process, over links in the simulator. An answer
+// comes from a stranger, and is bounded as package polling says.
+type Polls interface {
+	// Start begins to tell answers. receive must only hand one on; it is called from
+	// several goroutines.
+	Start(receive func(polling.Answer)) error
+	// Ask never blocks. A question has at most one answer. If none comes in time, the
+	// runner asks another validator.
+	Ask(polling.Question)
+	Close() error
+}
+
 // Base is what a node of any kind is given. The next kind is a struct like
 // Validator: its Base, and what it has beside that.
 type Base struct {
@@ -216,4 +230,5 @@ type Runner struct {
 	Connections Connections
 	Chain       ChainView
 	Executor    Executor
+	Polls       Polls // nil: it is given jobs on connections only
 }

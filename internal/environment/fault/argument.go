@@ -26,6 +26,7 @@ const (
 	Delay                      // Delay
 	Flapping                   // Up, Down and Times
 	Rejoining                  // AfterBlocks and NewIdentity
+	Offers                     // Add and Remove
 )
 
 // argument is how an argument is judged and told.
@@ -53,6 +54,16 @@ var arguments = map[Argument]argument{
 		text: func(o *Order) string {
 			return fmt.Sprintf("%v up, %v down, %s", o.Up, o.Down, plural.Of(o.Times, "time"))
 		}},
+	Offers: {nodes: none, check: checkOffers, text: func(o *Order) string {
+		var words []string
+		for _, name := range o.Add {
+			words = append(words, "+"+name)
+		}
+		for _, name := range o.Remove {
+			words = append(words, "-"+name)
+		}
+		return strings.Join(words, " ")
+	}},
 	Rejoining: {nodes: none, check: checkRejoining, text: func(o *Order) string {
 		text := plural.Of(o.AfterBlocks, "block") + " later"
 		if o.NewIdentity {
@@ -66,7 +77,34 @@ var arguments = map[Argument]argument{
 const (
 	MaxFlaps       = 1_000
 	MaxRejoinAfter = 1_000_000 // blocks
+	MaxOffers      = 64        // that one order adds or removes, with those before below the limit of a CapabilityDelta
+	MaxOffer       = 256       // bytes of one
 )
+
+// PoolPrefix begins an offer that is an entitlement, a pool of runners, and not a
+// capability.
+const PoolPrefix = "entitlement:"
+
+func checkOffers(o *Order) error {
+	all := slices.Concat(o.Add, o.Remove)
+	if len(all) == 0 || len(all) > MaxOffers {
+		return &Invalid{CodeInvalid, "add", fmt.Sprintf("%d capabilities are added and removed, and not 1 to %d", len(all), MaxOffers)}
+	}
+	for i, name := range all {
+		field := "add"
+		if i >= len(o.Add) {
+			field = "remove"
+		}
+		switch printable := strings.IndexFunc(name, func(c rune) bool { return c <= ' ' || c > '~' }) < 0; {
+		case name == "" || name == PoolPrefix || len(name) > MaxOffer || !printable:
+			return &Invalid{CodeInvalid, field, fmt.Sprintf("the capability %.40q does not have 1 to %d printable characters without spaces", name,
+				MaxOffer)}
+		case slices.Contains(all[:i], name):
+			return &Invalid{CodeInvalid, field, fmt.Sprintf("the capability %.40q is named twice", name)}
+		}
+	}
+	return nil
+}
 
 func checkDelay(o *Order) error { return within("delay", o.Delay, 0) }
 

@@ -23,6 +23,7 @@ type Order struct {
 	Times       int           // flap: how often
 	AfterBlocks uint64        // rejoin: how many blocks later
 	NewIdentity bool          // rejoin: under another key
+	Add, Remove []string      // capability: what the runner offers from now on, and does not any more
 	Skew        time.Duration // clock_skew: how far ahead of the others; negative is behind
 	Groups      [][]string    // partition: who reaches whom
 	Left, Right []string      // bridge: the nodes on either side

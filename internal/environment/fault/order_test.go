@@ -18,8 +18,10 @@ var sample = map[string]Order{
 	"clock_skew": {Node: "v0", Skew: -time.Second}, "misbehave": {Node: "v0", Kind: "forge"},
 	"partition": {Groups: [][]string{{"v0", "v1"}, {"v2"}}}, "bridge": {Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}},
 	"link": {A: "v0", B: "v1", Link: Link{Loss: 0.5, OneWay: true}}, "heal": {},
-	"drop": {Node: "r0"}, "blackhole": {Node: "r0", On: true}, "slow": {Node: "r0", Delay: time.Second}, "saturate": {Node: "r0", On: true},
-	"flap": {Node: "r0", Up: 2 * time.Second, Down: time.Second, Times: 5}, "rejoin": {Node: "r0", AfterBlocks: 1, NewIdentity: true},
+	"capability": {Node: "r0", Add: []string{"model:small"}, Remove: []string{"llm", "entitlement:eu"}},
+	"drop":       {Node: "r0"}, "blackhole": {Node: "r0", On: true}, "slow": {Node: "r0", Delay: time.Second},
+	"saturate": {Node: "r0", On: true},
+	"flap":     {Node: "r0", Up: 2 * time.Second, Down: time.Second, Times: 5}, "rejoin": {Node: "r0", AfterBlocks: 1, NewIdentity: true},
 }
 
 // Each verb's order is sound, names its nodes, and tells whom and how.
@@ -32,7 +34,8 @@ func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 		"bridge": "bridge v0 v1 / v2,v3",
 		"link":   "link v0 v1 loss 0.5, one way", "heal": "heal",
 		"drop": "drop r0", "blackhole": "blackhole r0", "slow": "slow r0 1s", "saturate": "saturate r0",
-		"flap": "flap r0 2s up, 1s down, 5 times", "rejoin": "rejoin r0 1 block later, under another key",
+		"capability": "capability r0 +model:small -llm -entitlement:eu",
+		"flap":       "flap r0 2s up, 1s down, 5 times", "rejoin": "rejoin r0 1 block later, under another key",
 	} {
 		o := sample[verb]
 		o.Verb = verb
@@ -72,6 +75,13 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 		{Order{Verb: "flap", Node: "r0", Down: time.Second, Up: time.Hour, Times: 1}, CodeInvalid, "up", "is not within 1ms and 1m0s"},
 		{Order{Verb: "flap", Node: "r0", Down: time.Second, Up: time.Second}, CodeInvalid, "times", "is not within 1 and 1000"},
 		{Order{Verb: "rejoin", Node: "r0", AfterBlocks: MaxRejoinAfter + 1}, CodeInvalid, "after_blocks", "is above 1000000"},
+		{Order{Verb: "capability", Node: "r0"}, CodeInvalid, "add", "0 capabilities"},
+		{Order{Verb: "capability", Node: "r0", Add: make([]string, MaxOffers+1)}, CodeInvalid, "add", "65 capabilities"},
+		{Order{Verb: "capability", Node: "r0", Add: []string{""}}, CodeInvalid, "add", `the capability ""`},
+		{Order{Verb: "capability", Node: "r0", Remove: []string{"a b"}}, CodeInvalid, "remove", `the capability "a b"`},
+		{Order{Verb: "capability", Node: "r0", Remove: []string{PoolPrefix}}, CodeInvalid, "remove", `the capability "entitlement:"`},
+		{Order{Verb: "capability", Node: "r0", Add: []string{"llm"}, Remove: []string{"llm"}}, CodeInvalid, "remove", "named twice"},
+		{Order{Verb: "capability", Node: "r0", Add: []string{strings.Repeat("x", MaxOffer+1)}}, CodeInvalid, "add", "printable"},
 		{Order{Verb: "link", A: "v0", B: "v1", Link: Link{Loss: 2}}, CodeInvalid, "", "link v0 v1: loss 2 is not within 0 and 1"},
 	} {
 		var invalid *Invalid

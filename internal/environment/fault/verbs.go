@@ -121,6 +121,12 @@ var verbs = []Verb{
 	{Name: "saturate", Of: Runners, Takes: []Argument{Node, On}, Needs: Running,
 		Script:  "It says that it takes no new jobs, and takes none, until called with False.",
 		Command: "have a runner take no new jobs", Example: "r1"},
+	{Name: "capability", Of: Runners, Takes: []Argument{Node, Offers}, Needs: Running, Unsound: never,
+		Script: "It says on its connections that it offers what add names and no longer what remove names; entitlement:NAME is a pool. " +
+			"Registry, votes and draws stay as they are.",
+		Command: "have a runner say that it offers more, or less", Example: "r1 --add model:small --remove llm",
+		Note: "It sends each validator a CapabilityDelta, which changes neither registry nor draws (CIP-11 6.5).\n" +
+			"A name is a capability, or with entitlement: before it a pool."},
 	{Name: "rejoin", Of: Runners, Takes: []Argument{Node, Rejoining}, Needs: Running, Unsound: never,
 		Script: "Ends its process, as drop does, and starts it again so many blocks later; with new_identity under another key, " +
 			"which is registered then.",

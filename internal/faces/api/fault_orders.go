@@ -63,6 +63,10 @@ var arguments = map[fault.Argument]given{
 		o.AfterBlocks, o.NewIdentity = r.AfterBlocks, r.NewIdentity
 		return nil
 	}},
+	fault.Offers: {[]string{"add", "remove"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.Add, o.Remove = r.Add, r.Remove
+		return nil
+	}},
 	fault.Properties: {[]string{"what happens to packets between them"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Link = fault.Link{Loss: r.Loss, Duplicate: r.Duplicate, Reorder: r.Reorder, Bandwidth: r.Bandwidth, OneWay: r.OneWay}
 		if o.Link.Latency, err = duration(r.Latency, "latency"); err != nil {

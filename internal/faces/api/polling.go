@@ -10,7 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// Runners that poll (CIP-11 §14, decision J11): in every phase but sunset.
+// Runners that poll (CIP-11 §14, decision J11): in sunset 410 answers their polls for
+// jobs, and their results and heartbeats are taken.
 func (s *Server) registerPolling() {
 	const gone = "410 in the phase sunset of cip11.push."
 	serve(s, operation{id: "runner_jobs", method: http.MethodGet, path: "/runner/{address}/jobs", tag: tagRunners,
@@ -19,25 +20,20 @@ func (s *Server) registerPolling() {
 			DeadlineBlock: 42}}}, s.polledJobs)
 	serve(s, operation{id: "runner_heartbeat", method: http.MethodPost, path: "/runner/{address}/heartbeat", tag: tagRunners,
 		summary:     "Bring a runner's heartbeat, a HeartbeatPing as it signs it on the wire; answers once a validator sent it to the chain",
-		description: "One in cip11.heartbeat_tx_blocks blocks is taken. " + gone, errors: []int{400, 404, 409, 410, 429},
+		description: "One in cip11.heartbeat_tx_blocks blocks is taken.", errors: []int{400, 404, 409, 429},
 		request: model.HeartbeatRequest{BlockHeight: 112, Nonce: 1}, response: model.Reported{Hash: &exampleHash}}, s.polledHeartbeat)
 	serve(s, operation{id: "runner_job_result", method: http.MethodPost, path: "/runner/{address}/job_result", tag: tagRunners,
 		summary: "Bring a runner's result, a JobResult as it signs it on the wire; answers once a validator took it",
 		description: "The validator commits to it, and reveals it when its time has come (decision J15): see GET /job/{id}/results. Where " +
-			"it does not land, hand it to another, by node. " + gone,
-		errors: []int{400, 404, 409, 410, 429}, request: model.ResultRequest{JobID: exampleJobID, ResultData: types.Bytes("hello")},
+			"it does not land, hand it to another, by node.",
+		errors: []int{400, 404, 409, 429}, request: model.ResultRequest{JobID: exampleJobID, ResultData: types.Bytes("hello")},
 		response: model.Reported{}}, s.polledResult)
 }
 
-// polling finds the runner that polls, where it may.
+// polling finds the runner that asks or brings something.
 func (s *Server) polling(in *RunnerInput) (v Reader, r model.Runner, err error) {
 	if v, err = s.readerOf(in.OnNode); err != nil {
 		return v, r, err
-	}
-	if v.Phase() == string(selection.Sunset) {
-		return v, r, Refuse(http.StatusGone, "polling_ended",
-			"cip11.push is sunset: runners are pushed to over QUIC, and none polls any more").
-			Hint("Connect to the validators of GET /runner/%s: docs/WIRE.md has the protocol.", clip(in.Address))
 	}
 	r, err = s.findRunner(v, in.Address, "address")
 	if err == nil && r.Health == model.RunnerDeregistered {
@@ -50,6 +46,10 @@ func (s *Server) polledJobs(_ context.Context, in *RunnerInput) ([]model.PolledJ
 	v, r, err := s.polling(in)
 	if err != nil {
 		return nil, err
+	}
+	if v.Phase() == string(selection.Sunset) {
+		return nil, Refuse(http.StatusGone, "polling_ended", "cip11.push is sunset: jobs are pushed over QUIC, and none is polled for").
+			Hint("Connect to the validators of GET /runner/%s: docs/WIRE.md has the protocol. Heartbeats and results are taken.", clip(in.Address))
 	}
 	return append([]model.PolledJob{}, v.Assignments(r.Address)...), nil
 }

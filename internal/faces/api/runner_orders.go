@@ -24,6 +24,11 @@ func (s *Server) registerRunnerOrders() {
 		errors:   []int{404, 409, 429, 504},
 		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Signed: &types.Signature{}, Capability: []string{"custom"}},
 		response: exampleRunner}, s.joinRunner)
+	serve(s, operation{id: "runner_reload", method: http.MethodPost, path: "/devnet/runner/reload", tag: tagDevnet,
+		summary: "Make a runner of a network of processes read its settings again, as SIGHUP does",
+		description: "It says to its validators what it offers since, and what no more: changes of GET /runner/{address}. " +
+			"Registry and draws do not change by that (CIP-11 6.5).",
+		errors: []int{404, 409, 429}, request: model.RunnerOrder{Runner: "r0"}, response: exampleRunner}, s.reloadRunner)
 	for _, one := range []struct{ verb, summary, description string }{
 		{"leave", "Deregister a runner for its owner, for ever; answers it once that is final",
 			"Its stake returns to its owner cip2.stake_return_epochs epochs later, and when its last job ended if that is later: stake_returns " +
@@ -38,6 +43,31 @@ func (s *Server) registerRunnerOrders() {
 				return s.orderRunner(ctx, one.verb, in.Body.Runner)
 			})
 	}
+}
+
+// ErrNoSettings refuses to read the settings of a runner again that has no file of them.
+func ErrNoSettings(name string) *Error {
+	return Refuse(http.StatusConflict, "no_settings", "runner %s runs in the network's process and has no settings file", name).
+		Hint("Use the fault capability to change what it says, or a network of processes: devnet up --processes.").At("runner")
+}
+
+// reloadRunner has a runner of the devnet's own read its settings again.
+func (s *Server) reloadRunner(_ context.Context, in *runnerOrderInput) (m model.Runner, err error) {
+	if err := s.cheat("/devnet/runner/reload"); err != nil {
+		return m, err
+	}
+	v, err := s.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	if m, err = s.findRunner(v, in.Body.Runner, "runner"); err != nil {
+		return m, err
+	}
+	if m.Name == "" {
+		return m, Refuse(http.StatusConflict, "not_own", "runner %s is not a runner that the devnet starts", m.Address).
+			Hint("Send SIGHUP to its process.").At("runner")
+	}
+	return m, s.backend.Steer().ReloadRunner(m.Name)
 }
 
 type joinRunnerInput struct{ Body model.RunnerRequest }

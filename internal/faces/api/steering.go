@@ -39,6 +39,8 @@ type Steering interface {
 	StartRunner(name string) error
 	// RetireRunner has a runner say Goodbye when what it accepted is over.
 	RetireRunner(name string)
+	// ReloadRunner has a runner of the devnet's own read its settings again.
+	ReloadRunner(name string) error
 }
 
 // PreparedRunner is a runner of the devnet's own that is to be registered.

@@ -60,6 +60,12 @@ func (s steered) PrepareRunner(name string, _ types.Address) (PreparedRunner, er
 }
 func (s steered) StartRunner(string) error { return s.refuse() }
 func (s steered) RetireRunner(string)      {}
+func (s steered) ReloadRunner(name string) error {
+	if err := s.refuse(); err != nil {
+		return err
+	}
+	return ErrNoSettings(name)
+}
 
 func (s steered) CancelTimer(context.Context, types.TimerID) (*types.Receipt, error) {
 	return &types.Receipt{Height: 77}, s.refuse()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -190,19 +189,10 @@ func (v *reader) jobEvents(notes []history.JobNote) ([]model.JobEvent, error) {
 // Phase implements api.Reader.
 func (v *reader) Phase() string { return v.state.Params().Push }
 
-// Assignments implements api.Reader: the open jobs in whose committee a runner is,
-// and for which no result of it is final, by deadline.
+// Assignments implements api.Reader.
 func (v *reader) Assignments(runner types.Address) (out []model.PolledJob) {
-	if r := v.state.Runner(runner); r == nil || r.ActiveJobs == 0 {
-		return nil
+	for _, j := range v.state.Assignments(runner) {
+		out = append(out, model.PolledJob{JobID: j.ID, JobSpec: v.state.JobSpec(j.ID), BlockHeight: j.Since, DeadlineBlock: j.Deadline()})
 	}
-	v.state.Jobs(func(j *system.Job) bool {
-		for i := range j.Committee {
-			if m := &j.Committee[i]; m.Runner == runner && m.RevealedAt == 0 {
-				out = append(out, model.PolledJob{JobID: j.ID, JobSpec: v.state.JobSpec(j.ID), BlockHeight: j.Since, DeadlineBlock: j.Deadline()})
-			}
-		}
-		return true
-	})
 	return out
 }

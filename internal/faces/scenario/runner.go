@@ -79,6 +79,9 @@ func (n *network) completed(r model.Runner) model.Runner {
 		if at >= 0 {
 			r.Connected = append(r.Connected, node.Validator.Address)
 			r.Accepting = r.Accepting && node.Runners[at].Accepting
+			if changes := node.Runners[at].Changes; changes != nil { // it says the same to all
+				r.Changes = changes
+			}
 		}
 	}
 	return r

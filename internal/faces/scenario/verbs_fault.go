@@ -64,6 +64,15 @@ var faultArguments = map[fault.Argument]faultArgument{
 		o.AfterBlocks, o.NewIdentity = get[uint64](c, "after_blocks"), get[bool](c, "new_identity")
 		return nil
 	}},
+	fault.Offers: {named: true, signature: "add: texts?, remove: texts?", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		if c.has("add") {
+			o.Add = get[[]string](c, "add")
+		}
+		if c.has("remove") {
+			o.Remove = get[[]string](c, "remove")
+		}
+		return nil
+	}},
 	fault.Properties: {named: true, signature: linkProperties, read: func(c *call, _ *fault.Verb, o *fault.Order) (err error) {
 		if o.A != o.B { // else Check says so
 			o.Link, err = linkOf(c)

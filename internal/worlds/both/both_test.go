@@ -134,6 +134,12 @@ var scripts = []string{
 	`r = net.join_runner(); r.slow("-1s")`, `r = net.join_runner(); r.slow("10ms", may_be_idle = True); print([f.verb for f in net.faults()])`, `r = net.join_runner(); r.flap("0s", "1s", 1)`, `r = net.join_runner(); r.flap("1s", "1s", 0)`, `r = net.join_runner(); r.rejoin(99999999)`,
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); r.flap("200ms", "200ms", 2); again(10); print([f.verb for f in net.faults()])`, `r = net.join_runner(); eventually(lambda: r.present, within = 60); r.rejoin(2); eventually(lambda: r.present, within = 90); print([f.verb for f in net.faults()])`,
 	`r = net.join_runner(); net.partition([["v0", "v1", "v2", "v3"], ["r0"]], may_be_idle = True); again(3); net.heal(); print([f.detail for f in net.faults()])`, `r = net.join_runner(); net.link("v0", "r0", latency = "5ms", may_be_idle = True); print([f.verb for f in net.faults()])`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); r.capability(add = ["model:small", "entitlement:eu"], remove = ["llm"]); eventually(lambda: r.changes != None, within = 30); print(r.changes.added_capabilities, r.changes.removed_capabilities, r.changes.added_entitlements, r.capabilities)`,
+	`r = net.join_runner(); r.capability()`, `r = net.join_runner(); r.capability(add = ["a b"])`, `r = net.join_runner(); r.capability(add = ["llm"], remove = ["llm"])`,
+	// the phases of push dispatch
+	`r = net.join_runner(); j = [net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200)]; net.run(until = lambda: j[0].status == "Assigned", within = 60); work = lambda: net.submit_job(kind = "custom", executor = "echo", params = "hi", timeout_blocks = 60); ` +
+		`[(net.set_param("cip11.push", phase), net.run(until = lambda: net.params["cip11.push"] == phase, within = 20), eventually(lambda: phase == "off" or r.present, within = 90), j.append(work()), net.run(until = lambda: j[-1].status == "Completed", within = 60), print(phase, j[-1].status, j[-1].attempts)) for phase in ["shadow", "off", "hot", "sunset", "hot", "off"]]; ` +
+		`j[0].answer("by hand"); net.run(until = lambda: j[0].status == "Completed", within = 40); print(j[0].attempts, r.reputation > 75)`,
 	// the script's own
 	`check("agreement")`, `check("nonsense")`, `check("timers")`, `expect(net.height > 100000, "no")`, `expect_eq(1, 2)`, `eventually(lambda: False, within = 2)`,
 	`always(lambda: net.height > 0, blocks = 2); print("always")`, `sometimes("odd", False)`, `print(net.queues if hasattr(net, "queues") else "none")`,

@@ -251,6 +251,9 @@ func (d *Drive) RetireRunner(name string) {
 	}
 }
 
+// ReloadRunner makes a runner read its settings again.
+func (d *Drive) ReloadRunner(name string) error { return d.network.runnerList.reload(name) }
+
 // EndRunner ends the process of a runner that has left the registry, and returns its
 // name; it is empty where no runner of that address runs here.
 func (d *Drive) EndRunner(a types.Address) (name string, err error) {

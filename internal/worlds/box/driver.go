@@ -29,6 +29,8 @@ type Driver interface {
 	PrepareRunner(name string, owner types.Address) (Joining, error)
 	StartRunner(name string) error
 	RetireRunner(name string)
+	// ReloadRunner makes a runner read its settings again.
+	ReloadRunner(name string) error
 	// AnswerJob gives a result to the runners that wait for it, and returns them.
 	AnswerJob(job types.Hash, result []byte) ([]types.Address, error)
 }

@@ -149,10 +149,12 @@ func (o *others) runnerNodes(state *ledger.State) (all []api.RunnerNode) {
 			connected[c.Runner] = true
 		}
 	}
+	unseen := selection.PhaseOf(state.Params()) == selection.Off // no runner is connected
 	for _, known := range o.runners() {
 		r := state.Runner(known.Address)
 		out := api.RunnerNode{Name: known.Name, Address: known.Address, Height: state.Height(), Accepting: true,
-			Running: connected[known.Address] || !r.Stake.IsZero() && o.presence.has(int(r.Index)), Left: r.Health == selection.Deregistered}
+			Running: unseen || connected[known.Address] || !r.Stake.IsZero() && o.presence.has(int(r.Index)),
+			Left:    r.Health == selection.Deregistered}
 		if connected[known.Address] {
 			out.Connected = []types.Address{o.nodes.List()[0].Address}
 		}

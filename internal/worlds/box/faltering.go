@@ -93,6 +93,9 @@ func (r *Runner) do(o *fault.Order) (*Fault, error) {
 	case "saturate":
 		r.mask.Saturate(&f.counts)
 		r.runner.Drain(true, "saturated")
+	case "capability":
+		r.mask.Offer(*o, &f.counts)
+		r.runner.Change(o.Add, o.Remove)
 	case "slow":
 		r.mask.Slow(o.Delay, &f.counts)
 	case "flap":

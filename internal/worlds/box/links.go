@@ -90,6 +90,18 @@ func (l *links) apply() {
 	}
 }
 
+// passes reports whether what one node sends another arrives: the links between them are
+// not cut. A loss is counted.
+func (l *links) passes(from, to string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut == nil || !l.apart(from, to) {
+		return true
+	}
+	l.cut.counts.Dropped.Add(1)
+	return false
+}
+
 // sever cuts the links between the pairs that apart names, both ways, in place
 // of those that were cut before.
 func (l *links) sever(by *Fault, apart func(a, b string) bool) {

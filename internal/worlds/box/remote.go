@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
@@ -146,6 +147,8 @@ type Serving interface {
 	Leave(finish bool, gone func())
 	Status() runners.Status
 	Drain(on bool, reason string)
+	Change(added, removed []string)
+	Reload() error
 	Manual() Manual
 }
 
@@ -160,6 +163,7 @@ type Manual interface {
 type Faltering interface {
 	Swallow(*fault.Counts)
 	Saturate(*fault.Counts)
+	Offer(fault.Order, *fault.Counts)
 	Slow(delay time.Duration, counts *fault.Counts)
 	Flap(up, down time.Duration, times int, counts *fault.Counts, over func())
 	Behave(kind string, counts *fault.Counts) error
@@ -219,6 +223,12 @@ func (r localRunner) Status() runners.Status {
 
 // Drain implements Serving.
 func (r localRunner) Drain(on bool, reason string) { r.Shell().Drain(on, reason) }
+
+// Change implements Serving.
+func (r localRunner) Change(added, removed []string) { r.Shell().Change(added, removed) }
+
+// Reload implements Serving.
+func (r localRunner) Reload() error { return api.ErrNoSettings(r.Name) }
 
 // Manual implements Serving.
 func (r localRunner) Manual() Manual {

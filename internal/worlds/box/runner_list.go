@@ -1,8 +1,11 @@
 package box
 
 import (
+	"net/http"
 	"slices"
 	"sync/atomic"
+
+	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // runnerList is the network's own runners. It is read without a lock; who adds or
@@ -34,6 +37,18 @@ func (l *runnerList) replaceRunner(r *Runner) {
 		}
 	}
 	l.all.Store(&list)
+}
+
+// reload makes a runner read its settings again.
+func (l *runnerList) reload(name string) error {
+	r := l.findRunner(name)
+	switch {
+	case r == nil:
+		return api.Refuse(http.StatusNotFound, "unknown_node", "no runner is called %q", name).Hint("GET /runners lists them.").At("runner")
+	case !r.Running():
+		return api.Refuse(http.StatusConflict, "node_stopped", "%s is not running", name).Hint("Restart it first.").At("runner")
+	}
+	return r.runner.Reload()
 }
 
 func (l *runnerList) findRunner(name string) *Runner {

@@ -90,6 +90,14 @@ func (h operator) StartRunner(name string) error {
 	})
 }
 
+// ReloadRunner implements api.Steering.
+func (h operator) ReloadRunner(name string) error {
+	if d := h.network.driver(); d != nil {
+		return d.ReloadRunner(name)
+	}
+	return h.network.runnerList.reload(name)
+}
+
 // RetireRunner implements api.Steering.
 func (h operator) RetireRunner(name string) {
 	if d := h.network.driver(); d != nil {

@@ -2,6 +2,7 @@ package box
 
 import (
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
@@ -17,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -95,10 +98,28 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 			manual.Store(byHand)
 			return does, nil
 		},
+		Polls: func() (env.Polls, error) { return node.NewPolls(key.Address(), n.pollOf(name)), nil },
 	})
 	local := localRunner{runner, key, manual.Load}
 	one.runner, one.machine = local, machine{Identity: local.Who(), Engine: local, network: n, process: one}
 	return one
+}
+
+// pollOf has validators answer a runner that polls. A stopped validator is not
+// reached. A frozen one, or one cut off from the runner, answers nothing.
+func (n *Network) pollOf(name string) node.Answering {
+	return func(runner types.Address, q polling.Question, answer func(polling.Answer)) {
+		at := slices.IndexFunc(n.List(), func(one *Node) bool { return one.Address == q.Validator.Address })
+		if at < 0 || !n.List()[at].Running() {
+			answer(polling.Answer{ID: q.ID, Lost: true})
+			return
+		}
+		one := n.List()[at]
+		shell, here := one.Validator().(*validators.Validator)
+		if here && !one.Frozen() && n.links.passes(name, one.Name) {
+			shell.Answer(runner, q, answer)
+		}
+	}
 }
 
 // socketOf is what stands between a runner and its socket.
@@ -173,7 +194,7 @@ func (r *Runner) describe(state *ledger.State) api.RunnerNode {
 	status := r.Status()
 	out := api.RunnerNode{Name: r.Name, Address: r.Address, Running: r.Running(), Height: status.Height, Connected: status.Connected,
 		Open: len(status.Open), Accepting: status.Accepting}
-	registered := state.Runner(r.Address)
+	registered, phase := state.Runner(r.Address), selection.PhaseOf(state.Params())
 	switch {
 	case registered == nil:
 		out.Missing = append(out.Missing, "it is not registered")
@@ -185,11 +206,27 @@ func (r *Runner) describe(state *ledger.State) api.RunnerNode {
 		out.Missing = append(out.Missing, "the runner is stopped")
 	case r.Frozen():
 		out.Missing = append(out.Missing, "the runner is frozen")
+	case phase == selection.Off: // it has no connections
+		out.Missing = append(out.Missing, unpolled(phase, &status, state)...)
 	case len(status.Connected) == 0:
 		out.Missing = append(out.Missing, "a connection with a validator")
 	case registered.Health == selection.Paused || !status.Accepting: // no validator attests who takes no jobs
 	case !r.network.config.Auto && !r.network.presence.has(int(registered.Index)):
 		out.Missing = append(out.Missing, "it is not present in the votes yet")
+	case phase == selection.Shadow:
+		out.Missing = append(out.Missing, unpolled(phase, &status, state)...)
 	}
 	return out
+}
+
+// unpolledBlocks is for how many blocks a runner's polls may stay without an answer before
+// the runner is not ready.
+const unpolledBlocks = 64
+
+// unpolled names an answer as missing if no validator answers a runner's polls.
+func unpolled(phase selection.Phase, s *runners.Status, state *ledger.State) []string {
+	if s.Polled > 0 && s.Polled+unpolledBlocks >= state.Height() {
+		return nil
+	}
+	return []string{"a validator's answer to its polls: nothing is pushed while cip11.push is " + string(phase)}
 }

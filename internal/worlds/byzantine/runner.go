@@ -39,6 +39,7 @@ type RunnerMask struct {
 	lies   *fault.Counts // of the kind
 	hole   *fault.Counts // of the black hole that it is, or nil
 	full   *fault.Counts // of saying that it takes nothing, or nil
+	offers *fault.Counts // of saying that it offers more or less, or nil
 	delay  time.Duration // of work
 	slowed *fault.Counts
 	flap   flapping
@@ -50,6 +51,9 @@ func NewRunnerMask(node env.Runner) (*RunnerMask, env.Runner) {
 	m := &RunnerMask{clock: node.Clock}
 	m.links = connections{Connections: node.Connections, mask: m, up: map[connection.ID]bool{}}
 	node.Connections, node.Executor = &m.links, &doing{node.Executor, m}
+	if node.Polls != nil {
+		node.Polls = &polls{Polls: node.Polls, mask: m}
+	}
 	return m, node
 }
 
@@ -76,7 +80,9 @@ func (m *RunnerMask) Honest() {
 
 // changed notes whether frames have to be looked at: of a sound runner none are. The
 // caller holds mu.
-func (m *RunnerMask) changed() { m.speaks.Store(m.kind != "" || m.hole != nil || m.full != nil) }
+func (m *RunnerMask) changed() {
+	m.speaks.Store(m.kind != "" || m.hole != nil || m.full != nil || m.offers != nil)
+}
 
 // Swallow lets nothing out on the streams of jobs, until counts are nil.
 func (m *RunnerMask) Swallow(counts *fault.Counts) {
@@ -92,6 +98,15 @@ func (m *RunnerMask) Saturate(counts *fault.Counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.full = counts
+	m.changed()
+}
+
+// Offer counts the CapabilityDeltas that are sent. The owner of the runner tells it to send
+// them (runners.Runner.Change).
+func (m *RunnerMask) Offer(_ fault.Order, counts *fault.Counts) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.offers = counts
 	m.changed()
 }
 
@@ -257,6 +272,10 @@ func (m *RunnerMask) says(v connection.Send) []connection.Verb {
 		if m.full != nil {
 			m.full.Signalled.Add(1)
 		}
+	case push.TypeCapabilityDelta:
+		if m.offers != nil {
+			m.offers.Signalled.Add(1)
+		}
 	case push.TypeHeartbeatPing:
 		if m.kind == ReplayNonce {
 			m.lies.Forged.Add(1)
@@ -305,9 +324,12 @@ func missigned(frame []byte) []byte {
 	if !is {
 		return nil
 	}
-	result.RunnerSigned[0] ^= 1
+	missign(result)
 	return framed(result)
 }
+
+// missign gives a result a signature that nobody made.
+func missign(result *push.JobResult) { result.RunnerSigned[0] ^= 1 }
 
 // framed is a frame without its length, as connections take it.
 func framed(f push.Frame) []byte {

@@ -145,6 +145,12 @@ func (r *runner) Answer(job types.Hash, result []byte) error {
 // is full, by Saturate.
 func (r *runner) Drain(bool, string) {}
 
+// Change implements box.Serving. The order to a runner elsewhere says what it offers.
+func (r *runner) Change(_, _ []string) {}
+
+// Reload implements box.Serving.
+func (r *runner) Reload() error { return r.client.Reload(r.crew.ctx) }
+
 // Manual implements box.Serving.
 func (r *runner) Manual() box.Manual { return r }
 
@@ -168,6 +174,9 @@ func (r *runner) Swallow(counts *fault.Counts) {
 func (r *runner) Saturate(counts *fault.Counts) {
 	r.do(counts, fault.Order{Verb: "saturate", On: counts != nil})
 }
+
+// Offer implements box.Faltering.
+func (r *runner) Offer(o fault.Order, counts *fault.Counts) { r.do(counts, o) }
 
 // Slow implements box.Faltering.
 func (r *runner) Slow(delay time.Duration, counts *fault.Counts) {

@@ -180,6 +180,8 @@ func (s *Supervisor) answer(ctx context.Context, name string, c *control.Client,
 	case control.AskRetireRunner:
 		s.noteLeft(a.Name, true)
 		s.drive.RetireRunner(a.Name)
+	case control.AskReloadRunner:
+		err = s.drive.ReloadRunner(a.Name)
 	case control.AskAnswerJob:
 		reply.Answered, err = s.drive.AnswerJob(a.Job, a.Result)
 	default:

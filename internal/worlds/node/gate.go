@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -105,6 +106,25 @@ type gatedConnections struct {
 // Start implements env.Connections.
 func (c gatedConnections) Start(receive func(connection.Event)) error {
 	return c.Connections.Start(func(e connection.Event) { c.gate.hold(func() { receive(e) }) })
+}
+
+// polls puts the gate before the answers of validators.
+func (g *gate) polls(p env.Polls) env.Polls {
+	if p == nil {
+		return nil
+	}
+	return gatedPolls{p, g}
+}
+
+// gatedPolls are polls behind a gate.
+type gatedPolls struct {
+	env.Polls
+	gate *gate
+}
+
+// Start implements env.Polls.
+func (p gatedPolls) Start(receive func(polling.Answer)) error {
+	return p.Polls.Start(func(a polling.Answer) { p.gate.hold(func() { receive(a) }) })
 }
 
 // chain puts the gate before a view of the chain. The newest head is all that waits.

@@ -27,7 +27,10 @@ type RunnerConfig struct {
 	// Chain and Executor are made anew at each start, and closed at its end.
 	Chain    func() (env.ChainView, error)
 	Executor func() (env.Executor, error)
-	Log      *slog.Logger
+	// Polls asks validators without a connection. It is made at each start. It
+	// may be nil.
+	Polls func() (env.Polls, error)
+	Log   *slog.Logger
 	// Turns bounds the handshakes of all runners that share it; nil: there is no bound.
 	Turns *connections.Turns
 	Watch *connections.Watch // writes qlog files and secrets; nil: none
@@ -75,10 +78,16 @@ func (r *Runner) Start() error {
 	}
 	r.listen = dialer.Addr().String()
 	given := env.Runner{Base: r.boot(), Connections: dialer, Chain: view, Executor: executor}
+	if c.Polls != nil {
+		if given.Polls, err = c.Polls(); err != nil {
+			executor.Close()
+			return errors.Join(fmt.Errorf("%s: its polls: %w", r.Name, err), view.Close(), dialer.Close())
+		}
+	}
 	if c.Wrap != nil {
 		given = c.Wrap(given)
 	}
-	given.Connections, given.Chain = r.gate.connections(given.Connections), r.gate.chain(given.Chain)
+	given.Connections, given.Chain, given.Polls = r.gate.connections(given.Connections), r.gate.chain(given.Chain), r.gate.polls(given.Polls)
 	shell := c.Shell
 	shell.Name, shell.Log = r.Name, c.Log
 	started, err := runners.Start(c.Runtime, shell, given)

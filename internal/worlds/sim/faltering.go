@@ -86,6 +86,9 @@ func (c *crew) falter(o *fault.Order) (*Effect, error) {
 	case "saturate":
 		f.Saturate(r.counts)
 		c.working[o.Node].Drain(true, "saturated")
+	case "capability":
+		f.Offer(*o, r.counts)
+		c.working[o.Node].Change(o.Add, o.Remove)
 	case "slow":
 		f.Slow(o.Delay, r.counts)
 	case "flap":

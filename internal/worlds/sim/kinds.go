@@ -31,7 +31,8 @@ func (w *World) AddNode(name string, parts Parts, boot Boot[env.Validator]) erro
 func (l *process) runner() env.Runner {
 	base := l.base()
 	base.Log = nil
-	return env.Runner{Base: base, Connections: l.dialer(l.node.parts.MaxJobs), Chain: l.newView(), Executor: l.newExecutor()}
+	return env.Runner{Base: base, Connections: l.dialer(l.node.parts.MaxJobs), Chain: l.newView(), Executor: l.newExecutor(),
+		Polls: &polls{process: l}}
 }
 
 // AddRunner adds a machine for a runner, as AddNode does for a validator. The

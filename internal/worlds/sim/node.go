@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
@@ -63,6 +64,8 @@ type process struct {
 	// says of its height that it is not. It is nil where it tells nothing.
 	views  func(runner *node, follow []execution.ID, enough func(types.Height) bool) *chainview.Head
 	parked []*question // of views that wait for the next head
+	// polled is what a validator answers a runner that polls; nil where it answers none.
+	polled func(runner *node, q polling.Question, answer func(polling.Answer))
 	// executor does a runner's jobs; nil where none is.
 	executor *doer
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -92,6 +93,11 @@ func (c *crew) host(name string, head *ledger.State) {
 			return nil
 		}
 		return c.outlook(c.states[name]).Head(runner.parts.Signer.PublicKey(), follow)
+	}
+	c.find(name).process.polled = func(runner *node, q polling.Question, answer func(polling.Answer)) {
+		if v := c.Validator(name); v != nil {
+			v.Answer(runner.address, q, answer)
+		}
 	}
 }
 

@@ -116,6 +116,9 @@ func (o *opener) kinds() (map[types.JobKind]executor.Kind, error) {
 func (o *opener) custom() (executor.Kind, error) {
 	table := o.file.Custom
 	builtIn := map[string]custom.Executor{"echo": custom.Echo, "sha256": custom.Sha256, manualName: custom.NewManual()}
+	if o.manual != nil {
+		builtIn[manualName] = o.manual
+	}
 	offered := maps.Clone(builtIn)
 	if table.Executors != nil {
 		clear(offered)

@@ -24,6 +24,10 @@ const (
 	// MaxJobs bounds max_concurrent_jobs: each may be a process and a connection.
 	MaxJobs     = 1024
 	DefaultJobs = 4
+	// MinPollMS and MaxPollMS bound poll_ms, in milliseconds: below, a validator answers
+	// little else; above, jobs of minutes time out.
+	MinPollMS = 10
+	MaxPollMS = 60_000
 	// MaxAlso bounds the further URLs of a devnet's HTTP API: of as many validators.
 	MaxAlso = 100
 )
@@ -39,6 +43,7 @@ type file struct {
 	Control      string   `toml:"control"`
 	Jobs         int      `toml:"max_concurrent_jobs"`
 	MaxWall      string   `toml:"max_wall_time"`
+	PollMS       int      `toml:"poll_ms"`
 	Entitlements []string `toml:"entitlements"`
 
 	Custom  *customTable  `toml:"custom"`
@@ -50,15 +55,17 @@ type file struct {
 
 // Runner is a runner as its configuration has it.
 type Runner struct {
-	Name     string
-	Key      *crypto.Key
-	API      string   // the URL of a devnet's HTTP API
-	Also     []string // of the same devnet's, asked where the first does not go on
-	Driver   string   // the secret of who may drive it; "": nobody may
-	Control  string   // host:port where it answers its driver; "" without one
-	Jobs     int      // that it does at once
-	Executor *executor.Set
-	Manual   *custom.Manual // nil where it has no executor manual
+	Name    string
+	Key     *crypto.Key
+	API     string   // the URL of a devnet's HTTP API
+	Also    []string // of the same devnet's, asked where the first does not go on
+	Driver  string   // the secret of who may drive it; "": nobody may
+	Control string   // host:port where it answers its driver; "" without one
+	Jobs    int      // that it does at once
+	// PollEvery is the time between two polls for jobs; 0: a block time (decision J11).
+	PollEvery time.Duration
+	Executor  *executor.Set
+	Manual    *custom.Manual // nil where it has no executor manual
 }
 
 // Open reads a configuration and opens its executors. Its errors are
@@ -102,6 +109,10 @@ func (o *opener) open() (*Runner, error) {
 	if r.Jobs < 1 || r.Jobs > MaxJobs {
 		return nil, o.Fault(fmt.Sprintf("%d is not between 1 and %d", r.Jobs, MaxJobs), "max_concurrent_jobs")
 	}
+	if ms := o.file.PollMS; ms != 0 && (ms < MinPollMS || ms > MaxPollMS) {
+		return nil, o.Fault(fmt.Sprintf("%d is not between %d and %d milliseconds", ms, MinPollMS, MaxPollMS), "poll_ms")
+	}
+	r.PollEvery = time.Duration(o.file.PollMS) * time.Millisecond
 	if len(o.file.Also) > MaxAlso {
 		return nil, o.Fault(fmt.Sprintf("%d more URLs, at most %d", len(o.file.Also), MaxAlso), "also")
 	}

@@ -37,6 +37,11 @@ func (c *Client) PauseRunner(ctx context.Context, runner string) (model.Runner, 
 	return write[model.Runner](ctx, c, "/devnet/runner/pause", model.RunnerOrder{Runner: runner})
 }
 
+// ReloadRunner makes a runner of a network of processes read its settings again.
+func (c *Client) ReloadRunner(ctx context.Context, runner string) (model.Runner, error) {
+	return write[model.Runner](ctx, c, "/devnet/runner/reload", model.RunnerOrder{Runner: runner})
+}
+
 // ResumeRunner lets a paused runner be drawn again.
 func (c *Client) ResumeRunner(ctx context.Context, runner string) (model.Runner, error) {
 	return write[model.Runner](ctx, c, "/devnet/runner/resume", model.RunnerOrder{Runner: runner})

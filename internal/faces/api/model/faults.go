@@ -13,6 +13,9 @@ type FaultRequest struct {
 	Down  string `json:"down,omitempty" maxLength:"32" doc:"Of flap: how long they are gone, a duration."`
 	Times int    `json:"times,omitempty" minimum:"0" maximum:"1000" doc:"Of flap: how often."`
 
+	Add    []string `json:"add,omitempty" maxItems:"64" doc:"For capability: the runner says that it offers these from now on; entitlement:NAME is a pool."`
+	Remove []string `json:"remove,omitempty" maxItems:"64" doc:"For capability: it says that it does not offer these any more."`
+
 	AfterBlocks uint64 `json:"after_blocks,omitempty" maximum:"1000000" doc:"Of rejoin: how many blocks later."`
 	NewIdentity bool   `json:"new_identity,omitempty" doc:"Of rejoin: under another key, which is registered then."`
 

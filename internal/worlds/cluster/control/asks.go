@@ -42,6 +42,7 @@ const (
 	AskPrepareRunner  = "prepare_runner"
 	AskStartRunner    = "start_runner"
 	AskRetireRunner   = "retire_runner"
+	AskReloadRunner   = "reload_runner"
 	AskAnswerJob      = "answer_job"
 )
 
@@ -194,6 +195,12 @@ func (s *ValidatorSeat) StartRunner(name string) error {
 func (s *ValidatorSeat) RetireRunner(name string) {
 	// It is deregistered: where nobody hears of it, it has no jobs all the same.
 	_, _ = s.asks.ask(s.ended, Ask{Verb: AskRetireRunner, Name: name})
+}
+
+// ReloadRunner implements box.Driver.
+func (s *ValidatorSeat) ReloadRunner(name string) error {
+	_, err := s.asks.ask(s.ended, Ask{Verb: AskReloadRunner, Name: name})
+	return err
 }
 
 // AnswerJob implements box.Driver.

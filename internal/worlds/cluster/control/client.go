@@ -202,6 +202,12 @@ func (c *Client) Show(ctx context.Context, height types.Height) error {
 	return err
 }
 
+// Reload makes the runner read its settings again.
+func (c *Client) Reload(ctx context.Context) error {
+	_, err := ask[empty](ctx, c, "reload", empty{})
+	return err
+}
+
 // Leave has the runner say Goodbye; with finish, when what it accepted is over.
 func (c *Client) Leave(ctx context.Context, finish bool) error {
 	_, err := ask[empty](ctx, c, "leave", leaveRequest{finish})

@@ -46,8 +46,9 @@ func DriveRunner(config *node.RunnerConfig, secret string, clock *clock.Clock, m
 	return d
 }
 
-// Begin answers the driver of a runner that runs at host:port.
-func (d *DrivenRunner) Begin(r *node.Runner, at string) error {
+// Begin answers the driver of a runner that runs at host:port. reload reads its settings
+// again.
+func (d *DrivenRunner) Begin(r *node.Runner, at string, reload func() (added, removed []string, err error)) error {
 	if d == nil {
 		return nil
 	}
@@ -56,7 +57,7 @@ func (d *DrivenRunner) Begin(r *node.Runner, at string) error {
 		return fmt.Errorf("its driver cannot be answered at %s: %w", at, err)
 	}
 	d.seat.Begin(Runner{Name: r.Name, Shell: r.Shell(), Mask: d.mask, Socket: d.socket, SetRules: d.conn.SetRules, Mute: d.conn.Kill,
-		Clock: d.clock, Manual: d.manual, Show: d.held.show})
+		Clock: d.clock, Manual: d.manual, Show: d.held.show, Reload: reload})
 	d.server = d.seat.Server()
 	go func() { _ = d.server.Serve(listener) }() // it ends with Close
 	return nil

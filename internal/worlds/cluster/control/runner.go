@@ -29,6 +29,7 @@ type Runner struct {
 	Clock    *clock.Clock
 	Manual   *custom.Manual     // nil: nothing is answered by hand
 	Show     func(types.Height) // the driver has seen the blocks up to it
+	Reload   func() (added, removed []string, err error)
 }
 
 // RunnerSeat is the seat of a runner. It answers from Begin on.
@@ -47,6 +48,7 @@ func NewRunnerSeat(secret string) *RunnerSeat {
 	answer(s.seat, "answer", s.answer)
 	answer(s.seat, "leave", s.leave)
 	answer(s.seat, "show", s.show)
+	answer(s.seat, "reload", s.reload)
 	return s
 }
 
@@ -91,6 +93,14 @@ func (s *RunnerSeat) show(_ context.Context, r showRequest) (empty, error) {
 	return empty{}, nil
 }
 
+func (s *RunnerSeat) reload(context.Context, empty) (empty, error) {
+	if _, _, err := s.runner.Reload(); err != nil {
+		return empty{}, api.Refuse(http.StatusConflict, "bad_settings", "the settings of %s stay as they were: %v", s.runner.Name, err).
+			Hint("Correct the file and reload it again.").At("runner")
+	}
+	return empty{}, nil
+}
+
 // leave answers when the Goodbyes are said, or at once with finish: they are said when
 // what the runner accepted is over.
 func (s *RunnerSeat) leave(ctx context.Context, r leaveRequest) (empty, error) {
@@ -129,6 +139,9 @@ func (s *RunnerSeat) order(_ context.Context, r orderRequest) (empty, error) {
 		} else {
 			s.runner.Shell.Drain(false, "")
 		}
+	case "capability":
+		mask.Offer(*o, counts)
+		s.runner.Shell.Change(o.Add, o.Remove)
 	case "slow":
 		mask.Slow(o.Delay, counts)
 	case "flap":

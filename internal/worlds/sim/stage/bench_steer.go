@@ -174,6 +174,9 @@ func (o operator) StartRunner(name string) error { return refuse(o.bench.Network
 // RetireRunner implements api.Steering.
 func (o operator) RetireRunner(name string) { o.bench.Network.RetireRunner(name) }
 
+// ReloadRunner implements api.Steering.
+func (o operator) ReloadRunner(name string) error { return api.ErrNoSettings(name) }
+
 func withoutRunners() error {
 	return api.Refuse(http.StatusConflict, "no_runners", "this bench starts no runners beside those that it began with").
 		Hint("A network does: devnet up, or runners = 1 in a script.")

@@ -1,0 +1,107 @@
+package sim
+
+import (
+	"errors"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
+)
+
+// polls implements env.Polls for one process (decision J11): its questions travel over the
+// links and under their faults, to the validators that they name.
+type polls struct {
+	process *process
+	receive func(polling.Answer)
+	closed  bool
+}
+
+// poll is a question on its way, or its answer.
+type poll struct {
+	of       *polls
+	question polling.Question
+	answer   polling.Answer
+	link     *linkState
+	back     bool // the answer is under way, not the question
+}
+
+// framing is the size of a question or an answer without what it brings, in bytes.
+const framing = 200
+
+// Start implements env.Polls.
+func (p *polls) Start(receive func(polling.Answer)) error {
+	switch {
+	case p.process.dead:
+		return ErrCrashed
+	case p.receive != nil || p.closed:
+		return errors.New("sim: the polls of " + p.process.node.name + " were started twice, or after their end")
+	}
+	p.receive = receive
+	return nil
+}
+
+// Ask implements env.Polls.
+func (p *polls) Ask(q polling.Question) {
+	w := p.process.node.world
+	to := w.byAddress[q.Validator.Address]
+	if p.over() || to == nil {
+		return
+	}
+	bytes := framing
+	if q.Result != nil {
+		bytes += len(q.Result.ResultData)
+	}
+	one := &poll{of: p, question: q, link: w.link(p.process.node, to)}
+	one.travel(p.process.present(), bytes)
+}
+
+// Close implements env.Polls.
+func (p *polls) Close() error {
+	p.closed = true
+	return nil
+}
+
+// over says that no runner hears an answer.
+func (p *polls) over() bool { return p.closed || p.process.dead }
+
+// travel puts a question or its answer on its way. It is lost where the link loses too
+// much: the runner asks another validator in time.
+func (p *poll) travel(departs types.Time, bytes int) {
+	w := p.of.process.node.world
+	if _, whole, lost := p.link.carry(w, departs, bytes); !lost {
+		w.push(event{at: whole, what: p})
+	}
+}
+
+// happen lets a question come to the validator, or its answer to the runner.
+func (p *poll) happen(event) {
+	to := p.link.to
+	switch {
+	case p.link.cut != nil:
+		p.link.cut.Dropped++
+	case p.back:
+		if !p.of.over() {
+			p.of.receive(p.answer)
+		}
+	case to.process == nil || to.process.polled == nil:
+		p.reply(polling.Answer{ID: p.question.ID, Lost: true})
+	case to.frozen != nil:
+		to.frozen.Held++ // the runner has asked another by then
+	default:
+		to.process.polled(p.of.process.node, p.question, p.reply)
+	}
+}
+
+// reply puts the answer on its way.
+func (p *poll) reply(a polling.Answer) {
+	w, from := p.of.process.node.world, p.link.to
+	departs := w.now
+	if from.process != nil {
+		departs = from.process.present()
+	}
+	bytes := framing
+	for i := range a.Jobs {
+		bytes += len(a.Jobs[i].Spec.AppendCBOR(nil))
+	}
+	back := &poll{of: p.of, answer: a, link: w.link(from, p.of.process.node), back: true}
+	back.travel(departs, bytes)
+}

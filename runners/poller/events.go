@@ -1,0 +1,72 @@
+package poller
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// Event is what happens to a machine.
+type Event interface{ event() }
+
+// The events.
+type (
+	// Head is the newest final block that the runner's view of the chain knows of
+	// (decision J13).
+	Head struct{ *chainview.Head }
+	// Missing says whether the view shows an assignment that no validator has delivered, and
+	// the height of the first head that showed it.
+	Missing struct {
+		Is    bool
+		Since types.Height
+	}
+	// Bring is a result that no stream is open for.
+	Bring struct {
+		ID     execution.ID
+		Result *push.JobResult
+	}
+	// Over says that an assignment ended: its result is not brought any more.
+	Over struct{ ID execution.ID }
+	// Answer is a validator's answer. Its content is hostile.
+	Answer struct{ polling.Answer }
+	// Stop asks nothing any more.
+	Stop struct{}
+	// Tick says that the deadline has passed.
+	Tick struct{}
+)
+
+func (Head) event()    {}
+func (Missing) event() {}
+func (Bring) event()   {}
+func (Over) event()    {}
+func (Answer) event()  {}
+func (Stop) event()    {}
+func (Tick) event()    {}
+
+// Output is what has to be done, in this order.
+type Output struct {
+	Ask    []polling.Question
+	Jobs   []Job
+	Report []Report
+}
+
+// Job is an assignment that a validator answered with.
+type Job struct {
+	Validator types.PublicKey
+	polling.Job
+}
+
+// Report is what others may want to know. Nothing depends on it.
+type Report interface{ report() }
+
+// Brought is a report: a validator took a result that was brought without a stream, or
+// refused it.
+type Brought struct {
+	ID        execution.ID
+	Validator types.Address
+	Refused   string // why; "": it was taken
+}
+
+func (Brought) report() {}

@@ -1,0 +1,365 @@
+package poller
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
+)
+
+const (
+	// maxResults bounds the results on their way: one for each assignment of a worker.
+	maxResults = 1_024
+	// onDemand is the time between polls where blocks are made on demand.
+	onDemand = time.Second
+	// leastEvery is the time between polls where blocks come as fast as they are made.
+	leastEvery = 10 * time.Millisecond
+	// A validator may take a block time to answer, and from leastPatience to mostPatience.
+	leastPatience = time.Second
+	mostPatience  = 4 * time.Second
+	// A validator that did not answer rests for firstRest, twice as long each time, and at
+	// most for longestRest.
+	firstRest   = 500 * time.Millisecond
+	longestRest = 16 * time.Second
+	// beatAgainBlocks is after how many blocks a heartbeat that is not on chain yet is
+	// brought again.
+	beatAgainBlocks = 8
+)
+
+// Config is what a machine is made of.
+type Config struct {
+	ChainID uint64
+	Signer  crypto.Signer // of the runner
+	Every   time.Duration // between two polls; 0: a block time
+}
+
+// Machine is all questions of one runner.
+type Machine struct {
+	config  Config
+	head    *chainview.Head // nil before the first
+	missing Missing
+	stopped bool
+
+	turn    int // the place in the head's validators of the next that is asked
+	rests   map[types.Address]rest
+	lastID  polling.ID
+	asked   []*question // under way, in the order they were asked
+	next    types.Time  // of the next poll
+	results []*result   // on their way, in the order they came
+	beaten  bool        // a heartbeat was brought
+	beat    types.Height
+
+	answered types.Height // the head at the last answered poll
+	now      types.Time
+	out      Output
+}
+
+// question is a question under way.
+type question struct {
+	polling.Question
+	due    types.Time
+	result *result // that it brings, or nil
+}
+
+// jobs reports whether it asks for jobs.
+func (q *question) jobs() bool { return q.Result == nil && q.Heartbeat == nil }
+
+// result is a result on its way to a validator.
+type result struct {
+	id     execution.ID
+	signed *push.JobResult
+	left   int // how many more validators it is brought to
+}
+
+// rest is how long a validator is not asked.
+type rest struct {
+	failures int
+	until    types.Time
+}
+
+// New returns a machine that knows of no chain yet.
+func New(config Config) *Machine {
+	return &Machine{config: config, rests: map[types.Address]rest{}}
+}
+
+// Step takes an event at a time that is none before the last.
+func (m *Machine) Step(now types.Time, e Event) Output {
+	m.now = now
+	switch e := e.(type) {
+	case Head:
+		m.onHead(e.Head)
+	case Missing:
+		m.missing = e
+	case Bring:
+		m.onBring(e)
+	case Over:
+		m.drop(e.ID)
+	case Answer:
+		m.onAnswer(e.Answer)
+	case Stop:
+		m.stopped, m.asked, m.results = true, nil, nil
+	case Tick:
+	default:
+		panic(fmt.Sprintf("poller: an event of type %T", e))
+	}
+	m.attend()
+	out := m.out
+	m.out = Output{}
+	return out
+}
+
+// Answered is the height of the head when a validator answered a poll last; 0 before.
+func (m *Machine) Answered() types.Height { return m.answered }
+
+// Deadline is when a Tick is due, or types.Never.
+func (m *Machine) Deadline() types.Time {
+	at := types.Never
+	for _, q := range m.asked {
+		at = min(at, q.due)
+	}
+	if m.stopped || m.head == nil || len(m.head.Validators) == 0 {
+		return at
+	}
+	if m.polls() && !m.asks((*question).jobs) {
+		at = min(at, max(m.next, m.free()))
+	}
+	if m.beats() || slices.ContainsFunc(m.results, func(r *result) bool { return !m.brings(r) }) {
+		at = min(at, m.free())
+	}
+	return at
+}
+
+// onHead takes a head, and forgets the validators that the runner left.
+func (m *Machine) onHead(h *chainview.Head) {
+	m.head = h
+	for address := range m.rests { // order: each is judged by itself
+		if !slices.ContainsFunc(h.Validators, func(v types.Validator) bool { return v.Address == address }) {
+			delete(m.rests, address)
+		}
+	}
+}
+
+// onBring takes a result, in place of an earlier one of the assignment.
+func (m *Machine) onBring(e Bring) {
+	m.drop(e.ID)
+	if m.stopped || len(m.results) >= maxResults {
+		return // the worker says it again
+	}
+	m.results = append(m.results, &result{id: e.ID, signed: e.Result, left: len(m.validators())})
+}
+
+// drop forgets a result.
+func (m *Machine) drop(id execution.ID) {
+	m.results = slices.DeleteFunc(m.results, func(r *result) bool { return r.id == id })
+	m.asked = slices.DeleteFunc(m.asked, func(q *question) bool { return q.result != nil && q.result.id == id })
+}
+
+func (m *Machine) validators() []types.Validator {
+	if m.head == nil {
+		return nil
+	}
+	return m.head.Validators
+}
+
+// asks reports whether a question of a kind is under way.
+func (m *Machine) asks(kind func(*question) bool) bool { return slices.ContainsFunc(m.asked, kind) }
+
+// brings reports whether a result is under way.
+func (m *Machine) brings(r *result) bool {
+	return m.asks(func(q *question) bool { return q.result == r })
+}
+
+// polls reports whether validators are asked for jobs.
+//
+// Spec: CIP-11 §14, decision J11.
+func (m *Machine) polls() bool {
+	if m.head == nil || !m.head.Registered {
+		return false
+	}
+	switch selection.PhaseOf(m.head.Params) {
+	case selection.Off, selection.Shadow:
+		return true
+	case selection.Hot:
+		return m.missing.Is && m.head.Height >= m.missing.Since &&
+			uint64(m.head.Height-m.missing.Since) >= m.head.Params.AckTimeoutBlocks
+	}
+	return false
+}
+
+// beats reports whether a heartbeat is to be brought. Validators that the runner is
+// connected with, in shadow, bring its pings: it is not sooner than they are.
+//
+// Spec: decision J18.
+func (m *Machine) beats() bool {
+	if m.head == nil || !m.head.Registered || m.asks(func(q *question) bool { return q.Heartbeat != nil }) {
+		return false
+	}
+	p, last := m.head.Params, m.head.Heartbeat
+	wait := p.HeartbeatTxBlocks
+	switch selection.PhaseOf(p) {
+	case selection.Off:
+	case selection.Shadow:
+		wait += (max(p.StaleHeartbeatBlocks, wait) - wait) / 2
+	default:
+		return false
+	}
+	ripe := m.head.Height > last && uint64(m.head.Height-last) >= max(wait, 1)
+	onItsWay := m.beaten && m.beat > last && uint64(m.head.Height-m.beat) < beatAgainBlocks
+	return ripe && !onItsWay
+}
+
+// every is the time between two polls.
+func (m *Machine) every() time.Duration {
+	switch {
+	case m.config.Every > 0:
+		return m.config.Every
+	case m.head.Params.BlockTimeAuto:
+		return onDemand
+	}
+	return max(m.head.Params.BlockTime(), m.head.Params.MinBlockMS.Duration(), leastEvery)
+}
+
+// patience is how long a validator may take to answer.
+func (m *Machine) patience() time.Duration {
+	return min(max(leastPatience, m.head.Params.BlockTime()), mostPatience)
+}
+
+// free is when a validator may be asked: now, or when the first has rested.
+func (m *Machine) free() types.Time {
+	at := types.Never
+	for _, v := range m.validators() {
+		at = min(at, m.rests[v.Address].until)
+	}
+	return at
+}
+
+// choose is the next validator in turn that does not rest, or nil.
+func (m *Machine) choose() *types.Validator {
+	all := m.validators()
+	for i := range all {
+		at := (m.turn + i) % len(all)
+		if m.now >= m.rests[all[at].Address].until {
+			m.turn = at + 1
+			return &all[at]
+		}
+	}
+	return nil
+}
+
+// attend does what is due.
+func (m *Machine) attend() {
+	for _, q := range slices.Clone(m.asked) {
+		if m.now >= q.due {
+			m.lost(q)
+		}
+	}
+	if m.stopped || m.head == nil {
+		return
+	}
+	if m.polls() && m.now >= m.next && !m.asks((*question).jobs) {
+		if m.ask(&question{}) {
+			m.next = m.now.Add(m.every())
+		}
+	}
+	if m.beats() {
+		m.bringHeartbeat()
+	}
+	for _, r := range m.results {
+		if !m.brings(r) {
+			m.ask(&question{Question: polling.Question{Result: r.signed}, result: r})
+		}
+	}
+}
+
+// ask asks the next validator in turn, and reports whether there was one.
+func (m *Machine) ask(q *question) bool {
+	v := m.choose()
+	if v == nil {
+		return false
+	}
+	m.lastID++
+	q.ID, q.Validator, q.due = m.lastID, *v, m.now.Add(m.patience())
+	m.asked = append(m.asked, q)
+	m.out.Ask = append(m.out.Ask, q.Question)
+	return true
+}
+
+// bringHeartbeat signs a ping of the view's height, and brings it.
+func (m *Machine) bringHeartbeat() {
+	ping := &push.HeartbeatPing{BlockHeight: m.head.Height, Nonce: 1}
+	ping.Signed = m.config.Signer.Sign(ping.Digest(m.config.ChainID))
+	if m.ask(&question{Question: polling.Question{Heartbeat: ping}}) {
+		m.beaten, m.beat = true, m.head.Height
+	}
+}
+
+// finish takes a question off those under way, or returns nil.
+func (m *Machine) finish(id polling.ID) *question {
+	at := slices.IndexFunc(m.asked, func(q *question) bool { return q.ID == id })
+	if at < 0 {
+		return nil
+	}
+	q := m.asked[at]
+	m.asked = slices.Delete(m.asked, at, at+1)
+	return q
+}
+
+// onAnswer takes an answer to a question under way.
+func (m *Machine) onAnswer(a polling.Answer) {
+	q := m.finish(a.ID)
+	switch {
+	case q == nil: // it came too late
+	case a.Lost:
+		m.lost(q)
+	default:
+		delete(m.rests, q.Validator.Address)
+		m.heard(q, &a)
+	}
+}
+
+// heard does what an answer says.
+func (m *Machine) heard(q *question, a *polling.Answer) {
+	switch {
+	case q.result != nil:
+		m.brought(q, a.Refused)
+	case q.Heartbeat != nil: // what was refused is brought to the next as what got lost on its way
+	case a.Refused == "":
+		m.answered = m.head.Height
+		for _, j := range a.Jobs[:min(len(a.Jobs), polling.MaxJobs)] {
+			m.out.Jobs = append(m.out.Jobs, Job{q.Validator.PublicKey, j})
+		}
+	}
+}
+
+// brought ends the way of a result that was taken; the next validator gets one that was
+// refused, while there is one.
+func (m *Machine) brought(q *question, refused string) {
+	m.out.Report = append(m.out.Report, Brought{ID: q.result.id, Validator: q.Validator.Address, Refused: refused})
+	if q.result.left--; refused == "" || q.result.left <= 0 {
+		m.drop(q.result.id)
+	}
+}
+
+// lost has a validator rest that did not answer. Another is asked at once.
+func (m *Machine) lost(q *question) {
+	m.finish(q.ID)
+	r := m.rests[q.Validator.Address]
+	r.until = m.now.Add(min(firstRest<<min(r.failures, 16), longestRest))
+	r.failures++
+	m.rests[q.Validator.Address] = r
+	switch {
+	case q.result != nil:
+		m.brought(q, "it did not answer")
+	case q.Heartbeat != nil:
+		m.beaten = false
+	default:
+		m.next = m.now
+	}
+}

@@ -1,0 +1,92 @@
+package worker
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+)
+
+// refusal names what was refused: a spec that a validator made up for an assignment does
+// not keep out the true one.
+type refusal struct {
+	ID
+	spec types.Hash
+}
+
+// onPolled takes an assignment that a poll brought. It is worked on when the view shows
+// the same: it is not signed, so that no number of answers stands for the view.
+//
+// Spec: decisions J11 and J15.
+func (m *Machine) onPolled(e Polled) {
+	id := e.Job.ID
+	said := &claim{first: e.Validator, spec: e.Job.Spec, hash: e.Job.Spec.Hash(), deadline: e.Job.Deadline}
+	if s, told := m.standing(id); told && (!s.Open || !said.is(&s)) {
+		return // it is over, or the chain has another
+	}
+	if j := m.jobs[id]; j != nil {
+		j.keep(said)
+		m.look(j)
+		return
+	}
+	if _, is := m.declined[refusal{id, said.hash}]; is {
+		return
+	}
+	if why, detail := m.refuses(id, said); why != "" {
+		if why != push.Capacity { // the next poll brings it again
+			m.decline(id, said)
+			m.report(Fetched{ID: id, Validator: e.Validator, Why: detail})
+		}
+		return
+	}
+	j := m.accept(id, said)
+	m.report(Fetched{ID: id, Validator: e.Validator})
+	m.look(j)
+}
+
+// decline remembers that an assignment was refused, so that it is not polled for. An
+// assignment far above a late view may be taken when the view has risen.
+func (m *Machine) decline(id ID, said *claim) {
+	if len(m.declined) < maxDeclined && id.Drawn <= m.head.Height+maxAhead {
+		m.declined[refusal{id, said.hash}] = min(said.deadline, m.head.Height+types.Height(maxRemembered))
+	}
+}
+
+// miss takes note of the open assignments that no validator has delivered.
+func (m *Machine) miss() {
+	for what, deadline := range m.declined { // order: each is judged by itself
+		if deadline < m.head.Height {
+			delete(m.declined, what)
+		}
+	}
+	for id := range m.unmet { // order: each is judged by itself
+		if !m.lacks(id, m.head.Assignments[id]) {
+			delete(m.unmet, id)
+		}
+	}
+	for id, s := range m.head.Assignments { // order: each is judged by itself
+		if _, known := m.unmet[id]; !known && m.lacks(id, s) {
+			m.unmet[id] = m.head.Height
+		}
+	}
+}
+
+// lacks reports whether an assignment is this runner's to do, and was not delivered.
+func (m *Machine) lacks(id ID, s Standing) bool {
+	_, declined := m.declined[refusal{id, s.SpecHash}]
+	return s.Open && !declined && m.jobs[id] == nil
+}
+
+// Missing reports whether the view shows an assignment that no validator has delivered and
+// that the runner has room for. since is the height of the head that showed the first.
+//
+// Spec: decision J11.
+func (m *Machine) Missing() (since types.Height, is bool) {
+	if m.draining != "" || m.full() {
+		return 0, false
+	}
+	for id, at := range m.unmet { // order: the smallest of them
+		if m.jobs[id] == nil && (!is || at < since) {
+			since, is = at, true
+		}
+	}
+	return since, is
+}
