@@ -142,5 +142,7 @@ func (n *Container) LastLogs() string { return tail(n.Container) }
 
 // End implements Network.
 func (n *Container) End() error {
-	return errors.Join(testcontainers.TerminateContainer(n.Container, testcontainers.StopTimeout(0)), n.claim.release())
+	err := errors.Join(testcontainers.TerminateContainer(n.Container, testcontainers.StopTimeout(0)), n.claim.release())
+	n.claim = nil
+	return err
 }

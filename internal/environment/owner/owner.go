@@ -7,6 +7,7 @@ package owner
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -34,7 +35,7 @@ const temporary = "devnet-owner-"
 
 // Labels returns the labels of a network whose owner has claimed dir, an absolute path.
 func Labels(network, dir string) map[string]string {
-	return map[string]string{NetworkLabel: network, FolderLabel: dir, machineLabel: Machine()}
+	return map[string]string{NetworkLabel: network, FolderLabel: dir, machineLabel: here()}
 }
 
 // Machine is what this machine calls itself.
@@ -45,6 +46,19 @@ func Machine() string {
 	}
 	return name
 }
+
+// here tells this machine from another of the same name, whose folders are not here: by the
+// id that systemd gives it, as a digest, since that is not to be shown to others.
+func here() string {
+	id, err := os.ReadFile("/etc/machine-id")
+	if err != nil || len(id) == 0 {
+		return Machine()
+	}
+	return fmt.Sprintf("%s-%x", Machine(), sha256.Sum256(append(id, "devnet"...)))[:len(Machine())+1+machineDigits]
+}
+
+// machineDigits is how many digits of the digest a label has.
+const machineDigits = 16
 
 // Claim makes this process the owner of a folder's network until the file is closed.
 func Claim(dir string) (*os.File, error) {
@@ -132,7 +146,7 @@ type Engine struct {
 func Reap(ctx context.Context, e Engine) (folders []string, err error) {
 	left := map[string]string{} // network → folder
 	for kind := range kinds {
-		all, err := e.List(ctx, kind, machineLabel+"="+Machine())
+		all, err := e.List(ctx, kind, machineLabel+"="+here())
 		if err != nil {
 			return nil, err
 		}

@@ -76,7 +76,7 @@ func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &holds{all: map[Kind][]Held{}, machine: Machine()}
+	h := &holds{all: map[Kind][]Held{}, machine: here()}
 	h.of("mine", filepath.Dir(mine.Name()))
 	h.of("theirs", other)
 	h.of("gone", filepath.Join(other, "gone"))
@@ -115,7 +115,7 @@ func TestTheFolderOfADeadTestIsRemoved(t *testing.T) {
 	if err := f.Close(); err != nil { // as the system does
 		t.Fatal(err)
 	}
-	h := &holds{all: map[Kind][]Held{}, machine: Machine()}
+	h := &holds{all: map[Kind][]Held{}, machine: here()}
 	h.of("dead", dead)
 	h.of("own", own)
 	if removed, err := Reap(t.Context(), h.engine()); err != nil || len(removed) != 2 {
