@@ -92,7 +92,12 @@ func TestAContainerANode(t *testing.T) {
 	pay() // three of four agree
 	must(v2.Wipe(ctx))
 	must(v2.Restart(ctx))
+	was, err := n.Height(ctx)
+	must(err)
 	must(v2.WaitReady(ctx)) // it has everything from the others
+	if at, err := v2.Client().Height(ctx); err != nil || at < was {
+		t.Errorf("v2 is ready at height %d, %v, and v0 was at %d", at, err, was)
+	}
 	must(n.Runner("r1").Drop(ctx))
 	pay()
 
