@@ -33,8 +33,11 @@ type Sessions interface {
 	Session() (program.Session, error)
 }
 
-// Carrier carries one message to a program. A program that panics is a failed
-// outcome; an error is the environment's.
+// Carrier carries one message to its actor: to a program, or to a contract, whose
+// session is Native. A program that panics is a failed outcome, a contract that panics
+// is none; an error is the environment's.
+//
+// Spec: decision C21.
 type Carrier interface {
 	Run(program.Session, program.Context, program.Code, program.Message) (program.Outcome, error)
 }
@@ -189,7 +192,7 @@ func (x *Execution) Deliver(msg program.Message, value types.Wei) (program.Outco
 // again. What it does not use stays in the purse.
 func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles) program.Outcome {
 	if x.answers(msg.Self) {
-		return x.runSystem(parent, msg, purse)
+		return x.carry(parent, msg, purse, nil, program.Code{})
 	}
 	record := ActorOf(x.state, msg.Self)
 	if record == nil {
@@ -208,15 +211,28 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 		x.environment = err
 		return program.Outcome{}
 	}
+	code := program.Code{Hash: record.CodeHash, Source: CodeOf(x.state, record.CodeHash)}
+	return x.carry(parent, msg, purse, session, code)
+}
+
+// carry has the actor of a message handle it, on the stack: in a session with the host
+// of programs, or where that is nil by the chain's own code.
+func (x *Execution) carry(parent *frame, msg program.Message, purse *types.Cycles, session program.Session,
+	code program.Code) program.Outcome {
 	mark := x.mark()
 	f := x.push(parent, msg, *purse)
-	code := program.Code{Hash: record.CodeHash, Source: CodeOf(x.state, record.CodeHash)}
+	native := session == nil
+	if native {
+		session = Native(f.handleSystem)
+	}
 	outcome, err := x.block.Carrier.Run(session, f, code, msg)
 	if x.bug != nil {
 		panic(x.bug)
 	}
 	if err != nil && x.environment == nil {
-		x.environment = &ProgramError{record.CodeHash, msg.Handler, err}
+		if x.environment = err; !native {
+			x.environment = &ProgramError{code.Hash, msg.Handler, err}
+		}
 	}
 	outcome = f.end(outcome)
 	x.top = parent
@@ -281,6 +297,9 @@ type Direct struct{}
 // Run implements Carrier.
 func (Direct) Run(session program.Session, ctx program.Context, code program.Code,
 	msg program.Message) (outcome program.Outcome, err error) {
+	if _, native := session.(Native); native {
+		return session.Handle(ctx, code, msg) // a panic is the chain's own
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			if bug, ok := v.(*Bug); ok {

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"fmt"
+
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -9,20 +11,55 @@ func (x *Execution) answers(a types.Address) bool {
 	return x.block.System != nil && x.block.System.Answers(a)
 }
 
-// runSystem runs a handler of a system actor, which is charged like any other and
-// is on the stack like one.
-func (x *Execution) runSystem(parent *frame, msg program.Message, purse *types.Cycles) program.Outcome {
-	mark := x.mark()
-	f := x.push(parent, msg, *purse)
-	outcome := f.end(f.handleSystem())
-	x.top = parent
-	*purse = f.left
-	if outcome.Status != types.StatusOK {
-		x.revert(mark)
-	}
-	return outcome
+// Native is the session in which a contract handles one message: its code is the
+// chain's own, and it waits for nobody.
+type Native func() program.Outcome
+
+var _ program.Session = Native(nil)
+
+// Bound implements program.Session: there is nothing to wait for.
+func (Native) Bound(program.Bounds) {}
+
+// Inspect implements program.Session: no contract is deployed.
+func (Native) Inspect(program.Code) (program.Description, error) {
+	panic("actors: the code of a contract is the chain's own")
 }
 
+// Handle implements program.Session.
+func (n Native) Handle(program.Context, program.Code, program.Message) (program.Outcome, error) {
+	return n(), nil
+}
+
+// Close implements program.Session.
+func (Native) Close() {}
+
+// ContractError is the panic of a contract: this node's failure, which the execution
+// has no result over. It is no receipt: other nodes may have the same one.
+type ContractError struct {
+	Contract types.Address
+	What     string // the handler, or the step of the block
+	Value    any    // what it panicked with
+}
+
+func (e *ContractError) Error() string {
+	return fmt.Sprintf("the contract %s panicked in %s, and was made again: %v", e.Contract, e.What, e.Value)
+}
+
+// Instruct has a contract do what is no call of a handler: an instruction of the system
+// key, a runner transaction, or a step of the block, which what names and nobody sends.
+// It charges nothing. Its error is the environment's; the caller then reverts.
+//
+// Spec: decision C21.
+func (x *Execution) Instruct(from, contract types.Address, what string, do func() program.Outcome) (program.Outcome, error) {
+	msg := program.Message{Kind: program.Call, Sender: from, Self: contract, Handler: what}
+	f := x.push(x.top, msg, x.cyclesLeft)
+	outcome, err := x.block.Carrier.Run(Native(do), f, program.Code{}, msg)
+	x.top = f.parent
+	return outcome, err
+}
+
+// handleSystem runs a handler of a contract, which is charged like any other and is on
+// the stack like one.
 func (f *frame) handleSystem() program.Outcome {
 	cycles, cells := f.x.block.System.Cost(f.msg)
 	if fault := f.write(cycles, int(cells)); fault != nil {

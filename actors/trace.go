@@ -30,7 +30,8 @@ type Trace struct {
 	Cut   bool // there was more than the limits of a trace
 }
 
-// TracedCall is one handler on the stack, from its beginning to its end.
+// TracedCall is one handler on the stack, from its beginning to its end. That of a
+// contract has no Code, no Steps, and all its cycles are its own.
 type TracedCall struct {
 	Message program.Message
 	Code    program.Code
@@ -66,7 +67,7 @@ type TracedStep struct {
 	Prepaid types.Cells // that a message may use
 	ID      types.Hash
 	Fault   *program.Fault
-	Call    *TracedCall // what call_actor ran; nil where that was a system actor
+	Call    *TracedCall // what call_actor or submit_job ran
 }
 
 // NewRecorder returns a Recorder of the execution whose receipt has the hash.
@@ -109,6 +110,9 @@ func (r *Recorder) Run(session program.Session, ctx program.Context, code progra
 	outcome, err := Direct{}.Run(session, &traced{frame: f, r: r, call: call}, code, msg)
 	r.stack = r.stack[:len(r.stack)-1]
 	call.Cycles, call.Cells, call.OutOf = call.Limit-f.left, cells-f.x.cellsLeft, f.dead
+	if _, native := session.(Native); native {
+		call.Own = call.Cycles
+	}
 	call.Outcome = outcome
 	call.Outcome.Output = r.keep(outcome.Output)
 	return outcome, err

@@ -33,6 +33,10 @@ type Config struct {
 	// Tell is told what the runner did, on its loop; it must only hand it on. It may
 	// be nil.
 	Tell func(name string, report Report)
+	// Strategy is what becomes of the runner when its role panics, and OnFailure is told
+	// once that it stops for that. It may be nil.
+	Strategy  roles.Strategy
+	OnFailure func(error)
 }
 
 // Report is what a runner did: one of the reports of package session, worker or poller,
@@ -47,6 +51,7 @@ type Runner struct {
 	inbox   roles.Inbox[event]
 	log     *slog.Logger
 	stopped atomic.Bool
+	failing sync.Once // guards the telling of a failure
 	status  atomic.Pointer[Status]
 
 	mu   sync.Mutex
@@ -66,6 +71,8 @@ type Status struct {
 	Open      []execution.ID // what it accepted and is not over yet, as they came
 	Done      uint64         // results that it has sent
 	Polled    types.Height   // its height when a validator answered a poll last; 0: none has
+	// DeadLetters is how many events its role was told when it had stopped.
+	DeadLetters uint64
 }
 
 // Start brings a runner up on its environment. The environment's connections, view
@@ -73,7 +80,8 @@ type Status struct {
 // fails.
 func Start(rt *roles.Runtime, cfg Config, node env.Runner) (*Runner, error) {
 	cfg.MaxJobs = max(cfg.MaxJobs, 1)
-	r := &Runner{config: cfg, node: node, crew: roles.NewCrew(rt), log: cfg.Log.With("node", cfg.Name)}
+	r := &Runner{config: cfg, node: node, log: cfg.Log.With("node", cfg.Name)}
+	r.crew = roles.NewCrew(rt, r.supervision())
 	r.status.Store(&Status{Name: cfg.Name, Address: node.Signer.Address(), PublicKey: node.Signer.PublicKey(), MaxJobs: cfg.MaxJobs,
 		Accepting: true})
 	if err := r.crew.Start(cfg.Name, node.Loops.Loop, []roles.Part{roles.As("runner", &r.inbox, r.newRole)}); err != nil {
@@ -91,6 +99,28 @@ func Start(rt *roles.Runtime, cfg Config, node env.Runner) (*Runner, error) {
 		return nil, r.failed(err)
 	}
 	return r, nil
+}
+
+// supervision is how its role is treated when it panics: it holds the connections, and
+// takes its node along (decision C21).
+func (r *Runner) supervision() roles.Supervision {
+	return roles.Supervision{Strategy: r.config.Strategy, Now: r.node.Clock.Now,
+		After: func(d time.Duration, do func()) { r.node.Clock.NewAlarm(do).Set(r.node.Clock.Now().Add(d)) },
+		Along: func(f *roles.Failure) {
+			r.failing.Do(func() {
+				failure := fmt.Errorf("%s stops: %w", r.config.Name, f)
+				r.log.Error("the runner stops", "error", f)
+				if r.config.OnFailure != nil {
+					r.config.OnFailure(failure)
+				}
+			})
+		}}
+}
+
+// Upset has the role panic, as ordered, or with a duration handle no event for so long
+// (roles.Crew says more).
+func (r *Runner) Upset(role string, hang time.Duration, order *roles.Ordered) error {
+	return r.crew.Upset(role, hang, order)
 }
 
 // failed stops a runner that does not come up, for the reason given.
@@ -179,7 +209,11 @@ func (r *Runner) close(what string, close func() error) {
 
 // Status is how the runner stands, or stood when it was stopped. It must not be
 // changed.
-func (r *Runner) Status() Status { return *r.status.Load() }
+func (r *Runner) Status() Status {
+	s := *r.status.Load()
+	s.DeadLetters = r.crew.DeadLetters()
+	return s
+}
 
 // show lets others see a change of the status.
 func (r *Runner) show(change func(*Status)) {

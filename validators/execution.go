@@ -114,7 +114,7 @@ func (e *execution) stop() {
 }
 
 func (e *execution) start(ctx actor.Context) {
-	onchain, err := newOnchain(e.v.runtime, ctx)
+	onchain, err := newOnchain(e.v, ctx)
 	if err != nil {
 		e.v.fail("the on-chain actors cannot be started", err)
 		return

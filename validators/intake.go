@@ -72,6 +72,10 @@ const maxBacklog = 1024
 
 func (v *Validator) newIntake() (roles.Steps[intakeEvent], error) {
 	in := &intake{v: v}
+	if v.checking != 0 { // it was made again: nobody answers for that batch any more
+		v.consensus.Post(synchronize(catchup.Refused{ID: v.checking}))
+		v.checking = 0
+	}
 	return roles.Steps[intakeEvent]{Each: in.receive, Last: v.door.close}, nil
 }
 
@@ -240,7 +244,9 @@ func (in *intake) resume() {
 // verify checks finalized blocks against the sets they were decided by.
 func (in *intake) verify(ask catchup.Verify) {
 	count := func(votes int) { in.v.did(env.Recoveries, uint64(votes)) }
+	in.v.checking = ask.ID
 	batch, err := checkBatch(in.v.genesis.ChainID, in.v.node.Verifier, ask.Batch, &ask.Root, count)
+	in.v.checking = 0
 	if err != nil {
 		in.v.count.refusedFrames.Add(1)
 		in.v.log.Warn("finalized blocks were refused", "error", err)

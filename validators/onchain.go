@@ -4,8 +4,11 @@ import (
 	"fmt"
 
 	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
@@ -15,10 +18,13 @@ const (
 	idleBlocks       = 256  // an actor no block has asked for so long is passivated
 )
 
-// onchain runs each message to an on-chain actor through a proto-actor of its
-// own, in place and in the order of the block.
+// onchain runs each message to an on-chain actor, contracts included, through a
+// proto-actor of its own, in place and in the order of the block (decision C21).
 type onchain struct {
-	pool *roles.ActorPool
+	pool      *roles.ActorPool
+	runtime   *roles.Runtime
+	contracts env.Contracts // nil: nothing is ordered of them
+	restarted func()        // is told that a contract panicked and was made again
 }
 
 // delivery is what an on-chain actor's proto-actor receives.
@@ -27,6 +33,7 @@ type delivery struct {
 	ctx     program.Context
 	code    program.Code
 	msg     program.Message
+	before  func(contract types.Address) // of a contract; may be nil
 }
 
 // handled is its reply.
@@ -35,30 +42,54 @@ type handled struct {
 	err     error
 }
 
-func newOnchain(rt *roles.Runtime, parent actor.Context) (*onchain, error) {
-	pool, err := rt.NewActorPool(parent, maxOnchainActors, func(string) func(any) any { return handle })
+func newOnchain(v *Validator, parent actor.Context) (*onchain, error) {
+	pool, err := v.runtime.NewActorPool(parent, maxOnchainActors, func(string) func(any) any { return handle })
 	if err != nil {
 		return nil, err
 	}
-	return &onchain{pool: pool}, nil
+	return &onchain{pool: pool, runtime: v.runtime, contracts: v.node.Contracts,
+		restarted: func() { v.count.contracts.Add(1) }}, nil
 }
 
 func handle(message any) any {
 	d := message.(delivery)
+	if d.before != nil {
+		d.before(d.msg.Self)
+	}
 	outcome, err := d.session.Handle(d.ctx, d.code, d.msg)
 	return handled{outcome, err}
 }
 
-// Run implements actors.Carrier. A program that panics is a failed receipt.
+// Run implements actors.Carrier. A program that panics is a failed receipt. A contract
+// that panics is not: this validator has no result then, and tries again (decision C18).
 func (o *onchain) Run(session program.Session, ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
-	reply, err := o.pool.Ask(msg.Self.String(), delivery{session, ctx, code, msg})
-	if panicked, ok := err.(*roles.ActorPanic); ok {
+	_, native := session.(actors.Native)
+	d := delivery{session: session, ctx: ctx, code: code, msg: msg}
+	if native && o.contracts != nil {
+		d.before = o.contracts.Begin
+	}
+	reply, err := o.pool.Ask(msg.Self.String(), d)
+	panicked, is := err.(*roles.ActorPanic)
+	switch {
+	case is && native:
+		return program.Outcome{}, o.failed(msg, panicked)
+	case is:
 		return program.Outcome{Status: types.StatusFailed,
 			Fault: &types.Fault{Code: "panic", Message: fmt.Sprintf("the program panicked: %v", panicked.Value)}}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return program.Outcome{}, fmt.Errorf("the proto-actor of %s: %w", msg.Self, err)
 	}
 	h := reply.(handled)
 	return h.outcome, h.err
+}
+
+// failed is the error of a contract that panicked, which its supervisor has made again.
+// What one panicked with because of another is the other's, and told already.
+func (o *onchain) failed(msg program.Message, panicked *roles.ActorPanic) error {
+	o.restarted()
+	if within, is := panicked.Value.(*actors.ContractError); is {
+		return within
+	}
+	o.runtime.Report("contract "+msg.Self.String(), panicked)
+	return &actors.ContractError{Contract: msg.Self, What: msg.Handler, Value: panicked.Value}
 }

@@ -60,8 +60,11 @@ type Config struct {
 	// hold any more, and why; it must only hand them on. What one mempool lacks room
 	// for is not among them: another's may have it. It may be nil.
 	Dropped func(hash types.Hash, why string)
+	// Strategy is what becomes of the validator when one of its roles panics.
+	Strategy roles.Strategy
 	// OnFailure is told once when the validator stops by itself: its disk
-	// failed, or it found a bug of ours. It may be nil.
+	// failed, or it found a bug of ours, or a role took it along, by a *roles.Failure.
+	// It may be nil.
 	OnFailure func(error)
 }
 
@@ -114,6 +117,7 @@ type Validator struct {
 	round       atomic.Pointer[Round]
 	pool        atomic.Int64 // transactions in the mempool
 	connections atomic.Pointer[[]gateway.Live]
+	checking    uint64       // the batch that intake checks, its own; 0: none
 	since       atomic.Int64 // when the last block became final here, types.Time
 	count       counters
 
@@ -135,6 +139,7 @@ type counters struct {
 	refusedFrames, refusedTransactions, refusedBlocks atomic.Uint64
 	buildFailures, hostFailures                       atomic.Uint64
 	nullified, evidence, mutedPeers, shutPeers        atomic.Uint64
+	restarted, contracts                              atomic.Uint64
 	gaveUp                                            [simplex.Causes]atomic.Uint64
 	runners                                           runnerCounters
 }
@@ -164,7 +169,15 @@ type Status struct {
 	Behind    time.Duration          // how much its clock is earlier than the newest final stamp, if voters do not allow it; otherwise 0
 	GaveUp    *GivenUp               // the last view that it gave up; nil: none yet
 	Runners   Runners                // what happened to runners here
+	Roles     Roles                  // what happened to its actors
 	GivenUp   [simplex.Causes]uint64 // views that it gave up since it started, by cause
+}
+
+// Roles counts what happened to the actors of a validator since it started.
+type Roles struct {
+	DeadLetters uint64 // events for roles that had stopped
+	Restarted   uint64 // roles that panicked, and were made again alone
+	Contracts   uint64 // the same of contracts
 }
 
 // Refused counts what came from outside and was turned away.
@@ -196,9 +209,10 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	if cfg.Memo == nil {
 		cfg.Memo = new(Memo)
 	}
-	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, crew: roles.NewCrew(rt), memo: cfg.Memo, life: &life{},
+	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, life: &life{},
 		config: cfg,
 		log:    cfg.Log.With("node", cfg.Name), history: history.Of(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
+	v.crew = roles.NewCrew(rt, v.supervision())
 	head, err := v.restore()
 	if err != nil {
 		return nil, &StoreError{cfg.Name, err}
@@ -235,13 +249,16 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 type begin struct{}
 
 // roles lists the roles in the order in which they start; they stop the other way
-// round, the archive last, so that nothing finalized is lost.
+// round, the archive last, so that nothing finalized is lost. Intake alone holds nothing
+// that the others count on. What the archive was told is nowhere else, execution has the
+// states that consensus stands on, consensus has asked for what it would not know of,
+// and the gateway has connections: each of these takes its node along (decision C21).
 func (v *Validator) roles() []roles.Part {
 	return []roles.Part{
 		roles.As("archive", &v.archive, v.newArchive),
 		roles.As("execution", &v.execution, v.newExecution),
 		roles.As("consensus", &v.consensus, v.newConsensus),
-		roles.As("intake", &v.intake, v.newIntake),
+		roles.As("intake", &v.intake, v.newIntake).Alone(),
 		roles.As("gateway", &v.gateway, v.newGateway),
 	}
 }
@@ -267,6 +284,24 @@ func (v *Validator) Stop() {
 	v.crew.Stop()
 	v.desk.close()
 	v.memo.end(v.life) // where the roles were killed, nobody told them
+}
+
+// supervision is how its roles are treated that panic.
+func (v *Validator) supervision() roles.Supervision {
+	return roles.Supervision{Strategy: v.config.Strategy, Now: v.node.Clock.Now,
+		After: func(d time.Duration, do func()) { v.node.Clock.NewAlarm(do).Set(v.node.Clock.Now().Add(d)) },
+		Restarted: func(role string) {
+			v.count.restarted.Add(1)
+			v.trouble.note(v.node.Clock.Now(), "its role "+role+" panicked, and was made again")
+			v.log.Warn("a role panicked, and was made again", "role", role)
+		},
+		Along: func(f *roles.Failure) { v.fail("a role takes it along", f) }}
+}
+
+// Upset has a role panic, as ordered, or with a duration handle no event for so long
+// (roles.Crew says more).
+func (v *Validator) Upset(role string, hang time.Duration, order *roles.Ordered) error {
+	return v.crew.Upset(role, hang, order)
 }
 
 // fail stops a validator that cannot go on.
@@ -335,6 +370,7 @@ func (v *Validator) Status() Status {
 		Blocks: v.count.refusedBlocks.Load(), Builds: v.count.buildFailures.Load(),
 		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load(),
 		Peers: v.count.mutedPeers.Load() + v.count.shutPeers.Load()}
+	s.Roles = Roles{DeadLetters: v.crew.DeadLetters(), Restarted: v.count.restarted.Load(), Contracts: v.count.contracts.Load()}
 	s.Lost = v.lost.Load()
 	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
 	s.Unfit = v.config.Unfit

@@ -24,6 +24,18 @@ type InBlock struct {
 	Roster       *Roster
 	BaseFeeCycle types.Wei // what callbacks are prepaid at
 	BaseFeeCell  types.Wei
+	// Within has another contract act, by a message of its actor; nil has it act at once.
+	Within func(contract types.Address, step string, do func())
+}
+
+// collect gives the treasury an amount that 0x02 holds.
+func (b *InBlock) collect(amount types.Wei) {
+	take := func() { b.move(types.DispatcherAddress, types.TreasuryAddress, amount) }
+	if b.Within == nil {
+		take()
+		return
+	}
+	b.Within(types.TreasuryAddress, "collect", take)
 }
 
 // Effect is what something did beside its writes.

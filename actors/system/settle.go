@@ -110,7 +110,7 @@ func (b *InBlock) pay(j *Job, agreeing []*Member, price types.Wei) {
 	for _, m := range agreeing {
 		b.move(types.DispatcherAddress, m.Runner, part)
 	}
-	b.move(types.DispatcherAddress, types.TreasuryAddress, price.Sub(part.Mul(uint64(len(agreeing)))))
+	b.collect(price.Sub(part.Mul(uint64(len(agreeing)))))
 	b.move(types.DispatcherAddress, agreeing[0].Runner, j.Terms.Tip)
 	b.move(types.DispatcherAddress, j.Submitter, j.Terms.MaxPrice.Sub(price))
 }

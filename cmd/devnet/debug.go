@@ -35,7 +35,7 @@ func debugExecution(c *cli.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case t.Call == nil:
+	case t.Call == nil || t.Call.Code.IsZero():
 		return failed("", "no program ran: there is nothing to debug")
 	case t.Cut:
 		return failed("devnet tx "+args[0]+" --trace shows its beginning.", "the execution asked more of the chain than a trace holds")

@@ -65,7 +65,8 @@ func nodeFaults(kind, example string, of fault.Whose, flags []cli.Flag) *cli.Com
 }
 
 // ofRunner makes the example of a verb that both kinds of node have one of a runner.
-var ofRunner = strings.NewReplacer("v2 equivocate", "r1 wrong_result", "v2", "r1")
+var ofRunner = strings.NewReplacer("v2 equivocate", "r1 wrong_result", "v2", "r1", "--role consensus", "--role runner",
+	"--role execution", "--role runner")
 
 // faultOf is the command of a verb, called by a path.
 func faultOf(v *fault.Verb, path string, flags []cli.Flag) *cli.Command {
@@ -152,6 +153,12 @@ var faultWords = map[fault.Argument]faultWord{
 	fault.Ends: {names: []string{"NODE", "NODE"}, set: func(r *model.FaultRequest, w []string) error {
 		r.A, r.B = w[0], w[1]
 		return nil
+	}},
+	fault.Victim: {flags: []cli.Flag{
+		&cli.StringFlag{Name: "role", Usage: "the `ROLE`, or parent for the actor above the roles"},
+		&cli.StringFlag{Name: "contract", Usage: "the `CONTRACT`, in place of a role"},
+	}, read: func(c *cli.Context, r *model.FaultRequest) {
+		r.Role, r.Contract = c.String("role"), c.String("contract")
 	}},
 	fault.Properties: {flags: []cli.Flag{
 		&cli.DurationFlag{Name: "latency", Usage: "each packet takes `TIME` longer"},

@@ -69,10 +69,10 @@ func runnerOf(c *cli.Context, path string) error {
 	if err != nil {
 		return misread(path, err, "docs/RUNNERS.md has every setting.")
 	}
-	does := executor.NewSwap(set.Executor)
-	defer does.Close() // where it is not started; closing it twice is nothing
+	settings := &reloading{path: path, set: set, does: executor.NewSwap(set.Executor)}
+	defer func() { settings.does.Close() }() // where it is not started; closing it twice is nothing
 	defer attach(c)()
-	return runRunner(c, set, &reloading{path: path, set: set, does: does})
+	return runRunner(c, set, settings)
 }
 
 // runRunner runs a runner until the process is asked to end.
@@ -84,20 +84,17 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
 	runtime := roles.New(log)
 	defer runtime.Close()
-	failures := make(chan error, 1)
 	runtime.OnPanic = func(name string, value any, stack []byte) {
-		log.Error("a bug of devnet: a role panicked", "role", name, "panic", value, "stack", string(stack))
-		select {
-		case failures <- fmt.Errorf("a bug of devnet: %s panicked: %v", name, value):
-		default:
-		}
+		log.Error("a bug of devnet: an actor panicked", "actor", name, "panic", value, "stack", string(stack))
 	}
+	fell := make(chan *roles.Failure, 1)
 	verifier, now := crypto.NewVerifier(true), clock.New()
 	asked := chainhttp.Config{API: set.API, Also: set.Also, Runner: set.Key.PublicKey(), Log: log}
 	config := node.RunnerConfig{
-		Parts: node.Parts{Name: set.Name, Signer: verifier.Signer(set.Key), Verifier: verifier, Clock: now},
-		Shell: runners.Config{ChainID: ready.ChainID, MaxJobs: uint32(set.Jobs), PollEvery: set.PollEvery}, Runtime: runtime,
-		Listen: listenFor(set.API), Log: log,
+		Parts: node.Parts{Name: set.Name, Signer: verifier.Signer(set.Key), Verifier: verifier, Clock: now,
+			Along: func(_ uint64, f *roles.Failure) { fell <- f }}, // once in each life
+		Shell:   runners.Config{ChainID: ready.ChainID, MaxJobs: uint32(set.Jobs), PollEvery: set.PollEvery, Strategy: set.Strategy},
+		Runtime: runtime, Listen: listenFor(set.API), Log: log,
 		Chain:    func() (env.ChainView, error) { return chainhttp.New(asked) },
 		Polls:    func() (env.Polls, error) { return chainhttp.NewPolls(asked) },
 		Executor: func() (env.Executor, error) { return settings.does, nil },
@@ -125,16 +122,26 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 	if err := driven.Begin(r, set.Control, settings.reload); err != nil {
 		return noStart("Stop what listens there, or change the setting control.", "%v", errors.Join(err, r.Stop()))
 	}
-	again := make(chan os.Signal, 1)
-	signal.Notify(again, syscall.SIGHUP)
-	defer signal.Stop(again)
-	for {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	var restarts roles.Restarts
+	for again := true; again; {
+		again = false
 		select {
-		case <-again:
+		case <-hangup:
 			settings.tell(c)
-			continue
-		case err = <-failures:
-			err = failed("", "the runner stopped: %v", err)
+			again = true
+		case f := <-fell:
+			if f.Strategy != roles.Restart || !restarts.Allow(now.Now()) {
+				err = failed("", "the runner stopped: %v", f)
+				break
+			}
+			log.Warn("the runner is started again: a role had taken it along", "why", f)
+			if err = startAgain(r, settings, driven); err != nil {
+				err = failed("", "the runner does not start again: %v", err)
+			}
+			again = err == nil
 		case <-retired:
 			fmt.Fprintf(c.App.Writer, "It has left the registry, for ever: it ends when its jobs are over.\n")
 			leaveInTime(r, true)
@@ -142,8 +149,21 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 			fmt.Fprintf(c.App.Writer, "Leaving: no new jobs are taken. Ctrl-C ends it at once.\n")
 			leaveInTime(r, !abandoned(c.Context))
 		}
-		return errors.Join(err, driven.Close(), r.Stop())
 	}
+	return errors.Join(err, driven.Close(), r.Stop())
+}
+
+// startAgain ends a runner as kill -9 does, and starts it again in this process.
+func startAgain(r *node.Runner, settings *reloading, driven *control.DrivenRunner) error {
+	r.Kill()
+	if err := errors.Join(r.Stop(), settings.reopen()); err != nil {
+		return err
+	}
+	if err := r.Start(); err != nil {
+		return err
+	}
+	driven.Again(r, settings.set.Manual)
+	return nil
 }
 
 // leaveInTime has a runner end what it has, where it is to finish, and say Goodbye.

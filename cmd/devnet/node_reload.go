@@ -44,6 +44,21 @@ func (r *reloading) reload() (added, removed []string, err error) {
 	return added, removed, nil
 }
 
+// reopen opens the executors of a runner that starts again, whose former ones are closed.
+// No job waits at the executor manual then.
+func (r *reloading) reopen() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	former := *r.set
+	former.Manual = nil
+	next, err := runnerfile.Reopen(r.path, &former)
+	if err != nil {
+		return err
+	}
+	r.set, r.does = next, executor.NewSwap(next.Executor)
+	return nil
+}
+
 // offersOf are the capabilities of an executor, and its entitlements as offers.
 func offersOf(x env.Executor) []string {
 	all := slices.Clone(x.Capabilities())

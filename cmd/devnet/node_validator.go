@@ -23,7 +23,7 @@ func nodeValidatorCommand() *cli.Command {
 		Name: "validator", Usage: "a validator of a network that devnet init made; Ctrl-C stops it, and its state stays in its home",
 		Description: "Example: devnet node validator --config net/v0.toml\n" +
 			"The file has name, key or key_file, genesis, home, listen, http, and where they are wanted hosts, seed,\n" +
-			"python, durability, history, signs_for and names. It logs to standard error.",
+			"python, durability, history, supervision, signs_for and names. It logs to standard error.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 			attachedFlag,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -32,6 +33,7 @@ type settings struct {
 	ChainID    uint64            `toml:"chain_id"`
 	Durability string            `toml:"durability"`
 	History    int64             `toml:"history"` // blocks; 0: all
+	Strategy   roles.Strategy    `toml:"supervision"`
 	Ephemeral  bool              `toml:"ephemeral"`
 	Strict     bool              `toml:"strict"`
 	Actors     []string          `toml:"actors"`
@@ -86,6 +88,8 @@ func upFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "history", DefaultText: "all",
 			Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back",
 				history.MinHistory)},
+		&cli.StringFlag{Name: "supervision", DefaultText: roles.Restart.String(),
+			Usage: "`HOW` a node is treated whose role panics: restart (it starts again from its disk) or stop"},
 		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
 		&cli.BoolFlag{Name: "processes", Usage: "one process a node, each with keys, settings and a home of its own below --home"},
 		&cli.BoolFlag{Name: "detach", Usage: "return when the network is ready, and leave it running: devnet down stops it"},
@@ -115,6 +119,11 @@ func readSettings(c *cli.Context) (settings, error) {
 	if path := c.String("config"); path != "" {
 		if err := s.readFile(path); err != nil {
 			return s, err
+		}
+	}
+	if c.IsSet("supervision") {
+		if err := s.Strategy.UnmarshalText([]byte(c.String("supervision"))); err != nil {
+			return s, usage("Give restart or stop.", "--supervision: %v", err)
 		}
 	}
 	given := map[string]func(){

@@ -54,7 +54,7 @@ func status(c *cli.Context) error {
 		}
 		facts(w, "network", fmt.Sprintf("%s, %s", n.Address(), state), "chain id", strconv.FormatUint(ready.ChainID, 10),
 			"height", strconv.FormatUint(uint64(ready.Height), 10), "last block", last, "runners", runnersOf(ready),
-			"version", ready.Version)
+			"supervision", ready.Strategy, "version", ready.Version)
 		fmt.Fprintln(w)
 		validatorTable(w, validators)
 		for _, node := range ready.Nodes {

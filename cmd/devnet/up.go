@@ -101,7 +101,8 @@ func (s *settings) config(logs *nodeLogs) box.Config {
 	}
 	return box.Config{Version: version, Validators: s.Validators, Runners: runners, AsRunners: asked, BlockTime: s.blockTime,
 		Auto: s.auto, Home: s.Home,
-		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability, History: uint64(s.History),
+		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability,
+		History: uint64(s.History), Strategy: s.Strategy,
 		Strict: s.Strict,
 		Params: s.Params, Log: logs.logger()}
 }

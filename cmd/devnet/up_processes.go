@@ -172,7 +172,7 @@ func (n *apartNetwork) make(dir string) error {
 	s := &n.u.settings
 	plan := hosts.Plan{Format: hosts.Processes, Now: time.Now(), Chain: box.Config{Validators: s.Validators, Runners: defaultRunners,
 		BlockTime: s.blockTime, Auto: s.auto, ChainID: n.home.Meta.ChainID, Strict: s.Strict, Params: s.Params, Durability: s.durability,
-		History: uint64(s.History)}}
+		History: uint64(s.History), Strategy: s.Strategy}}
 	if s.Validators == 0 {
 		plan.Chain.Validators = defaultValidators
 	}
@@ -221,7 +221,8 @@ func (n *apartNetwork) refuseChanges(dir string) error {
 	case s.Strict && !have.Strict:
 		return changed("strict", "false", "true")
 	}
-	for flag, given := range map[string]bool{"history": s.History != 0, "durability": n.u.IsSet("durability")} {
+	for flag, given := range map[string]bool{"history": s.History != 0, "durability": n.u.IsSet("durability"),
+		"supervision": n.u.IsSet("supervision")} {
 		if given {
 			return usage("Change it there, and leave --"+flag+" out.", "--%s: with --processes it stands in the settings of each validator since "+
 				"the first start: %s", flag, dir+"/v0.toml and so on")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
@@ -104,6 +105,9 @@ func times(attempts int) string {
 // Brief says over what and how it failed, without what the host wrote: for those
 // who are not to see its insides.
 func (e *EnvironmentError) Brief() string {
+	if contract := (*actors.ContractError)(nil); errors.As(e.Err, &contract) {
+		return "the contract " + contract.Contract.String() + " panicked over " + e.What
+	}
 	how := "failed"
 	if host := (*program.HostError)(nil); errors.As(e.Err, &host) {
 		how = "was " + host.Failure.String()

@@ -12,7 +12,18 @@ import (
 // systemBlock lends the system actors this block.
 func (r *run) systemBlock() *system.InBlock {
 	return &system.InBlock{Params: r.params, State: r.state, Height: r.header.Height, Parent: r.header.Parent, Presence: r.presence.Bitmap,
-		Recover: r.x.Verifier.Recover, Roster: r.parent.runners.roster, BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell}
+		Recover: r.x.Verifier.Recover, Roster: r.parent.runners.roster, BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell, Within: r.within}
+}
+
+// within has a contract act while another does, which does not go on if that panics.
+func (r *run) within(contract types.Address, step string, do func()) {
+	_, err := r.x.carrier().Run(actors.Native(func() program.Outcome {
+		do()
+		return program.Outcome{}
+	}), nil, program.Code{}, program.Message{Kind: program.Call, Self: contract, Handler: step})
+	if err != nil {
+		panic(err)
+	}
 }
 
 // systemActors is the system actors as programs and transactions reach them in a
@@ -45,7 +56,10 @@ func (s systemActors) Handle(state *actors.State, m program.Message) (actors.Sys
 // advanceJobs ends what is overdue and draws committees: behind everything that can
 // submit a job in this block.
 func (r *run) advanceJobs() error {
-	effect := r.systemBlock().Advance()
+	var effect system.Effect
+	if err := r.instruct(types.DispatcherAddress, "advance", func() { effect = r.systemBlock().Advance() }); err != nil {
+		return err
+	}
 	r.events = append(r.events, effect.Events...)
 	r.jobs = append(r.jobs, effect.Jobs...)
 	r.tellWaiting()

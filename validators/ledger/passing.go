@@ -159,6 +159,9 @@ func (r *run) try(item types.Hash, t turn, party types.Address, do func() error)
 		return endWaits, err
 	}
 	r.failures = append(r.failures, environment)
+	if contract := (*actors.ContractError)(nil); errors.As(err, &contract) {
+		return endWaits, err // this node's alone: it says nothing about the item
+	}
 	cut := over && !errors.Is(err, program.ErrLate)
 	if cut && (t == turnOwn || !longest) {
 		environment.Late = true

@@ -41,8 +41,12 @@ func (r *run) enactParameters() error {
 		return nil
 	}
 	before := r.parent.params
-	storeParams(r.state, r.params, before)
-	governance.Enact(r.state, r.due)
+	if err := r.instruct(types.GovernanceAddress, "enact", func() {
+		storeParams(r.state, r.params, before)
+		governance.Enact(r.state, r.due)
+	}); err != nil {
+		return err
+	}
 	if scheduler.ConfigOf(r.params) != scheduler.ConfigOf(before) {
 		r.events = append(r.events, scheduler.ConfigUpdated(r.params))
 	}
@@ -76,10 +80,10 @@ func (r *run) fireAfter() error {
 // endEpoch makes the next validator set in the last block of an epoch at whose
 // end somebody joins or leaves; else the present one goes on, and no border is.
 func (r *run) endEpoch() error {
-	if governance.LastOfEpoch(r.params, r.header.Height) {
-		r.nextSet = governance.Rotate(r.state, r.header.Epoch+1)
+	if !governance.LastOfEpoch(r.params, r.header.Height) {
+		return nil
 	}
-	return nil
+	return r.instruct(types.GovernanceAddress, "rotate", func() { r.nextSet = governance.Rotate(r.state, r.header.Epoch+1) })
 }
 
 // settleBooks gives the proposer its tips and counts what was burned.

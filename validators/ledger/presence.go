@@ -113,10 +113,10 @@ func (r *run) rotate() {
 
 // rotateSubsets writes the subsets that begin with the block.
 func (r *run) rotateSubsets() error {
-	if r.rotation != r.parent.runners.rotation {
-		system.SetRotation(r.state, r.rotation)
+	if r.rotation == r.parent.runners.rotation {
+		return nil
 	}
-	return nil
+	return r.instruct(types.RegistryAddress, "rotate", func() { system.SetRotation(r.state, r.rotation) })
 }
 
 // Rotation is the subsets in force in the state's block, and those before them.

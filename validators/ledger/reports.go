@@ -92,7 +92,8 @@ func precheckReport(b *system.InBlock, set *types.ValidatorSet, c *Checked) *Inv
 }
 
 // includeReport makes a runner transaction the next of the block. It is free, and
-// takes cycles of the runner lane and of the block's cells half at most.
+// takes cycles of the runner lane and of the block's cells half at most. Its error is an
+// *Invalid, or an *EnvironmentError; nothing was done then.
 //
 // Spec: decisions J15, J18, J19.
 func (r *run) includeReport(c *Checked) error {
@@ -111,14 +112,22 @@ func (r *run) includeReport(c *Checked) error {
 	case r.txBytes+uint64(c.Size) > r.params.MaxBlockBytes:
 		return invalid(CodeNoRoom, "C11", "%d bytes; the block has %d left", c.Size, r.params.MaxBlockBytes-r.txBytes)
 	}
-	x := actors.Start(&r.shared, r.state, actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash}, cycles, cells)
-	x.Spend(cycles, cells)
-	effect := c.report.Perform(block, c.Sender)
-	x.Events, x.Jobs = effect.Events, effect.Jobs
+	op := c.Instruction.(*types.Report).Op
+	cause := actors.Cause{Origin: types.OriginTransaction, Hash: c.Hash, TxHash: c.Hash}
+	x, outcome, err := r.repeat(func() string { return "runner transaction " + c.Hash.String() }, cause, cycles, cells,
+		func(x *actors.Execution) (program.Outcome, error) {
+			x.Spend(cycles, cells)
+			return x.Instruct(c.Sender, c.report.To(), op, func() program.Outcome {
+				effect := c.report.Perform(block, c.Sender)
+				x.Events, x.Jobs = effect.Events, effect.Jobs
+				return program.Outcome{Status: types.StatusOK}
+			})
+		})
+	if err != nil {
+		return err
+	}
 	r.runnerCells += cells
 	r.count(c, x)
-	receipt := types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: c.report.To(),
-		Handler: c.Instruction.(*types.Report).Op}
-	r.record(receipt, x, program.Outcome{Status: types.StatusOK})
+	r.record(types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: c.report.To(), Handler: op}, x, outcome)
 	return nil
 }

@@ -67,10 +67,20 @@ func (x *Executor) open(parent *State, header types.Header, presence Presence, p
 
 func (r *run) fees() BaseFees { return feesOf(&r.header) }
 
-// attempt executes something with limits. Where the environment fails, all it
-// did is undone and it is tried once more with a fresh session, unless the time
-// of a proposer is over; its error is an *EnvironmentError.
+// attempt executes something with limits, and tells of its work.
 func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
+	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
+	x, outcome, err := r.repeat(what, cause, cycles, cells, do)
+	if err == nil {
+		r.x.worked(x)
+	}
+	return x, outcome, err
+}
+
+// repeat executes something with limits. Where the environment fails, all it did is
+// undone and it is tried once more with a fresh session, unless the time of a proposer
+// is over; its error is an *EnvironmentError.
+func (r *run) repeat(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
 	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
 	snapshot := r.state.Snapshot()
 	for attempts := 1; ; attempts++ {
@@ -78,7 +88,6 @@ func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycle
 		x := actors.Start(&r.shared, r.state, cause, cycles, cells)
 		outcome, err := do(x)
 		if err == nil {
-			r.x.worked(x)
 			return x, outcome, nil
 		}
 		r.state.Revert(snapshot)
@@ -87,6 +96,22 @@ func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycle
 			return nil, program.Outcome{}, &EnvironmentError{What: what(), Attempts: attempts, Late: errors.Is(err, program.ErrLate), Err: err}
 		}
 	}
+}
+
+// instruct has a contract do a step of the block, by a message of its actor. do is
+// repeated where that actor panics, and writes nothing but state and what it found out.
+// Its error is an *EnvironmentError.
+//
+// Spec: decision C21.
+func (r *run) instruct(contract types.Address, step string, do func()) error {
+	_, _, err := r.repeat(func() string { return "the step " + step + " of " + contract.String() }, actors.Cause{}, 0, 0,
+		func(x *actors.Execution) (program.Outcome, error) {
+			return x.Instruct(types.Address{}, contract, step, func() program.Outcome {
+				do()
+				return program.Outcome{Status: types.StatusOK}
+			})
+		})
+	return err
 }
 
 // record adds the receipt of an execution, which bears who, what and the fee, and

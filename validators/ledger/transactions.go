@@ -106,7 +106,7 @@ func (r *run) execute(c *Checked) (x *actors.Execution, to types.Address, outcom
 				to, outcome, err = x.Deploy(c.Sender, in, c.Tx.Value)
 				return outcome, err
 			default:
-				return r.govern(x, c.system), nil
+				return x.Instruct(c.Sender, types.GovernanceAddress, "instruct", func() program.Outcome { return r.govern(x, c.system) })
 			}
 		})
 	return x, to, outcome, err

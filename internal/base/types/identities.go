@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -36,6 +38,29 @@ var (
 	// the number is ours.
 	TimerEscrow = SystemAddress(0x0a)
 )
+
+// contracts are the system actors whose code is the chain's own, by name.
+var contracts = map[string]Address{"registry": RegistryAddress, "dispatcher": DispatcherAddress, "verifier": VerifierAddress,
+	"treasury": TreasuryAddress, "governance": GovernanceAddress}
+
+// ContractNames lists the names of the contracts, sorted.
+func ContractNames() []string { return slices.Sorted(maps.Keys(contracts)) }
+
+// ContractAddress is the address of the contract with a name; ok is false of no such name.
+func ContractAddress(name string) (a Address, ok bool) {
+	a, ok = contracts[name]
+	return a, ok
+}
+
+// ContractName is the name of the contract at an address; "" where none is there.
+func ContractName(a Address) string {
+	for name, at := range contracts { // order: at most one is there
+		if at == a {
+			return name
+		}
+	}
+	return ""
+}
 
 // InSystemBand reports whether a is an address of the system's own, 0x00 to
 // 0xff left-padded; such an address holds no key and cannot pay for timers.

@@ -220,6 +220,14 @@ type Validator struct {
 	Connections Connections // with runners; nil: it lets none in
 	Store       Store
 	Programs    program.Host
+	Contracts   Contracts // nil: contracts do what they do
+}
+
+// Contracts stands before the contracts of one node, whose code is the chain's own.
+type Contracts interface {
+	// Begin is called in the actor of a contract before it handles a message. It may
+	// take time, or panic: the contract then fails over that message.
+	Begin(contract types.Address)
 }
 
 // Runner is everything one runner is given. It keeps nothing but its key: who

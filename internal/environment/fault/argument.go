@@ -27,6 +27,7 @@ const (
 	Flapping                   // Up, Down and Times
 	Rejoining                  // AfterBlocks and NewIdentity
 	Offers                     // Add and Remove
+	Victim                     // Role or Contract
 )
 
 // argument is how an argument is judged and told.
@@ -70,6 +71,12 @@ var arguments = map[Argument]argument{
 			text += ", under another key"
 		}
 		return text
+	}},
+	Victim: {nodes: none, check: checkVictim, text: func(o *Order) string {
+		if o.Contract != "" {
+			return "contract " + o.Contract
+		}
+		return "role " + o.Role
 	}},
 }
 

@@ -115,10 +115,12 @@ type Counts struct {
 	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld, Failed, Signalled atomic.Int64
 	// Of processes and homes that are none of this program's.
 	Stopped, Emptied atomic.Int64
+	// Of actors that were told to panic or to hang.
+	Panicked, Hung, Restarted atomic.Int64
 }
 
 // Effects is how many kinds of effects are counted.
-const Effects = 14
+const Effects = 17
 
 // each lists the effects in the order in which they are told; passing is what passes
 // on the links: a frame, or a packet.
@@ -134,6 +136,7 @@ func (c *Counts) each(passing string) [Effects]struct {
 		{&c.Held, passing, "held"}, {&c.Delayed, passing, "delayed"}, {&c.Duplicated, passing, "duplicated"},
 		{&c.Reordered, passing, "reordered"}, {&c.Lost, "byte", "lost"}, {&c.Forged, "frame", "forged"}, {&c.Withheld, "frame", "withheld"},
 		{&c.Failed, "program", "failed"}, {&c.Signalled, "signal", "sent"}, {&c.Emptied, "home", "emptied"},
+		{&c.Panicked, "actor", "panicked"}, {&c.Hung, "actor", "hung"}, {&c.Restarted, "actor", "restarted"},
 	}
 }
 

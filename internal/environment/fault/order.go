@@ -17,8 +17,10 @@ type Order struct {
 	Kind        string        // misbehave: how it lies, or Honest to end that
 	How         string        // host_fail: HostCrashes, HostHangs, HostCrawls, or HostWorks to end that
 	Actor       types.Address // host_fail: the actor that the host fails over
+	Role        string        // panic, hang: the role, or Parent for the actor above the roles
+	Contract    string        // panic, hang: the contract, in place of a role
 	On          bool          // disk_fail, sync_lies, blackhole, saturate: whether it begins, or ends
-	Delay       time.Duration // slow, disk_slow, cpu_slow: how much longer work takes; 0 ends it
+	Delay       time.Duration // slow, disk_slow, cpu_slow: how much longer work takes; 0 ends it. hang: how long it hangs
 	Up, Down    time.Duration // flap: how long connections stay, and are gone
 	Times       int           // flap: how often
 	AfterBlocks uint64        // rejoin: how many blocks later
@@ -95,6 +97,8 @@ func (o *Order) CheckOf(kind Whose) error {
 	case slices.Contains(v.Takes, Kind) && o.Kind != Honest && !slices.Contains(KindsOf(kind), o.Kind):
 		return &Invalid{CodeUnknownKind, "kind", fmt.Sprintf("there is no misbehaviour %.*q of %s: they are %s", maxShown, o.Kind, kind,
 			strings.Join(KindsOf(kind), ", "))}
+	case slices.Contains(v.Takes, Victim):
+		return o.checkVictim(kind)
 	}
 	return nil
 }

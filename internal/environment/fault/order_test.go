@@ -14,6 +14,7 @@ import (
 var sample = map[string]Order{
 	"crash": {Node: "v0"}, "restart": {Node: "v0"}, "freeze": {Node: "v0"}, "thaw": {Node: "v0"}, "wipe": {Node: "v0"},
 	"disk_slow": {Node: "v0", Delay: time.Second}, "cpu_slow": {Node: "v0", Delay: time.Millisecond}, "sync_lies": {Node: "v0", On: true},
+	"panic": {Node: "v0", Role: "consensus"}, "hang": {Node: "v0", Contract: "dispatcher", Delay: time.Second},
 	"disk_fail": {Node: "v0", On: true}, "host_fail": {Node: "v0", Actor: types.Address{7}, How: HostHangs},
 	"clock_skew": {Node: "v0", Skew: -time.Second}, "misbehave": {Node: "v0", Kind: "forge"},
 	"partition": {Groups: [][]string{{"v0", "v1"}, {"v2"}}}, "bridge": {Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}},
@@ -33,6 +34,7 @@ func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 		"clock_skew": "clock_skew v0 -1s", "misbehave": "misbehave v0 forge", "partition": "partition v0,v1 / v2",
 		"bridge": "bridge v0 v1 / v2,v3",
 		"link":   "link v0 v1 loss 0.5, one way", "heal": "heal",
+		"panic": "panic v0 role consensus", "hang": "hang v0 1s contract dispatcher",
 		"drop": "drop r0", "blackhole": "blackhole r0", "slow": "slow r0 1s", "saturate": "saturate r0",
 		"capability": "capability r0 +model:small -llm -entitlement:eu",
 		"flap":       "flap r0 2s up, 1s down, 5 times", "rejoin": "rejoin r0 1 block later, under another key",
@@ -70,6 +72,12 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 		{Order{Verb: "bridge", Node: "v0", Left: []string{"v0"}}, CodeInvalid, "", "v0 is named twice"},
 		{Order{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v1"}}, CodeInvalid, "", "v1 is named twice"},
 		{Order{Verb: "link", A: "v0", B: "v0"}, CodeInvalid, "b", "v0 has no link to itself"},
+		{Order{Verb: "panic", Node: "v0"}, CodeInvalid, "role", "a role or a contract: one of them"},
+		{Order{Verb: "panic", Node: "v0", Role: "intake", Contract: "registry"}, CodeInvalid, "role", "a role or a contract: one of them"},
+		{Order{Verb: "panic", Node: "v0", Role: "cook"}, CodeInvalid, "role", `no role "cook" of validators: they are archive, `},
+		{Order{Verb: "panic", Node: "v0", Contract: "bank"}, CodeInvalid, "contract", `no contract "bank": they are dispatcher, `},
+		{Order{Verb: "hang", Node: "v0", Role: "intake"}, CodeInvalid, "delay", "is not within 1ms and 1m0s"},
+		{Order{Verb: "hang", Node: "v0", Role: "intake", Delay: time.Hour}, CodeInvalid, "delay", "is not within 0s and 1m0s"},
 		{Order{Verb: "slow", Node: "r0", Delay: -1}, CodeInvalid, "delay", "is not within 0s and 1m0s"},
 		{Order{Verb: "flap", Node: "r0", Down: 1, Up: time.Second, Times: 1}, CodeInvalid, "down", "is not within 1ms and 1m0s"},
 		{Order{Verb: "flap", Node: "r0", Down: time.Second, Up: time.Hour, Times: 1}, CodeInvalid, "up", "is not within 1ms and 1m0s"},
@@ -106,6 +114,10 @@ func TestAnOrderIsOfTheKindOfItsNode(t *testing.T) {
 		{Order{Verb: "misbehave", Kind: "reject"}, Validators, CodeUnknownKind}, {Order{Verb: "misbehave", Kind: "reject"}, Runners, ""},
 		{Order{Verb: "misbehave", Kind: Honest}, Validators, ""}, {Order{Verb: "misbehave", Kind: Honest}, Runners, ""},
 		{Order{Verb: "bridge"}, Runners, ""},
+		{Order{Verb: "panic", Role: "intake"}, Validators, ""}, {Order{Verb: "panic", Role: "intake"}, Runners, CodeInvalid},
+		{Order{Verb: "hang", Role: "runner"}, Validators, CodeInvalid}, {Order{Verb: "hang", Role: "runner"}, Runners, ""},
+		{Order{Verb: "panic", Role: Parent}, Validators, ""}, {Order{Verb: "panic", Role: Parent}, Runners, ""},
+		{Order{Verb: "panic", Contract: "registry"}, Validators, ""}, {Order{Verb: "panic", Contract: "registry"}, Runners, CodeInvalid},
 	} {
 		var invalid *Invalid
 		if err := c.order.CheckOf(c.kind); (c.code == "") != (err == nil) || err != nil && (!errors.As(err, &invalid) || invalid.Code != c.code) {

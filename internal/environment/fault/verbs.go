@@ -89,6 +89,18 @@ var verbs = []Verb{
 	{Name: "host_fail", Of: Validators, Takes: []Argument{Node, Over}, Hidden: true,
 		Script: "Its host of programs fails over an actor: it crashes, or hangs until it is given up; \"works\" ends it.",
 		Words:  []string{HostCrashes, HostHangs, HostCrawls, HostWorks}},
+	{Name: "panic", Of: Validators | Runners, Takes: []Argument{Node, Victim}, Needs: Running,
+		Script: "One of its actors panics: a role, the parent of the roles, or with its next message a contract. The " +
+			"argument supervision of network(…) decides what follows; a contract is always made again, and its execution is repeated.",
+		Command: "have a role or a contract of a node panic", Example: "v2 --role consensus",
+		Note: "The roles of a validator are archive, execution, consensus, intake, gateway and parent, those of a runner\n" +
+			"runner and parent. The contracts are registry, dispatcher, verifier, treasury and governance; one panics\n" +
+			"with its next message. The setting supervision decides what follows a panic of a role."},
+	{Name: "hang", Of: Validators | Runners, Takes: []Argument{Node, Delay, Victim}, Needs: Running,
+		Script: "One of its actors hangs for so long: a role or the parent of the roles does nothing, or a contract takes so much longer " +
+			"with its next message.",
+		Command: "have a role or a contract of a node hang for a time", Example: "v2 2s --role execution",
+		Note: "It takes the roles and contracts that panic takes. A time is at most 1m0s."},
 	{Name: "clock_skew", Of: Validators, Takes: []Argument{Node, Skew},
 		NotLive: "live nodes share this machine's clock; it is there with --backend sim",
 		Script:  "Sets its clock ahead of the others, or behind."},

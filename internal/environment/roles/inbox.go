@@ -21,19 +21,35 @@ type Inbox[E any] struct {
 }
 
 // Spawn starts a role under the root supervisor of r, on the dispatcher d. The name
-// is unique in the process: node and role. On InPlace, its First must not spawn.
+// is unique in the process: node and role. On InPlace, its First must not spawn. A role
+// of a node is a Part of its Crew.
 func Spawn[E any](r *Runtime, name string, d actor.Dispatcher, steps Steps[E]) (Inbox[E], error) {
-	one, err := r.spawn(name, d, func(ctx actor.Context) {
+	return spawnSteps(r, r.supervisor, name, name, d, steps, nil)
+}
+
+// spawnSteps starts a role under a parent, below which it has the name part. again makes
+// what the role does when it is restarted; nil: it never is.
+func spawnSteps[E any](r *Runtime, parent *actor.PID, name, part string, d actor.Dispatcher, steps Steps[E],
+	again func() (Steps[E], error)) (Inbox[E], error) {
+	one, err := r.spawnBelow(parent, name, part, d, func(ctx actor.Context) {
 		switch event := ctx.Message().(type) {
 		case *actor.Started:
 			if steps.First != nil {
 				steps.First(ctx)
 			}
+		case *actor.Restarting:
+			made, err := again()
+			if err != nil {
+				panic(err)
+			}
+			steps = made
 		case *actor.Stopping:
 			if steps.Last != nil {
 				steps.Last()
 			}
 		case *actor.Stopped:
+		case *Ordered:
+			panic(event)
 		case E:
 			steps.Each(event)
 		}
@@ -44,8 +60,8 @@ func Spawn[E any](r *Runtime, name string, d actor.Dispatcher, steps Steps[E]) (
 	return Inbox[E]{r, one}, nil
 }
 
-// Post tells the role of an event of the node's own. For a role that has stopped
-// it does nothing. It never blocks; events from outside the node go through
+// Post tells the role of an event of the node's own. What is told a role that has
+// stopped is a dead letter, and counted (Crew.DeadLetters). It never blocks; events from outside the node go through
 // Offer.
 func (b Inbox[E]) Post(event E) {
 	if b.runtime != nil {

@@ -9,7 +9,8 @@ import (
 
 // MaxQueued bounds the events that wait for one role. Outside input is refused
 // long before (Offer), so a queue this long means that roles feed one another
-// without end: the event is dropped and reported as a panic is.
+// without end: the event is dropped and reported as a panic is. While the role hangs
+// the event is dropped alone.
 const MaxQueued = 1 << 16
 
 // Killed ends a role in the middle of a step, as kill -9 ends a process: whoever
@@ -28,10 +29,12 @@ type mailbox struct {
 	state      state
 	suspended  bool // proto-actor's: a failure waits for its supervisor
 	killed     bool
+	held       bool // the role hangs: it handles no event
 	inPlace    bool
 	invoker    actor.MessageInvoker
 	dispatcher actor.Dispatcher
 	report     func(value any, stack []byte)
+	full       func() // is told of a queue that roles made too long; it may be nil
 	step       func() // m.run, bound once
 }
 
@@ -81,15 +84,29 @@ func (m *mailbox) offer(event any, limit int, report bool) bool {
 		return false
 	}
 	if m.user.len() >= limit {
+		held := m.held
 		m.mu.Unlock()
-		if report {
-			m.report("the mailbox is full: roles feed it faster than it steps", debug.Stack())
+		if report && !held {
+			m.report(overfull, debug.Stack())
+			if m.full != nil {
+				m.full()
+			}
 		}
 		return false
 	}
 	m.user.push(event)
 	m.wake()
 	return true
+}
+
+// overfull is what is reported of a queue that is too long.
+const overfull = "the mailbox is full: roles feed it faster than it steps"
+
+// hold lets the role handle no event, or handle events again. It may stop meanwhile.
+func (m *mailbox) hold(on bool) {
+	m.mu.Lock()
+	m.held = on
+	m.wake()
 }
 
 // PostSystemMessage implements actor.Mailbox.
@@ -112,7 +129,7 @@ func (m *mailbox) wake() {
 }
 
 func (m *mailbox) runnable() bool {
-	return m.system.len() > 0 || (m.user.len() > 0 && !m.suspended && !m.killed)
+	return m.system.len() > 0 || (m.user.len() > 0 && !m.suspended && !m.killed && !m.held)
 }
 
 // run is one scheduled run: all system messages, then one event. In place the
@@ -146,7 +163,7 @@ func (m *mailbox) run() {
 }
 
 func (m *mailbox) nextEvent() (any, bool) {
-	if m.suspended || m.killed || m.user.len() == 0 {
+	if m.suspended || m.killed || m.held || m.user.len() == 0 {
 		return nil, false
 	}
 	return m.user.pop(), true

@@ -3,17 +3,21 @@
 // (docs/INSIDE.md, "A validator").
 //
 // A Runtime holds the one actor system of a process and its root supervisor.
-// Spawn starts a role on a dispatcher of the node's environment (a Loop when
-// live, the seeded loop of the world in the simulator) with a mailbox that
-// handles one event a run: so the dispatcher picks who steps next. A role is told
-// of events through its Inbox, which takes those alone that the role knows; a Crew
-// is all roles of a node, started by a list. An ActorPool holds the on-chain actors
-// of one execution role, which run in place.
+// A Crew is all roles of a node, started by a list, below an actor of the node's name:
+// their parent, which decides by a Strategy what becomes of a role that panics. Each
+// role runs on a dispatcher of the node's environment (a Loop when live, the seeded loop
+// of the world in the simulator) with a mailbox that handles one event a run: so the
+// dispatcher picks who steps next. A role is told of events through its Inbox, which
+// takes those alone that the role knows. An ActorPool holds the on-chain actors of one
+// execution role, contracts included, which run in place.
 //
 // What always holds: the events of a role are handled one at a time, in the
-// order in which they were posted; a role that panics is reported with its stack
-// and stopped, never restarted; only on-chain actors are restarted. Nothing here
-// reads a clock, and nothing waits but Stop and Close.
+// order in which they were posted; a role that panics is reported with its stack,
+// unless it was told to; it is made again alone where its Part says that this is sound,
+// and otherwise takes its node along. Nothing here reads a clock, and nothing waits but
+// Stop and Close.
+//
+// Spec: decision C21.
 //
 // Not used of proto-actor, since it would not be deterministic or does not work:
 // receive timeouts, futures, windowed supervision, Stash (comes back reversed),
@@ -44,10 +48,10 @@ const MaxOffered = MaxQueued / 4
 
 // Runtime is the actor system of a process. It is safe for concurrent use.
 type Runtime struct {
-	// OnPanic is told of a panic in a role, or of another bug of ours that
-	// stopped it, with the stack; it runs on the role's loop, must not wait for
-	// that loop, and should see to it that the whole node stops. Set it before
-	// the first Spawn. Where it is nil the panic is logged as an error.
+	// OnPanic is told of a panic in a role or a contract, or of another bug of ours,
+	// with the stack; it runs on the role's loop and must not wait for that loop. What
+	// becomes of the node its Crew tells. Set it before the first Spawn. Where it is nil
+	// the panic is logged as an error.
 	OnPanic func(name string, value any, stack []byte)
 	// Later returns how what is posted now is held back, or nil where it is not: in
 	// the simulator, while the step that posts it takes virtual time. Set it before
@@ -60,18 +64,21 @@ type Runtime struct {
 	ended      chan struct{} // the supervisor has stopped
 
 	mu     sync.Mutex
-	order  []*role // as they were spawned
+	order  []*role          // as they were spawned
+	crews  map[string]*Crew // by the id of the parent
 	closed bool
 }
 
 // role is one running role.
 type role struct {
 	runtime *Runtime
-	name    string
+	name    string // of the process: node and role
+	part    string // below its parent
 	receive func(actor.Context)
 	pid     *actor.PID
 	mailbox *mailbox
-	gone    atomic.Bool // it has stopped: nothing is taken any more
+	gone    atomic.Bool    // it has stopped: nothing is taken any more
+	dead    *atomic.Uint64 // counts letters; nil: nobody asks
 	done    chan struct{}
 }
 
@@ -82,6 +89,7 @@ func New(log *slog.Logger) *Runtime {
 	r := &Runtime{
 		log:   log,
 		ended: make(chan struct{}),
+		crews: map[string]*Crew{},
 	}
 	r.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return chatter }),
@@ -94,25 +102,41 @@ func New(log *slog.Logger) *Runtime {
 // spawn is Spawn for whatever events: receive gets *actor.Started first, then each
 // event that is posted, and at the end *actor.Stopping and *actor.Stopped.
 func (r *Runtime) spawn(name string, d actor.Dispatcher, receive func(actor.Context)) (*role, error) {
-	one := &role{runtime: r, name: name, receive: receive, done: make(chan struct{})}
-	one.mailbox = newMailbox(func(value any, stack []byte) { r.report(name, value, stack) })
-	order := &spawnOrder{role: one, dispatcher: d, done: make(chan error, 1)}
+	return r.spawnBelow(r.supervisor, name, name, d, receive)
+}
+
+// spawnBelow is spawn under a parent, below which the role has the name part.
+func (r *Runtime) spawnBelow(parent *actor.PID, name, part string, d actor.Dispatcher, receive func(actor.Context)) (*role, error) {
+	one := &role{runtime: r, name: name, part: part, receive: receive, done: make(chan struct{})}
 	r.mu.Lock()
-	closed := r.closed
+	crew := r.crews[parent.Id]
 	r.mu.Unlock()
-	if closed {
+	one.mailbox = newMailbox(func(value any, stack []byte) { r.report(name, value, stack) })
+	if crew != nil {
+		one.dead = &crew.dead
+		one.mailbox.full = func() { crew.along(part, overfull) }
+	}
+	order := &spawnOrder{role: one, name: part, dispatcher: d, done: make(chan error, 1)}
+	if r.isClosed() {
 		return nil, fmt.Errorf("roles: %s: the runtime is closed", name)
 	}
-	r.system.Root.Send(r.supervisor, order)
+	r.system.Root.Send(parent, order)
 	if err := <-order.done; err != nil {
 		return nil, fmt.Errorf("roles: %s: %w", name, err)
 	}
 	return one, nil
 }
 
+func (r *Runtime) isClosed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
 // post is Inbox.Post.
 func (r *Runtime) post(one *role, event any) {
 	if one.gone.Load() {
+		one.lost(1)
 		return
 	}
 	if r.Later != nil {
@@ -126,7 +150,18 @@ func (r *Runtime) post(one *role, event any) {
 
 // offer is Inbox.Offer.
 func (r *Runtime) offer(one *role, event any) bool {
-	return !one.gone.Load() && one.mailbox.offer(event, MaxOffered, false)
+	if one.gone.Load() {
+		one.lost(1)
+		return false
+	}
+	return one.mailbox.offer(event, MaxOffered, false)
+}
+
+// lost counts events that a role which has stopped was told.
+func (one *role) lost(n int) {
+	if one.dead != nil {
+		one.dead.Add(uint64(n))
+	}
 }
 
 // waiting is Inbox.Waiting.
@@ -214,6 +249,7 @@ func (r *Runtime) leave(one *role) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	one.gone.Store(true)
+	one.lost(one.mailbox.UserMessageCount())
 	for i := range r.order {
 		if r.order[i] == one {
 			r.order = append(r.order[:i], r.order[i+1:]...)
@@ -222,12 +258,22 @@ func (r *Runtime) leave(one *role) {
 	}
 }
 
+// Report reports a panic that was caught where it is nobody's outcome, as one in a role
+// is reported.
+func (r *Runtime) Report(name string, panicked *ActorPanic) {
+	r.report(name, panicked.Value, panicked.Stack)
+}
+
 func (r *Runtime) report(name string, value any, stack []byte) {
+	if OrderOf(value) != nil {
+		r.log.Info("an actor panicked, as it was told", "actor", name)
+		return
+	}
 	if r.OnPanic != nil {
 		r.OnPanic(name, value, stack)
 		return
 	}
-	r.log.Error("a role panicked and was stopped", "role", name, "panic", value, "stack", string(stack))
+	r.log.Error("a role panicked", "role", name, "panic", value, "stack", string(stack))
 }
 
 // Receive implements actor.Actor. A panic while stopping is reported and does

@@ -1,8 +1,8 @@
 package roles
 
 import (
+	"fmt"
 	"runtime/debug"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -10,43 +10,99 @@ import (
 // supervisorName is the id of the root supervisor, and the prefix of all roles'.
 const supervisorName = "roles"
 
-// spawnOrder asks the supervisor for a role.
+// spawnOrder asks a parent, or the root supervisor, for a role below it.
 type spawnOrder struct {
 	role       *role
+	name       string // below the parent
 	dispatcher actor.Dispatcher
 	done       chan error
 }
 
-// stopChild is the supervision of roles: a panic of ours ends the role.
-var stopChild = actor.NewOneForOneStrategy(0, time.Duration(0),
-	func(any) actor.Directive { return actor.StopDirective })
+// parentOrder asks the root supervisor for the parent of a crew.
+type parentOrder struct {
+	crew *Crew
+	done chan error
+}
 
-// spawnSupervisor starts the parent of all roles. It runs in place, so that
-// spawning and supervising need no loop of their own.
+// HandleFailure implements actor.SupervisorStrategy, as the root supervisor does: what
+// panics right below it is stopped, and a parent takes its node along.
+func (r *Runtime) HandleFailure(_ *actor.ActorSystem, root actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
+	root.StopChildren(child)
+	r.mu.Lock()
+	crew := r.crews[child.Id]
+	r.mu.Unlock()
+	if crew != nil {
+		crew.along(Parent, reason)
+	}
+}
+
+// spawnSupervisor starts the actor above all nodes. It runs in place, so that spawning
+// and supervising need no loop of their own.
 func (r *Runtime) spawnSupervisor() *actor.PID {
 	receive := func(ctx actor.Context) {
 		switch message := ctx.Message().(type) {
 		case *spawnOrder:
 			message.done <- r.spawnChild(ctx, message)
+		case *parentOrder:
+			message.done <- r.spawnCrew(ctx, message.crew)
 		case *actor.Stopped:
 			close(r.ended)
 		}
 	}
-	pid, err := r.system.Root.SpawnNamed(actor.PropsFromFunc(receive,
-		actor.WithDispatcher(InPlace),
-		actor.WithMailbox(func() actor.Mailbox {
-			return newMailbox(func(value any, stack []byte) { r.report(supervisorName, value, stack) })
-		}),
-		actor.WithSupervisor(stopChild),
-	), supervisorName)
+	pid, err := r.system.Root.SpawnNamed(r.inPlace(supervisorName, receive, r), supervisorName)
 	if err != nil {
 		panic(err) // the system is new, so the name is free
 	}
 	return pid
 }
 
-// spawnChild starts a role within the supervisor's step. The role is known to
-// Post before it can step.
+// inPlace are the props of an actor that supervises others where they are.
+func (r *Runtime) inPlace(name string, receive actor.ReceiveFunc, by actor.SupervisorStrategy) *actor.Props {
+	return actor.PropsFromFunc(receive,
+		actor.WithDispatcher(InPlace),
+		actor.WithMailbox(func() actor.Mailbox {
+			return newMailbox(func(value any, stack []byte) { r.report(name, value, stack) })
+		}),
+		actor.WithSupervisor(by),
+	)
+}
+
+// spawnParent starts the parent of a crew below the root supervisor.
+func (r *Runtime) spawnParent(c *Crew) error {
+	if r.isClosed() {
+		return fmt.Errorf("roles: %s: the runtime is closed", c.node)
+	}
+	order := &parentOrder{c, make(chan error, 1)}
+	r.system.Root.Send(r.supervisor, order)
+	if err := <-order.done; err != nil {
+		return fmt.Errorf("roles: %s: %w", c.node, err)
+	}
+	return nil
+}
+
+func (r *Runtime) spawnCrew(ctx actor.Context, c *Crew) (err error) {
+	pid, err := ctx.SpawnNamed(r.inPlace(c.node, c.receive, c), c.node)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.parent = pid
+	r.crews[pid.Id] = c
+	return nil
+}
+
+// forget lets a crew go whose parent has stopped.
+func (r *Runtime) forget(c *Crew) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.parent != nil {
+		delete(r.crews, c.parent.Id)
+	}
+}
+
+// spawnChild starts a role within its supervisor's step. The role is known to Post
+// before it can step.
 func (r *Runtime) spawnChild(ctx actor.Context, order *spawnOrder) error {
 	one := order.role
 	props := actor.PropsFromProducer(func() actor.Actor { return one },
@@ -58,8 +114,11 @@ func (r *Runtime) spawnChild(ctx actor.Context, order *spawnOrder) error {
 			r.enter(one)
 		}),
 	)
-	_, err := ctx.SpawnNamed(props, one.name)
+	_, err := ctx.SpawnNamed(props, order.name)
 	return err
 }
+
+// stopChild is the supervision of what a role spawns itself, unless that says otherwise.
+var stopChild = actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 
 func stackNow() []byte { return debug.Stack() }

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -138,6 +139,8 @@ type Info struct {
 	Node    string    // the one that answers, where the others run elsewhere; "": a whole network
 	Auto    bool      // no block is made before there is something to do
 	Faucet  types.Wei // what POST /faucet gives
+	// Strategy is what becomes of a node whose role panics.
+	Strategy roles.Strategy
 }
 
 // Node is a validator and how it does.
@@ -154,6 +157,8 @@ type Node struct {
 	Runners     []Connected // the runners that are connected to it
 	Pooled      int         // transactions in its mempool
 	Missing     []string    // what it waits for, in words; empty when it is ready
+	DeadLetters uint64      // events for roles of it that had stopped
+	Restarted   uint64      // roles and contracts of it that panicked and were made again alone
 	Counts      []Count     // of what it met since it started; nil while it does not run
 }
 
@@ -187,6 +192,7 @@ type Count struct {
 
 // What is counted.
 const (
+	CountActors    = "actors"    // what happened to the node's actors: dead letters, roles and contracts that were made again
 	CountGivenUp   = "given_up"  // views, by the cause of its vote to nullify
 	CountRunners   = "runners"   // what happened to runners: connections, deliveries by outcome, results that were not taken
 	CountStrangers = "strangers" // connections of runners that were not let in, by the reason of Goodbye

@@ -97,7 +97,7 @@ var (
 	examplePresence = model.Presence{Height: 12, Rule: "quorum", Threshold: 2,
 		Votes:   []model.Vote{{Validator: exampleActorAt, BitLength: 1, Bitmap: types.Bytes{1}}},
 		Runners: []model.RunnerPresence{{Address: exampleAddress, Name: "r0", Count: 1, Validators: []types.Address{exampleActorAt}}}}
-	exampleReady = model.Ready{Ready: true, ChainID: 8011, Genesis: exampleHash, Height: 12, Version: "0.1.0",
+	exampleReady = model.Ready{Ready: true, ChainID: 8011, Genesis: exampleHash, Height: 12, Version: "0.1.0", Strategy: "restart",
 		Nodes: []model.ReadyNode{{Name: "v0", Kind: "validator", Ready: true, Height: 12, Missing: []string{}}}, Trouble: []string{}}
 )
 

@@ -67,6 +67,10 @@ var arguments = map[fault.Argument]given{
 		o.Add, o.Remove = r.Add, r.Remove
 		return nil
 	}},
+	fault.Victim: {[]string{"role or contract"}, func(r *model.FaultRequest, o *fault.Order) error {
+		o.Role, o.Contract = r.Role, r.Contract
+		return nil
+	}},
 	fault.Properties: {[]string{"what happens to packets between them"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Link = fault.Link{Loss: r.Loss, Duplicate: r.Duplicate, Reorder: r.Reorder, Bandwidth: r.Bandwidth, OneWay: r.OneWay}
 		if o.Link.Latency, err = duration(r.Latency, "latency"); err != nil {

@@ -53,8 +53,11 @@ func newMetrics(b Backend, f *feed) *metrics {
 		running:     prometheus.NewDesc("devnet_node_running", "1 while the node runs.", node, nil),
 		pooled:      prometheus.NewDesc("devnet_mempool_transactions", "Transactions in the node's pool.", node, nil),
 		connections: prometheus.NewDesc("devnet_connections", "The node's live connections to other validators.", node, nil),
-		counts: map[string]*prometheus.Desc{CountGivenUp: prometheus.NewDesc("devnet_views_given_up_total",
-			"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", []string{"node", "cause"}, nil),
+		counts: map[string]*prometheus.Desc{CountActors: prometheus.NewDesc("devnet_actors_total",
+			"What happened to the actors of a node since it started: dead_letters are events for roles that had stopped, roles_restarted and "+
+				"contracts_restarted panicked and were made again.", []string{"node", "what"}, nil),
+			CountGivenUp: prometheus.NewDesc("devnet_views_given_up_total",
+				"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", []string{"node", "cause"}, nil),
 			CountRunners: prometheus.NewDesc("devnet_runners_total",
 				"What happened to runners at the node since it started: connections that arrived and left, deliveries of jobs by outcome, "+
 					"words of progress, results that were not taken.", []string{"node", "what"}, nil),

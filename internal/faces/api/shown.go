@@ -27,7 +27,7 @@ func ShowValidator(index int, n Node) model.Validator {
 	return model.Validator{Index: index, Name: n.Name, Address: n.Validator.Address,
 		PublicKey: n.Validator.PublicKey, QUICAddress: n.Validator.Endpoint, Height: n.Height, StateRoot: n.StateRoot,
 		View: n.View, Status: n.Status, Running: n.Running, Elsewhere: n.Elsewhere,
-		Connections: n.Connections, Runners: len(n.Runners)}
+		Connections: n.Connections, Runners: len(n.Runners), DeadLetters: n.DeadLetters, Restarted: n.Restarted}
 }
 
 // ShowResult is the answer of a read-only call as POST /actor/read shows it.

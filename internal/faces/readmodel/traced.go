@@ -151,12 +151,12 @@ func (t *tracer) nameOf(a types.Address) string {
 	if record := t.state.Actor(a); record != nil {
 		return record.Name
 	}
-	return ""
+	return types.ContractName(a)
 }
 
 // source adds the code of a call, once.
 func (t *tracer) source(c *actors.TracedCall, name string) {
-	if !t.ask.Sources || t.sources[c.Code.Hash] {
+	if !t.ask.Sources || c.Code.Hash.IsZero() || t.sources[c.Code.Hash] {
 		return
 	}
 	t.sources[c.Code.Hash] = true

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -22,6 +23,7 @@ type Config struct {
 	Auto       bool              // blocks are made when there is something to do
 	Params     map[string]string // what differs from the defaults
 	Link       fault.Link        // of every pair of nodes
+	Strategy   roles.Strategy    // what becomes of a node whose role panics
 	Trace      io.Writer         // nil: none; else the run as JSON lines
 	Timeline   *Timeline         // is told of the network's views and receipts; it may be nil
 	Snapshots  bool              // the script takes some

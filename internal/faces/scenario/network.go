@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -152,6 +153,11 @@ func doNetwork(c *call) (starlark.Value, error) {
 	for key, value := range get[map[string]string](c, "params") { // order: a map to a map
 		config.Params[key] = value
 	}
+	strategy, err := roles.ParseStrategy(get[string](c, "supervision"))
+	if err != nil {
+		return nil, mistake("network: supervision %v", err)
+	}
+	config.Strategy = strategy
 	if c.has("policy") {
 		config.Params["cip1.policy"] = get[string](c, "policy")
 	}

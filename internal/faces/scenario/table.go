@@ -24,9 +24,10 @@ type field struct{ name, doc string }
 func init() {
 	globalVerbs = []*verb{
 		parse("network(*, validators: count = 4, runners: count = 0, block_time: text = \"1s\", policy: text?, seed: count?, link: link?, "+
-			"params: params?)",
+			"params: params?, supervision: text = \"restart\")",
 			"Brings the script's network up, one at a time. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed goes "+
-				"before seed; link is every link's.", doNetwork),
+				"before seed; link is every link's. supervision decides after a panic of a role: \"restart\" makes the role again, or "+
+				"starts the node again from its disk; \"stop\" leaves the node down.", doNetwork),
 		parse("link(*, "+linkProperties+")",
 			"A link for network(…): latency, up to jitter more, the chances of loss, of a copy and of being overtaken, and bytes a second.", doLink),
 		parse("expect(condition: value, message: text = \"\")",

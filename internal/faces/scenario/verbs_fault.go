@@ -73,6 +73,10 @@ var faultArguments = map[fault.Argument]faultArgument{
 		}
 		return nil
 	}},
+	fault.Victim: {named: true, signature: "role: text?, contract: text?", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
+		o.Role, o.Contract = get[string](c, "role"), get[string](c, "contract")
+		return nil
+	}},
 	fault.Properties: {named: true, signature: linkProperties, read: func(c *call, _ *fault.Verb, o *fault.Order) (err error) {
 		if o.A != o.B { // else Check says so
 			o.Link, err = linkOf(c)

@@ -23,8 +23,12 @@ type Names func(types.Address) string
 
 // SystemNames are what people call the addresses that every chain has.
 func SystemNames() map[types.Address]string {
-	return map[types.Address]string{{}: "the chain", types.RegistryAddress: "registry", types.DispatcherAddress: "dispatcher",
-		types.VerifierAddress: "verifier", types.TreasuryAddress: "treasury", types.GovernanceAddress: "governance"}
+	names := map[types.Address]string{{}: "the chain"}
+	for _, name := range types.ContractNames() {
+		at, _ := types.ContractAddress(name)
+		names[at] = name
+	}
+	return names
 }
 
 // Trace prints what an execution did, below what it was.

@@ -18,8 +18,9 @@ func (n *Network) Info() api.Info {
 		panic("box: the genesis that the network runs on is invalid: " + err.Error())
 	}
 	return api.Info{ChainID: n.genesis.ChainID, Genesis: state.Root(), Version: n.config.Version, Strict: n.config.Strict, Auto: n.config.Auto,
-		Node:   n.hereName(),
-		Faucet: state.Params().FaucetWei}
+		Strategy: n.config.Strategy,
+		Node:     n.hereName(),
+		Faucet:   state.Params().FaucetWei}
 }
 
 // Nodes implements api.Backend.

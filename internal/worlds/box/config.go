@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
@@ -47,6 +48,7 @@ type Config struct {
 	Seed       *uint64
 	ChainID    uint64 // 0: 8011
 	Durability store.Durability
+	Strategy   roles.Strategy    // what becomes of a node whose role panics
 	History    uint64            // blocks that each archive keeps, history.MinHistory or more; 0: all
 	Strict     bool              // no cheats
 	Params     map[string]string // what differs from the defaults, by key

@@ -38,7 +38,7 @@ func (d Driven) Socket() netip.AddrPort { return d.network.links.socketOf(d.node
 
 // SetRules replaces what happens to the packets that it sends.
 func (d Driven) SetRules(rules map[netip.AddrPort]lossy.Rule) {
-	d.network.links.socketOf(d.node.Name).conn.SetRules(rules)
+	d.network.links.drive(d.node.Name, rules)
 }
 
 // Mute has it send nothing any more.
@@ -56,6 +56,11 @@ func (d Driven) Misbehave(kind string, counts *fault.Counts) error {
 // FailHost has its host of programs fail over an actor.
 func (d Driven) FailHost(actor types.Address, how string, counts *fault.Counts) {
 	d.node.programs.Fail(actor, how, counts)
+}
+
+// Upset has one of its actors panic or hang.
+func (d Driven) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	return d.node.Upset(o, counts, over)
 }
 
 // Pause has it make no blocks, or go on, as a whole network's operator decides.

@@ -78,6 +78,8 @@ func (r *Runner) do(o *fault.Order) (*Fault, error) {
 		return nil, nil
 	case "rejoin":
 		return r.rejoin(o)
+	case "panic", "hang":
+		return r.upset(o)
 	}
 	if !r.Running() {
 		return nil, fmt.Errorf("%s does not run: restart it first", r.Name)

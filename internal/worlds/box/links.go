@@ -15,8 +15,9 @@ type links struct {
 	mu      sync.Mutex
 	sockets map[string]*socket // the socket of each node
 	ruled   map[pair]*ruled
-	usual   *ruled // the links that no fault has set; nil: they are sound
-	cut     *Fault // the partition or bridge in force, or nil
+	driven  map[string]map[netip.AddrPort]lossy.Rule // of each node that is driven
+	usual   *ruled                                   // the links that no fault has set; nil: they are sound
+	cut     *Fault                                   // the partition or bridge in force, or nil
 	apart   func(a, b string) bool
 }
 
@@ -35,7 +36,7 @@ type socket struct {
 }
 
 func newLinks() *links {
-	return &links{sockets: map[string]*socket{}, ruled: map[pair]*ruled{}}
+	return &links{sockets: map[string]*socket{}, ruled: map[pair]*ruled{}, driven: map[string]map[netip.AddrPort]lossy.Rule{}}
 }
 
 // open enters a node's socket; the rules in force hold for it at once.
@@ -46,6 +47,18 @@ func (l *links) open(name string, conn Packets, at netip.AddrPort) {
 	if !l.sound() {
 		l.apply()
 	}
+	if rules := l.driven[name]; rules != nil {
+		conn.SetRules(rules)
+	}
+}
+
+// drive gives a node's socket, and those that it opens later, the rules that a driver
+// sets, who alone sets any.
+func (l *links) drive(name string, rules map[netip.AddrPort]lossy.Rule) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.driven[name] = rules
+	l.sockets[name].conn.SetRules(rules)
 }
 
 // sound reports whether no rule is in force. It is called with the lock held.

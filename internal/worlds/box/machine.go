@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 )
 
@@ -16,6 +17,8 @@ type machine struct {
 	process process
 	ice     *Fault // nil unless it is frozen
 	death   *Fault // of its crash while it is down, or nil
+	// restarts are those by supervision.
+	restarts roles.Restarts
 }
 
 // process is what a kind of node runs on its machine.

@@ -3,7 +3,6 @@ package box
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
@@ -86,8 +85,7 @@ func compose(o *origin) *Network {
 // runners.
 func (n *Network) start(ctx context.Context) error {
 	n.runtime.OnPanic = func(name string, value any, stack []byte) {
-		n.log.Error("a bug of devnet: a role panicked", "role", name, "panic", value, "stack", string(stack))
-		n.roleFailed(name, fmt.Errorf("a bug of devnet: %s panicked: %v", name, value))
+		n.log.Error("a bug of devnet: an actor panicked", "actor", name, "panic", value, "stack", string(stack))
 	}
 	for _, name := range n.names() {
 		node, err := newNode(n, name)

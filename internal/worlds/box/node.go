@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -51,8 +52,8 @@ func newNode(n *Network, name string) (*Node, error) {
 	one.mask, one.programs = mask, programs
 	config := node.Config{
 		Parts: node.Parts{Name: name, Signer: signer, Verifier: n.verifier, Clock: n.clock, Durability: n.config.Durability,
-			Overhear: n.config.Overhear},
-		Shell: validators.Config{Genesis: n.genesis, Unfit: n.unfit, Memo: n.memo, History: n.config.History,
+			Overhear: n.config.Overhear, Along: func(life uint64, f *roles.Failure) { n.along(name, life, f) }},
+		Shell: validators.Config{Genesis: n.genesis, Strategy: n.config.Strategy, Unfit: n.unfit, Memo: n.memo, History: n.config.History,
 			Booted: n.reports.booted(signer.Address()), Observe: n.reports.observe, Tell: n.reports.tell,
 			TellRunners: n.reports.gateway(signer.Address()), Dropped: n.reports.dropped},
 		Runtime: n.runtime, Book: n.book, Programs: programs, Log: n.log, WrapConn: lossyOf(n, name),
@@ -173,6 +174,7 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		status := node.Validator().Status()
 		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool
 		out.Counts = countsOf(&status)
+		out.DeadLetters, out.Restarted = status.Roles.DeadLetters, status.Roles.Restarted+status.Roles.Contracts
 		for _, c := range node.Validator().Connections() {
 			out.Runners = append(out.Runners, api.Connected{Runner: c.Runner, Accepting: c.Accepting, Changes: readmodel.Changes(c.Changes)})
 		}

@@ -105,6 +105,8 @@ func (w *orders) do(o *fault.Order) (*Fault, error) {
 			}
 			return nil, nil
 		})
+	case "panic", "hang":
+		return w.onNode(o, func(node *Node) (*Fault, error) { return node.upset(o) })
 	case "wipe":
 		return w.onNode(o, func(node *Node) (*Fault, error) {
 			if node.Started() {

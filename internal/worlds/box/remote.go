@@ -69,6 +69,8 @@ type Engine interface {
 	Freeze(*fault.Counts) error
 	Thaw() bool
 	Wipe(*fault.Counts) error // counts what is lost
+	// Upset has an actor panic or hang: byzantine.Upset says what is meant.
+	Upset(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 }
 
 // Validating is a validator and its machine: node.Validator says what is meant.
@@ -195,6 +197,16 @@ func (v localValidator) Endpoint() (string, error) { return "", nil }
 
 // Wipe implements Engine.
 func (v localValidator) Wipe(counts *fault.Counts) error { return wiped(&v.Machine, counts) }
+
+// Upset implements Engine.
+func (v localValidator) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	return byzantine.Upset(v.Validator, o, counts, over)
+}
+
+// Upset implements Engine.
+func (r localRunner) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	return byzantine.Upset(r.Runner, o, counts, over)
+}
 
 // wiped loses the files of a machine, and counts their bytes.
 func wiped(m *node.Machine, counts *fault.Counts) error {

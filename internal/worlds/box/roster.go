@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -95,17 +94,6 @@ func (r *roster) stopNodes() (errs []error) {
 		errs = append(errs, node.stop())
 	}
 	return errs
-}
-
-// roleFailed marks the node of a role that panicked.
-func (r *roster) roleFailed(role string, err error) {
-	name, _, _ := strings.Cut(role, "/")
-	if node := r.nodes.find(name); node != nil {
-		node.Fail(err)
-	}
-	if runner := r.runners.findRunner(name); runner != nil {
-		runner.Fail(err)
-	}
 }
 
 // unknown refuses a name that no node has, and says which there are.

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
@@ -88,9 +89,11 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		n.log.Warn("the connections of a runner are not written down", "node", name, "error", err)
 	}
 	runner := node.NewRunner(node.RunnerConfig{
-		Watch:   watch,
-		Parts:   node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock},
-		Shell:   runners.Config{ChainID: n.genesis.ChainID, MaxJobs: wallet.RunnerJobs, Tell: n.config.TellRunner},
+		Watch: watch,
+		Parts: node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock,
+			Along: func(life uint64, f *roles.Failure) { n.along(name, life, f) }},
+		Shell: runners.Config{ChainID: n.genesis.ChainID, MaxJobs: wallet.RunnerJobs, Tell: n.config.TellRunner,
+			Strategy: n.config.Strategy},
 		Runtime: n.runtime, Log: n.log, Turns: n.turns, WrapConn: socketOf(n, name), Wrap: wrap,
 		Chain: func() (env.ChainView, error) { return n.presence.watch.View(key.PublicKey()), nil },
 		Executor: func() (env.Executor, error) {

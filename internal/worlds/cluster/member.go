@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
@@ -39,6 +40,8 @@ type member struct {
 	away    atomic.Bool // off its network: nobody reaches it
 	showing atomic.Bool // a runner is being told what was seen
 	failure atomic.Pointer[error]
+	fallen  atomic.Int64           // how often a role that was told to panic took the node along in this life
+	felled  atomic.Pointer[string] // the role that did so last
 
 	mu     sync.Mutex
 	life   *life                         // nil while no process runs
@@ -79,8 +82,18 @@ func (m *member) Running() bool { return m.Started() && m.failure.Load() == nil 
 // Frozen implements box.Engine.
 func (m *member) Frozen() bool { return m.frozen.Load() }
 
-// Fail implements box.Engine.
-func (m *member) Fail(err error) { m.failure.Store(&err) }
+// Fail implements box.Engine. What a role that was told to panic has done is no fault of
+// the node.
+func (m *member) Fail(err error) {
+	most := int64(roles.MaxRestarts)
+	if m.crew.hosts.Strategy() == roles.Stop {
+		most = 0
+	}
+	if m.fallen.Load() > most {
+		err = fmt.Errorf("%w: %w", err, &roles.Failure{Role: *m.felled.Load(), Reason: &roles.Ordered{}, Strategy: m.crew.hosts.Strategy()})
+	}
+	m.failure.Store(&err)
+}
 
 // Failure implements box.Engine.
 func (m *member) Failure() error {
@@ -101,6 +114,7 @@ func (m *member) begin() (*life, control.Hello, error) {
 	m.life, m.before, m.told = l, map[int][fault.Effects]int64{}, ""
 	m.mu.Unlock()
 	m.failure.Store(nil)
+	m.fallen.Store(0)
 	if err := m.crew.launch(m.identity.Name); err != nil {
 		l.end()
 		m.mu.Lock()
@@ -287,6 +301,21 @@ func (m *member) order(counts *fault.Counts, o fault.Order) error {
 		return nil // a new process is sound
 	}
 	return m.client.Order(m.crew.ctx, m.crew.number(counts), o)
+}
+
+// Upset implements box.Engine. What a panic did is counted at once: its process may end.
+func (m *member) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	if !m.answers() {
+		return fmt.Errorf("%s does not answer", m.identity.Name)
+	}
+	m.crew.whenOver(counts, func() { over(0) })
+	if err := m.order(counts, *o); err != nil {
+		return err
+	}
+	m.count()
+	m.felled.Store(&o.Role)
+	m.fallen.Add(counts.Ended.Load())
+	return nil
 }
 
 // mute has the node fall silent at once: to be killed takes some carriers a while.

@@ -14,13 +14,16 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
@@ -38,6 +41,9 @@ type Parts struct {
 	// keep the frame, must not change it, and is called on the loops that send: it
 	// must be quick. It may be nil.
 	Overhear func(from types.Address, frame []byte)
+	// Along is told that a role takes the node along, and in which life (Life), on a loop
+	// of the node: it must only hand on. Nil: the node has failed, whatever its strategy.
+	Along func(life uint64, f *roles.Failure)
 }
 
 // Machine is what a node of any kind runs on. It outlives the processes that run
@@ -49,11 +55,13 @@ type Machine struct {
 	parts   Parts
 	disk    disk
 	started atomic.Bool
+	life    atomic.Uint64 // processes so far
 	frozen  atomic.Bool
 	failure atomic.Pointer[error]
-	past    *error // the failure of the process before, while one boots
-	loops   *loops // nil while no process runs
-	gate    *gate  // of the process that runs, or ran last; nil before the first
+	past    *error        // the failure of the process before, while one boots
+	loops   *loops        // nil while no process runs
+	over    chan struct{} // closed when the process that runs, or ran last, is to end; nil before the first
+	gate    *gate         // of the process that runs, or ran last; nil before the first
 }
 
 // Identity is who a node is, wherever it runs.
@@ -77,7 +85,8 @@ func (m *Machine) assemble(p Parts) {
 // must be open.
 func (m *Machine) boot() env.Base {
 	m.past = m.failure.Swap(nil)
-	m.loops, m.gate = newLoops(), &gate{}
+	m.life.Add(1)
+	m.loops, m.gate, m.over = newLoops(), &gate{}, make(chan struct{})
 	return env.Base{Clock: m.parts.Clock, Loops: m.loops, Signer: m.parts.Signer, Verifier: m.parts.Verifier, Log: m.disk.log}
 }
 
@@ -89,6 +98,7 @@ func (m *Machine) begun() {
 
 // ending says that the process is to end, and whether its roles had begun.
 func (m *Machine) ending() (begun bool) {
+	m.letGo()
 	m.Thaw()
 	return m.started.Swap(false)
 }
@@ -128,10 +138,52 @@ func (m *Machine) Failure() error {
 	return nil
 }
 
+// Life is the number of the process that runs, or ran last.
+func (m *Machine) Life() uint64 { return m.life.Load() }
+
+// letGo ends what waits for time to pass in the process.
+func (m *Machine) letGo() {
+	if m.over == nil {
+		return
+	}
+	select {
+	case <-m.over:
+	default:
+		close(m.over)
+	}
+}
+
+// waits returns what lets time pass in the process that boots, until that is to end.
+func (m *Machine) waits() func(time.Duration) {
+	over := m.over
+	return func(d time.Duration) {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-over:
+		}
+	}
+}
+
+// falls returns what is told that the process that boots stops by itself.
+func (m *Machine) falls() func(error) {
+	life := m.Life()
+	return func(err error) {
+		var along *roles.Failure
+		if m.parts.Along != nil && errors.As(err, &along) {
+			m.parts.Along(life, along)
+			return
+		}
+		m.Fail(err)
+	}
+}
+
 // Kill ends the roles as kill -9 ends a process: after the step they are in, all at
 // once, and they are not told. Who calls it stops the node then, which writes and
 // sends nothing any more.
 func (m *Machine) Kill() {
+	m.letGo()
 	if m.loops != nil {
 		m.loops.kill()
 	}

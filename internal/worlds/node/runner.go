@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/runners"
@@ -17,8 +19,8 @@ import (
 // Files, Durability and Overhear: a runner keeps nothing.
 type RunnerConfig struct {
 	Parts
-	// Shell is what the runner is told beside its environment. Of its fields, Name and
-	// Log are filled in here.
+	// Shell is what the runner is told beside its environment. Of its fields, Name, Log
+	// and OnFailure are filled in here.
 	Shell   runners.Config
 	Runtime *roles.Runtime
 	// Listen is host:port of its socket; port 0 takes a free one, which it keeps when
@@ -89,7 +91,7 @@ func (r *Runner) Start() error {
 	}
 	given.Connections, given.Chain, given.Polls = r.gate.connections(given.Connections), r.gate.chain(given.Chain), r.gate.polls(given.Polls)
 	shell := c.Shell
-	shell.Name, shell.Log = r.Name, c.Log
+	shell.Name, shell.Log, shell.OnFailure = r.Name, c.Log, r.falls()
 	started, err := runners.Start(c.Runtime, shell, given)
 	if err != nil { // it has closed what it was given
 		return errors.Join(err, r.halt())
@@ -117,6 +119,15 @@ func (r *Runner) Stop() error {
 	}
 	return r.halt()
 }
+
+// Upset has the role of the running runner panic or hang: runners.Runner says what is
+// meant.
+func (r *Runner) Upset(role string, hang time.Duration, order *roles.Ordered) error {
+	return r.shell.Load().Upset(role, hang, order)
+}
+
+// Contracts is nil: a runner has none.
+func (r *Runner) Contracts() *fault.Contracts { return nil }
 
 // Shell is the running runner, or the one that ran last; nil before the first.
 func (r *Runner) Shell() *runners.Runner { return r.shell.Load() }

@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"net"
 	"sync/atomic"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
@@ -48,6 +50,8 @@ type Validator struct {
 	socket  *quic.Transport                      // nil while it is closed
 	runners *connections.Gateway                 // of the runners that dial the socket
 	shell   atomic.Pointer[validators.Validator] // stays readable when the node is stopped
+	// contracts are those of the process that runs, or ran last.
+	contracts atomic.Pointer[fault.Contracts]
 }
 
 // NewValidator makes a validator and opens its socket, so that others know where it
@@ -104,7 +108,9 @@ func (v *Validator) Start(bootstrap []types.Validator) error {
 	}
 	given.Mesh, given.Connections = v.gate.mesh(given.Mesh), v.gate.connections(given.Connections)
 	shell := c.Shell
-	shell.Name, shell.Log, shell.Bootstrap, shell.Lost, shell.OnFailure = v.Name, c.Log, bootstrap, v.Lost, v.Fail
+	contracts := &fault.Contracts{Wait: v.waits()}
+	given.Contracts = contracts
+	shell.Name, shell.Log, shell.Bootstrap, shell.Lost, shell.OnFailure = v.Name, c.Log, bootstrap, v.Lost, v.falls()
 	started, err := validators.Start(c.Runtime, shell, given)
 	if err != nil {
 		return v.closed(err)
@@ -113,6 +119,7 @@ func (v *Validator) Start(bootstrap []types.Validator) error {
 		c.Log.Warn("a crash had interrupted the last write to the log of votes; what was left of it is cut off", "node", v.Name, "bytes", cut)
 	}
 	v.shell.Store(started)
+	v.contracts.Store(contracts)
 	v.begun()
 	return nil
 }
@@ -130,6 +137,7 @@ func (v *Validator) closed(why error) error {
 func (v *Validator) Stop() (err error) {
 	if v.ending() {
 		v.shell.Load().Stop()
+		v.contracts.Load().End()
 	}
 	if v.socket != nil {
 		err = v.socket.Close()
@@ -140,6 +148,15 @@ func (v *Validator) Stop() (err error) {
 
 // Shell is the running validator, or the one that ran last; nil before the first.
 func (v *Validator) Shell() *validators.Validator { return v.shell.Load() }
+
+// Upset has a role of the running validator panic or hang: validators.Validator says what
+// is meant.
+func (v *Validator) Upset(role string, hang time.Duration, order *roles.Ordered) error {
+	return v.shell.Load().Upset(role, hang, order)
+}
+
+// Contracts are those of the running validator.
+func (v *Validator) Contracts() *fault.Contracts { return v.contracts.Load() }
 
 // Store is the open store, or nil: memory is open from the first Open on.
 func (v *Validator) Store() env.Store { return v.disk.store }

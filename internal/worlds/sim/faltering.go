@@ -126,6 +126,12 @@ func (c *crew) Drop(name string) (*Effect, error) {
 	r := c.receipt("drop", name)
 	r.Cut, r.Ended = one.process.live(), 1
 	one.death = r
+	c.fell(one)
+	return r, nil
+}
+
+// fell ends a runner's process, whose connections close without a Goodbye.
+func (c *crew) fell(one *node) {
 	for s := one.process.connections.first; s != nil; s = s.next {
 		s.close(connection.CodeDone, "")
 	}
@@ -133,8 +139,7 @@ func (c *crew) Drop(name string) (*Effect, error) {
 	c.trace.plain(c.now, kindCrash, one)
 	one.process.kill()
 	c.reap()
-	c.unface(name)
-	return r, nil
+	c.unface(one.name)
 }
 
 // rejoining is a runner that comes back when a height is final.

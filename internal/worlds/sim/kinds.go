@@ -14,7 +14,9 @@ func (l *process) base() env.Base {
 
 // validator is the world as a validator sees it.
 func (l *process) validator() env.Validator {
-	return env.Validator{Base: l.base(), Mesh: &transport{l}, Store: &nodeStore{l}, Programs: l.node.host(), Connections: l.gateway()}
+	l.contracts = &fault.Contracts{Wait: l.node.wait}
+	return env.Validator{Base: l.base(), Contracts: l.contracts, Mesh: &transport{l}, Store: &nodeStore{l}, Programs: l.node.host(),
+		Connections: l.gateway()}
 }
 
 // AddNode adds a machine for a validator; World.Boot starts a process on it. The

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
 	"github.com/cowboyinc/devnet/runners"
@@ -41,6 +42,7 @@ type NetworkConfig struct {
 	Rewrite    int64            // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
 	Sample     types.Height     // heights between full audits by the oracles; 16
 	Unjudged   bool             // no oracle watches
+	Strategy   roles.Strategy   // what becomes of a node whose role panics
 	Keeps      bool             // keep what the oracles are told, so that a network from its rest is judged as well
 	Answers    *Answers         // of runners, as a test gives them; nil: they do what the jobs say
 	From       *Rest            // begin as that network of an equal configuration was at rest; nil: at genesis
@@ -219,11 +221,12 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
 			RewriteBytes: n.config.Rewrite, Head: n.woken(name),
 			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
-			OnFailure: n.failed}, node)
+			Strategy: n.config.Strategy, OnFailure: func(err error) { n.ended(name, err) }}, node)
 		if err != nil {
 			return nil, err
 		}
 		n.running[name] = v
+		n.find(name).process.supervisor = v
 		head := v.Head()
 		if !n.config.Unjudged {
 			address, root := n.keys[name].Address(), head.State.Root()

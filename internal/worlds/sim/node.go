@@ -45,6 +45,7 @@ type node struct {
 
 	programs *fault.Programs           // nil where there are none
 	broken   map[types.Address]*Effect // the effects of failing hosts, by actor
+	restarts roles.Restarts            // by supervision
 }
 
 // process is one run of a node's program, from boot to stop or crash.
@@ -68,6 +69,7 @@ type process struct {
 	polled func(runner *node, q polling.Question, answer func(polling.Answer))
 	// executor does a runner's jobs; nil where none is.
 	executor *doer
+	supervised
 }
 
 // roleLoop is the world's loop as one role of one process sees it.
@@ -216,6 +218,9 @@ func (l *process) kill() {
 	}
 	l.dead, l.diedAt, w.troubled = true, w.now, true
 	n := l.node
+	if l.contracts != nil {
+		l.contracts.End()
+	}
 	n.process, n.held, n.runs, n.frozen, n.crashes = nil, nil, nil, nil, nil
 	n.disk.crash()
 	kept := w.runnable[:0]

@@ -41,7 +41,7 @@ func (n *Network) Do(o fault.Order) (fault.Effect, error) {
 }
 
 // ofMachine are the verbs that do the same to a node of any kind, or to links.
-var ofMachine = map[string]bool{"freeze": true, "thaw": true, "bridge": true}
+var ofMachine = map[string]bool{"freeze": true, "thaw": true, "bridge": true, "panic": true, "hang": true}
 
 // do does an order that is sound, of nodes that are there. The receipt is nil
 // where the verb leaves none.
@@ -70,6 +70,8 @@ func (n *Network) do(o *fault.Order) (*Effect, error) {
 		return n.SyncLies(o.Node, o.On), nil
 	case "host_fail":
 		return n.HostFail(o.Node, o.Actor, o.How)
+	case "panic", "hang":
+		return n.Upset(o)
 	case "clock_skew":
 		return n.ClockSkew(o.Node, o.Skew), nil
 	case "misbehave":

@@ -73,11 +73,12 @@ func (c *crew) bootRunner(name string) Boot[env.Runner] {
 		}
 		node = c.faced(name, node)
 		r, err := runners.Start(c.Runtime(), runners.Config{Name: name, ChainID: c.config.ChainID, MaxJobs: wallet.RunnerJobs, Log: log,
-			Tell: c.config.Told}, node)
+			Tell: c.config.Told, Strategy: c.config.Strategy, OnFailure: func(err error) { c.ended(name, err) }}, node)
 		if err != nil {
 			return nil, err
 		}
 		c.working[name] = r
+		c.find(name).process.supervisor = r
 		return r.Stop, nil
 	}
 }

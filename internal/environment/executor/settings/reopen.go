@@ -26,6 +26,7 @@ func Reopen(path string, former *Runner) (*Runner, error) {
 		{"name", next.Name == former.Name}, {"key", next.Key.Address() == former.Key.Address()}, {"api", next.API == former.API},
 		{"also", slices.Equal(next.Also, former.Also)}, {"driver", next.Driver == former.Driver}, {"control", next.Control == former.Control},
 		{"max_concurrent_jobs", next.Jobs == former.Jobs}, {"poll_ms", next.PollEvery == former.PollEvery},
+		{"supervision", next.Strategy == former.Strategy},
 	} {
 		if !one.same {
 			next.Executor.Close()

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/executor/llm"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
 // Limits of a configuration.
@@ -35,6 +36,7 @@ const (
 // file is the configuration as it is written.
 type file struct {
 	Name         string   `toml:"name"`
+	Strategy     string   `toml:"supervision"`
 	Key          string   `toml:"key"`
 	KeyFile      string   `toml:"key_file"`
 	API          string   `toml:"api"`
@@ -66,6 +68,7 @@ type Runner struct {
 	PollEvery time.Duration
 	Executor  *executor.Set
 	Manual    *custom.Manual // nil where it has no executor manual
+	Strategy  roles.Strategy // when its role panics
 }
 
 // Open reads a configuration and opens its executors. Its errors are
@@ -135,6 +138,9 @@ func (o *opener) open() (*Runner, error) {
 		if config.MaxWall, err = time.ParseDuration(text); err != nil || config.MaxWall < time.Second || config.MaxWall > executor.MaxWall {
 			return nil, o.Fault(fmt.Sprintf("%.40q is no time from 1s to %v", text, executor.MaxWall), "max_wall_time")
 		}
+	}
+	if r.Strategy, err = roles.ParseStrategy(o.file.Strategy); err != nil {
+		return nil, o.Fault(err.Error(), "supervision")
 	}
 	if config.Kinds, err = o.kinds(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -63,6 +64,7 @@ func (f *Front) Ready(ctx context.Context) model.Ready {
 		}
 	}
 	if len(answers) == 0 {
+		m.Strategy = roles.Restart.String()
 		m.Stalled, m.Blocked = "no validator answers", true
 	}
 	if !m.Ready {

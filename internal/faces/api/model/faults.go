@@ -8,13 +8,15 @@ type FaultRequest struct {
 	Kind  string `json:"kind,omitempty" maxLength:"32" doc:"Of misbehave: equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, forge, flood, passes_over, fabricate_presence, suppress_presence, misshape_presence, choose_votes, false_commit, false_cancel, withhold_result, double_assign; of a runner wrong_result, late_result, duplicate_result, no_reveal, bad_signature, replay_nonce, reject; or honest to end it."`
 	On    bool   `json:"on,omitempty" doc:"For disk_fail, sync_lies, blackhole and saturate: true begins it, false ends it."`
 	Skew  string `json:"skew,omitempty" maxLength:"32" doc:"Of clock_skew: a duration."`
-	Delay string `json:"delay,omitempty" maxLength:"32" doc:"For slow, disk_slow and cpu_slow: a duration; 0s ends it."`
+	Delay string `json:"delay,omitempty" maxLength:"32" doc:"For slow, disk_slow and cpu_slow: a duration; 0s ends it. Of hang: how long it hangs, 1ms to 1m0s."`
 	Up    string `json:"up,omitempty" maxLength:"32" doc:"Of flap: how long connections stay, a duration."`
 	Down  string `json:"down,omitempty" maxLength:"32" doc:"Of flap: how long they are gone, a duration."`
 	Times int    `json:"times,omitempty" minimum:"0" maximum:"1000" doc:"Of flap: how often."`
 
-	Add    []string `json:"add,omitempty" maxItems:"64" doc:"For capability: the runner says that it offers these from now on; entitlement:NAME is a pool."`
-	Remove []string `json:"remove,omitempty" maxItems:"64" doc:"For capability: it says that it does not offer these any more."`
+	Add      []string `json:"add,omitempty" maxItems:"64" doc:"For capability: the runner says that it offers these from now on; entitlement:NAME is a pool."`
+	Remove   []string `json:"remove,omitempty" maxItems:"64" doc:"For capability: it says that it does not offer these any more."`
+	Role     string   `json:"role,omitempty" maxLength:"32" doc:"Of panic and hang: archive, execution, consensus, intake, gateway or parent of a validator, runner or parent of a runner."`
+	Contract string   `json:"contract,omitempty" maxLength:"32" doc:"Of panic and hang of a validator, in place of a role: registry, dispatcher, verifier, treasury or governance."`
 
 	AfterBlocks uint64 `json:"after_blocks,omitempty" maximum:"1000000" doc:"Of rejoin: how many blocks later."`
 	NewIdentity bool   `json:"new_identity,omitempty" doc:"Of rejoin: under another key, which is registered then."`

@@ -304,6 +304,8 @@ type Validator struct {
 	Elsewhere   bool            `json:"elsewhere,omitempty" doc:"True if another process runs it than the one that answers. Then running is whether the two are connected; height, state_root, view, connections and runners are absent."`
 	Connections int             `json:"connections" required:"false" doc:"Live connections to other validators."`
 	Runners     int             `json:"runners" required:"false" doc:"Runners that are connected to it."`
+	DeadLetters uint64          `json:"dead_letters" required:"false" doc:"Events for roles of it that had stopped, since it started."`
+	Restarted   uint64          `json:"restarted" required:"false" doc:"Roles and contracts of it that panicked and were made again, since it started."`
 }
 
 // MarshalJSON omits the fields that are unknown for a validator elsewhere: a height of 0
@@ -321,6 +323,8 @@ func (v Validator) MarshalJSON() ([]byte, error) {
 		View        unknown `json:"view,omitempty"`
 		Connections unknown `json:"connections,omitempty"`
 		Runners     unknown `json:"runners,omitempty"`
+		DeadLetters unknown `json:"dead_letters,omitempty"`
+		Restarted   unknown `json:"restarted,omitempty"`
 	}{plain: plain(v)})
 }
 
@@ -352,20 +356,21 @@ type ReadyNode struct {
 
 // Ready is the answer of GET /ready.
 type Ready struct {
-	Ready   bool         `json:"ready"`
-	ChainID uint64       `json:"chain_id"`
-	Genesis types.Hash   `json:"genesis" doc:"State root of genesis: two networks with the same one began alike."`
-	Height  types.Height `json:"height" doc:"Highest final height among running nodes."`
-	Paused  bool         `json:"paused" doc:"True while no blocks are made since somebody paused the network."`
-	Node    string       `json:"node,omitempty" doc:"The validator that answers, where the others run elsewhere; of those it knows whether they are connected."`
-	Strict  bool         `json:"strict" doc:"True where everything under /devnet and the faucet is refused."`
-	Version string       `json:"version"`
-	Nodes   []ReadyNode  `json:"nodes"`
-	SinceMS uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
-	Stalled string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
-	Blocked bool         `json:"blocked,omitempty" doc:"True where no block can be made before somebody does something; stalled says what."`
-	Trouble []string     `json:"troubles" doc:"What validators met lately that blocks went on without, such as programs over which their hosts fail."`
-	Error   *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
+	Ready    bool         `json:"ready"`
+	ChainID  uint64       `json:"chain_id"`
+	Genesis  types.Hash   `json:"genesis" doc:"State root of genesis: two networks with the same one began alike."`
+	Height   types.Height `json:"height" doc:"Highest final height among running nodes."`
+	Paused   bool         `json:"paused" doc:"True while no blocks are made since somebody paused the network."`
+	Node     string       `json:"node,omitempty" doc:"The validator that answers, where the others run elsewhere; of those it knows whether they are connected."`
+	Strict   bool         `json:"strict" doc:"True where everything under /devnet and the faucet is refused."`
+	Version  string       `json:"version"`
+	Strategy string       `json:"supervision" enum:"restart,stop" doc:"It decides after a panic of a role: restart makes the role again, or starts the node again from its disk; stop leaves the node down."`
+	Nodes    []ReadyNode  `json:"nodes"`
+	SinceMS  uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
+	Stalled  string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
+	Blocked  bool         `json:"blocked,omitempty" doc:"True where no block can be made before somebody does something; stalled says what."`
+	Trouble  []string     `json:"troubles" doc:"What validators met lately that blocks went on without, such as programs over which their hosts fail."`
+	Error    *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
 }
 
 // Faucet is the answer of POST /faucet.

@@ -42,7 +42,7 @@ type TraceFee struct {
 type TraceCall struct {
 	Actor       types.Address `json:"actor"`
 	Name        string        `json:"name" doc:"Of the actor; empty where it has none."`
-	Code        types.Hash    `json:"code_hash"`
+	Code        types.Hash    `json:"code_hash" doc:"Zero of a contract, whose code is the chain's own."`
 	Kind        string        `json:"kind" enum:"init,call,timer,read" doc:"As context() has it."`
 	Sender      types.Address `json:"sender"`
 	Owner       types.Address `json:"owner"`

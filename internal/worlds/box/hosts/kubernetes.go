@@ -215,7 +215,7 @@ func (n *Network) egress() object {
 // role is what the pods of validators and of runners differ in.
 type role struct{ set, kind, flags, resources, probe, maps, home, claim string }
 
-var roles = map[bool]role{ // by whether it is a validator
+var kinds = map[bool]role{ // by whether it is a validator
 	true: {set: validatorSet, kind: "validator",
 		resources: `          requests: {cpu: 100m, memory: 256Mi}
           limits: {cpu: "2", memory: 4Gi, ephemeral-storage: 2Gi}
@@ -248,7 +248,7 @@ var roles = map[bool]role{ // by whether it is a validator
 // statefulSet is the pod of one node. Validators are spread over the machines of a cluster,
 // since one of them could otherwise take the quorum along.
 func (n *Network) statefulSet(node Node) object {
-	r := roles[node.Endpoint != ""]
+	r := kinds[node.Endpoint != ""]
 	unsatisfiable := "ScheduleAnyway"
 	if r.set == validatorSet {
 		unsatisfiable = "DoNotSchedule"

@@ -61,7 +61,7 @@ func (n *Network) reopenValidator(dir, name string) error {
 	if n.Genesis == nil {
 		n.Genesis = genesis
 		plan.Seed, plan.Driver = set.Config.Seed, set.Driver
-		plan.Chain = box.Config{Durability: set.Config.Durability, History: set.Config.History}
+		plan.Chain = box.Config{Durability: set.Config.Durability, History: set.Config.History, Strategy: set.Config.Strategy}
 	}
 	if set.Driver != plan.Driver {
 		return fmt.Errorf("%s has another driver than %s: who drives one of a network drives all", name, n.Validators[0].Name)

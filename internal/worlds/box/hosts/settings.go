@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -32,6 +33,7 @@ type file struct {
 	Python     string   `toml:"python"`
 	Durability string   `toml:"durability"`
 	History    int64    `toml:"history"`
+	Strategy   string   `toml:"supervision"`
 	Driver     string   `toml:"driver"`
 	Endpoint   string   `toml:"endpoint"` // of one that is not of genesis
 
@@ -115,6 +117,11 @@ func (o *opener) keeps(v *Validator) error {
 		return o.Fault(fmt.Sprintf("%d is too few: at least %d blocks, or 0 for all", o.History, history.MinHistory), "history")
 	}
 	v.Config.History = uint64(o.History)
+	strategy, err := roles.ParseStrategy(o.Strategy)
+	if err != nil {
+		return o.Fault(err.Error(), "supervision")
+	}
+	v.Config.Strategy = strategy
 	if v.Driver = o.Driver; v.Driver != "" {
 		if err := configfile.CheckSecret(v.Driver); err != nil {
 			return o.Fault(err.Error(), "driver")

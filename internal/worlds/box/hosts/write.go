@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
@@ -152,6 +153,7 @@ func (n *Network) validatorSettings(v Node) string {
 	if n.plan.Chain.History > 0 {
 		fmt.Fprintf(&b, "history = %d\n", n.plan.Chain.History)
 	}
+	b.WriteString(n.supervision())
 	signs := n.plan.Seed != nil && !n.plan.Chain.Strict
 	if signs {
 		fmt.Fprintf(&b, "seed = \"%d\" # of the named accounts, for which the API signs\n", *n.plan.Seed)
@@ -185,6 +187,17 @@ func (n *Network) names() string {
 	return b.String()
 }
 
+// Strategy is what becomes of a node whose role panics.
+func (n *Network) Strategy() roles.Strategy { return n.plan.Chain.Strategy }
+
+// supervision is the setting of it, where it is not the usual one.
+func (n *Network) supervision() string {
+	if n.plan.Chain.Strategy == roles.Restart {
+		return ""
+	}
+	return fmt.Sprintf("supervision = %q # what becomes of the node when a role of it panics\n", n.plan.Chain.Strategy)
+}
+
 // runnerSettings offer what a genesis registers its runners with.
 func (n *Network) runnerSettings(r Node) string {
 	var b strings.Builder
@@ -193,6 +206,7 @@ func (n *Network) runnerSettings(r Node) string {
 		fmt.Fprintf(&b, "also = [\"%s\"] # asked where api does not go on\n", strings.Join(r.Also, `", "`))
 	}
 	fmt.Fprintf(&b, "max_concurrent_jobs = %d\n", wallet.RunnerJobs)
+	b.WriteString(n.supervision())
 	if n.plan.Driver != "" {
 		fmt.Fprintf(&b, "driver = %q # the secret of who drives the network\ncontrol = %q\n", n.plan.Driver, r.HTTP)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -66,7 +67,7 @@ func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) 
 	seed := c.Seed
 	s := &Stage{ctx: ctx, name: name, judge: newJudge(c.Trace, c.Timeline)}
 	config := box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime,
-		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params}
+		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params, Strategy: c.Strategy}
 	s.judge.attend(&config)
 	if prepare != nil {
 		var err error
@@ -200,11 +201,17 @@ func (s *Stage) Violation() error {
 		}
 	}
 	for _, node := range s.List() {
-		if err := node.Failure(); err != nil {
+		if err := node.Failure(); err != nil && !ordered(err) {
 			return fmt.Errorf("%s stopped by itself: %w", node.Name, err)
 		}
 	}
 	return nil
+}
+
+// ordered reports whether a node stopped because a script had a role of it panic.
+func ordered(err error) bool {
+	var along *roles.Failure
+	return errors.As(err, &along) && roles.OrderOf(along.Reason) != nil
 }
 
 // Check implements scenario.Backend.

@@ -1,10 +1,12 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -45,6 +47,36 @@ func (r *register) end(e *entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e.over = true
+}
+
+// panicPatience is how long a driver waits for a role that is told to panic, which comes
+// to that behind what waits for it.
+const panicPatience = 2 * time.Second
+
+// upset has an actor panic or hang. It waits for the panic of a role, so that the driver
+// hears of it before the process ends for that.
+func (r *register) upset(ctx context.Context, o *fault.Order, e *entry,
+	do func(*fault.Order, *fault.Counts, func(time.Duration)) error) error {
+	done := make(chan struct{})
+	err := do(o, &e.counts, func(after time.Duration) {
+		if after > 0 {
+			time.AfterFunc(after, func() { r.end(e) })
+		} else {
+			r.end(e)
+		}
+		close(done)
+	})
+	if err != nil || o.Verb != "panic" || o.Role == "" {
+		return err
+	}
+	late := time.NewTimer(panicPatience)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	return nil
 }
 
 // list is what each fault did so far, by number.

@@ -6,10 +6,14 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
+	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
@@ -24,8 +28,12 @@ type DrivenRunner struct {
 	manual *custom.Manual
 	mask   *byzantine.RunnerMask
 	held   *held
-	conn   *lossy.Conn
 	socket netip.AddrPort
+	reload func() (added, removed []string, err error)
+
+	mu    sync.Mutex
+	conn  *lossy.Conn                   // of the process that runs, or ran last; guarded by mu, as rules
+	rules map[netip.AddrPort]lossy.Rule // as they were set last
 }
 
 // DriveRunner makes a runner that is to be opened one that is driven by who bears a
@@ -33,13 +41,21 @@ type DrivenRunner struct {
 func DriveRunner(config *node.RunnerConfig, secret string, clock *clock.Clock, manual *custom.Manual) *DrivenRunner {
 	d := &DrivenRunner{seat: NewRunnerSeat(secret), clock: clock, manual: manual}
 	config.WrapConn = func(socket net.PacketConn) net.PacketConn {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		d.conn = lossy.Wrap(socket, rand.Uint64())
+		d.conn.SetRules(d.rules)
 		d.socket = socket.LocalAddr().(*net.UDPAddr).AddrPort()
 		return d.conn
 	}
 	config.Wrap = func(given env.Runner) env.Runner {
 		d.mask, given = byzantine.NewRunnerMask(given)
+		shown := types.Height(0)
+		if d.held != nil {
+			shown = d.held.seen()
+		}
 		d.held = holdBack(given.Executor)
+		d.held.show(shown)
 		given.Executor = d.held
 		return given
 	}
@@ -56,11 +72,40 @@ func (d *DrivenRunner) Begin(r *node.Runner, at string, reload func() (added, re
 	if err != nil {
 		return fmt.Errorf("its driver cannot be answered at %s: %w", at, err)
 	}
-	d.seat.Begin(Runner{Name: r.Name, Shell: r.Shell(), Mask: d.mask, Socket: d.socket, SetRules: d.conn.SetRules, Mute: d.conn.Kill,
-		Clock: d.clock, Manual: d.manual, Show: d.held.show, Reload: reload})
+	d.reload = reload
+	d.seat.Begin(d.runner(r))
 	d.server = d.seat.Server()
 	go func() { _ = d.server.Serve(listener) }() // it ends with Close
 	return nil
+}
+
+// Again answers for the next process of the runner, whose executor manual is another.
+func (d *DrivenRunner) Again(r *node.Runner, manual *custom.Manual) {
+	if d != nil {
+		d.manual = manual
+		d.seat.Again(d.runner(r))
+	}
+}
+
+func (d *DrivenRunner) runner(r *node.Runner) Runner {
+	return Runner{Name: r.Name, Shell: r.Shell(), Mask: d.mask, Socket: d.socket, SetRules: d.setRules, Mute: d.silence,
+		Clock: d.clock, Manual: d.manual, Show: d.held.show, Reload: d.reload,
+		Upset: func(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+			return byzantine.Upset(r, o, counts, over)
+		}}
+}
+
+func (d *DrivenRunner) setRules(rules map[netip.AddrPort]lossy.Rule) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rules = rules
+	d.conn.SetRules(rules)
+}
+
+func (d *DrivenRunner) silence() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.conn.Kill()
 }
 
 // Close answers nobody any more.

@@ -74,6 +74,13 @@ func (h *held) show(height types.Height) {
 	}
 }
 
+// seen is the height up to which the driver has seen the chain.
+func (h *held) seen() types.Height {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.shown
+}
+
 // Cancel implements env.Executor.
 func (h *held) Cancel(id execution.ID) {
 	h.mu.Lock()

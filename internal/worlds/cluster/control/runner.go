@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -26,16 +27,18 @@ type Runner struct {
 	Socket   netip.AddrPort
 	SetRules func(map[netip.AddrPort]lossy.Rule)
 	Mute     func() // it sends nothing any more
-	Clock    *clock.Clock
-	Manual   *custom.Manual     // nil: nothing is answered by hand
-	Show     func(types.Height) // the driver has seen the blocks up to it
-	Reload   func() (added, removed []string, err error)
+	// Upset has an actor panic or hang: byzantine.Upset says what is meant.
+	Upset  func(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
+	Clock  *clock.Clock
+	Manual *custom.Manual     // nil: nothing is answered by hand
+	Show   func(types.Height) // the driver has seen the blocks up to it
+	Reload func() (added, removed []string, err error)
 }
 
 // RunnerSeat is the seat of a runner. It answers from Begin on.
 type RunnerSeat struct {
 	*seat
-	runner Runner
+	runner atomic.Pointer[Runner]
 }
 
 // NewRunnerSeat makes the seat of a runner whose driver bears a secret.
@@ -54,18 +57,24 @@ func NewRunnerSeat(secret string) *RunnerSeat {
 
 // Begin lets it answer for a runner that runs.
 func (s *RunnerSeat) Begin(r Runner) {
-	s.runner, s.seat.rules, s.seat.mute = r, r.SetRules, r.Mute
+	s.seat.rules, s.seat.mute = r.SetRules, r.Mute
+	s.Again(r)
 	s.begin()
 }
 
+// Again lets it answer for the next process of that runner.
+func (s *RunnerSeat) Again(r Runner) { s.runner.Store(&r) }
+
+func (s *RunnerSeat) at() *Runner { return s.runner.Load() }
+
 func (s *RunnerSeat) hello(context.Context, empty) (Hello, error) {
-	return Hello{Life: s.life, Name: s.runner.Name, Address: s.runner.Shell.Status().Address, Socket: reached(s.runner.Socket).String()}, nil
+	return Hello{Life: s.life, Name: s.at().Name, Address: s.at().Shell.Status().Address, Socket: reached(s.at().Socket).String()}, nil
 }
 
 func (s *RunnerSeat) status(context.Context, empty) (out RunnerStatus, err error) {
-	out.Status = s.runner.Shell.Status()
-	if s.runner.Manual != nil {
-		out.Waiting = s.runner.Manual.Waiting()
+	out.Status = s.at().Shell.Status()
+	if s.at().Manual != nil {
+		out.Waiting = s.at().Manual.Waiting()
 	}
 	return out, nil
 }
@@ -74,28 +83,28 @@ func (s *RunnerSeat) clock(_ context.Context, r clockRequest) (empty, error) {
 	if r.Offset.Abs() > MaxOffset {
 		return empty{}, fmt.Errorf("a clock is put ahead by at most %v", MaxOffset)
 	}
-	s.runner.Clock.SetOffset(r.Offset)
+	s.at().Clock.SetOffset(r.Offset)
 	return empty{}, nil
 }
 
 func (s *RunnerSeat) answer(_ context.Context, r answerRequest) (empty, error) {
-	if s.runner.Manual == nil {
+	if s.at().Manual == nil {
 		return empty{}, errors.New("this runner has no executor manual")
 	}
-	if err := s.runner.Manual.Answer(r.Job, r.Result); err != nil {
+	if err := s.at().Manual.Answer(r.Job, r.Result); err != nil {
 		return empty{}, api.Refuse(http.StatusConflict, "bad_result", "%v", err).At("result")
 	}
 	return empty{}, nil
 }
 
 func (s *RunnerSeat) show(_ context.Context, r showRequest) (empty, error) {
-	s.runner.Show(r.Height)
+	s.at().Show(r.Height)
 	return empty{}, nil
 }
 
 func (s *RunnerSeat) reload(context.Context, empty) (empty, error) {
-	if _, _, err := s.runner.Reload(); err != nil {
-		return empty{}, api.Refuse(http.StatusConflict, "bad_settings", "the settings of %s stay as they were: %v", s.runner.Name, err).
+	if _, _, err := s.at().Reload(); err != nil {
+		return empty{}, api.Refuse(http.StatusConflict, "bad_settings", "the settings of %s stay as they were: %v", s.at().Name, err).
 			Hint("Correct the file and reload it again.").At("runner")
 	}
 	return empty{}, nil
@@ -105,14 +114,14 @@ func (s *RunnerSeat) reload(context.Context, empty) (empty, error) {
 // what the runner accepted is over.
 func (s *RunnerSeat) leave(ctx context.Context, r leaveRequest) (empty, error) {
 	if r.Finish {
-		s.runner.Shell.Leave(true, func() {})
+		s.at().Shell.Leave(true, func() {})
 		return empty{}, nil
 	}
-	return awaited(ctx, func(done func(empty)) { s.runner.Shell.Leave(false, func() { done(empty{}) }) })
+	return awaited(ctx, func(done func(empty)) { s.at().Shell.Leave(false, func() { done(empty{}) }) })
 }
 
 // order does a fault of the runner itself.
-func (s *RunnerSeat) order(_ context.Context, r orderRequest) (empty, error) {
+func (s *RunnerSeat) order(ctx context.Context, r orderRequest) (empty, error) {
 	o := &r.Order
 	if err := o.Check(); err != nil {
 		return empty{}, err
@@ -128,20 +137,20 @@ func (s *RunnerSeat) order(_ context.Context, r orderRequest) (empty, error) {
 	if e != nil {
 		counts = &e.counts
 	}
-	mask := s.runner.Mask
+	mask := s.at().Mask
 	switch o.Verb {
 	case "blackhole":
 		mask.Swallow(counts)
 	case "saturate":
 		mask.Saturate(counts)
 		if counts != nil {
-			s.runner.Shell.Drain(true, "saturated")
+			s.at().Shell.Drain(true, "saturated")
 		} else {
-			s.runner.Shell.Drain(false, "")
+			s.at().Shell.Drain(false, "")
 		}
 	case "capability":
 		mask.Offer(*o, counts)
-		s.runner.Shell.Change(o.Add, o.Remove)
+		s.at().Shell.Change(o.Add, o.Remove)
 	case "slow":
 		mask.Slow(o.Delay, counts)
 	case "flap":
@@ -155,6 +164,11 @@ func (s *RunnerSeat) order(_ context.Context, r orderRequest) (empty, error) {
 			return empty{}, nil
 		}
 		return empty{}, mask.Behave(o.Kind, counts)
+	case "panic", "hang":
+		if e == nil {
+			return empty{}, fmt.Errorf("the effects of %s are counted: give it a number", o.Verb)
+		}
+		return empty{}, s.faults.upset(ctx, o, e, s.at().Upset)
 	default:
 		return empty{}, fmt.Errorf("%s is nothing that a runner does to itself", o.Verb)
 	}

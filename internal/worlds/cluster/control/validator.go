@@ -41,6 +41,8 @@ type Validator interface {
 	// more; FailHost has its host of programs fail over an actor.
 	Misbehave(kind string, counts *fault.Counts) error
 	FailHost(actor types.Address, how string, counts *fault.Counts)
+	// Upset has one of its actors panic or hang: byzantine.Upset says what is meant.
+	Upset(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 	// SetClock puts its clock ahead of the machine's, also when it is started again.
 	SetClock(ahead time.Duration) error
 	Ahead() time.Duration // of its clock
@@ -154,7 +156,7 @@ func (s *ValidatorSeat) status(context.Context, empty) (out ValidatorStatus, err
 }
 
 // order does a fault of the validator itself.
-func (s *ValidatorSeat) order(_ context.Context, r orderRequest) (empty, error) {
+func (s *ValidatorSeat) order(ctx context.Context, r orderRequest) (empty, error) {
 	o := &r.Order
 	if err := o.Check(); err != nil {
 		return empty{}, err
@@ -172,6 +174,8 @@ func (s *ValidatorSeat) order(_ context.Context, r orderRequest) (empty, error) 
 	switch o.Verb {
 	case "misbehave":
 		return empty{}, s.node.Misbehave(o.Kind, &e.counts)
+	case "panic", "hang":
+		return empty{}, s.faults.upset(ctx, o, e, s.node.Upset)
 	case "host_fail":
 		s.node.FailHost(o.Actor, o.How, &e.counts)
 		return empty{}, nil

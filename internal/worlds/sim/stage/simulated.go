@@ -90,7 +90,7 @@ func open(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *
 	settled.World = sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace}
 	seen := new(readmodel.Sightings)
 	settled.Saw = seen.Saw
-	settled.Validators, settled.Params, settled.Programs = c.Validators, overrides, hosts
+	settled.Validators, settled.Params, settled.Programs, settled.Strategy = c.Validators, overrides, hosts, c.Strategy
 	n, err := sim.NewNetwork(settled)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,8 @@ func (s *Stage) Python() error {
 
 // Info implements scenario.Backend.
 func (s *Stage) Info() api.Info {
-	return api.Info{ChainID: s.Genesis.ChainID, Version: "sim", Strict: !s.params.Cheats, Auto: s.auto, Faucet: s.params.FaucetWei}
+	return api.Info{ChainID: s.Genesis.ChainID, Version: "sim", Strict: !s.params.Cheats, Auto: s.auto, Faucet: s.params.FaucetWei,
+		Strategy: s.config.Strategy}
 }
 
 // best is the running honest validator with the highest final block, or "".
@@ -167,6 +168,7 @@ func (s *Stage) Nodes() []api.Node {
 			node.Height, node.StateRoot = head.Block.Header.Height, head.State.Root()
 			node.View, node.Connections, node.Pooled = status.Round.View, len(status.Connected), status.Pool
 			node.Runners = connected(v)
+			node.DeadLetters, node.Restarted = status.Roles.DeadLetters, status.Roles.Restarted+status.Roles.Contracts
 		}
 		nodes = append(nodes, node)
 	}

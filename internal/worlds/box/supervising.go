@@ -1,0 +1,89 @@
+package box
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/roles"
+)
+
+// machineOf is that of a node of either kind, or nil.
+func (r *roster) machineOf(name string) *machine {
+	if node := r.nodes.find(name); node != nil {
+		return &node.machine
+	}
+	if runner := r.runners.findRunner(name); runner != nil {
+		return &runner.machine
+	}
+	return nil
+}
+
+// along is told that a role took a node along, in one of its lives: the node fails, or
+// ends as at a crash and starts again from its disk, as the strategy says.
+func (r *roster) along(name string, life uint64, f *roles.Failure) {
+	if f.Strategy != roles.Restart {
+		if m := r.machineOf(name); m != nil {
+			m.Fail(f)
+		}
+		return
+	}
+	go func() { // who is told is a role of that node
+		_ = r.alone(func() error {
+			if m := r.machineOf(name); m != nil && m.lives(life) {
+				m.again(f)
+			}
+			return nil
+		})
+	}()
+}
+
+// lives reports whether a life of the node is the one under way. A node elsewhere has its
+// own supervision.
+func (m *machine) lives(life uint64) bool {
+	local, is := m.Engine.(interface{ Life() uint64 })
+	return is && m.Started() && local.Life() == life
+}
+
+// again starts a node again that a role took along, or has it fail where that was done too
+// often. It is called with all nodes standing as they are.
+func (m *machine) again(f *roles.Failure) {
+	if !m.restarts.Allow(m.network.clock.Now()) {
+		m.Fail(fmt.Errorf("%w; it was started again %d times within %v", f, roles.MaxRestarts, roles.RestartWindow))
+		return
+	}
+	m.network.links.kill(m.Name)
+	m.Kill()
+	err := m.process.stop()
+	if err == nil {
+		err = m.process.start()
+	}
+	if err != nil {
+		m.Fail(err)
+		m.network.log.Error("a node that a role took along does not start again", "node", m.Name, "error", err)
+		return
+	}
+	m.network.log.Warn("a node was started again: a role had taken it along", "node", m.Name, "why", f)
+}
+
+// upset has an actor of a running node panic or hang.
+func (m *machine) upset(o *fault.Order) (*Fault, error) {
+	if !m.Running() {
+		return nil, fmt.Errorf("%s does not run", m.Name)
+	}
+	f := &Fault{verb: o.Verb, detail: o.Detail()}
+	if err := m.Upset(o, &f.counts, f.endsAfter); err != nil {
+		return nil, err
+	}
+	m.network.faults.enter(f)
+	return f, nil
+}
+
+// endsAfter ends the fault in so long.
+func (f *Fault) endsAfter(d time.Duration) {
+	if d <= 0 {
+		f.end()
+		return
+	}
+	time.AfterFunc(d, f.end)
+}
