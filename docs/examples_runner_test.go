@@ -45,7 +45,7 @@ var runnerExamples = map[string]func(*lines){
 	},
 	"registration": func(l *lines) {
 		owner, key := alice.Address(), runner.PublicKey()
-		digest := system.RegistrationDigest(chainID, owner, key)
+		digest := types.RegistrationDigest(chainID, owner, key)
 		domain, chain := []byte("cowboy/Registration/1"), be8(chainID)
 		l.add("domain", domain)
 		l.add("chain id", chain)

@@ -120,7 +120,7 @@ func newBentBench(t *testing.T, validators, runners int, overrides params.Overri
 		b.runners[name] = s
 		registry, stake := types.RegistryAddress, types.WeiOf(20_000*types.CBY)
 		b.send(b.Sign("alice", &registry, types.Wei{}, call("register", system.Registration{PublicKey: s.PublicKey(), Stake: stake,
-			Signed: s.Sign(system.RegistrationDigest(b.Genesis.ChainID, b.Key("alice").Address(), s.PublicKey())),
+			Signed: s.Sign(types.RegistrationDigest(b.Genesis.ChainID, b.Key("alice").Address(), s.PublicKey())),
 			Offer:  system.Offer{Capabilities: []string{"custom"}, Entitlements: []string{}, MaxConcurrentJobs: 4}})))
 	}
 	b.blocks(3)

@@ -18,15 +18,6 @@ type Registration struct {
 	Offer
 }
 
-// RegistrationDigest is the digest that a runner's key signs for its registration by
-// an owner. The chain id and the owner bind the signature: no other account, and no
-// other chain, can use it.
-//
-// Spec: decisions C10, J20.
-func RegistrationDigest(chainID uint64, owner types.Address, key types.PublicKey) types.Hash {
-	return types.Digest("cowboy/Registration/1", chainID, append(owner[:], key[:]...))
-}
-
 // Amendment is the payload of update.
 type Amendment struct {
 	Runner types.Address `cbor:"runner"`
@@ -82,7 +73,7 @@ func (b *InBlock) register(owner types.Address, in *Registration) (Effect, *type
 		return Effect{}, refusef("bad_public_key", "%s is no compressed secp256k1 key", in.PublicKey)
 	case load[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
 		return Effect{}, refusef("already_registered", "the key of %s was registered before; a key registers once", address)
-	case !b.signs(address, RegistrationDigest(b.Params.ChainID, owner, in.PublicKey), in.Signed):
+	case !b.signs(address, types.RegistrationDigest(b.Params.ChainID, owner, in.PublicKey), in.Signed):
 		return Effect{}, refusef("bad_signature", "signed is not the signature of %s for the owner %s on chain %d",
 			address, owner, b.Params.ChainID)
 	case in.Stake.Less(b.Params.MinStake):

@@ -658,10 +658,10 @@ func TestJ20ARegistrationIsSignedByItsKey(t *testing.T) {
 	key := w.key("r0")
 	for what, signed := range map[string]types.Signature{
 		"no signature":     {},
-		"another's key":    w.key("carol").Sign(RegistrationDigest(testChain, w.address("carol"), key.PublicKey())),
-		"another owner":    key.Sign(RegistrationDigest(testChain, w.address("alice"), key.PublicKey())),
-		"another chain":    key.Sign(RegistrationDigest(testChain+1, w.address("carol"), key.PublicKey())),
-		"another runner's": key.Sign(RegistrationDigest(testChain, w.address("carol"), w.key("r1").PublicKey())),
+		"another's key":    w.key("carol").Sign(types.RegistrationDigest(testChain, w.address("carol"), key.PublicKey())),
+		"another owner":    key.Sign(types.RegistrationDigest(testChain, w.address("alice"), key.PublicKey())),
+		"another chain":    key.Sign(types.RegistrationDigest(testChain+1, w.address("carol"), key.PublicKey())),
+		"another runner's": key.Sign(types.RegistrationDigest(testChain, w.address("carol"), w.key("r1").PublicKey())),
 	} {
 		in := w.registration("carol", "r0")
 		in.Signed = signed

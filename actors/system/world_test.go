@@ -144,7 +144,7 @@ func (w *world) auditRoster(height types.Height) {
 func (w *world) registration(owner, name string) Registration {
 	key := w.key(name)
 	return Registration{PublicKey: key.PublicKey(), Stake: w.params.MinStake, Offer: offer(),
-		Signed: key.Sign(RegistrationDigest(testChain, w.address(owner), key.PublicKey()))}
+		Signed: key.Sign(types.RegistrationDigest(testChain, w.address(owner), key.PublicKey()))}
 }
 
 // call runs a handler as an execution does, and returns the fault's code.

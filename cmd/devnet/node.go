@@ -14,8 +14,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/chainhttp"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/env"
@@ -225,7 +225,7 @@ func joinCommand(c *cli.Context, n *client.Client, set *runnerfile.Runner, chain
 	words := []string{self, "runner", "join", "--public-key", set.Key.PublicKey().String()}
 	owner := c.String("owner")
 	if account, err := n.Account(c.Context, owner); err == nil {
-		signed := set.Key.Sign(system.RegistrationDigest(chainID, account.Address, set.Key.PublicKey()))
+		signed := set.Key.Sign(types.RegistrationDigest(chainID, account.Address, set.Key.PublicKey()))
 		words = append(words, "--signed", signed.String())
 	}
 	if owner != "alice" {

@@ -12,7 +12,8 @@ import (
 // systemBlock lends the system actors this block.
 func (r *run) systemBlock() *system.InBlock {
 	return &system.InBlock{Params: r.params, State: r.state, Height: r.header.Height, Parent: r.header.Parent, Presence: r.presence.Bitmap,
-		Recover: r.x.Verifier.Recover, Roster: r.parent.runners.roster, BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell, Within: r.within}
+		Recover: r.x.Verifier.Recover, Roster: r.parent.runners.roster,
+		BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell, Within: r.within}
 }
 
 // within has a contract act while another does, which does not go on if that panics.

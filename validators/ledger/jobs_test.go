@@ -263,7 +263,7 @@ func (w *world) shownBy(voters *types.ValidatorSet, show int) Proposal {
 func (w *world) register(name string) *Checked {
 	to, key := types.RegistryAddress, w.key(name)
 	in := &system.Registration{PublicKey: key.PublicKey(), Stake: types.WeiOf(20_000 * types.CBY),
-		Signed: key.Sign(system.RegistrationDigest(8011, key.Address(), key.PublicKey())),
+		Signed: key.Sign(types.RegistrationDigest(8011, key.Address(), key.PublicKey())),
 		Offer:  system.Offer{Capabilities: []string{"custom"}, Entitlements: []string{}, MaxConcurrentJobs: 4}}
 	return w.checked(name, w.tx(name, &to, &types.Execute{Kind: types.KindExecute, Handler: "register", Payload: codec.Marshal(in)}))
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -87,7 +86,7 @@ func (l *live) signedFor(runner crypto.Signer, account string) types.Signature {
 	if err != nil {
 		l.Fatal(err)
 	}
-	return runner.Sign(system.RegistrationDigest(ready.ChainID, owner.Address, runner.PublicKey()))
+	return runner.Sign(types.RegistrationDigest(ready.ChainID, owner.Address, runner.PublicKey()))
 }
 
 func TestARunnerIsRegisteredAndLedByItsOwner(t *testing.T) {

@@ -190,7 +190,7 @@ func (a *authority) register(ctx context.Context, key *crypto.Key) error {
 	}
 	signer := a.shared.verifier.Signer(key)
 	in := system.Registration{PublicKey: key.PublicKey(), Stake: wallet.RunnerStake, Offer: OwnOffer()}
-	in.Signed = signer.Sign(system.RegistrationDigest(a.origin.genesis.ChainID, key.Address(), in.PublicKey))
+	in.Signed = signer.Sign(types.RegistrationDigest(a.origin.genesis.ChainID, key.Address(), in.PublicKey))
 	return a.send(ctx, signer, types.RegistryAddress, types.Wei{}, "register", codec.Marshal(&in))
 }
 

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -66,7 +65,7 @@ func (h operator) PrepareRunner(name string, owner types.Address) (p api.Prepare
 	}
 	key := wallet.RunnerIdentity(n.seed, name, identities)
 	return api.PreparedRunner{Name: name, PublicKey: key.PublicKey(), Offer: OwnOffer(),
-		Signed: key.Sign(system.RegistrationDigest(n.genesis.ChainID, owner, key.PublicKey()))}, nil
+		Signed: key.Sign(types.RegistrationDigest(n.genesis.ChainID, owner, key.PublicKey()))}, nil
 }
 
 // StartRunner implements api.Steering.

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -258,7 +257,7 @@ func (s *Supervisor) prepareRunner(ctx context.Context, asks, name string, owner
 	s.keys[name] = key
 	s.mu.Unlock()
 	return box.Joining{Name: name, Address: key.Address(), PublicKey: key.PublicKey(),
-		Signed: key.Sign(system.RegistrationDigest(s.crew.genesis.ChainID, owner, key.PublicKey()))}, nil
+		Signed: key.Sign(types.RegistrationDigest(s.crew.genesis.ChainID, owner, key.PublicKey()))}, nil
 }
 
 // startRunner starts a runner that is registered now.
@@ -328,7 +327,7 @@ func (s *Supervisor) comeBack(name string, fresh bool) error {
 	key := hosts.NewKey()
 	offer, stake := box.OwnOffer(), wallet.RunnerStake
 	genesis := s.crew.genesis
-	signed := key.Sign(system.RegistrationDigest(genesis.ChainID, genesis.SystemKey, key.PublicKey()))
+	signed := key.Sign(types.RegistrationDigest(genesis.ChainID, genesis.SystemKey, key.PublicKey()))
 	asked := model.RunnerRequest{From: wallet.System, PublicKey: key.PublicKey().String(), Signed: &signed, Stake: &stake,
 		Capability:  offer.Capabilities,
 		Entitlement: offer.Entitlements, MaxConcurrent: &offer.MaxConcurrentJobs}

@@ -153,7 +153,7 @@ func (c *chain) owners() {
 func (c *chain) registration(name string) *system.Registration {
 	key := c.keys[name]
 	return &system.Registration{PublicKey: key.PublicKey(), Stake: types.WeiOf(30_000 * types.CBY), Offer: offer(5),
-		Signed: key.Sign(system.RegistrationDigest(chainID, c.keys["alice"].Address(), key.PublicKey()))}
+		Signed: key.Sign(types.RegistrationDigest(chainID, c.keys["alice"].Address(), key.PublicKey()))}
 }
 
 func text(s string) *string { return &s }

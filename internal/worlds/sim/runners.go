@@ -205,7 +205,7 @@ func (c *crew) funded(s *ledger.State) {
 
 // RegistrationBy is what a new runner signs for its registration by an owner.
 func (c *crew) RegistrationBy(key *crypto.Key, owner types.Address) types.Signature {
-	return c.scheme.Signer(key).Sign(system.RegistrationDigest(c.config.ChainID, owner, key.PublicKey()))
+	return c.scheme.Signer(key).Sign(types.RegistrationDigest(c.config.ChainID, owner, key.PublicKey()))
 }
 
 // RunnerOffer is what a runner of a network registers.
