@@ -1,7 +1,6 @@
 package system
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/cowboyinc/devnet/actors"
@@ -133,14 +132,4 @@ func (b *InBlock) trim() {
 	if count < size.Count {
 		b.resize(size, count)
 	}
-}
-
-// NextReturn returns the lowest height at which a stake returns; ok is false if no
-// runner without a job is leaving.
-func NextReturn(s actors.Reader) (at types.Height, ok bool) {
-	s.Scan([]byte(prefixLeaving), after(prefixLeaving), func(key, _ []byte) bool {
-		at, ok = types.Height(binary.BigEndian.Uint64(key[len(prefixLeaving):])), true
-		return false
-	})
-	return at, ok
 }

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
@@ -12,7 +11,6 @@ import (
 
 // counted is an executor whose work ends when the test says so.
 type counted struct {
-	mu       sync.Mutex
 	name     string
 	begun    map[execution.ID]func(execution.Report)
 	canceled []execution.ID
