@@ -64,14 +64,17 @@ func (c clocks) heard() []time.Duration {
 
 // clockOff returns how far this validator's clock is ahead of the others', by the stamps of all
 // but f of their newest proposals. A negative result is a clock that is late. The result is 0 if
-// links and a late chain account for the difference. It is for this validator's own proposals:
+// links and a late chain account for the difference. Proposals may have waited for this
+// validator, so that a clock is ahead no further than the stamp of its tip allows: voters took
+// that stamp by their clocks. The result is for this validator's own proposals:
 // they come in time, and are stamped no later than others stamp them. Votes go by the clock as
 // it is, so that f liars with stamps ahead draw no voter along.
 func (m *state) clockOff() time.Duration {
 	if m.tip().Height < m.goal {
 		return 0
 	}
-	if by := m.clocks.behind(m.set.MaxFaulty()); by > m.pace.Drift()+lateBlocks*m.pace.BlockTime {
+	sinceTip := m.clock.Sub(m.tip().Timestamp.Time()) + m.pace.Drift()
+	if by := min(m.clocks.behind(m.set.MaxFaulty()), sinceTip); by > m.pace.Drift()+lateBlocks*m.pace.BlockTime {
 		return by
 	}
 	if by := m.clocks.ahead(m.set.MaxFaulty()); by > m.pace.Drift() {

@@ -317,6 +317,28 @@ func TestC7SaysWhoseClockIsOff(t *testing.T) {
 	}
 }
 
+// C7: proposals that waited for a frozen validator say nothing of its clock: it leads as soon
+// as the stamp of its tip shows that.
+func TestC7ProposalsThatWaitedHoldNoLeaderUp(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	s.now = types.Time(5 * time.Minute)
+	for view := types.View(1); view <= 2; view++ {
+		b := s.child(nil, view)
+		b.Header.Timestamp = types.Time(time.Duration(view) * time.Second).Millis()
+		s.propose(view, b)
+		s.receive(1, s.certificate(types.Nullify, view, nil, 1, 2, 3))
+	}
+	tip := s.child(nil, 3)
+	tip.Header.Timestamp = s.now.Millis()
+	s.propose(3, tip)
+	s.execute(true)
+	s.receive(1, s.certificate(types.Notarize, 3, tip, 1, 2, 3))
+	s.wait(2 * time.Second)
+	if b := s.lastBuild(); b == nil || b.View != 4 || b.Ahead > s.m.pace.Drift()+time.Second {
+		t.Errorf("it builds %+v, with a clock that is right", b)
+	}
+}
+
 // C7: f liars do not change what a validator holds of its clock, neither up nor down.
 func TestC7FewStampsSayNothingOfTheClock(t *testing.T) {
 	c := newClocks(4)
