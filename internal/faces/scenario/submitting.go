@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -111,7 +112,8 @@ func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
 func (c *call) await(n *network, hash types.Hash) (*api.Executed, error) {
 	within := c.asked("within", 50)
 	var receipt *api.Executed
-	_, _, err := n.goOn(within, func() (bool, error) {
+	patience := max(n.patience(within), n.times(patientForCalls))
+	made, _, err := n.goOnFor(within, patience, func() (bool, error) {
 		v, err := n.backend.Reader("")
 		if err != nil {
 			return false, nil // no validator runs just now
@@ -120,7 +122,11 @@ func (c *call) await(n *network, hash types.Hash) (*api.Executed, error) {
 		return receipt != nil, err
 	})
 	if err == nil && receipt == nil {
-		err = failure("%s: the transaction was not final within %d blocks (%s)", c.title, within, n.stand())
+		why := fmt.Sprintf("within %d blocks", within)
+		if made < within {
+			why = fmt.Sprintf("after %d of %d blocks: none came in %d block times", made, within, patience)
+		}
+		err = failure("%s: the transaction was not final %s (%s)", c.title, why, n.stand())
 	}
 	return receipt, err
 }

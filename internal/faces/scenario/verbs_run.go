@@ -32,10 +32,19 @@ const (
 	patientFor    = 3 * time.Second
 )
 
+// patientForCalls is the minimum patience of a call. The longest program runs within it
+// on a machine with twenty times its load (decision C18).
+const patientForCalls = 30 * time.Second
+
 // patience is the number of block times without a block after which a run of N blocks
 // ends: N, and at least patientBlocks and patientFor.
 func (n *network) patience(blocks uint64) uint64 {
-	return max(blocks, patientBlocks+uint64((patientFor+n.blockTime-1)/n.blockTime))
+	return max(blocks, patientBlocks+n.times(patientFor))
+}
+
+// times is the number of block times in a span, rounded up.
+func (n *network) times(span time.Duration) uint64 {
+	return uint64((span + n.blockTime - 1) / n.blockTime)
 }
 
 // goOn lets the network make N blocks. It ends earlier when done, or after the

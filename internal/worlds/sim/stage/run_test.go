@@ -40,6 +40,28 @@ func TestARunMakesItsBlocksOrSaysHowMany(t *testing.T) {
 	}
 }
 
+// callsOutlast has links that are slower than the former patience of a call, and then no quorum.
+const callsOutlast = `
+net = network(validators = 4, block_time = "200ms", link = link(latency = "3s", jitter = "5ms"))
+net.transfer("bob", "1 wei")
+net.validator("v0").crash()
+net.validator("v1").crash()
+net.transfer("bob", "1 wei")
+`
+
+// SCENARIOS.md, net.call: it waits half a minute for the next block, and says when none came.
+func TestACallOutlastsAStallAndSaysWhyItEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "calls.star")
+	if err := os.WriteFile(path, []byte(callsOutlast), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, out, err := play(path, 1)
+	want := "calls.star:6:13: net.transfer: the transaction was not final after 1 of 50 blocks: none came in 150 block times"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q\n%s", err, want, out)
+	}
+}
+
 // SCENARIOS.md, check: without names it needs no block and no timer, a named oracle does.
 func TestACheckOfEverythingNeedsNothingDone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checks.star")
