@@ -64,7 +64,7 @@ func (u *running) inProcesses() error {
 		if err := n.supervise(); err != nil {
 			return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
 		}
-		show.World = n.supervisor
+		show.World, show.Letters = n.supervisor, n.supervisor.Letters
 	}
 	n.front = front.New(show)
 	if err := n.start(carried); err != nil {
