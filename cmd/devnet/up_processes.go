@@ -49,7 +49,8 @@ func (u *running) inProcesses() error {
 	if err != nil {
 		return errors.Join(err, n.Close())
 	}
-	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: carried, Tell: n.tell, Args: watches,
+	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: carried, Tell: n.tell,
+		Args: watches,
 		Command: func(args ...string) *exec.Cmd {
 			command := exec.Command(n.executable)
 			command.Args = append([]string{os.Args[0]}, args...)

@@ -39,7 +39,8 @@ func (s *Server) registerEvents() {
 			"final block) and fault (what somebody did to nodes and links, told with the next final block). " +
 			"Each has an id; a " +
 			"reader that comes back with Last-Event-ID misses nothing. " +
-			"A validator that answers for itself alone heard what is beside the chain itself: the header Devnet-Node and the first comment name it. " +
+			"A validator that answers for itself alone heard what is beside the chain itself: the header Devnet-Node and the " +
+			"first comment name it. " +
 			"The last event of a stream the server ends is of type dropped and says why; one with to ends with the comment end.",
 		errors:   []int{400, 404, 409},
 		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}

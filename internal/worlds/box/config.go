@@ -180,7 +180,8 @@ func (c *Config) NewGenesis(f Founders, now time.Time) (*ledger.Genesis, error) 
 type WatchedError struct{}
 
 func (*WatchedError) Error() string {
-	return "qlog files and TLS secrets let others look into the connections, which a strict network keeps closed: leave --qlog and --keylog out"
+	return "qlog files and TLS secrets let others look into the connections, which a strict network keeps closed: " +
+		"leave --qlog and --keylog out"
 }
 
 // ChangedError says that a home's network is another than was asked for.
