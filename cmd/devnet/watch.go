@@ -53,7 +53,7 @@ func (w watching) keys(log *slog.Logger) (*connections.KeyLog, error) {
 	return keys, nil
 }
 
-// ofRunner has a runner alone write its connections down, unless its network is strict.
+// ofRunner opens the watch of one runner. A strict network is refused.
 func (w watching) ofRunner(name string, strict bool, log *slog.Logger) (*connections.Watch, error) {
 	if !w.asked() {
 		return nil, nil
@@ -71,7 +71,7 @@ func (w watching) ofRunner(name string, strict bool, log *slog.Logger) (*connect
 	return watchedBy(connections.NewWatch(w.qlog, name, keys, log))
 }
 
-// watchedBy tells what to do if there is no folder.
+// watchedBy adds the remedy to the error of a missing folder.
 func watchedBy(watch *connections.Watch, err error) (*connections.Watch, error) {
 	if err != nil {
 		return nil, noStart("Give a folder that this user may write to.", "--qlog: %v", err)
@@ -79,7 +79,7 @@ func watchedBy(watch *connections.Watch, err error) (*connections.Watch, error) 
 	return watch, nil
 }
 
-// arguments are those of each node's own process, with absolute paths.
+// arguments are the flags of each node's process, with absolute paths.
 func (w watching) arguments() (args []string, err error) {
 	for _, one := range []struct{ flag, path string }{{"--qlog", w.qlog}, {"--keylog", w.keyLog}} {
 		if one.path == "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/quic-go/quic-go/qlogwriter"
 )
 
-// Bounds of what is written, over all runs. Connections of strangers cost nothing, and each
+// Bounds of the files, over all runs. Connections of strangers cost nothing, and each
 // has a file and secrets.
 const (
 	maxQlogs       = 4_096     // files in the folder of a node
@@ -157,8 +157,8 @@ type KeyLog struct {
 	full sync.Once
 }
 
-// OpenKeyLog opens or makes a file of secrets, which its owner alone can read. Its error
-// is that of the file.
+// OpenKeyLog opens or makes a file of secrets, which only its owner can read. An error of
+// the file is returned.
 func OpenKeyLog(path string, log *slog.Logger) (*KeyLog, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
