@@ -1,6 +1,7 @@
 package system
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/cowboyinc/devnet/actors"
@@ -89,6 +90,22 @@ func (b *InBlock) resize(size Size, count uint32) {
 // returns.
 func (b *InBlock) awaitReturn(r *Runner) {
 	b.State.Set(keyLeaving(max(r.ReturnsAt, b.Height), r.Index), r.Address[:])
+}
+
+// NextReturn returns the least height at which a stake returns; ok is false if no
+// runner without a job is leaving. It is in the past if the bound of a block left stakes,
+// and 0 if it left free places at the end of the registry: the next block goes on.
+//
+// Spec: decisions C8, J20.
+func NextReturn(s actors.Reader) (height types.Height, ok bool) {
+	if count := Registered(s).Count; count > 0 && s.Get(keyFree(count-1)) != nil {
+		return 0, true
+	}
+	s.Scan([]byte(prefixLeaving), after(prefixLeaving), func(key, _ []byte) bool {
+		height, ok = types.Height(binary.BigEndian.Uint64(key[len(prefixLeaving):])), true
+		return false
+	})
+	return height, ok
 }
 
 // returnStakes gives stakes back whose time has come, by height and place, and frees

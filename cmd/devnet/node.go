@@ -45,9 +45,9 @@ func nodeCommand() *cli.Command {
 				"The file has name, key or key_file, api (the devnet's URL), max_concurrent_jobs, and a table for each\n" +
 				"kind of job: docs/RUNNERS.md tells all of it. The runner has to be registered: devnet runner join.\n" +
 				"SIGHUP makes it read the tables of its jobs again, and say to its validators what it offers since.",
-			Flags: []cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
+			Flags: append([]cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 				&cli.StringFlag{Name: "owner", Value: "alice", Usage: "devnet `ACCOUNT` that is to register it: the runner signs for that account"},
-				&cli.BoolFlag{Name: "wait", Usage: "where its devnet does not answer, wait until it does"}, attachedFlag},
+				&cli.BoolFlag{Name: "wait", Usage: "where its devnet does not answer, wait until it does"}, attachedFlag}, watchFlags()...),
 			Action: nodeRunner,
 		}},
 	}
@@ -82,6 +82,10 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 		return noStart("Is a devnet up there? The setting api names its HTTP address.", "%v", err)
 	}
 	log := slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
+	watch, err := watchingOf(c).ofRunner(set.Name, ready.Strict, log)
+	if err != nil {
+		return err
+	}
 	runtime := roles.New(log)
 	defer runtime.Close()
 	runtime.OnPanic = func(name string, value any, stack []byte) {
@@ -94,7 +98,7 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 		Parts: node.Parts{Name: set.Name, Signer: verifier.Signer(set.Key), Verifier: verifier, Clock: now,
 			Along: func(_ uint64, f *roles.Failure) { fell <- f }}, // once in each life
 		Shell:   runners.Config{ChainID: ready.ChainID, MaxJobs: uint32(set.Jobs), PollEvery: set.PollEvery, Strategy: set.Strategy},
-		Runtime: runtime, Listen: listenFor(set.API), Log: log,
+		Runtime: runtime, Listen: listenFor(set.API), Log: log, Watch: watch,
 		Chain:    func() (env.ChainView, error) { return chainhttp.New(asked) },
 		Polls:    func() (env.Polls, error) { return chainhttp.NewPolls(asked) },
 		Executor: func() (env.Executor, error) { return settings.does, nil },

@@ -24,11 +24,11 @@ func nodeValidatorCommand() *cli.Command {
 		Description: "Example: devnet node validator --config net/v0.toml\n" +
 			"The file has name, key or key_file, genesis, home, listen, http, and where they are wanted hosts, seed,\n" +
 			"python, durability, history, supervision, signs_for and names. It logs to standard error.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 			attachedFlag,
 			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
-		},
+		}, watchFlags()...),
 		Action: nodeValidator,
 	}
 }
@@ -72,6 +72,10 @@ func validatorOf(c *cli.Context, path string) error {
 	config.Version, config.Log = version, slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
 	config.Slow = func(words string) { fmt.Fprintf(c.App.ErrWriter, "%s.\n", words) }
 	config.Here.Lost = c.Bool("lost")
+	if err := watchingOf(c).open(&config, config.Log); err != nil {
+		_ = listener.Close()
+		return err
+	}
 	seat := seatOf(set, &config)
 	n, err := box.Up(c.Context, config)
 	if err != nil {

@@ -68,7 +68,7 @@ func defaultSettings() settings {
 
 func upFlags() []cli.Flag {
 	d := defaultSettings()
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringSliceFlag{Name: "actor", Usage: "deploy `FILE` at the first start under the file's name, fund it with 100 CBY, call its " +
 			"start; may be given again, or name several files"},
 		&cli.IntFlag{Name: "validators", DefaultText: "4", Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
@@ -95,11 +95,9 @@ func upFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detach", Usage: "return when the network is ready, and leave it running: devnet down stops it"},
 		&cli.BoolFlag{Name: "wait", Usage: "the same, and where a network runs on --home already, wait until that is ready"},
 		&cli.BoolFlag{Name: detachedFlag, Hidden: true, Usage: "let the terminal go once the network is ready; for devnet itself"},
-		&cli.StringFlag{Name: "qlog", Usage: "write a qlog file of each QUIC connection below `DIR`, in a folder for each node: for qvis"},
-		&cli.StringFlag{Name: "keylog", Usage: "write the TLS secrets of all QUIC connections to `FILE`: for Wireshark"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},
-	}
+	}, watchFlags()...)
 }
 
 // ownSettings are the parameters that have a setting of their own.
@@ -230,12 +228,8 @@ func (s *settings) validate() error {
 		return usage("devnet params get lists the parameters of a running network.", "%s", strings.TrimPrefix(err.Error(), "params: "))
 	}
 	for flag, given := range map[string]string{"--qlog": s.Qlog, "--keylog": s.KeyLog} {
-		switch {
-		case given == "":
-		case s.Strict:
+		if given != "" && s.Strict {
 			return usage("Leave one of them out.", "%s lets others look into the connections, which --strict keeps closed", flag)
-		case s.Processes:
-			return usage("Leave one of them out.", "%s is of the nodes in this process, and --processes has none here", flag)
 		}
 	}
 	if s.Strict && len(s.Actors) > 0 {

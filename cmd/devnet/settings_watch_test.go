@@ -13,7 +13,8 @@ func TestLookingIntoConnectionsIsRefusedWithStrict(t *testing.T) {
 	}{
 		{func(s *settings) { s.Strict, s.Qlog = true, "dir" }, "--qlog lets others look into the connections, which --strict keeps closed"},
 		{func(s *settings) { s.Strict, s.KeyLog = true, "file" }, "--keylog lets others look into the connections, which --strict keeps closed"},
-		{func(s *settings) { s.Processes, s.KeyLog = true, "file" }, "--keylog is of the nodes in this process, and --processes has none here"},
+		{func(s *settings) { s.Processes, s.KeyLog = true, "file" }, ""},
+		{func(s *settings) { s.Processes, s.Strict, s.KeyLog = true, true, "file" }, "--keylog lets others look into the connections"},
 		{func(s *settings) { s.Qlog, s.KeyLog = "dir", "file" }, ""},
 	} {
 		s := defaultSettings()

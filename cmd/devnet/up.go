@@ -118,11 +118,12 @@ func notUp(err error) error {
 	var owner *home.OwnerError
 	var other *box.OtherGenesisError
 	var apart *home.ApartError
+	var watched *box.WatchedError
 	if errors.As(err, &inUse) {
 		return noStart(fmt.Sprintf("Stop it (Ctrl-C where it runs, or kill %d), or choose another --home.", inUse.PID),
 			"home %s is in use by process %d", inUse.Dir, inUse.PID)
 	}
-	for _, known := range []any{&incompatible, &mismatch, &foreign, &broken, &changed, &owner, &other, &apart} {
+	for _, known := range []any{&incompatible, &mismatch, &foreign, &broken, &changed, &owner, &other, &apart, &watched} {
 		if errors.As(err, known) {
 			return noStart("", "%v", err)
 		}

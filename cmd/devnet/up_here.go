@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
@@ -32,14 +31,9 @@ type upNetwork interface {
 func (u *running) inThisProcess() error {
 	logs := newNodeLogs(u.settings, u.App.ErrWriter)
 	config := u.settings.config(logs)
-	config.Qlog = u.settings.Qlog
-	if path := u.settings.KeyLog; path != "" {
-		keys, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) // its owner's alone: it opens the connections
-		if err != nil {
-			logs.close()
-			return noStart("Give a file in a folder that there is.", "--keylog: %v", err)
-		}
-		config.KeyLog = keys // it is closed with the process
+	if err := (watching{u.settings.Qlog, u.settings.KeyLog}).open(&config, config.Log); err != nil {
+		logs.close()
+		return err
 	}
 	config.Slow = func(words string) { fmt.Fprintf(u.App.ErrWriter, "%s.\n", words) }
 	n, err := box.Up(u.Context.Context, config)

@@ -45,8 +45,12 @@ func (u *running) inProcesses() error {
 		nodes = append(nodes, front.Node{Name: name, Kind: front.Runner})
 		carried = append(carried, cluster.Node{Name: name, Kind: cluster.Runner})
 	}
-	var err error
+	watches, err := n.watches()
+	if err != nil {
+		return errors.Join(err, n.Close())
+	}
 	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: carried, Tell: n.tell,
+		Args: watches,
 		Command: func(args ...string) *exec.Cmd {
 			command := exec.Command(n.executable)
 			command.Args = append([]string{os.Args[0]}, args...)
@@ -61,7 +65,7 @@ func (u *running) inProcesses() error {
 		if err := n.supervise(); err != nil {
 			return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
 		}
-		show.World = n.supervisor
+		show.World, show.Letters = n.supervisor, n.supervisor.Letters
 	}
 	n.front = front.New(show)
 	if err := n.start(carried); err != nil {
@@ -73,6 +77,21 @@ func (u *running) inProcesses() error {
 	}
 	u.network, u.server = n, n.front
 	return nil
+}
+
+// watches are the arguments by which each node writes its connections down.
+func (n *apartNetwork) watches() ([]string, error) {
+	w := watching{n.u.settings.Qlog, n.u.settings.KeyLog}
+	if w.asked() && n.folder.Strict {
+		return nil, notUp(&box.WatchedError{})
+	}
+	if keys, err := w.keys(slog.Default()); err != nil || keys != nil { // a file that cannot be made is told once
+		if err != nil {
+			return nil, err
+		}
+		_ = keys.Close()
+	}
+	return w.arguments()
 }
 
 // supervise makes what drives the nodes, none of which runs.

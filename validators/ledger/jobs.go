@@ -110,6 +110,13 @@ func (s *State) jobsDue() bool {
 	return open && (deadline <= s.header.Height || system.JobsOf(reader{s.tree}).Left > 0 || system.Vacancies(reader{s.tree}))
 }
 
+// returnsLate reports whether the bound of a block left stakes or free places to the next
+// one (decision J20).
+func (s *State) returnsLate() bool {
+	returns, waits := system.NextReturn(reader{s.tree})
+	return waits && returns <= s.header.Height
+}
+
 // OpenJobs is how many jobs have not ended.
 func (s *State) OpenJobs() uint64 { return system.JobsOf(reader{s.tree}).Open }
 

@@ -318,6 +318,44 @@ func TestJ12VotesOnAFormerHolderMakeNobodyPresent(t *testing.T) {
 	}
 }
 
+// C8, J20: travel stops at the height at which a stake returns. Skipped heights before it
+// are empty blocks.
+func TestC8TravelStopsAtReturns(t *testing.T) {
+	start := func() *world {
+		w := newRunnerWorld(t, 2, params.Overrides{"chain.epoch_blocks": "20"})
+		w.step(w.transfer("alice", "r1", 1_000*types.CBY))
+		w.step(w.deregister("r1"))
+		return w
+	}
+	walked, leapt := start(), start()
+	returns := leapt.head.Runner(leapt.key("r1").Address()).ReturnsAt
+	if got, want := leapt.head.SkipTo(1000), uint64(returns-3); returns != 42 || got != want {
+		t.Fatalf("%d heights may be skipped before the stake returns in block %d, want %d before block 42", got, returns, want)
+	}
+	proposal := leapt.shown()
+	proposal.Skipped = leapt.head.Skippable() + 1
+	if _, err := leapt.executor.Build(leapt.head, proposal, slices.Values([]*Checked(nil)), nil); codeOf(t, err) != CodeBadSkip {
+		t.Errorf("a leap over the return: %v", err)
+	}
+	proposal.Skipped--
+	leapt.propose(proposal)
+	for walked.head.Height() < returns {
+		walked.step()
+	}
+	for name, w := range map[string]*world{"walked": walked, "leapt": leapt} {
+		r := w.head.Runner(w.key("r1").Address())
+		if !r.Stake.IsZero() || r.ReturnsAt != returns || w.head.Registered() != 1 {
+			t.Errorf("%s: at height %d the registry has %d places and the runner is %+v", name, w.head.Height(), w.head.Registered(), r)
+		}
+	}
+	if walked.head.Root() != leapt.head.Root() {
+		t.Error("a leap to the return is not what empty blocks are")
+	}
+	if got := leapt.head.SkipTo(1000); got != 1000-43 {
+		t.Errorf("%d heights may be skipped after the return, want %d", got, 1000-43)
+	}
+}
+
 // CIP-11 §8.2, J9: under validator-set and safe the threshold is f + 1 of the set that
 // voted. On a border's own block that is the former set, and not the one that begins.
 func TestJ9TheThresholdOfABorderIsOfTheSetThatVotedOnIt(t *testing.T) {

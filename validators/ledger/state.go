@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/trie"
@@ -96,7 +97,7 @@ func newState(tree *trie.Tree, header types.Header, hash types.Hash, p *params.P
 	s.fees = s.feesAfter(0, s.next)
 	next, pending := scheduler.NextDue(p, reader{tree})
 	s.changesWait = scheduler.WatchesWait(reader{tree})
-	s.hasWork = pending && next <= header.Height+1 || s.messagesWait() || s.changesWait || s.jobsDue()
+	s.hasWork = pending && next <= header.Height+1 || s.messagesWait() || s.changesWait || s.jobsDue() || s.returnsLate()
 	return s
 }
 
@@ -245,9 +246,9 @@ func (s *State) Len() int { return s.tree.Len() }
 
 // Skippable is how many heights the next block may skip at most (decision C8):
 // none without cheats or while a message or a change of a watched key waits, and
-// no height at which a timer is due, a parameter changes, an epoch ends at whose
-// end somebody joins or leaves, or which is a job's deadline or the one after it
-// (decision J20).
+// no height at which a timer is due, a parameter changes, a runner's stake returns, an
+// epoch ends at whose end somebody joins or leaves, or which is a job's deadline or the
+// one after it (decision J20).
 func (s *State) Skippable() uint64 {
 	first := s.header.Height + 1
 	if !s.next.Cheats || s.messagesWait() || s.changesWait {
@@ -262,6 +263,9 @@ func (s *State) Skippable() uint64 {
 	}
 	if deadline, open := s.nextDeadline(); open {
 		last = min(last, deadline)
+	}
+	if returns, waits := system.NextReturn(reader{s.tree}); waits {
+		last = min(last, returns)
 	}
 	for _, change := range s.PendingParams() {
 		last = min(last, change.At)

@@ -42,6 +42,9 @@ type Backend interface {
 	// RunnerNodes lists the runners that run beside the validators, or did, in the order
 	// of their names.
 	RunnerNodes() []RunnerNode
+	// RunnerLetters are the dead letters of the runners that run here, or did: events for
+	// their roles after those had stopped, since each started last.
+	RunnerLetters() map[types.Address]uint64
 	// Signer returns the key of a devnet account, of the faucet or of such a runner,
 	// or nil.
 	Signer(name string) env.Signer
@@ -198,6 +201,9 @@ const (
 	CountStrangers = "strangers" // connections of runners that were not let in, by the reason of Goodbye
 	CountRefused   = "refused"   // frames, transactions, blocks, …: what came from outside and was turned away
 )
+
+// CountDeadLetters is what of CountActors is counted of runners, too.
+const CountDeadLetters = "dead_letters"
 
 // Head is the latest final block and what the next one starts from.
 type Head struct {

@@ -39,6 +39,8 @@ func (s *Server) registerEvents() {
 			"final block) and fault (what somebody did to nodes and links, told with the next final block). " +
 			"Each has an id; a " +
 			"reader that comes back with Last-Event-ID misses nothing. " +
+			"A validator that answers for itself alone heard what is beside the chain itself: the header Devnet-Node and the " +
+			"first comment name it. " +
 			"The last event of a stream the server ends is of type dropped and says why; one with to ends with the comment end.",
 		errors:   []int{400, 404, 409},
 		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
@@ -59,6 +61,9 @@ func (s *Server) registerEvents() {
 			request, w := humago.Unwrap(ctx)
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.Header().Set("Cache-Control", "no-store")
+			if r.node != "" {
+				w.Header().Set(NodeHeader, r.node)
+			}
 			r.run(request.Context(), stream{w, http.NewResponseController(w)})
 		}}, nil
 	})
@@ -74,12 +79,26 @@ type reader struct {
 	kinds  []string
 	actor  *types.Address
 	live   bool // the reader has been within the ring
+
+	node string // whose events these are, where the others run elsewhere; "": a whole network's
+}
+
+// NodeHeader is the header of an answer that names the validator whose events follow. What
+// it heard of jobs and runners beside the chain is its own; the rest is the same at all.
+const NodeHeader = "Devnet-Node"
+
+// greeting begins a stream.
+func (r *reader) greeting() string {
+	if r.node == "" {
+		return ": devnet events\nretry: 1000\n\n"
+	}
+	return ": devnet events of " + r.node + "\nretry: 1000\n\n"
 }
 
 func (s *Server) newReader(in *eventsInput) (*reader, error) {
 	s.feed.world.Lock()
 	defer s.feed.world.Unlock()
-	r := &reader{feed: s.feed, height: s.feed.latest() + 1, kinds: kinds}
+	r := &reader{feed: s.feed, height: s.feed.latest() + 1, kinds: kinds, node: s.info.Node}
 	if in.Type != "" {
 		r.kinds = strings.Split(in.Type, ",")
 		for _, kind := range r.kinds {
@@ -162,7 +181,7 @@ func (r *reader) resume(id string) error {
 
 // run sends events until the client leaves or has to.
 func (r *reader) run(ctx context.Context, out stream) {
-	if out.write(": devnet events\nretry: 1000\n\n") != nil {
+	if out.write(r.greeting()) != nil {
 		return
 	}
 	for r.last == 0 || r.height <= r.last {

@@ -108,6 +108,12 @@ func TestRunnersAreListedAndFound(t *testing.T) {
 		}
 	}
 	r := get[model.Runner](w, "/runner/r0")
+	if r.DeadLetters == nil || *r.DeadLetters != 7 {
+		t.Errorf("r0 has %v dead letters, want 7", r.DeadLetters)
+	}
+	if far := get[model.Runner](w, "/runner/0xabcd01"); far.DeadLetters != nil {
+		t.Errorf("a runner elsewhere has %d dead letters", *far.DeadLetters)
+	}
 	both := []types.Address{w.chain.nodes[0].Validator.Address, w.chain.nodes[1].Validator.Address}
 	slices.SortFunc(both, types.Address.Compare)
 	if r.Name != "r0" || r.Accepting || !slices.Equal(r.Connected, both) {
@@ -213,7 +219,8 @@ func TestVotesShowTheLengthOfTheirBitmaps(t *testing.T) {
 // too.
 func TestFieldsOfJobsAndRunnersAreThoseThatScriptsRead(t *testing.T) {
 	const runner = "index, name, address, public_key, owner, stake, reputation, refusals, health, connected, present, subset, active_jobs, " +
-		"max_concurrent_jobs, accepting, capabilities, entitlements, changes, rate_card, registered_at, last_heartbeat, heard, stake_returns"
+		"max_concurrent_jobs, accepting, capabilities, entitlements, changes, rate_card, registered_at, last_heartbeat, heard, stake_returns, " +
+		"dead_letters"
 	w := labouring(t)
 	w.chain.mine()
 	for path, fields := range map[string]string{

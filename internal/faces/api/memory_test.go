@@ -94,6 +94,10 @@ func (m *memory) Runners() []NamedAccount {
 
 func (m *memory) RunnerNodes() []RunnerNode { return nil }
 
+func (m *memory) RunnerLetters() map[types.Address]uint64 {
+	return map[types.Address]uint64{m.keys["r0"].Address(): 7}
+}
+
 func (m *memory) Signer(name string) env.Signer {
 	if key := m.keys[name]; key != nil {
 		return key

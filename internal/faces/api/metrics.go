@@ -135,6 +135,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 			out <- prometheus.MustNewConstMetric(m.counts[c.Of], prometheus.CounterValue, float64(c.N), n.Name, c.What)
 		}
 	}
+	m.collectRunners(out)
 	m.mu.Lock()
 	age := time.Since(m.seen).Seconds()
 	m.mu.Unlock()
@@ -162,6 +163,16 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	if l.Budget > 0 {
 		gauge(m.use, float64(l.TimerCyclesUsed)/float64(l.Budget))
+	}
+}
+
+// collectRunners tells the dead letters of the runners that run here.
+func (m *metrics) collectRunners(out chan<- prometheus.Metric) {
+	letters := m.backend.RunnerLetters()
+	for _, r := range m.backend.Runners() {
+		if n, here := letters[r.Address]; here {
+			out <- prometheus.MustNewConstMetric(m.counts[CountActors], prometheus.CounterValue, float64(n), r.Name, CountDeadLetters)
+		}
 	}
 }
 

@@ -58,7 +58,7 @@ func (s *Server) runners(on OnNode, f RunnerFilter) ([]model.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := WhoRuns(s.backend.Runners(), s.backend.Nodes())
+	known := WhoRuns(s.backend.Runners(), s.backend.Nodes()).counting(s.backend.RunnerLetters())
 	for i := range found {
 		known.Complete(&found[i])
 	}
@@ -97,7 +97,7 @@ func (d directory) findRunner(v Reader, text, field string) (m model.Runner, err
 		return m, Refuse(http.StatusNotFound, "unknown_runner", "no runner is registered at %s", a).
 			Hint("GET /runners lists those that are.").At(field)
 	}
-	WhoRuns(d.backend.Runners(), d.backend.Nodes()).Complete(r)
+	WhoRuns(d.backend.Runners(), d.backend.Nodes()).counting(d.backend.RunnerLetters()).Complete(r)
 	return *r, nil
 }
 
@@ -127,6 +127,7 @@ type Known struct {
 	connected map[types.Address][]types.Address
 	sated     map[types.Address]bool // the runner told somebody that it takes no new jobs
 	changes   map[types.Address]*model.RunnerChanges
+	letters   map[types.Address]uint64 // of those that run here
 }
 
 // WhoRuns gathers what the devnet's own runners are called, and who is connected to
@@ -152,12 +153,21 @@ func WhoRuns(own []NamedAccount, nodes []Node) *Known {
 	return k
 }
 
+// counting adds the dead letters of the runners that run here.
+func (k *Known) counting(letters map[types.Address]uint64) *Known {
+	k.letters = letters
+	return k
+}
+
 // Complete adds it to a runner.
 func (k *Known) Complete(r *model.Runner) {
 	r.Name = k.names[r.Address]
 	r.Connected = append([]types.Address{}, k.connected[r.Address]...)
 	r.Accepting = r.Accepting && !k.sated[r.Address]
 	r.Changes = k.changes[r.Address]
+	if n, here := k.letters[r.Address]; here {
+		r.DeadLetters = &n
+	}
 }
 
 func (s *Server) subsets(_ context.Context, in *OnNode) (m model.Subsets, err error) {

@@ -53,6 +53,8 @@ type Backend interface {
 	Runners() []api.NamedAccount
 	// RunnerRuns reports whether one of them does.
 	RunnerRuns(name string) bool
+	// RunnerLetters are their dead letters, by address (api.Backend).
+	RunnerLetters() map[types.Address]uint64
 	Signer(name string) env.Signer // of a devnet account, or nil
 	// Python is what keeps this world from running actors in Python, or nil.
 	Python() error

@@ -70,8 +70,8 @@ func (v *runnerValue) Attr(name string) (starlark.Value, error) {
 	return recordOf("runner", v.n.completed(*shown)).Attr(name)
 }
 
-// completed adds what the chain does not know of a runner: its name, and the
-// validators that say it is connected.
+// completed adds what the chain does not know of a runner: its name, the
+// validators that say it is connected, and its dead letters.
 func (n *network) completed(r model.Runner) model.Runner {
 	r.Name = (&runnerValue{n, r.Address}).name()
 	for _, node := range byAddress(n.backend.Nodes()) {
@@ -83,6 +83,9 @@ func (n *network) completed(r model.Runner) model.Runner {
 				r.Changes = changes
 			}
 		}
+	}
+	if count, here := n.backend.RunnerLetters()[r.Address]; here {
+		r.DeadLetters = &count
 	}
 	return r
 }

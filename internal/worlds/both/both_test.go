@@ -126,6 +126,7 @@ var scripts = []string{
 	// runners of its own
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); print(r, r.index, r.health, net.runners == [r], net.runner("r0") == r); j = net.submit_job(kind = "custom", executor = "echo", params = "hi"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result, j.committee == [r], j.attempts)`,
 	`r = net.join_runner("r0"); net.leave_runner(r); print(r.health, r.name, r.stake); net.leave_runner(r)`, `net.join_runner("r0"); net.join_runner("r0")`, `net.join_runner("r5")`, `net.leave_runner("r9")`, `net.leave_runner("alice")`,
+	`r = net.join_runner("r0"); net.leave_runner(r); due = r.stake_returns; net.advance(to = due + 50); print(net.block(due).height == due, r.stake, r.dead_letters != None, len([e for e in net.block(due).events if e.name == "runner.stake_returned"]))`,
 	`net.pause(); net.join_runner()`,
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); again(4); print(j.status); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result)`,
 	`j = net.submit_job(kind = "custom", executor = "manual"); j.answer("x")`, `r = net.join_runner(); r.crash()`, `r = net.join_runner(); r.misbehave("equivocate")`, `r = net.join_runner(); r.misbehave("no_reveal", may_be_idle = True); again(2); r.misbehave(""); print("honest")`,

@@ -71,6 +71,15 @@ func (n *Network) RunnerNodes() []api.RunnerNode {
 	return append(all, n.others.runnerNodes(state)...)
 }
 
+// RunnerLetters implements api.Backend.
+func (n *Network) RunnerLetters() map[types.Address]uint64 {
+	all := map[types.Address]uint64{}
+	for _, r := range n.RunnerList() {
+		all[r.Address] = r.Status().DeadLetters
+	}
+	return all
+}
+
 // Key returns the key of an account, system and the faucet included, or of a runner of
 // the network's own, or nil.
 func (n *Network) Key(name string) crypto.Signer {

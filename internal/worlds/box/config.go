@@ -176,6 +176,14 @@ func (c *Config) NewGenesis(f Founders, now time.Time) (*ledger.Genesis, error) 
 	return g, nil
 }
 
+// WatchedError says that a strict network was to let others look into its connections.
+type WatchedError struct{}
+
+func (*WatchedError) Error() string {
+	return "qlog files and TLS secrets let others look into the connections, which a strict network keeps closed: " +
+		"leave --qlog and --keylog out"
+}
+
 // ChangedError says that a home's network is another than was asked for.
 type ChangedError struct {
 	Home, What, Have, Want string

@@ -26,7 +26,7 @@ func countsOf(s *validators.Status) (all []api.Count) {
 	for _, one := range []struct {
 		what string
 		n    uint64
-	}{{"dead_letters", s.Roles.DeadLetters}, {"roles_restarted", s.Roles.Restarted}, {"contracts_restarted", s.Roles.Contracts}} {
+	}{{api.CountDeadLetters, s.Roles.DeadLetters}, {"roles_restarted", s.Roles.Restarted}, {"contracts_restarted", s.Roles.Contracts}} {
 		all = append(all, api.Count{Of: api.CountActors, What: one.what, N: one.n})
 	}
 	return append(all, runnerCounts(&s.Runners)...)

@@ -282,6 +282,15 @@ func (d *Drive) Has(name string) bool {
 	return d.network.nodeList.find(name) != nil || d.network.findRunner(name) != nil
 }
 
+// Letters are the dead letters of the runners that run or did, by name (api.Backend).
+func (d *Drive) Letters() map[string]uint64 {
+	all := map[string]uint64{}
+	for _, r := range d.network.RunnerList() {
+		all[r.Name] = r.Status().DeadLetters
+	}
+	return all
+}
+
 // Validators are the names of the validators that can be asked something now.
 func (d *Drive) Validators() (names []string) {
 	for _, node := range d.network.List() {

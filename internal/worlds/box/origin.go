@@ -52,8 +52,14 @@ func openOrigin(config Config) (*origin, error) {
 
 // open settles the network, and then whether this machine's Python can run its programs.
 func (o *origin) open() error {
-	if err := o.settle(); err != nil || o.owned == nil {
+	if err := o.settle(); err != nil {
 		return err
+	}
+	if o.config.Strict && (o.config.Qlog != "" || o.config.KeyLog != nil) {
+		return &WatchedError{}
+	}
+	if o.owned == nil {
+		return nil
 	}
 	o.owned.Require(o.genesis.Python())
 	err := o.owned.Fit()

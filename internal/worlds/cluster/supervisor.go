@@ -125,6 +125,10 @@ func (s *Supervisor) Do(o fault.Order) (fault.Effect, error) {
 // Faults implements fault.World.
 func (s *Supervisor) Faults() []fault.Effect { return s.drive.Faults() }
 
+// Letters are the dead letters of runners, by name: events for their roles after those had
+// stopped.
+func (s *Supervisor) Letters() map[string]uint64 { return s.drive.Letters() }
+
 // each asks all validators that answer something, at once. One that ends meanwhile does
 // not hear of it.
 func (s *Supervisor) each(ask func(context.Context, *control.Client)) {

@@ -137,6 +137,15 @@ func (c *crew) Runner(name string) *runners.Runner {
 	return c.working[name]
 }
 
+// RunnerLetters is how many events a runner's role was told after it had stopped, since the
+// runner started last.
+func (c *crew) RunnerLetters(name string) uint64 {
+	if r := c.working[name]; r != nil {
+		return r.Status().DeadLetters
+	}
+	return 0
+}
+
 // JoinRunner starts a runner, the next free name where it is given none, and has it
 // registered. That it is registered takes some blocks.
 func (c *crew) JoinRunner(name string) error {

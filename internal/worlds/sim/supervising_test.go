@@ -199,3 +199,19 @@ func TestWhatAStoppedRoleIsToldIsCounted(t *testing.T) {
 		t.Errorf("a role that has stopped panics: %v", err)
 	}
 }
+
+// Events for the role of a runner that has stopped are counted.
+func TestWhatAStoppedRunnerIsToldIsCounted(t *testing.T) {
+	n := network(t, NetworkConfig{World: quick(1), Runners: 1})
+	reach(t, n, 4)
+	if before := n.RunnerLetters("r0"); before != 0 {
+		t.Fatalf("%d before", before)
+	}
+	r := n.Runner("r0")
+	r.Stop()
+	before := n.RunnerLetters("r0")
+	r.Drain(true, "")
+	if after := n.RunnerLetters("r0"); after != before+1 {
+		t.Errorf("%d letters are counted, want %d and that of the order", after, before)
+	}
+}

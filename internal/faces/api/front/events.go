@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -83,6 +84,7 @@ func (s *stream) relay(ctx context.Context) bool {
 		s.began = true
 		s.out.Header().Set("Content-Type", "text/event-stream")
 		s.out.Header().Set("Cache-Control", "no-store")
+		s.out.Header().Set(api.NodeHeader, name) // who goes on for it says so in a comment
 	}
 	go s.leaveWith(ctx, cancel, name)
 	again := s.copy(answer.Body)

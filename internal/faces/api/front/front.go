@@ -50,6 +50,8 @@ type Config struct {
 	Nodes   []Node   // in the order in which they are shown
 	Carrier Carrier
 	World   fault.World // makes faults; nil with Strict
+	// Letters are the dead letters of the runners that run, by name; nil: nobody knows.
+	Letters func() map[string]uint64
 	ChainID uint64
 	Strict  bool // no cheats
 }

@@ -40,7 +40,8 @@ func newFleet(t *testing.T) (*fleet, *Front, *client.Client) {
 	for _, n := range nodes[:3] {
 		must(t, f.Start(t.Context(), n.Name))
 	}
-	front := New(Config{Nodes: nodes, Carrier: f, World: f, ChainID: 8011})
+	front := New(Config{Nodes: nodes, Carrier: f, World: f, ChainID: 8011,
+		Letters: func() map[string]uint64 { return map[string]uint64{"r0": 3} }})
 	server := httptest.NewServer(front.Handler())
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -422,5 +423,22 @@ func TestAStoryHasWhatEveryValidatorSaw(t *testing.T) {
 	if err := c.Get(t.Context(), "/runner/r0", nil, &r); err != nil || len(r.Heard) != 3 || r.Heard[0].Validator != address("v2") ||
 		r.Heard[2].Validator != address("v0") {
 		t.Errorf("%+v, %v", r.Heard, err)
+	}
+}
+
+// What no validator knows of a runner in a process of its own, who drives the nodes does.
+func TestDeadLettersOfRunnersAreShown(t *testing.T) {
+	_, _, c := newFleet(t)
+	r, err := c.Runner(t.Context(), "r0")
+	if err != nil || r.DeadLetters == nil || *r.DeadLetters != 3 {
+		t.Errorf("r0 has %v dead letters, want 3: %v", r.DeadLetters, err)
+	}
+	list, err := c.Runners(t.Context(), "", client.Page{})
+	if err != nil || len(list) != 2 || list[0].DeadLetters == nil || list[1].DeadLetters != nil {
+		t.Errorf("of r0 and r1, which nobody drives: %+v, %v", list, err)
+	}
+	text, err := c.Metrics(t.Context())
+	if err != nil || !strings.Contains(string(text), `devnet_actors_total{node="r0",what="dead_letters"} 3`) {
+		t.Errorf("%v\n%s", err, text)
 	}
 }

@@ -213,7 +213,8 @@ func (f *Front) get(ctx context.Context, name, path string, query url.Values, in
 // maxConnectAsked is how many runners a validator tells of at once.
 const maxConnectAsked = 1000
 
-// connect adds the connections that each validator knows of, which are its own.
+// connect adds the connections that each validator knows of, which are its own, and the dead
+// letters of runners.
 func (f *Front) connect(ctx context.Context, list []model.Runner) {
 	pages := askAll(ctx, f, f.validators(), askPatience, func(c *client.Client, ctx context.Context) (map[types.Address]model.Runner, error) {
 		known := map[types.Address]model.Runner{}
@@ -232,6 +233,7 @@ func (f *Front) connect(ctx context.Context, list []model.Runner) {
 			}
 		}
 	})
+	letters := f.letters()
 	for i := range list {
 		r, heard := &list[i], []model.RunnerEvent{}
 		for _, n := range f.all() {
@@ -251,7 +253,18 @@ func (f *Front) connect(ctx context.Context, list []model.Runner) {
 			}
 		}
 		slices.SortFunc(r.Connected, types.Address.Compare)
+		if n, known := letters[r.Name]; known {
+			r.DeadLetters = &n
+		}
 		slices.SortStableFunc(heard, func(a, b model.RunnerEvent) int { return cmp.Compare(a.Height, b.Height) })
 		r.Heard = heard
 	}
+}
+
+// letters are the dead letters of runners, by name, as far as somebody knows them.
+func (f *Front) letters() map[string]uint64 {
+	if f.config.Letters == nil {
+		return nil
+	}
+	return f.config.Letters()
 }

@@ -35,6 +35,7 @@ func (f *Front) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		api.Answer(w, noValidator())
 		return
 	}
+	f.countLetters(all)
 	format := expfmt.NewFormat(expfmt.TypeTextPlain)
 	w.Header().Set("Content-Type", string(format))
 	out := expfmt.NewEncoder(w, format)
@@ -42,6 +43,23 @@ func (f *Front) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		if out.Encode(all[name]) != nil {
 			return // the client has left
 		}
+	}
+}
+
+// actorsTotal is the family of what happened to the actors of nodes.
+const actorsTotal = "devnet_actors_total"
+
+// countLetters adds the dead letters of runners, which no validator knows.
+func (f *Front) countLetters(all map[string]*dto.MetricFamily) {
+	letters := f.letters()
+	if len(letters) > 0 && all[actorsTotal] == nil {
+		name, kind := actorsTotal, dto.MetricType_COUNTER
+		all[name] = &dto.MetricFamily{Name: &name, Type: &kind}
+	}
+	for _, name := range slices.Sorted(maps.Keys(letters)) {
+		label, what, letter, n := nodeLabel, "what", api.CountDeadLetters, float64(letters[name])
+		all[actorsTotal].Metric = append(all[actorsTotal].Metric, &dto.Metric{Counter: &dto.Counter{Value: &n},
+			Label: []*dto.LabelPair{{Name: &label, Value: &name}, {Name: &what, Value: &letter}}})
 	}
 }
 

@@ -41,6 +41,7 @@ type Runner struct {
 	LastHeartbeat     types.Height    `json:"last_heartbeat" doc:"The last height that it signed in a heartbeat of the chain; registering is the first (decision J18)."`
 	Heard             []RunnerEvent   `json:"heard" doc:"What validators heard of it beside the chain, in their order: the latest, until they are started again. Lists have none."`
 	StakeReturns      types.Height    `json:"stake_returns" doc:"The block in which the stake of a deregistered runner returns and its place is free; later if it still has a job then. stake is 0 afterwards. 0: it is registered."`
+	DeadLetters       *uint64         `json:"dead_letters" nullable:"true" doc:"Events for its role after that had stopped, since the runner started last; null: another process runs it than the one that answers."`
 }
 
 // What validators hear of runners.

@@ -53,6 +53,7 @@ func TestTheExampleForKubernetesIsThatOfInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "fixtures/kubernetes/kubernetes.yaml", text)
+	same(t, "fixtures/kubernetes/kustomization.yaml", n.kustomization())
 }
 
 func TestASeedMakesTheSameNetworkEverywhere(t *testing.T) {

@@ -72,6 +72,23 @@ func (n *Network) kubernetes() (string, error) {
 	return b.String(), nil
 }
 
+// kustomization is the file by which kubectl apply -k and other kustomizations take the
+// network. Its image is changed by newName, newTag or digest there.
+func (n *Network) kustomization() string {
+	name, _, _ := strings.Cut(n.plan.Image, "@")
+	if at := strings.LastIndexByte(name, ':'); at > strings.LastIndexByte(name, '/') {
+		name = name[:at]
+	}
+	return fmt.Sprintf(`# kubectl apply --server-side -k . applies %[1]s. Another kustomization takes this
+# folder as one of its resources.
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [%[1]s]
+images:
+- {name: %[2]q, newName: %[2]q} # newTag or digest: the image of a registry
+`, kubernetesFile, name)
+}
+
 func (n *Network) objects() []object {
 	all := []object{n.namespace(), n.genesisMap(), n.namesMap(), n.headless(validatorSet)}
 	if len(n.Runners) > 0 {

@@ -154,3 +154,15 @@ func TestNamesAreReadFromAFile(t *testing.T) {
 		}
 	}
 }
+
+// The name of an image is without its tag and digest, whatever the port of its registry.
+func TestAKustomizationNamesTheImageWithoutItsTag(t *testing.T) {
+	for image, want := range map[string]string{"cowboy-devnet": "cowboy-devnet", "r.example:5000/a/devnet": "r.example:5000/a/devnet",
+		"r.example:5000/a/devnet:v1": "r.example:5000/a/devnet", "devnet:v1@sha256:00ff": "devnet"} {
+		n := pods(t, 1, 0)
+		n.plan.Image = image
+		if text := n.kustomization(); !strings.Contains(text, `{name: "`+want+`", newName: "`+want+`"}`) {
+			t.Errorf("%s: want the name %s in\n%s", image, want, text)
+		}
+	}
+}

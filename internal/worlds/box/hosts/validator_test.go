@@ -3,6 +3,8 @@ package hosts
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
@@ -153,5 +156,20 @@ func TestAValidatorWithoutItsLogSitsOut(t *testing.T) {
 	}
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The events of a validator that answers for itself alone are said to be its own: it alone
+// heard what is beside the chain.
+func TestEventsNameTheValidatorWhoseTheyAre(t *testing.T) {
+	dir, _ := written(t, nil)
+	n := start(t, opened(t, dir))
+	await(t, n)
+	server := api.New(n, api.Config{})
+	defer func() { _ = server.Close() }()
+	answer := httptest.NewRecorder()
+	server.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "http://127.0.0.1/events?from=1&to=1", nil))
+	if got := answer.Header().Get(api.NodeHeader); got != "v0" || !strings.HasPrefix(answer.Body.String(), ": devnet events of v0\n") {
+		t.Errorf("%d, %s %q, and it begins with %.80q", answer.Code, api.NodeHeader, got, answer.Body)
 	}
 }

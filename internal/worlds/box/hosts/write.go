@@ -25,6 +25,7 @@ const (
 	homesDir    = "homes"
 
 	kubernetesFile = "kubernetes.yaml"
+	kustomizeFile  = "kustomization.yaml"
 	namesFile      = "names.toml"
 )
 
@@ -57,7 +58,8 @@ func (n *Network) Write(dir string) error {
 	case Compose:
 		err = errors.Join(create(filepath.Join(dir, composeFile), n.Compose(), 0o644), create(filepath.Join(dir, swarmFile), n.Swarm(), 0o644))
 	case Kubernetes:
-		err = create(filepath.Join(dir, kubernetesFile), objects, 0o600) // it has the keys
+		err = errors.Join(create(filepath.Join(dir, kubernetesFile), objects, 0o600), // it has the keys
+			create(filepath.Join(dir, kustomizeFile), n.kustomization(), 0o644))
 	default:
 		err = os.Mkdir(filepath.Join(dir, homesDir), 0o755)
 	}

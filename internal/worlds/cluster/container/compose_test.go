@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -99,6 +100,31 @@ func (d *deployed) works() (payment types.Hash) {
 	return receipt.Hash
 }
 
+// looksInto finds in the volumes of nodes what they wrote of their connections.
+func (d *deployed) looksInto(names ...string) {
+	d.Helper()
+	for _, name := range names {
+		dir := d.TempDir()
+		for _, path := range []string{"/qlog", "/keys.log"} {
+			d.do("docker", "cp", d.name+"_"+name+"_1:"+inside+path, dir)
+		}
+		keys, err := os.ReadFile(filepath.Join(dir, "keys.log"))
+		if err != nil || !strings.Contains(string(keys), "CLIENT_TRAFFIC_SECRET_0 ") {
+			d.Errorf("%s wrote no secrets: %v", name, err)
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "qlog", name, "*.sqlog"))
+		if err != nil || len(files) == 0 {
+			d.Errorf("%s wrote no qlog file: %v", name, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil || !strings.Contains(string(text), "urn:ietf:params:qlog:events:quic") {
+				d.Errorf("%s is no qlog: %v", file, err)
+			}
+		}
+	}
+}
+
 // docker-compose up gives the network of devnet up, which goes on after a stop, and whose
 // volumes pass the audit.
 func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
@@ -112,6 +138,7 @@ func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
 		return d.do("docker-compose", append([]string{"--project-name", d.name, "--file", composeFile}, args...)...)
 	}
 	t.Cleanup(func() { compose("down", "--volumes", "--timeout", "1") })
+	d.env = append(d.env, "DEVNET_QLOG="+inside+"/qlog", "DEVNET_KEYLOG="+inside+"/keys.log")
 	begun := time.Now()
 	compose("up", "--detach")
 	ready := d.ready()
@@ -126,6 +153,7 @@ func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
 	compose("kill", "v2")
 	compose("start", "v2")
 	compose("stop")
+	d.looksInto("v0", "r0")
 	var audits sync.WaitGroup
 	for i := range 4 {
 		audits.Go(func() {

@@ -30,6 +30,7 @@ type Config struct {
 	Dir   string         // the folder, as devnet init makes it
 	Logs  string         // the folder above that of the logs; "": Dir
 	Nodes []cluster.Node // those of the folder; Add makes others known
+	Args  []string       // of each node, besides those that it needs
 	// Command is devnet with these arguments, neither started nor given its outputs.
 	Command func(args ...string) *exec.Cmd
 	// Tell is told of each line that a node writes to standard error, one line of a node

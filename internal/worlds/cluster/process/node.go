@@ -120,6 +120,7 @@ func (n *node) Start(context.Context) error {
 	if lost {
 		args = append(args, "--lost")
 	}
+	args = append(args, n.carrier.config.Args...)
 	l := &life{cmd: n.carrier.config.Command(args...), gone: make(chan struct{})}
 	bind(l.cmd)
 	if l.leash, err = l.cmd.StdinPipe(); err != nil {

@@ -22,6 +22,15 @@ func (s *Stage) Runners() (all []api.NamedAccount) {
 	return all
 }
 
+// RunnerLetters implements scenario.Backend.
+func (s *Stage) RunnerLetters() map[types.Address]uint64 {
+	all := map[types.Address]uint64{}
+	for _, name := range s.Network.Runners() {
+		all[s.Key(name).Address()] = s.Network.RunnerLetters(name)
+	}
+	return all
+}
+
 // RunnerRuns implements scenario.Backend.
 func (s *Stage) RunnerRuns(name string) bool { return s.Running(name) }
 

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"log/slog"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+)
+
+// watchFlags let others look into the connections of nodes. Containers have them from their
+// environment.
+func watchFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "qlog", EnvVars: []string{"DEVNET_QLOG"},
+			Usage: "write a qlog file of each QUIC connection below `DIR`, in a folder for each node: for qvis"},
+		&cli.StringFlag{Name: "keylog", EnvVars: []string{"DEVNET_KEYLOG"},
+			Usage: "write the TLS secrets of all QUIC connections to `FILE`: for Wireshark"},
+	}
+}
+
+// watching is where a process writes down its connections.
+type watching struct{ qlog, keyLog string }
+
+// watchingOf reads watchFlags.
+func watchingOf(c *cli.Context) watching { return watching{c.String("qlog"), c.String("keylog")} }
+
+// asked reports whether anything is to be written.
+func (w watching) asked() bool { return w.qlog != "" || w.keyLog != "" }
+
+// open has the nodes of a configuration write their connections down. The file of secrets is
+// closed with the process.
+func (w watching) open(config *box.Config, log *slog.Logger) error {
+	config.Qlog = w.qlog
+	keys, err := w.keys(log)
+	if keys != nil {
+		config.KeyLog = keys
+	}
+	return err
+}
+
+// keys opens the file of secrets; it is nil if none was asked for.
+func (w watching) keys(log *slog.Logger) (*connections.KeyLog, error) {
+	if w.keyLog == "" {
+		return nil, nil
+	}
+	keys, err := connections.OpenKeyLog(w.keyLog, log)
+	if err != nil {
+		return nil, noStart("Give a file in a folder that there is.", "--keylog: %v", err)
+	}
+	return keys, nil
+}
+
+// ofRunner opens the watch of one runner. A strict network is refused.
+func (w watching) ofRunner(name string, strict bool, log *slog.Logger) (*connections.Watch, error) {
+	if !w.asked() {
+		return nil, nil
+	}
+	if strict {
+		return nil, notUp(&box.WatchedError{})
+	}
+	keys, err := w.keys(log)
+	if err != nil {
+		return nil, err
+	}
+	if keys == nil { // a nil *KeyLog in an interface is not nil
+		return watchedBy(connections.NewWatch(w.qlog, name, nil, log))
+	}
+	return watchedBy(connections.NewWatch(w.qlog, name, keys, log))
+}
+
+// watchedBy adds the remedy to the error of a missing folder.
+func watchedBy(watch *connections.Watch, err error) (*connections.Watch, error) {
+	if err != nil {
+		return nil, noStart("Give a folder that this user may write to.", "--qlog: %v", err)
+	}
+	return watch, nil
+}
+
+// arguments are the flags of each node's process, with absolute paths.
+func (w watching) arguments() (args []string, err error) {
+	for _, one := range []struct{ flag, path string }{{"--qlog", w.qlog}, {"--keylog", w.keyLog}} {
+		if one.path == "" {
+			continue
+		}
+		path, err := filepath.Abs(one.path)
+		if err != nil {
+			return nil, noStart("", "%s: %v", one.flag, err)
+		}
+		args = append(args, one.flag, path)
+	}
+	return args, nil
+}
