@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -52,6 +53,9 @@ func (s *State) joinLine(m *Message) uint64 {
 	key := lineKey(m)
 	l := s.line(key)
 	l.Last = max(l.Last, s.counter(counterTurn)) + 1
+	if plant.Planted == plant.NoTurns {
+		l.Last = 1
+	}
 	l.Waiting++
 	s.Set(key, codec.Marshal(&l))
 	return l.Last

@@ -254,7 +254,7 @@ func (o *role) stepWorker(e worker.Event) {
 		o.r.tell(report)
 	}
 	for _, b := range out.Bring {
-		o.stepPoller(poller.Bring{ID: b.ID, Result: b.Result})
+		o.stepPoller(poller.Bring{ID: b.ID, Result: b.Result, Refusal: b.Refusal})
 	}
 	if since, is := o.worker.Missing(); is != o.missing.Is || since != o.missing.Since {
 		o.missing = poller.Missing{Is: is, Since: since}

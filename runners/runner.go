@@ -238,7 +238,7 @@ func (r *Runner) tell(report Report) {
 	case worker.Fetched:
 		r.log.Info("a poll brought a job", "job", report.ID.Job, "drawn", report.ID.Drawn, "refused", report.Why)
 	case poller.Brought:
-		r.log.Info("a result is brought", "job", report.ID.Job, "drawn", report.ID.Drawn, "validator", report.Validator,
+		r.log.Info("an answer to a job is brought", "job", report.ID.Job, "drawn", report.ID.Drawn, "validator", report.Validator,
 			"refused", report.Refused)
 	case worker.Sent:
 		r.log.Info("a result is sent", "job", report.ID.Job, "drawn", report.ID.Drawn, "try", report.Try)

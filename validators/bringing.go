@@ -55,10 +55,10 @@ func (v *Validator) BringHeartbeat(runner types.Address, ping *push.HeartbeatPin
 	v.Submit(v.reportOf(gateway.Heartbeat{Runner: runner, Ping: *ping}), answer)
 }
 
-// ErrNoGateway refuses a result where no runner finds anybody.
-var ErrNoGateway = errors.New("no_gateway: this validator has no connections with runners; hand the result to another")
+// ErrNoGateway refuses a result or a refusal at a validator without connections.
+var ErrNoGateway = errors.New("no_gateway: this validator has no connections with runners; hand it to another")
 
-// NotTakenError is why the gateway did not take a result.
+// NotTakenError is why the gateway did not take a result or a refusal.
 type NotTakenError struct{ Why string }
 
 func (e *NotTakenError) Error() string { return "not_taken: " + e.Why }
@@ -67,14 +67,25 @@ func (e *NotTakenError) Error() string { return "not_taken: " + e.Why }
 // came over a connection, its commitment first (decisions J11, J15). answer is called
 // once, on a loop of the validator, with nil or with why it was not taken.
 func (v *Validator) BringResult(runner types.Address, result *push.JobResult, answer func(error)) {
-	t := v.desk.enter(func(a any) { err, _ := a.(error); answer(err) })
+	v.bring(polled{runner: runner, result: result}, answer)
+}
+
+// BringRefusal hands in the refusal of a runner that polls: an ack with status Reject and
+// refusal_signed. It goes the way of one that came over a connection (decisions J11, J21).
+// answer is called once, on a loop of the validator, with nil or with why it was not taken.
+func (v *Validator) BringRefusal(runner types.Address, ack *push.JobAck, answer func(error)) {
+	v.bring(polled{runner: runner, ack: ack}, answer)
+}
+
+func (v *Validator) bring(what polled, answer func(error)) {
+	what.ticket = v.desk.enter(func(a any) { err, _ := a.(error); answer(err) })
 	switch {
 	case v.node.Connections == nil:
-		v.desk.answer(t, ErrNoGateway)
-	case t == 0:
+		v.desk.answer(what.ticket, ErrNoGateway)
+	case what.ticket == 0:
 		answer(ErrBusy)
-	case !v.gateway.Offer(polled{runner, result, t}):
-		v.desk.answer(t, ErrBusy)
+	case !v.gateway.Offer(what):
+		v.desk.answer(what.ticket, ErrBusy)
 	}
 }
 
@@ -93,10 +104,14 @@ func (v *Validator) Answer(runner types.Address, q polling.Question, answer func
 		answer(polling.Answer{ID: q.ID})
 	}
 	switch {
-	case registered == nil || registered.Health == selection.Deregistered:
+	case registered == nil:
 		refuse("the runner is not registered")
 	case q.Result != nil:
 		v.BringResult(runner, q.Result, brought)
+	case q.Refusal != nil:
+		v.BringRefusal(runner, q.Refusal, brought)
+	case registered.Health == selection.Deregistered:
+		refuse("the runner was deregistered")
 	case q.Heartbeat != nil:
 		v.BringHeartbeat(runner, q.Heartbeat, func(_ types.Hash, err error) { brought(err) })
 	case selection.PhaseOf(head.State.Params()) == selection.Sunset:

@@ -25,11 +25,12 @@ type (
 	newHead struct{ results []*ledger.Result }
 	// foreseen is a block that was executed here and is not final.
 	foreseen struct{ result *ledger.Result }
-	// polled is a result that a runner brought without a connection.
+	// polled is a result or a refusal that a runner brought without a connection.
 	polled struct {
 		runner types.Address
 		result *push.JobResult
-		ticket ticket // of an error, or nil
+		ack    *push.JobAck // in place of a result
+		ticket ticket       // of an error, or nil
 	}
 	// unkept says that a report of a runner's job waits for a block no more, and is in none.
 	unkept struct {
@@ -147,9 +148,9 @@ func draftsOf(result *ledger.Result) (drafts []gateway.Draft) {
 	return drafts
 }
 
-// polled takes a result that came by HTTP, and answers.
+// polled takes a result or a refusal that came by HTTP, and answers.
 func (c *connecting) polled(event polled) {
-	out := c.machine.Step(c.v.node.Clock.Now(), gateway.Polled{Runner: event.runner, Result: event.result})
+	out := c.machine.Step(c.v.node.Clock.Now(), gateway.Polled{Runner: event.runner, Result: event.result, Ack: event.ack})
 	var answer error
 	for _, report := range out.Report {
 		if not, is := report.(gateway.NotTaken); is {
@@ -202,7 +203,7 @@ func (c *connecting) report(report gateway.Report) {
 	case gateway.Refused:
 		c.v.log.Debug("a runner is not let in", "runner", report.Peer, "reason", report.Reason)
 	case gateway.NotTaken:
-		c.v.log.Info("a result was not taken", "runner", report.Runner, "job", report.Assignment.Job, "reason", report.Why)
+		c.v.log.Info("a runner's answer was not taken", "runner", report.Runner, "job", report.Assignment.Job, "reason", report.Why)
 	}
 	if c.v.config.TellRunners != nil {
 		c.v.config.TellRunners(c.v.name, report)

@@ -142,7 +142,7 @@ func (d *docket) put(j *system.Job) {
 	committed := !slices.ContainsFunc(j.Committee, func(m system.Member) bool { return m.Committed == 0 })
 	for i := range j.Committee {
 		m := &j.Committee[i]
-		if m.RevealedAt > 0 || m.Refused > 0 {
+		if !m.Owes() {
 			continue
 		}
 		a := gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.ID, Drawn: j.Since}, Spec: spec, MaxReturn: j.Terms.MaxReturn,

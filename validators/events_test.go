@@ -40,7 +40,7 @@ var variants = map[reflect.Type][]reflect.Type{
 		catchup.Rejected{},
 		catchup.Finalized{}, catchup.Tick{}),
 	sum[types.Instruction](): these(&types.Transfer{}, &types.Deploy{}, &types.Execute{}, &types.System{}, &types.Report{}),
-	sum[system.Report]():     these(&system.Heartbeat{}, &system.Commit{}, &system.Reveal{}),
+	sum[system.Report]():     these(&system.Heartbeat{}, &system.Commit{}, &system.Reveal{}, &system.Refusal{}),
 	sum[governance.Instruction](): these(&governance.CancelTimer{}, &governance.UpdateTimerConfig{}, &governance.ExtendTimer{},
 		&governance.SetParameter{},
 		&governance.JoinValidator{}, &governance.LeaveValidator{}),

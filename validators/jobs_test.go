@@ -93,6 +93,44 @@ func testBroughtResult(t *testing.T, phase string) {
 	}
 }
 
+// J11, J21: a refusal that was brought without a connection goes the way of one that came
+// over a stream: the job ends refused, with the reason, and the runner keeps its reputation.
+func TestJ21ARefusalThatIsBroughtByHTTP(t *testing.T) {
+	b := newBench(t, 4, 1, params.Overrides{"cip11.push": "shadow"})
+	counter := b.deployed()
+	b.blocks(3)
+	from := b.Tip() + 1
+	b.submit(1, counter)
+	b.blocks(2)
+	runner, state, id := b.runners["r0"], b.Validator("v1").Head().State, b.jobID(from)
+	why, text := push.Unsupported, "no such executor"
+	said := push.Refusal{JobID: id, Drawn: state.Job(id).Since, Spec: types.Keccak(state.JobSpec(id)), Reason: why, Text: text}
+	var answers []error
+	bring := func(change func(*push.JobAck)) {
+		t.Helper()
+		signed := runner.Sign(said.Digest(8011))
+		f := &push.JobAck{JobID: id, Status: push.AckStatus{Reject: &why}, Reason: &text, RefusalSigned: &signed}
+		change(f)
+		b.Validator("v1").BringRefusal(runner.Address(), f, func(err error) { answers = append(answers, err) })
+		b.settle()
+	}
+	bring(func(f *push.JobAck) { f.RefusalSigned[0]++ })
+	bring(func(f *push.JobAck) { f.JobID[0]++ })
+	bring(func(*push.JobAck) {})
+	for i, err := range answers {
+		if refused := (*validators.NotTakenError)(nil); errors.As(err, &refused) == (i == 2) {
+			t.Errorf("answer %d: %v", i, err)
+		}
+	}
+	b.blocks(3)
+	got := b.changes(from)
+	after := b.Validator("v1").Head().State.Runner(runner.Address())
+	if len(answers) != 3 || !slices.Contains(got, types.JobChangeRefused) || !slices.Contains(got, types.JobChangeFailed) ||
+		after.Reputation != state.Runner(runner.Address()).Reputation {
+		t.Fatalf("%d answers, the job went %v, the runner is %+v", len(answers), got, after)
+	}
+}
+
 // jobID is the job that was submitted from a height on.
 func (b *bench) jobID(from types.Height) types.Hash {
 	b.Helper()

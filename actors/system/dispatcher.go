@@ -160,7 +160,7 @@ func (b *InBlock) release(j *Job) {
 		}
 		b.letGo(m.Runner, standingOf(b.State, m.Runner))
 		if m.Committed > 0 {
-			b.State.DeleteStorage(types.VerifierAddress, keyCommitments(j.ID, m.Runner))
+			b.State.DeleteStorage(types.VerifierAddress, keyCommitment(j.ID, m.Runner))
 		}
 		if m.RevealedAt > 0 {
 			b.State.DeleteStorage(types.VerifierAddress, keyResult(j.ID, m.Runner))

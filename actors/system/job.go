@@ -96,6 +96,10 @@ type Member struct {
 	Late       bool         // it took an emptied place, and had less time than the job gives
 }
 
+// Owes reports whether the member's answer is still to come: it neither revealed a result
+// nor refused the job.
+func (m *Member) Owes() bool { return m.RevealedAt == 0 && m.Refused == 0 }
+
 // JobOf returns an open job, or nil.
 func JobOf(s actors.Reader, id types.Hash) *Job {
 	return load[Job](s, types.DispatcherAddress, keyJob(id))

@@ -35,7 +35,7 @@ func keyMRU(m types.Address, k types.JobKind) []byte {
 var keyJobs = []byte("jobs")
 
 // Keys in the storage of the verifier, 0x03.
-func keyCommitments(id types.Hash, member types.Address) []byte {
+func keyCommitment(id types.Hash, member types.Address) []byte {
 	return append(append([]byte("commitments/"), id[:]...), member[:]...)
 }
 

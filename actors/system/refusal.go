@@ -3,6 +3,7 @@ package system
 import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -67,7 +68,9 @@ func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 	j, m, _ := b.standing(r.JobID, r.Runner)
 	b.unindex(j)
 	m.Refused, j.Vacant = b.Height, true
-	j.Excluded = selection.Exclude(j.Excluded, r.Runner)
+	if plant.Planted != plant.RefuserDrawn {
+		j.Excluded = selection.Exclude(j.Excluded, r.Runner)
+	}
 	j.Refusals++
 	j.Why = string(r.Reason)
 	if r.Text != "" {

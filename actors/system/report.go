@@ -173,8 +173,7 @@ func (h *Heartbeat) Perform(b *InBlock, _ types.Address) Effect {
 	return Effect{}
 }
 
-// Commitment is a runner's commitment that a validator sent. A member has at most one of
-// each validator: a runner that restarted commits to what it made then.
+// Commitment is a runner's commitment in a draw, and the validator that sent it.
 type Commitment struct {
 	_          struct{}      `cbor:",toarray"`
 	Validator  types.Address `json:"validator"`
@@ -182,23 +181,17 @@ type Commitment struct {
 	Commitment types.Hash    `json:"commitment"`
 }
 
-// CommitmentsOf lists the commitments for a member of an open job's committee, in
-// the order they came.
-func CommitmentsOf(s actors.Reader, job types.Hash, member types.Address) []Commitment {
-	if list := load[[]Commitment](s, types.VerifierAddress, keyCommitments(job, member)); list != nil {
-		return *list
-	}
-	return nil
-}
-
-// CommitmentOf is the commitment that counts for a member: its last; nil if it made none.
-// A runner that commits to several results so reveals none but the last.
+// CommitmentOf is the commitment of a member of an open job's committee; nil if it made none.
+// The first one stands: a runner that signed two reveals the first that came, whoever brings
+// the other one later. State holds a list of one, so that roots of earlier blocks stay.
+//
+// Spec: decision J5.
 func CommitmentOf(s actors.Reader, job types.Hash, member types.Address) *Commitment {
-	made := CommitmentsOf(s, job, member)
-	if len(made) == 0 {
+	made := load[[]Commitment](s, types.VerifierAddress, keyCommitment(job, member))
+	if made == nil {
 		return nil
 	}
-	return &made[len(made)-1]
+	return &(*made)[0]
 }
 
 // ResultOf is the result that a member of an open job's committee revealed; nil
@@ -229,7 +222,7 @@ func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, 
 
 // Precheck implements Report. Commitments end before the first reveal: nobody commits to
 // what it read (decisions J5, J15).
-func (c *Commit) Precheck(b *InBlock, validator types.Address) *types.Fault {
+func (c *Commit) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	j, _, fault := b.standing(c.JobID, c.Runner)
 	switch {
 	case fault != nil:
@@ -241,10 +234,8 @@ func (c *Commit) Precheck(b *InBlock, validator types.Address) *types.Fault {
 	case j.revealing(b.Height):
 		return refusef("late", "job %s takes no commitments from block %d on", j.ID, j.Reveals())
 	}
-	for _, made := range CommitmentsOf(b.State, c.JobID, c.Runner) {
-		if made.Validator == validator {
-			return refusef("committed", "%s sent a commitment of %s for job %s in block %d", validator, c.Runner, j.ID, made.Height)
-		}
+	if made := CommitmentOf(b.State, c.JobID, c.Runner); made != nil {
+		return refusef("committed", "%s committed to a result of job %s in block %d, by %s", c.Runner, j.ID, made.Height, made.Validator)
 	}
 	return nil
 }
@@ -252,12 +243,9 @@ func (c *Commit) Precheck(b *InBlock, validator types.Address) *types.Fault {
 // Perform implements Report.
 func (c *Commit) Perform(b *InBlock, validator types.Address) (effect Effect) {
 	j, m, _ := b.standing(c.JobID, c.Runner)
-	list := append(CommitmentsOf(b.State, c.JobID, c.Runner), Commitment{Validator: validator, Height: b.Height, Commitment: c.Commitment})
-	b.store(types.VerifierAddress, keyCommitments(c.JobID, c.Runner), list)
-	j.Status = Executing
-	if m.Committed == 0 {
-		m.Committed = b.Height
-	}
+	b.store(types.VerifierAddress, keyCommitment(c.JobID, c.Runner),
+		[]Commitment{{Validator: validator, Height: b.Height, Commitment: c.Commitment}})
+	j.Status, m.Committed = Executing, b.Height
 	b.put(j)
 	event := j.told()
 	event.Runner, event.Validator = &c.Runner, &validator
@@ -286,7 +274,7 @@ func (r *Reveal) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	}
 	made := CommitmentOf(b.State, r.JobID, r.Runner)
 	if made == nil || made.Height >= b.Height || made.Commitment != push.Commitment(r.Result, r.RunnerSigned) {
-		return refusef("not_committed", "%s made no commitment to this result before block %d, or a later one to another", r.Runner, b.Height)
+		return refusef("not_committed", "%s made no commitment to this result before block %d, or an earlier one to another", r.Runner, b.Height)
 	}
 	return nil
 }

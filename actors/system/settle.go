@@ -37,7 +37,7 @@ func (b *InBlock) conclude(j *Job, effect *Effect) {
 func (b *InBlock) punish(j *Job) {
 	for i := range j.Committee {
 		m := &j.Committee[i]
-		if m.RevealedAt > 0 || m.Refused > 0 {
+		if !m.Owes() {
 			continue
 		}
 		j.Excluded = selection.Exclude(j.Excluded, m.Runner)

@@ -346,8 +346,10 @@ func TestJ5ACommitmentIsItsRunners(t *testing.T) {
 		}
 	}
 	w.must(w.commit("v0", id, names[0], "same"))
-	if code := w.commit("v0", id, names[0], "other"); code != "committed" {
-		t.Errorf("a second commitment of one validator: %q", code)
+	for _, validator := range []string{"v0", "v1"} {
+		if code := w.commit(validator, id, names[0], "other"); code != "committed" {
+			t.Errorf("a second commitment, by %s: %q", validator, code)
+		}
 	}
 	for _, name := range names[1:] {
 		w.must(w.commit("v1", id, name, "same"))
@@ -394,21 +396,29 @@ func TestJ5NobodyCommitsToWhatItRead(t *testing.T) {
 	w.end()
 }
 
-// J5: of several commitments of a runner the last one counts, so that a runner that
-// restarted commits again, and a runner that hedges reveals the last one only.
-func TestJ5OfSeveralCommitmentsTheLastCounts(t *testing.T) {
+// J5: of several commitments of a runner the first stands. A validator that replays an
+// older one, which the runner signed before it restarted, makes no reveal mismatch, and a
+// runner that hedges reveals the first only.
+func TestJ5OfSeveralCommitmentsTheFirstStands(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0", "r1")
 	id := w.drawn(spec(2))
 	names := w.committee(id)
-	w.must(w.commit("v0", id, names[0], "yes"))
-	w.must(w.commit("v1", id, names[0], "no"))
-	w.must(w.commit("v0", id, names[1], "no"))
+	w.must(w.commit("v0", id, names[0], "now"))
 	w.end()
-	if code := w.reveal(OpReveal, id, names[0], "yes"); code != "not_committed" {
-		t.Errorf("a reveal of the first of two commitments: %q", code)
+	if code := w.commit("v3", id, names[0], "before the restart"); code != "committed" {
+		t.Errorf("a replayed commitment: %q", code)
 	}
-	w.must(w.reveal(OpReveal, id, names[0], "no"))
+	w.must(w.commit("v0", id, names[1], "now"))
+	w.end()
+	if code := w.reveal(OpReveal, id, names[0], "before the restart"); code != "not_committed" {
+		t.Errorf("a reveal of what was refused: %q", code)
+	}
+	w.must(w.reveal(OpReveal, id, names[0], "now"))
+	w.must(w.reveal(OpReveal, id, names[1], "now"))
+	if w.job(id) != nil {
+		t.Error("the job is open")
+	}
 	w.end()
 }
 
@@ -485,14 +495,19 @@ func TestJ15WhatNoBlockTakesOfResults(t *testing.T) {
 		t.Fatal("what was refused changed the state")
 	}
 	w.must(w.commit("v0", id, names[0], "x"))
-	w.must(w.commit("v1", id, names[0], "equivocal"))
+	if code := w.commit("v1", id, names[0], "equivocal"); code != "committed" {
+		t.Errorf("a second commitment: %q", code)
+	}
 	for w.block.Height <= w.job(id).CommitDeadline() {
 		w.end()
 	}
 	if code := w.commit("v0", id, names[1], "x"); code != "late" {
 		t.Errorf("a late commitment: %q", code)
 	}
-	w.must(w.reveal(OpReveal, id, names[0], "equivocal"))
+	if code := w.reveal(OpReveal, id, names[0], "equivocal"); code != "not_committed" {
+		t.Errorf("another result than the first that it committed to: %q", code)
+	}
+	w.must(w.reveal(OpReveal, id, names[0], "x"))
 	if code := w.reveal(OpReveal, id, names[0], "x"); code != "not_of_committee" && code != "revealed" && code != "no_job" {
 		t.Errorf("a second result of one runner: %q", code)
 	}

@@ -10,8 +10,8 @@
 // an assignment that no stream has brought for cip11.ack_timeout_blocks. In sunset it
 // asks for no jobs.
 //
-// It brings a result without an open stream to one validator after another, until one takes
-// it or each has refused it once. In off and shadow it brings the
+// It brings a result without an open stream, or the refusal of a polled job, to one validator
+// after another, until one takes it or each has refused it once. In off and shadow it brings the
 // runner's heartbeat when the last one on chain is old enough (decision J18).
 //
 // A validator that does not answer in time rests, longer each time, and the next is

@@ -22,12 +22,14 @@ type (
 		Is    bool
 		Since types.Height
 	}
-	// Bring is a result that no stream is open for.
+	// Bring is a result that no stream is open for, or the refusal of an assignment that a
+	// poll brought.
 	Bring struct {
-		ID     execution.ID
-		Result *push.JobResult
+		ID      execution.ID
+		Result  *push.JobResult
+		Refusal *push.JobAck // in place of a result
 	}
-	// Over says that an assignment ended: its result is not brought any more.
+	// Over says that an assignment ended: nothing of it is brought any more.
 	Over struct{ ID execution.ID }
 	// Answer is a validator's answer. Its content is hostile.
 	Answer struct{ polling.Answer }
@@ -61,8 +63,8 @@ type Job struct {
 // Report is what others may want to know. Nothing depends on it.
 type Report interface{ report() }
 
-// Brought is a report: a validator took a result that was brought without a stream, or
-// refused it.
+// Brought is a report: a validator took a result or a refusal that was brought without a
+// stream, or did not take it.
 type Brought struct {
 	ID        execution.ID
 	Validator types.Address

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// maxResults bounds the results on their way: one for each assignment of a worker.
+	// maxResults bounds the results and refusals on their way: one for each assignment of a
+	// worker.
 	maxResults = 1_024
 	// onDemand is the time between polls where blocks are made on demand.
 	onDemand = time.Second
@@ -52,7 +53,7 @@ type Machine struct {
 	lastID  polling.ID
 	asked   []*question // under way, in the order they were asked
 	next    types.Time  // of the next poll
-	results []*result   // on their way, in the order they came
+	results []*result   // and refusals on their way, in the order they came
 	beaten  bool        // a heartbeat was brought
 	beat    types.Height
 
@@ -69,13 +70,14 @@ type question struct {
 }
 
 // jobs reports whether it asks for jobs.
-func (q *question) jobs() bool { return q.Result == nil && q.Heartbeat == nil }
+func (q *question) jobs() bool { return q.result == nil && q.Heartbeat == nil }
 
-// result is a result on its way to a validator.
+// result is a result or a refusal on its way to a validator.
 type result struct {
-	id     execution.ID
-	signed *push.JobResult
-	left   int // how many more validators it is brought to
+	id      execution.ID
+	signed  *push.JobResult
+	refusal *push.JobAck // in place of signed
+	left    int          // how many more validators it is brought to
 }
 
 // rest is how long a validator is not asked.
@@ -146,13 +148,13 @@ func (m *Machine) onHead(h *chainview.Head) {
 	}
 }
 
-// onBring takes a result, in place of an earlier one of the assignment.
+// onBring takes a result or a refusal, in place of an earlier one of the assignment.
 func (m *Machine) onBring(e Bring) {
 	m.drop(e.ID)
 	if m.stopped || len(m.results) >= maxResults {
 		return // the worker says it again
 	}
-	m.results = append(m.results, &result{id: e.ID, signed: e.Result, left: len(m.validators())})
+	m.results = append(m.results, &result{id: e.ID, signed: e.Result, refusal: e.Refusal, left: len(m.validators())})
 }
 
 // drop forgets a result.
@@ -273,7 +275,7 @@ func (m *Machine) attend() {
 	}
 	for _, r := range m.results {
 		if !m.brings(r) {
-			m.ask(&question{Question: polling.Question{Result: r.signed}, result: r})
+			m.ask(&question{Question: polling.Question{Result: r.signed, Refusal: r.refusal}, result: r})
 		}
 	}
 }

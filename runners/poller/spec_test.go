@@ -284,7 +284,7 @@ func TestJ11AResultIsBroughtUntilAValidatorTakesIt(t *testing.T) {
 		w.asked = nil
 		id := execution.ID{Job: types.Hash{7}, Drawn: 99}
 		result := &push.JobResult{JobID: id.Job}
-		w.step(Bring{id, result})
+		w.step(Bring{ID: id, Result: result})
 		first := w.take()
 		if first.Result != result {
 			t.Fatalf("%s: asked %+v", phase, first)
@@ -296,17 +296,46 @@ func TestJ11AResultIsBroughtUntilAValidatorTakesIt(t *testing.T) {
 		if first.Validator == second.Validator || len(w.reports) != 2 || w.reports[1] != (Brought{ID: id, Validator: second.Validator.Address}) {
 			t.Errorf("%s: it went to %v and %v: %+v", phase, first.Validator, second.Validator, w.reports)
 		}
-		w.step(Bring{id, result})
+		w.step(Bring{ID: id, Result: result})
 		for range 3 {
 			w.answer(w.take(), refused)
 		}
 		w.quiet()
-		w.step(Bring{id, result})
+		w.step(Bring{ID: id, Result: result})
 		w.answer(w.take(), lost)
 		w.step(Over{id})
 		w.asked = nil
 		w.answer(polling.Question{ID: w.lastID}, refused)
 		w.quiet()
+	}
+}
+
+// J11, J21: a refusal goes to one validator after another until one takes it, as a result
+// does, and asks for no jobs in its place.
+func TestJ21ARefusalIsBroughtUntilAValidatorTakesIt(t *testing.T) {
+	w := newWorld(t, selection.Shadow, 3)
+	w.answer(w.take(), nil)
+	id := execution.ID{Job: types.Hash{7}, Drawn: 99}
+	ack := &push.JobAck{JobID: id.Job}
+	w.step(Bring{ID: id, Refusal: ack})
+	first := w.take()
+	if first.Refusal != ack || first.Result != nil {
+		t.Fatalf("asked %+v", first)
+	}
+	w.answer(first, lost)
+	second := w.take()
+	w.answer(second, nil)
+	w.quiet()
+	if second.Refusal != ack || first.Validator == second.Validator || len(w.reports) != 2 ||
+		w.reports[1] != (Brought{ID: id, Validator: second.Validator.Address}) {
+		t.Errorf("it went to %v and %v: %+v", first.Validator, second.Validator, w.reports)
+	}
+	w.step(Bring{ID: id, Refusal: ack})
+	w.take()
+	w.wait(time.Second)
+	polled := slices.ContainsFunc(w.asked, func(q polling.Question) bool { return q.Refusal == nil && q.Result == nil && q.Heartbeat == nil })
+	if !polled {
+		t.Error("a refusal under way keeps the runner from polling")
 	}
 }
 

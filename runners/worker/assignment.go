@@ -70,7 +70,6 @@ func (m *Machine) onAssignment(s *stream, f *push.JobAssignment) {
 		return
 	}
 	if why, detail := m.refuses(id, said); why != "" {
-		m.decline(id, said)
 		m.refuse(s, id, said, why, detail)
 		return
 	}
@@ -153,14 +152,26 @@ func (m *Machine) reject(s *stream, id ID, why push.RejectReason, detail string)
 //
 // Spec: decision J21.
 func (m *Machine) refuse(s *stream, id ID, said *claim, why push.RejectReason, detail string) {
-	refusal := push.Refusal{JobID: id.Job, Drawn: id.Drawn, Spec: said.hash, Reason: why, Text: push.RefusalText(detail)}
-	if refusal.Counts() != "" {
+	ack := m.refusing(id, said, why, detail)
+	m.decline(id, said, ack)
+	if ack == nil {
 		m.reject(s, id, why, detail)
 		return
 	}
-	signed := m.sign(refusal.Digest(m.config.ChainID))
-	m.answer(s, id, &push.JobAck{JobID: id.Job, Status: push.AckStatus{Reject: &why}, RefusalSigned: &signed}, refusal.Text)
+	answer := *ack
+	m.answer(s, id, &answer, *ack.Reason)
 	m.end(s)
+}
+
+// refusing returns the ack that refuses an assignment on chain, without its own signature;
+// nil if the reason does not count there.
+func (m *Machine) refusing(id ID, said *claim, why push.RejectReason, detail string) *push.JobAck {
+	refusal := push.Refusal{JobID: id.Job, Drawn: id.Drawn, Spec: said.hash, Reason: why, Text: push.RefusalText(detail)}
+	if refusal.Counts() != "" {
+		return nil
+	}
+	signed := m.sign(refusal.Digest(m.config.ChainID))
+	return &push.JobAck{JobID: id.Job, Status: push.AckStatus{Reject: &why}, Reason: &refusal.Text, RefusalSigned: &signed}
 }
 
 // acknowledge is the first answer on a stream.
@@ -168,7 +179,9 @@ func (m *Machine) acknowledge(s *stream, id ID, status push.AckStatus, detail st
 	m.answer(s, id, &push.JobAck{JobID: id.Job, Status: status}, detail)
 }
 
+// answer signs an ack, with a detail for people in place of its reason, and sends it.
 func (m *Machine) answer(s *stream, id ID, f *push.JobAck, detail string) {
+	f.Reason = nil
 	if detail != "" {
 		detail = clip(detail)
 		f.Reason = &detail

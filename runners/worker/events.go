@@ -68,11 +68,12 @@ type Output struct {
 	Report []Report
 }
 
-// Bring is a result for which no stream is open: it goes to a validator without a
-// connection (decision J11).
+// Bring is a result for which no stream is open, or the refusal of an assignment that a
+// poll brought. It goes to a validator without a connection (decision J11).
 type Bring struct {
-	ID     ID
-	Result *push.JobResult
+	ID      ID
+	Result  *push.JobResult
+	Refusal *push.JobAck // in place of a result
 }
 
 // Fault says that a validator broke the wire: Goodbye says which way.

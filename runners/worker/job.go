@@ -207,10 +207,13 @@ func (m *Machine) bring(j *job) bool {
 	}
 	j.tries++
 	j.sent = m.head.Height
-	m.out.Bring = append(m.out.Bring, Bring{j.ID, j.result})
+	m.out.Bring = append(m.out.Bring, Bring{ID: j.ID, Result: j.result})
 	m.report(Sent{ID: j.ID, Try: j.tries})
 	return true
 }
+
+// otherStands is why a result is given up whose commitment came second (decision J5).
+const otherStands = "the chain has a commitment of this runner to another result: the first of a draw stands"
 
 // handOver sends a result to another validator when the chain has not got it in
 // time: its commitment, or in the time to reveal, its reveal. Where there was no
@@ -219,6 +222,10 @@ func (m *Machine) bring(j *job) bool {
 // Spec: decision J15, and the wire's Result.
 func (m *Machine) handOver(j *job, s *Standing) {
 	if j.state != finished {
+		return
+	}
+	if len(s.Commitments) > 0 && !slices.Contains(s.Commitments, j.commitment) {
+		m.fail(j, otherStands)
 		return
 	}
 	committed := s.Alone || slices.Contains(s.Commitments, j.commitment)

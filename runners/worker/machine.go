@@ -35,12 +35,12 @@ type Machine struct {
 	head     *chainview.Head
 	streams  []*stream // the streams, in the order they were opened
 	jobs     map[ID]*job
-	order    []*job                   // the jobs, in the order they were accepted
-	declined map[refusal]types.Height // the deadlines of refused assignments
-	unmet    map[ID]types.Height      // open ones that no validator has delivered, and the first head that showed each
-	draining string                   // why; empty where it is not
-	load     push.BackpressureSignal  // that was told last
-	moved    bool                     // other assignments are to be followed
+	order    []*job                  // the jobs, in the order they were accepted
+	declined map[refusal]declined    // the refused assignments
+	unmet    map[ID]types.Height     // open ones that no validator has delivered, and the first head that showed each
+	draining string                  // why; empty where it is not
+	load     push.BackpressureSignal // that was told last
+	moved    bool                    // other assignments are to be followed
 
 	now types.Time
 	out Output
@@ -49,7 +49,7 @@ type Machine struct {
 // New returns a machine without assignments, which knows of no chain yet.
 func New(config Config) *Machine {
 	return &Machine{config: config, head: new(chainview.Head), jobs: map[ID]*job{},
-		declined: map[refusal]types.Height{}, unmet: map[ID]types.Height{},
+		declined: map[refusal]declined{}, unmet: map[ID]types.Height{},
 		load: push.BackpressureSignal{MaxConcurrent: config.MaxJobs, AcceptingNew: true}}
 }
 
@@ -275,6 +275,10 @@ func (m *Machine) onFinished(e Finished) {
 	f := &push.JobResult{JobID: j.Job, ResultData: e.Result}
 	f.RunnerSigned = m.sign(f.Digest(m.config.ChainID))
 	j.commitment = push.Commitment(f.ResultData, f.RunnerSigned)
+	if s, _ := m.standing(j.ID); len(s.Commitments) > 0 && !slices.Contains(s.Commitments, j.commitment) {
+		m.fail(j, otherStands)
+		return
+	}
 	if j.spec.spec.Verification.Runners > 1 {
 		signed := m.sign(push.CommitmentDigest(m.config.ChainID, j.Job, j.Drawn, j.commitment))
 		f.CommitSigned = &signed

@@ -12,6 +12,13 @@ type refusal struct {
 	spec types.Hash
 }
 
+// declined is a refused assignment.
+type declined struct {
+	deadline types.Height
+	ack      *push.JobAck // that refuses it on chain; nil if the reason does not count there
+	brought  types.Height // the head when the ack was brought last
+}
+
 // onPolled takes an assignment that a poll brought. It is worked on when the view shows
 // the same: it is not signed, so that no number of answers stands for the view.
 //
@@ -19,7 +26,8 @@ type refusal struct {
 func (m *Machine) onPolled(e Polled) {
 	id := e.Job.ID
 	said := &claim{first: e.Validator, spec: e.Job.Spec, hash: e.Job.Spec.Hash(), deadline: e.Job.Deadline}
-	if s, told := m.standing(id); told && (!s.Open || !said.is(&s)) {
+	s, told := m.standing(id)
+	if told && (!s.Open || !said.is(&s)) {
 		return // it is over, or the chain has another
 	}
 	if j := m.jobs[id]; j != nil {
@@ -28,12 +36,14 @@ func (m *Machine) onPolled(e Polled) {
 		return
 	}
 	if _, is := m.declined[refusal{id, said.hash}]; is {
+		m.bringRefusal(id, said)
 		return
 	}
 	if why, detail := m.refuses(id, said); why != "" {
-		if why != push.Capacity { // the next poll brings it again
-			m.decline(id, said)
+		if told && (why != push.Capacity || m.draining != "") { // else the next poll brings it again
+			m.decline(id, said, m.refusing(id, said, why, detail))
 			m.report(Fetched{ID: id, Validator: e.Validator, Why: detail})
+			m.bringRefusal(id, said)
 		}
 		return
 	}
@@ -44,16 +54,35 @@ func (m *Machine) onPolled(e Polled) {
 
 // decline remembers that an assignment was refused, so that it is not polled for. An
 // assignment far above a late view may be taken when the view has risen.
-func (m *Machine) decline(id ID, said *claim) {
+func (m *Machine) decline(id ID, said *claim, ack *push.JobAck) {
 	if len(m.declined) < maxDeclined && id.Drawn <= m.head.Height+maxAhead {
-		m.declined[refusal{id, said.hash}] = min(said.deadline, m.head.Height+types.Height(maxRemembered))
+		m.declined[refusal{id, said.hash}] = declined{deadline: min(said.deadline, m.head.Height+types.Height(maxRemembered)), ack: ack}
 	}
+}
+
+// bringRefusal brings the refusal of an assignment that a poll brought and the view shows. A
+// validator that took it may have lost it: while polls bring the assignment, the refusal is
+// brought again.
+//
+// Spec: decisions J11, J21.
+func (m *Machine) bringRefusal(id ID, said *claim) {
+	key := refusal{id, said.hash}
+	before := m.declined[key]
+	if _, told := m.standing(id); !told || !m.config.Polls || before.ack == nil {
+		return
+	}
+	if before.brought > 0 && m.head.Height < before.brought+patienceBlocks {
+		return
+	}
+	before.brought = m.head.Height
+	m.declined[key] = before
+	m.out.Bring = append(m.out.Bring, Bring{ID: id, Refusal: before.ack})
 }
 
 // miss takes note of the open assignments that no validator has delivered.
 func (m *Machine) miss() {
-	for what, deadline := range m.declined { // order: each is judged by itself
-		if deadline < m.head.Height {
+	for what, before := range m.declined { // order: each is judged by itself
+		if before.deadline < m.head.Height {
 			delete(m.declined, what)
 		}
 	}

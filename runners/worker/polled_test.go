@@ -172,20 +172,79 @@ func TestJ11WhatIsMissing(t *testing.T) {
 // the chain's to another validator.
 func TestAPolledJobWaitsForRoom(t *testing.T) {
 	w := polls(t)
-	id := w.drawn(1)
+	w.config.MaxJobs = 1
+	busy, id := w.drawn(1), w.drawn(2)
 	w.tell(100)
-	w.polled(1, id, func(s *push.JobSpec) { s.TimeoutBlocks++ })
-	if len(w.order) != 0 || len(w.reports) != 0 {
-		t.Errorf("another spec is taken: %+v", w.reports)
+	w.polled(1, busy, nil)
+	if got := w.asked(); got != "execute 1 " {
+		t.Fatalf("asked %q", got)
 	}
-	w.step(Drain{On: true})
+	w.reports = nil
+	w.polled(1, id, func(s *push.JobSpec) { s.TimeoutBlocks++ })
 	w.polled(1, id, nil)
-	if got := w.asked(); got != "" || len(w.reports) != 0 {
+	if got := w.asked(); got != "" || len(w.order) != 1 || len(w.reports) != 0 || len(w.declined) != 0 {
 		t.Errorf("asked %q, reported %+v", got, w.reports)
 	}
-	w.step(Drain{})
+	w.chain[busy] = Standing{}
+	w.tell(101)
+	w.asked()
 	w.polled(1, id, nil)
-	if got := w.asked(); got != "execute 1 " {
+	if got := w.asked(); got != "execute 2 " {
 		t.Errorf("asked %q", got)
+	}
+}
+
+// J11, J21: what a poll brought and the runner cannot do is refused in a way that counts on
+// chain: signed for the draw and the spec that the view shows. While polls bring it, the
+// refusal is brought again.
+func TestJ21WhatAPollBroughtIsRefused(t *testing.T) {
+	unsupported := func(s *push.JobSpec) { s.JobType = push.JobType{Llm: &push.Llm{Model: "m", Prompt: "p", MaxTokens: 1}} }
+	for name, test := range map[string]struct {
+		before func(*world)
+		change func(*push.JobSpec)
+		reason push.RejectReason
+	}{
+		"unsupported": {func(*world) {}, unsupported, push.Unsupported},
+		"draining":    {func(w *world) { w.step(Drain{On: true, Reason: "maintenance"}) }, nil, push.Capacity},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := polls(t)
+			id := ID{Job: types.Hash{1}, Drawn: 100}
+			test.before(w)
+			brought := func() (all []Bring) {
+				s := spec()
+				if test.change != nil {
+					test.change(&s)
+				}
+				return w.Step(w.now, Polled{Validator: keyOf(1), Job: polling.Job{ID: id, Spec: &s, Deadline: id.Drawn + 20}}).Bring
+			}
+			w.tell(100)
+			if all := brought(); len(all) != 0 {
+				t.Fatalf("before the view shows it, brought is %+v", all)
+			}
+			w.chain[id] = Standing{Open: true, SpecHash: hashOf(test.change), Deadline: 120}
+			w.tell(101)
+			all := brought()
+			if len(all) != 1 || all[0].ID != id || all[0].Result != nil || all[0].Refusal == nil {
+				t.Fatalf("brought %+v", all)
+			}
+			f := all[0].Refusal
+			said := push.Refusal{JobID: id.Job, Drawn: id.Drawn, Spec: hashOf(test.change), Reason: test.reason, Text: *f.Reason}
+			signer, ok := signatures.Recover(said.Digest(chainID), *f.RefusalSigned)
+			if *f.Status.Reject != test.reason || *f.Reason == "" || !ok || signer != signerOf("r0").Address() {
+				t.Errorf("it refuses by %+v", f)
+			}
+			for n := range patienceBlocks {
+				w.tell(types.Height(102 + n))
+				if again := brought(); (len(again) == 1) != (n == patienceBlocks-1) {
+					t.Errorf("%d blocks later it brings %+v", n+1, again)
+				}
+			}
+			w.chain[id] = Standing{}
+			w.tell(120)
+			if all := brought(); len(all) != 0 || len(w.order) != 0 {
+				t.Errorf("after its end it brings %+v", all)
+			}
+		})
 	}
 }

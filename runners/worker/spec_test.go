@@ -180,7 +180,7 @@ func TestJ15AResultThatDoesNotLandGoesToAnotherValidator(t *testing.T) {
 		t.Fatalf("handed over %+v", f)
 	}
 	// Its commitment lands: the reveal has its own time.
-	standing.Commitments = []types.Hash{{1}, push.Commitment([]byte("done"), first.RunnerSigned)}
+	standing.Commitments = []types.Hash{push.Commitment([]byte("done"), first.RunnerSigned)}
 	w.chain[id] = standing
 	w.blocks(6)
 	standing.Reveals = w.head.Height + 1
@@ -598,5 +598,37 @@ func TestJ21ARefusalIsOfTheSpecThatWasDelivered(t *testing.T) {
 	w.deliver(1, id, nil)
 	if f, _ := refusal(1, func(f *push.JobAssignment) { f.JobSpec.Tip = types.WeiOf(9) }); f.Status.Reject == nil || f.RefusalSigned != nil {
 		t.Errorf("of another spec for its job it says %+v", f)
+	}
+}
+
+// J5: the first commitment of a draw stands. A runner that restarted signs no other one when
+// its view shows it, and gives a result up whose commitment came second.
+func TestJ5ARunnerSignsNoSecondCommitment(t *testing.T) {
+	for _, when := range []string{"before the result", "after the result"} {
+		w := newWorld(t)
+		id := w.drawn(1)
+		two, asked := push.Verification{Mode: push.Deterministic, Runners: 2}, spec()
+		asked.Verification = two
+		standing := w.chain[id]
+		standing.Alone, standing.SpecHash = false, asked.Hash()
+		w.chain[id] = standing
+		w.tell(101)
+		l, _ := w.deliver(1, id, func(f *push.JobAssignment) { f.JobSpec.Verification = two })
+		stands := func() {
+			standing.Commitments = []types.Hash{{1}}
+			w.chain[id] = standing
+			w.tell(102)
+		}
+		if when == "before the result" {
+			stands()
+		}
+		w.step(Finished{ID: id, Result: []byte("done")})
+		if when == "after the result" {
+			expect[*push.JobResult](w, l)
+			stands()
+		}
+		if len(w.sent[l]) != 0 || w.jobs[id].state != failed {
+			t.Errorf("%s: sent %v", when, w.sent[l])
+		}
 	}
 }

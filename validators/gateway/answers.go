@@ -79,29 +79,6 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 	}
 }
 
-// onRefusal brings a refusal to the chain, if the runner signed one and its time is not
-// over.
-//
-// Spec: decision J21.
-func (m *Machine) onRefusal(p *peer, d *delivery, f *push.JobAck) {
-	a := m.chain.assignment(p.address, d.AssignmentID)
-	if f.RefusalSigned == nil || a == nil || m.chain.head.Height >= a.CommitEnd {
-		return
-	}
-	said := push.Refusal{JobID: d.Job, Drawn: d.Drawn, Spec: a.Spec, Reason: *f.Status.Reject}
-	if f.Reason != nil {
-		said.Text = *f.Reason
-	}
-	if said.Counts() != "" {
-		return
-	}
-	if !m.config.signed(p, said.Digest(m.config.ChainID), *f.RefusalSigned) {
-		m.connections.leave(p, push.BadSignature)
-		return
-	}
-	m.submit(Refuse{Runner: p.address, Refusal: said, Signed: *f.RefusalSigned})
-}
-
 // isOf judges whether a frame is of the stream's job.
 func (m *Machine) isOf(p *peer, d *delivery, is bool) bool {
 	if !is {
@@ -151,12 +128,11 @@ func (m *Machine) commitDigest(id AssignmentID, f *push.JobResult) types.Hash {
 //
 // Spec: decisions J11, J15.
 func (m *Machine) onPolled(e Polled) {
-	id := AssignmentID{Job: e.Result.JobID}
-	for _, a := range m.chain.head.Reader.Assignments(e.Runner) {
-		if a.Job == e.Result.JobID {
-			id = a.AssignmentID
-		}
+	if e.Ack != nil {
+		m.onPolledRefusal(e)
+		return
 	}
+	id := m.chain.assigned(e.Runner, e.Result.JobID)
 	why := m.results.refuses(e.Runner, id, e.Result)
 	if why == "" && !m.config.by(e.Runner, e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned) {
 		why = "the runner did not sign it"

@@ -108,6 +108,17 @@ func (c *chain) assignment(runner types.Address, id AssignmentID) *Assignment {
 	return c.head.Reader.Assignment(runner, id)
 }
 
+// assigned returns the open assignment of a runner for a job. Without one its draw is 0.
+func (c *chain) assigned(runner types.Address, job types.Hash) AssignmentID {
+	id := AssignmentID{Job: job}
+	for _, a := range c.head.Reader.Assignments(runner) {
+		if a.Job == job {
+			id = a.AssignmentID
+		}
+	}
+	return id
+}
+
 // attestsUntil is the four conditions of CIP-11 §7.2 in their order, and that no
 // hard failure came since the last ping.
 func (c *chain) attestsUntil(p *peer) types.Time {

@@ -17,11 +17,12 @@ type (
 	Connection struct{ connection.Event }
 	// Foreseen is what a block draws that was executed here and is not final.
 	Foreseen struct{ Drafts []Draft }
-	// Polled is a result that a runner brought without a connection (decision J11).
-	// Nothing of it is checked.
+	// Polled is a result that a runner brought without a connection (decision J11), or an
+	// ack that refuses a job, whose own signature is not needed. Nothing of it is checked.
 	Polled struct {
 		Runner types.Address
 		Result *push.JobResult
+		Ack    *push.JobAck // in place of a result
 	}
 	// Unkept says that what was submitted of a runner for a job is kept no more, and is in
 	// no block (decision J24).

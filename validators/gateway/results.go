@@ -13,17 +13,18 @@ type heldID struct {
 	AssignmentID
 }
 
-// held is a result on its way to the chain. It outlives the connection that it came
-// by, and lasts until its assignment is not open any more.
+// held is a result or a refusal on its way to the chain. It outlives the connection that it
+// came by, and lasts until its assignment is not open any more.
 type held struct {
 	heldID
 	result     push.JobResult
+	refusal    *Refuse // in place of a result
 	commitment types.Hash
-	committed  bool // the commitment was submitted
+	committed  bool // the commitment, or the refusal, was submitted
 	revealed   bool // the result was submitted
 }
 
-// results are those on their way to the chain.
+// results are the results and the refusals on their way to the chain.
 type results struct {
 	*step
 	chain *chain
@@ -40,16 +41,19 @@ func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult)
 		r.report(NotTaken{Runner: runner, Assignment: id, Why: why})
 		return
 	}
-	h := &held{heldID: heldID{runner, id}, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)}
+	r.keep(&held{heldID: heldID{runner, id}, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)})
+}
+
+// keep holds what was found to have room, of an open assignment, and submits what is next.
+func (r *results) keep(h *held) {
 	r.held[h.heldID] = h
 	r.order = append(r.order, h)
-	r.weigh(runner, h.weight())
-	r.advance(h, r.chain.assignment(runner, id))
+	r.weigh(h.runner, h.weight())
+	r.advance(h, r.chain.assignment(h.runner, h.AssignmentID))
 }
 
 // refuses says why a result is not taken, "" if it is: it came too late, or is longer than
-// the job allows, or has no signed commitment for a committee, or would have a runner hold
-// more than is left to all others.
+// the job allows, or has no signed commitment for a committee, or there is no room for it.
 func (r *results) refuses(runner types.Address, id AssignmentID, f *push.JobResult) (why string) {
 	a, size := r.chain.assignment(runner, id), len(f.ResultData)
 	switch {
@@ -59,16 +63,31 @@ func (r *results) refuses(runner types.Address, id AssignmentID, f *push.JobResu
 		return "it is longer than the job's max_return_bytes"
 	case a.Committee > 1 && f.CommitSigned == nil:
 		return "commit_signed is null, and its job has a committee: sign the commitment"
-	case r.held[heldID{runner, id}] != nil:
+	}
+	return r.full(heldID{runner, id}, size)
+}
+
+// full says why nothing more of a number of bytes is held, "" if it can be: the runner's
+// answer is held already, or the runner would have more held than is left to all others.
+func (r *results) full(id heldID, size int) (why string) {
+	switch before := r.held[id]; {
+	case before != nil && before.refusal != nil:
+		return "the runner's refusal is held already"
+	case before != nil:
 		return "the runner's result is held already"
-	case r.of[runner]+size+heldOverhead > MaxHeldBytes-r.bytes:
+	case r.of[id.runner]+size+heldOverhead > MaxHeldBytes-r.bytes:
 		return "too many results are held"
 	}
 	return ""
 }
 
-// weight is what a result counts of MaxHeldBytes.
-func (h *held) weight() int { return len(h.result.ResultData) + heldOverhead }
+// weight is what a result or a refusal counts of MaxHeldBytes.
+func (h *held) weight() int {
+	if h.refusal != nil {
+		return len(h.refusal.Refusal.Text) + heldOverhead
+	}
+	return len(h.result.ResultData) + heldOverhead
+}
 
 // weigh adds to what is held of a runner.
 func (r *results) weigh(runner types.Address, bytes int) {
@@ -92,8 +111,8 @@ func (r *results) advanceAll() {
 	})
 }
 
-// unkept notes that what was submitted of a result is lost, so that the next head submits
-// it again.
+// unkept notes that what was submitted of a result or a refusal is lost, so that the next
+// head submits it again.
 func (r *results) unkept(runner types.Address, job types.Hash) {
 	for _, a := range r.chain.head.Reader.Assignments(runner) {
 		if h := r.held[heldID{runner, a.AssignmentID}]; a.Job == job && h != nil {
@@ -102,12 +121,19 @@ func (r *results) unkept(runner types.Address, job types.Hash) {
 	}
 }
 
-// advance submits what is next of a result: the commitment, in a block of the time
-// to commit; the result itself, when the commitment is final and that time is over
-// or everybody has committed. Of a committee of one there is nothing to hide.
+// advance submits what is next. A refusal goes into a block of the time to commit. Of a
+// result the commitment goes there; the result itself goes when the commitment is final and
+// that time is over or everybody has committed. A committee of one has nothing to hide.
 //
-// Spec: decision J15.
+// Spec: decisions J15, J21.
 func (r *results) advance(h *held, a *Assignment) {
+	if h.refusal != nil {
+		if !h.committed && r.chain.head.Height < a.CommitEnd && len(a.Commitments) == 0 {
+			h.committed = true
+			r.submit(*h.refusal)
+		}
+		return
+	}
 	alone := a.Committee == 1
 	final := slices.Contains(a.Commitments, h.commitment)
 	over := a.AllCommitted || r.chain.head.Height >= a.CommitEnd

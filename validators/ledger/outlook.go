@@ -78,7 +78,7 @@ func (o *Outlook) enter(j *system.Job) {
 	spec := types.Keccak(o.state.JobSpec(j.ID))
 	for i := range j.Committee {
 		m := &j.Committee[i]
-		if m.RevealedAt > 0 || m.Refused > 0 {
+		if !m.Owes() {
 			continue
 		}
 		s := chainview.Standing{Open: true, SpecHash: spec, Deadline: j.Deadline(), Alone: len(j.Committee) == 1, Reveals: j.Reveals()}
@@ -128,15 +128,15 @@ func clone(from map[execution.ID]chainview.Standing) map[execution.ID]chainview.
 	return to
 }
 
-// Assignments lists the open jobs in whose committee a runner is and for which no result
-// of it is final, by deadline.
+// Assignments lists the open jobs in whose committee a runner is, by deadline. A job whose
+// result or refusal by the runner is final is left out.
 func (s *State) Assignments(runner types.Address) (open []*system.Job) {
 	if r := s.Listed(runner); r == nil || r.ActiveJobs == 0 {
 		return nil
 	}
 	s.Jobs(func(j *system.Job) bool {
 		for i := range j.Committee {
-			if m := &j.Committee[i]; m.Runner == runner && m.RevealedAt == 0 {
+			if m := &j.Committee[i]; m.Runner == runner && m.Owes() {
 				open = append(open, j)
 			}
 		}

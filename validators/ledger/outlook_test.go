@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/chainview"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -66,5 +68,43 @@ func TestJ13WhatARunnerSeesOfAJob(t *testing.T) {
 	}
 	if s := head(member(2), id).Assignments[id]; !s.Open {
 		t.Fatal("the reveal of another ended it")
+	}
+}
+
+// J21: a runner that refused a job is offered it by no poll and sees no assignment of it,
+// also while its place is empty for want of another runner.
+func TestJ21ARefusedJobIsOfferedNoMore(t *testing.T) {
+	w := newRunnerWorld(t, 3, nil)
+	w.step()
+	w.step(w.submit("bob", jobSpec(3)), w.submit("carol", jobSpec(3)))
+	w.ok()
+	var jobs []*system.Job
+	w.head.Jobs(func(j *system.Job) bool { jobs = append(jobs, j); return true })
+	refuser := jobs[0].Committee[0].Runner
+	said := push.Refusal{JobID: jobs[0].ID, Drawn: jobs[0].Since, Spec: types.Keccak(w.head.JobSpec(jobs[0].ID)), Reason: push.Capacity}
+	w.step(w.reporting("v0", system.OpRefuse, system.Refusal{JobID: said.JobID, Drawn: said.Drawn, Spec: said.Spec, Runner: refuser,
+		Reason: said.Reason, RefusalSigned: w.key(w.name(refuser)).Sign(said.Digest(8011))}))
+	w.ok()
+	for _, m := range jobs[0].Committee {
+		want := []types.Hash{jobs[0].ID, jobs[1].ID}
+		if m.Runner == refuser {
+			want = want[1:]
+		}
+		var offered, shown []types.Hash
+		for _, j := range w.head.Assignments(m.Runner) {
+			offered = append(offered, j.ID)
+		}
+		assignments := w.head.Outlook().Head(w.key(w.name(m.Runner)).PublicKey(), nil).Assignments
+		for _, j := range jobs {
+			if assignments[execution.ID{Job: j.ID, Drawn: j.Since}].Open {
+				shown = append(shown, j.ID)
+			}
+		}
+		for _, ids := range [][]types.Hash{offered, want, shown} {
+			slices.SortFunc(ids, func(a, b types.Hash) int { return bytes.Compare(a[:], b[:]) })
+		}
+		if !slices.Equal(offered, want) || !slices.Equal(shown, want) {
+			t.Errorf("%s is offered %v and sees %v; want %v", w.name(m.Runner), offered, shown, want)
+		}
 	}
 }

@@ -139,6 +139,15 @@ func (s *State) Listed(a types.Address) *selection.Runner {
 	return s.runners.roster.Runner(a)
 }
 
+// Retired reports whether a runner was deregistered and has no open job any more, so that
+// nothing is left for it to do.
+//
+// Spec: decision J20.
+func (s *State) Retired(a types.Address) bool {
+	r := s.Listed(a)
+	return r != nil && r.Health == selection.Deregistered && r.ActiveJobs == 0
+}
+
 // Registrations stands for all that Listed returns, to be compared alone: of states that
 // have the same, one behind the other, no runner changed. It is nil where none ever was.
 func (s *State) Registrations() any {

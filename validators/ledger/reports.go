@@ -19,13 +19,15 @@ func (c *Checked) Heartbeat() *system.Heartbeat {
 	return heartbeat
 }
 
-// Job is the job of a runner transaction with a commitment or a result; ok is false for
-// all others.
+// Job is the job of a runner transaction with a commitment, a result or a refusal; ok is
+// false for all others.
 func (c *Checked) Job() (job types.Hash, ok bool) {
 	switch report := c.report.(type) {
 	case *system.Commit:
 		return report.JobID, true
 	case *system.Reveal:
+		return report.JobID, true
+	case *system.Refusal:
 		return report.JobID, true
 	}
 	return job, false

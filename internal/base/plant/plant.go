@@ -9,6 +9,8 @@
 //	plant_refunds_twice       what a transaction did not use is returned twice (C14, C15)
 //	plant_loses_last_write    a log that is read again lacks its last record (C5)
 //	plant_map_order           due timers fire in the order of a Go map (T27)
+//	plant_no_turns            messages are delivered in the order sent, without turns (C16, J16)
+//	plant_refuser_drawn       a runner that refused a job is drawn for it again (J21)
 //
 // One for each link of what is signed, counted, persisted, committed and paid:
 //
@@ -34,6 +36,8 @@ const (
 	RefundsTwice       Fault = "refunds_twice"
 	LosesLastWrite     Fault = "loses_last_write"
 	MapOrder           Fault = "map_order"
+	NoTurns            Fault = "no_turns"
+	RefuserDrawn       Fault = "refuser_drawn"
 	AnyonesVote        Fault = "anyones_vote"
 	AnyonesCertificate Fault = "anyones_certificate"
 	OneVoteLess        Fault = "one_vote_less"

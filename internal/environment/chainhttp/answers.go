@@ -279,8 +279,8 @@ func (j *job) standing(runner types.Address, all []result) chainview.Standing {
 		if r.RevealedAt != nil {
 			return chainview.Standing{}
 		}
-		if n := len(r.Commitments); n > 0 {
-			s.Commitments = []types.Hash{r.Commitments[n-1].Commitment} // the one that counts (decision J5)
+		if len(r.Commitments) > 0 {
+			s.Commitments = []types.Hash{r.Commitments[0].Commitment} // the first stands (decision J5)
 		}
 	}
 	if j.CommitDeadline != nil {

@@ -28,7 +28,7 @@ const (
 )
 
 // Polls is env.Polls over a devnet's HTTP API (decision J11): GET /runner/{address}/jobs,
-// POST /runner/{address}/job_result and /heartbeat. A question goes to the URL that serves
+// POST /runner/{address}/job_result, /job_refusal and /heartbeat. A question goes to the URL that serves
 // its validator by GET /validators. While that is not known, one URL after another is asked.
 type Polls struct {
 	*View
@@ -102,7 +102,10 @@ func (p *Polls) put(base, node string, q *polling.Question) ([]polling.Job, erro
 	switch {
 	case q.Result != nil:
 		return nil, p.exchange(base, node, path+"/job_result", map[string]any{"job_id": q.Result.JobID,
-			"result_data": types.Bytes(q.Result.ResultData), "runner_signed": q.Result.RunnerSigned}, nil)
+			"result_data": types.Bytes(q.Result.ResultData), "runner_signed": q.Result.RunnerSigned, "commit_signed": q.Result.CommitSigned}, nil)
+	case q.Refusal != nil:
+		return nil, p.exchange(base, node, path+"/job_refusal", map[string]any{"job_id": q.Refusal.JobID,
+			"reject": q.Refusal.Status.Reject, "reason": q.Refusal.Reason, "refusal_signed": q.Refusal.RefusalSigned}, nil)
 	case q.Heartbeat != nil:
 		return nil, p.exchange(base, node, path+"/heartbeat", map[string]any{"block_height": q.Heartbeat.BlockHeight,
 			"nonce": q.Heartbeat.Nonce, "signed": q.Heartbeat.Signed}, nil)

@@ -97,6 +97,7 @@ func TestJ11PollsAreAsked(t *testing.T) {
 		"deadline_block": 120}, {"job_id": types.Hash{8}, "job_spec": "0x01", "block_height": 95, "deadline_block": 120}})
 	a.answers[path+"/jobs"] = says(string(jobs))
 	a.answers[path+"/job_result"] = says("{}")
+	a.answers[path+"/job_refusal"] = says("{}")
 	a.answers[path+"/heartbeat"] = says("{}")
 	ask := pollsOf(t, a.URL)
 	got := ask(polling.Question{ID: 1, Validator: v0})
@@ -105,7 +106,7 @@ func TestJ11PollsAreAsked(t *testing.T) {
 		got.Jobs[0].Deadline != 120 || got.Jobs[0].Spec.Hash() != jobSpec().Hash() {
 		t.Errorf("%+v", got)
 	}
-	result := &push.JobResult{JobID: types.Hash{7}, ResultData: []byte("done")}
+	result := &push.JobResult{JobID: types.Hash{7}, ResultData: []byte("done"), CommitSigned: &types.Signature{9}}
 	if got := ask(polling.Question{ID: 2, Validator: v1, Result: result}); got.Lost || got.Refused != "" || got.ID != 2 {
 		t.Errorf("%+v", got)
 	}
@@ -113,8 +114,20 @@ func TestJ11PollsAreAsked(t *testing.T) {
 	if got := ask(polling.Question{ID: 3, Validator: v0, Heartbeat: ping}); got.Lost || got.Refused != "" {
 		t.Errorf("%+v", got)
 	}
-	for i, want := range []string{"GET " + path + "/jobs?node=v0", "POST " + path + `/job_result {"job_id":"0x07`,
-		"POST " + path + `/heartbeat?node=v0 {"block_height":99,"nonce":1,"signed":"0x`} {
+	why, text := push.Unsupported, "no such executor"
+	refusal := &push.JobAck{JobID: types.Hash{7}, Status: push.AckStatus{Reject: &why}, Reason: &text, RefusalSigned: &types.Signature{8}}
+	if got := ask(polling.Question{ID: 4, Validator: v0, Refusal: refusal}); got.Lost || got.Refused != "" || got.ID != 4 {
+		t.Errorf("%+v", got)
+	}
+	if !strings.Contains(a.asked[1], `"commit_signed":"0x09`) {
+		t.Errorf("a committee's result goes without its signed commitment: %s", a.asked[1])
+	}
+	if want := `"reason":"no such executor","refusal_signed":"0x08`; !strings.Contains(a.asked[3], want) ||
+		!strings.Contains(a.asked[3], `"reject":"Unsupported"`) {
+		t.Errorf("asked %q, want %s", a.asked[3], want)
+	}
+	for i, want := range []string{"GET " + path + "/jobs?node=v0", "POST " + path + `/job_result {`,
+		"POST " + path + `/heartbeat?node=v0 {"block_height":99,"nonce":1,"signed":"0x`, "POST " + path + `/job_refusal?node=v0 {"job_id":"0x07`} {
 		if !strings.HasPrefix(a.asked[i], want) {
 			t.Errorf("asked %q, want %q…", a.asked[i], want)
 		}
@@ -169,11 +182,10 @@ func TestTheViewFindsWhatNobodyFollows(t *testing.T) {
 		}
 		return []any{map[string]any{"id": id, "assigned_at": 95}, map[string]any{"id": types.Hash{2}, "assigned_at": 999}}
 	})
-	v, heads := a.view(t)
+	_, heads := a.view(t)
 	if h := next(t, heads); len(h.Assignments) != 0 || a.asked["/jobs"] != 0 {
 		t.Fatalf("told %+v", h.Assignments)
 	}
-	_ = v
 	a.set("/runner/"+runner.Address().String(), map[string]any{"health": "Healthy", "stake": "20000000000000", "active_jobs": 1,
 		"last_heartbeat": 44})
 	a.set("/height", map[string]any{"height": 101})

@@ -51,11 +51,12 @@ type Backend interface {
 	// Subscribe calls each with every newly final height, in order, until
 	// cancel; each must not block.
 	Subscribe(each func(types.Height)) (cancel func())
-	// BringHeartbeat and BringResult hand to a validator, "" for any that runs, what a
-	// runner brings that polls (decision J11): the first sends it to the chain, the
-	// second commits to it and reveals it.
+	// BringHeartbeat, BringResult and BringRefusal hand to a validator, "" for any that runs,
+	// what a runner brings that polls (decision J11). The validator sends a heartbeat or a
+	// refusal to the chain; it commits to a result and reveals it.
 	BringHeartbeat(ctx context.Context, node string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error)
 	BringResult(ctx context.Context, node string, runner types.Address, result *push.JobResult) error
+	BringRefusal(ctx context.Context, node string, runner types.Address, ack *push.JobAck) error
 	// Liveness tells whether blocks are made.
 	Liveness() Liveness
 	// World makes faults of nodes and links.

@@ -88,6 +88,7 @@ var (
 	exampleJobID     = types.Hash{0: 0x33, 31: 0x33}
 	exampleCommit    = types.Height(14)
 	exampleReveal    = types.Height(16)
+	exampleRefusal   = "no such executor"
 	exampleJobResult = model.JobResult{Runner: exampleAddress, Attempt: 1, RevealedAt: &exampleReveal, Result: &exampleResult,
 		Commitments: []model.JobCommitment{{Validator: exampleAddress, Height: 14, Commitment: exampleHash}}}
 	exampleJobEvent = model.JobEvent{ID: exampleJobID, Height: 12, What: model.JobDrawn, Attempt: 1,

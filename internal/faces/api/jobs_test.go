@@ -179,12 +179,22 @@ func TestRunnersThatPollAreAnswered(t *testing.T) {
 	if m := post[model.Reported](w, "/runner/"+r0.String()+"/job_result", result); m.Hash != nil {
 		t.Errorf("%+v", m)
 	}
-	want := []string{fmt.Sprintf("v1 %s 112 7 5", r0), fmt.Sprintf(" %s %s done 6", r0, w.chain.jobs[2].ID)}
+	why := "no such executor"
+	refusal := model.RefusalRequest{JobID: w.chain.jobs[2].ID, Reject: "Unsupported", Reason: &why, RefusalSigned: types.Signature{7}}
+	if m := post[model.Reported](w, "/runner/r0/job_refusal?node=v1", refusal); m.Hash != nil {
+		t.Errorf("%+v", m)
+	}
+	want := []string{fmt.Sprintf("v1 %s 112 7 5", r0), fmt.Sprintf(" %s %s done 6", r0, w.chain.jobs[2].ID),
+		fmt.Sprintf("v1 %s %s Unsupported no such executor 7", r0, w.chain.jobs[2].ID)}
 	if !slices.Equal(w.chain.brought, want) {
 		t.Errorf("%q, want %q", w.chain.brought, want)
 	}
-	w.chain.notTaken = Refuse(409, "not_taken", "the result was not taken: the runner did not sign it")
+	w.chain.notTaken = Refuse(409, "not_taken", "it was not taken: the runner did not sign it")
 	w.refused(409, "not_taken", "POST", "/runner/r0/job_result", result)
+	w.refused(409, "not_taken", "POST", "/runner/r0/job_refusal", refusal)
+	refusal.Reject = "Expired"
+	w.refused(422, "invalid_request", "POST", "/runner/r0/job_refusal", refusal)
+	refusal.Reject = "Capacity"
 	w.refused(409, "deregistered", "POST", "/runner/0xabcdff/heartbeat", beat)
 	w.refused(404, "unknown_runner", "POST", "/runner/bob/heartbeat", beat)
 	w.refused(422, "invalid_request", "POST", "/runner/r0/heartbeat", `{"block_height":1,"nonce":1,"signed":"0x12"}`)
@@ -197,7 +207,8 @@ func TestRunnersThatPollAreAnswered(t *testing.T) {
 	}
 	post[model.Reported](w, "/runner/r0/heartbeat", beat)
 	post[model.Reported](w, "/runner/r0/job_result", result)
-	if len(w.chain.brought) != brought+2 {
+	post[model.Reported](w, "/runner/r0/job_refusal", refusal)
+	if len(w.chain.brought) != brought+3 {
 		t.Errorf("in sunset %q are brought (CIP-11 §14, phase 3)", w.chain.brought[brought:])
 	}
 }

@@ -40,6 +40,13 @@ func (m *memory) BringResult(_ context.Context, node string, runner types.Addres
 	return m.notTaken
 }
 
+// BringRefusal implements Backend.
+func (m *memory) BringRefusal(_ context.Context, node string, runner types.Address, ack *push.JobAck) error {
+	m.brought = append(m.brought, fmt.Sprintf("%s %s %s %s %s %d", node, runner, ack.JobID, *ack.Status.Reject, *ack.Reason,
+		ack.RefusalSigned[0]))
+	return m.notTaken
+}
+
 func (v *memoryView) Phase() string { return v.m.phase }
 
 func paged[T any](all []T, offset, limit int) []T {

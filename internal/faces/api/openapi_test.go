@@ -21,7 +21,7 @@ var routes = []string{
 	"GET /job/{id}", "GET /job/{id}/draws", "GET /job/{id}/results", "GET /job/{id}/runners", "GET /job/{id}/status",
 	"GET /job/{id}/story", "GET /job/{id}/verified",
 	"GET /jobs", "GET /presence/{height}", "GET /runner/{address}", "GET /runner/{address}/jobs", "GET /runners", "GET /runners/active",
-	"GET /subsets", "POST /runner/{address}/heartbeat", "POST /runner/{address}/job_result",
+	"GET /subsets", "POST /runner/{address}/heartbeat", "POST /runner/{address}/job_refusal", "POST /runner/{address}/job_result",
 	"GET /metrics", "GET /openapi.json", "GET /params", "GET /ready", "GET /timer/{id}", "GET /timer/{id}/story", "GET /timers",
 	"GET /timers/lane", "GET /transaction/{hash}",
 	"GET /transaction/{hash}/receipt", "GET /transaction/{hash}/trace", "GET /validators",

@@ -28,6 +28,22 @@ func (s *Server) registerPolling() {
 			"it does not land, hand it to another, by node.",
 		errors: []int{400, 404, 409, 429}, request: model.ResultRequest{JobID: exampleJobID, ResultData: types.Bytes("hello")},
 		response: model.Reported{}}, s.polledResult)
+	serve(s, operation{id: "runner_job_refusal", method: http.MethodPost, path: "/runner/{address}/job_refusal", tag: tagRunners,
+		summary: "Bring a runner's refusal of a job, a JobAck with Reject as it signs it on the wire; answers once a validator took it",
+		description: "It counts until the commit deadline and before a commitment, as a refusal of a pushed job does (decision J21): the " +
+			"runner keeps its reputation, and another is drawn. GET /job/{id}/story shows it.",
+		errors: []int{400, 404, 409, 429}, request: model.RefusalRequest{JobID: exampleJobID, Reject: string(push.Unsupported),
+			Reason: &exampleRefusal}, response: model.Reported{}}, s.polledRefusal)
+}
+
+// answering finds the runner that brings an answer to a job, which one that was deregistered
+// may too while the job is open.
+func (s *Server) answering(in *RunnerInput) (r model.Runner, err error) {
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return r, err
+	}
+	return s.findRunner(v, in.Address, "address")
 }
 
 // polling finds the runner that asks or brings something.
@@ -75,11 +91,27 @@ type resultInput struct {
 }
 
 func (s *Server) polledResult(ctx context.Context, in *resultInput) (m model.Reported, err error) {
-	_, r, err := s.polling(&in.RunnerInput)
+	r, err := s.answering(&in.RunnerInput)
 	if err != nil {
 		return m, err
 	}
 	result := &push.JobResult{JobID: in.Body.JobID, ResultData: in.Body.ResultData, RunnerSigned: in.Body.RunnerSigned,
 		CommitSigned: in.Body.CommitSigned}
 	return m, s.backend.BringResult(ctx, in.Node, r.Address, result)
+}
+
+type refusalInput struct {
+	RunnerInput
+	Body model.RefusalRequest
+}
+
+func (s *Server) polledRefusal(ctx context.Context, in *refusalInput) (m model.Reported, err error) {
+	r, err := s.answering(&in.RunnerInput)
+	if err != nil {
+		return m, err
+	}
+	reject := push.RejectReason(in.Body.Reject)
+	ack := &push.JobAck{JobID: in.Body.JobID, Status: push.AckStatus{Reject: &reject}, Reason: in.Body.Reason,
+		RefusalSigned: &in.Body.RefusalSigned}
+	return m, s.backend.BringRefusal(ctx, in.Node, r.Address, ack)
 }

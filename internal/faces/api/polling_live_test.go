@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -145,5 +146,77 @@ func TestJ24ARunnersFloodKeepsNoOthersJobBack(t *testing.T) {
 	}
 	if _, told := others.Load("too_many_reports"); !told {
 		t.Error("no post was told to wait")
+	}
+}
+
+// J21: a runner that only polls refuses a job over HTTP. Its submitter reads the reason, the
+// runner keeps its reputation and is offered the job no more, and another is drawn for it.
+func TestJ21ARunnerThatPollsRefusesOnARealNetwork(t *testing.T) {
+	l := newLive(t, 2, func(c *box.Config) {
+		c.BlockTime, c.Params = 100*time.Millisecond, map[string]string{"cip11.push": "shadow"}
+	})
+	signer := func(name string) crypto.Signer { return crypto.NewVerifier(false).Signer(crypto.DeriveKey(9, name)) }
+	stake := types.WeiOf(20_000).Mul(types.CBY)
+	runners := map[types.Address]crypto.Signer{}
+	for _, name := range []string{"one", "two"} {
+		key := signer(name)
+		runners[key.Address()] = key
+		signed := l.signedFor(key, "carol")
+		if _, err := l.client.JoinRunner(l.ctx, model.RunnerRequest{From: "carol", PublicKey: key.PublicKey().String(), Signed: &signed,
+			Stake: &stake, Capability: []string{"custom"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one, timeout := uint64(1), uint64(100)
+	j, err := l.client.SubmitJob(l.ctx, model.JobRequest{From: "bob", Kind: "custom", Executor: "sha265", Params: "hello", Runners: &one,
+		Mode: "none", TimeoutBlocks: &timeout})
+	if err != nil || len(j.Committee) != 1 {
+		t.Fatalf("%+v, %v", j, err)
+	}
+	refused := map[types.Address]bool{}
+	refuse := func(runner types.Address) {
+		t.Helper()
+		if refused[runner] {
+			return
+		}
+		refused[runner] = true
+		todo, err := l.client.PolledJobs(l.ctx, runner.String())
+		if err != nil || len(todo) != 1 {
+			t.Fatalf("%s is offered %+v, %v", runner, todo, err)
+		}
+		text := "no such executor: sha265"
+		said := push.Refusal{JobID: j.ID, Drawn: todo[0].BlockHeight, Spec: types.Keccak(todo[0].JobSpec), Reason: push.Unsupported, Text: text}
+		asked := model.RefusalRequest{JobID: j.ID, Reject: string(push.Unsupported), Reason: &text,
+			RefusalSigned: signer("mallory").Sign(said.Digest(8011))}
+		_, err = l.client.BringRefusal(l.ctx, runner.String(), asked)
+		l.refused(err, "not_taken", "")
+		asked.RefusalSigned = runners[runner].Sign(said.Digest(8011))
+		if _, err := l.client.BringRefusal(l.ctx, runner.String(), asked); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := j.Committee[0]
+	for j.Status != "Failed" {
+		if len(j.Committee) == 1 {
+			refuse(j.Committee[0])
+		}
+		if _, err := l.client.Send(l.ctx, model.SendRequest{From: "dave", To: "alice"}); err != nil { // a block more
+			t.Fatal(err)
+		}
+		todo, err := l.client.PolledJobs(l.ctx, first.String())
+		if err == nil && len(todo) > 0 && len(j.Committee) == 1 && j.Committee[0] != first {
+			t.Fatalf("who refused is offered %+v", todo)
+		}
+		if j, err = l.client.Job(l.ctx, j.ID.String()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if j.Error.Code != "refused" || !strings.Contains(j.Error.Message, "Unsupported: no such executor: sha265") {
+		t.Errorf("%+v", j.Error)
+	}
+	for address := range runners {
+		if r, err := l.client.Runner(l.ctx, address.String()); err != nil || r.Reputation != 75 || r.Refusals != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
 	}
 }

@@ -180,8 +180,5 @@ func (s *Server) orderRunner(ctx context.Context, verb, name string) (m model.Ru
 	if err != nil {
 		return m, err
 	}
-	if verb == "leave" && runner.Name != "" {
-		s.backend.Steer().RetireRunner(runner.Name)
-	}
 	return s.runnerAfter(ctx, r, runner.Address)
 }

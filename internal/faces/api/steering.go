@@ -37,8 +37,6 @@ type Steering interface {
 	// It is signed for an owner. StartRunner starts it once that is final.
 	PrepareRunner(name string, owner types.Address) (PreparedRunner, error)
 	StartRunner(name string) error
-	// RetireRunner has a runner say Goodbye when what it accepted is over.
-	RetireRunner(name string)
 	// ReloadRunner has a runner of the devnet's own read its settings again.
 	ReloadRunner(name string) error
 }

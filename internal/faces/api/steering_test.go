@@ -59,7 +59,6 @@ func (s steered) PrepareRunner(name string, _ types.Address) (PreparedRunner, er
 	return PreparedRunner{Name: name}, s.refuse()
 }
 func (s steered) StartRunner(string) error { return s.refuse() }
-func (s steered) RetireRunner(string)      {}
 func (s steered) ReloadRunner(name string) error {
 	if err := s.refuse(); err != nil {
 		return err

@@ -109,9 +109,8 @@ type member struct {
 }
 
 type commitment struct {
-	validator types.Address
-	height    types.Height
-	of        types.Hash
+	height types.Height
+	of     types.Hash
 }
 
 func (j *job) deadline() types.Height { return j.since + types.Height(j.spec.TimeoutBlocks) }
@@ -137,13 +136,9 @@ func (j *job) addresses() []types.Address {
 	return all
 }
 
-// committed reports whether the last commitment is of an earlier block, and to this.
+// committed reports whether the first commitment is of an earlier block, and to this.
 func (m *member) committed(of types.Hash, height types.Height) bool {
-	if len(m.commitments) == 0 {
-		return false
-	}
-	last := m.commitments[len(m.commitments)-1]
-	return last.of == of && last.height < height
+	return len(m.commitments) > 0 && m.commitments[0].of == of && m.commitments[0].height < height
 }
 
 // revealing reports whether a block takes reveals: all committed in earlier ones,

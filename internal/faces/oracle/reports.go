@@ -122,12 +122,10 @@ func (w *work) commit(r *report) {
 		w.wrong("a commitment of %s for job %s of %d runners, due by %d and before all committed, for the draw of %d; it was drawn in %d",
 			in.Runner, job.id, job.spec.Verification.Runners, job.commitDeadline(), in.Drawn, job.since)
 	}
-	for _, c := range m.commitments {
-		if c.validator == r.validator {
-			w.wrong("%s brings a second commitment of %s for job %s", r.validator, in.Runner, job.id)
-		}
+	if len(m.commitments) > 0 {
+		w.wrong("%s brings a second commitment of %s for job %s", r.validator, in.Runner, job.id)
 	}
-	m.commitments = append(m.commitments, commitment{r.validator, w.height, in.Commitment})
+	m.commitments = append(m.commitments, commitment{w.height, in.Commitment})
 	w.tell("job.committed", job, &in.Runner, &r.validator, types.VerifierAddress)
 }
 

@@ -301,9 +301,9 @@ func Refusal(err error) error {
 	case errors.As(err, &full):
 		return api.Refuse(statusOf(full.Code), full.Code, "%s", full.Message)
 	case errors.As(err, &notTaken):
-		return api.Refuse(http.StatusConflict, "not_taken", "the result was not taken: %s", notTaken.Why)
+		return api.Refuse(http.StatusConflict, "not_taken", "it was not taken: %s", notTaken.Why)
 	case errors.Is(err, validators.ErrNoGateway):
-		return api.Refuse(http.StatusServiceUnavailable, "no_gateway", "this validator takes no results of runners").
+		return api.Refuse(http.StatusServiceUnavailable, "no_gateway", "this validator takes no answers of runners").
 			Hint("Hand it to another, by node.")
 	case errors.As(err, &reports):
 		return api.Refuse(http.StatusTooManyRequests, "too_many_reports", "%s of runner %s wait at this validator", reports.Why, reports.Runner).

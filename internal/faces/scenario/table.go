@@ -133,7 +133,7 @@ func init() {
 			netJobs),
 		parse("runner(name: party)", "A runner by its name or address.", netRunner),
 		parse("join_runner(name: text = \"\")", "Starts a runner, and returns it once it is registered.", netJoinRunner),
-		parse("leave_runner(runner: party)", "Deregisters a runner of the devnet's own, which says Goodbye and stops.", netLeaveRunner),
+		parse("leave_runner(runner: party)", "Deregisters a runner of the devnet's own, which ends its jobs and stops.", netLeaveRunner),
 		parse("snapshot(name: text)", "Keeps the network as it is, under a name, in place of what was kept under that name before. It has to "+
 			"be at rest: all nodes run honestly, no transaction waits, no job is open, no fault is in force. In the simulator alone.", netSnapshot),
 		parse("restore(name: text)", "Makes the network what it was at a snapshot, as often as wanted: each time the same run begins. Faults "+

@@ -143,9 +143,22 @@ var scripts = []string{
 	`r = net.join_runner(); j = [net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200)]; net.run(until = lambda: j[0].status == "Assigned", within = 60); work = lambda: net.submit_job(kind = "custom", executor = "echo", params = "hi", timeout_blocks = 60); ` +
 		`[(net.set_param("cip11.push", phase), net.run(until = lambda: net.params["cip11.push"] == phase, within = 20), eventually(lambda: phase == "off" or r.present, within = 90), j.append(work()), net.run(until = lambda: j[-1].status == "Completed", within = 60), print(phase, j[-1].status, j[-1].attempts)) for phase in ["shadow", "off", "hot", "sunset", "hot", "off"]]; ` +
 		`j[0].answer("by hand"); net.run(until = lambda: j[0].status == "Completed", within = 40); print(j[0].attempts, r.reputation > 75)`,
+	// refusals: the reason, who is drawn next, and the reputation; pushed, and polled
+	refusing("hot"), refusing("shadow"),
+	// a runner that leaves finishes its open job
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200); net.run(until = lambda: j.status == "Assigned", within = 60); again(2); net.leave_runner(r); again(4); print(r.health, j.status); ` +
+		`j.answer("by hand"); net.run(until = lambda: j.status in ["Completed", "Failed"], within = 60); print(j.status, j.attempts == 1, r.reputation > 75); net.run(until = lambda: len(r.connected) == 0, within = 60); again(20); r.drop()`,
 	// the script's own
 	`check("agreement")`, `check("nonsense")`, `check("timers")`, `expect(net.height > 100000, "no")`, `expect_eq(1, 2)`, `eventually(lambda: False, within = 2)`,
 	`always(lambda: net.height > 0, blocks = 2); print("always")`, `sometimes("odd", False)`, `print(net.queues if hasattr(net, "queues") else "none")`,
+}
+
+// refusing is a script in which both runners refuse a job, in a phase of push dispatch.
+func refusing(phase string) string {
+	return `rs = [net.join_runner(), net.join_runner()]; net.set_param("cip11.push", "` + phase + `"); net.run(until = lambda: net.params["cip11.push"] == "` + phase + `", within = 20); eventually(lambda: all([r.present for r in rs]), within = 90); ` +
+		`j = net.submit_job(kind = "custom", executor = "sha265", timeout_blocks = 60); net.run(until = lambda: j.status in ["Completed", "Failed"], within = 200); story = j.story(); drawn = [e.committee[0] for e in story if e.what == "drawn"]; ` +
+		`print(j.error.code, "Unsupported" in j.error.message, [e.error.code for e in story if e.what == "refused"], drawn == [e.runner for e in story if e.what == "refused"], sorted(drawn) == sorted([r.address for r in rs])); ` +
+		`print([(r.reputation == 75, r.refusals == 1, r.active_jobs == 0) for r in rs])`
 }
 
 var (

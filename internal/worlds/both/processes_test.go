@@ -14,7 +14,9 @@ import (
 
 // chosen begin the scripts that are played in processes each time: a verb of each way in
 // which a node elsewhere is told something. All of them are in the soak.
-var chosen = []string{`net.advance(blocks = 100)`, `net.pause(); net.pause()`, `net.partition(`, `r = net.join_runner(); r.misbehave("no_reveal"`}
+var chosen = []string{`net.advance(blocks = 100)`, `net.pause(); net.pause()`, `net.partition(`, `r = net.join_runner(); r.misbehave("no_reveal"`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200)`,
+	refusing("shadow")}
 
 // processes opens worlds whose nodes are processes of a devnet that is built here.
 func processes(t *testing.T) func(script string) string {

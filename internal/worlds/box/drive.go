@@ -244,13 +244,6 @@ func (d *Drive) ReplaceRunner(name string, key *crypto.Key) error {
 	}))
 }
 
-// RetireRunner has a runner say Goodbye when what it accepted is over.
-func (d *Drive) RetireRunner(name string) {
-	if r := d.network.findRunner(name); r != nil && r.Running() {
-		r.runner.Leave(true, func() {})
-	}
-}
-
 // ReloadRunner makes a runner read its settings again.
 func (d *Drive) ReloadRunner(name string) error { return d.network.runnerList.reload(name) }
 

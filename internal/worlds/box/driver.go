@@ -24,11 +24,9 @@ type Driver interface {
 	// StartValidator starts a validator that is to join, "" for the next free name.
 	StartValidator(ctx context.Context, name string) (Joining, error)
 	// PrepareRunner names a runner, "" for the next, which StartRunner starts under the key
-	// that is drawn here, which signs its registration for an owner; RetireRunner has one
-	// leave when what it accepted is over.
+	// that is drawn here, which signs its registration for an owner.
 	PrepareRunner(name string, owner types.Address) (Joining, error)
 	StartRunner(name string) error
-	RetireRunner(name string)
 	// ReloadRunner makes a runner read its settings again.
 	ReloadRunner(name string) error
 	// AnswerJob gives a result to the runners that wait for it, and returns them.

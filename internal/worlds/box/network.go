@@ -73,7 +73,7 @@ func compose(o *origin) *Network {
 	n.others = newOthers(o, n)
 	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, authority: n.authority, others: n.others,
 		make: func(name string) (*Node, error) { return newNode(n, name) }}
-	n.reaper = &reaper{nodes: n.nodeList, roster: n.roster, finality: n.finality, log: s.log}
+	n.reaper = &reaper{nodes: n.nodeList, runners: n.runnerList, roster: n.roster, finality: n.finality, log: s.log}
 	n.registration = &registration{origin: o, nodes: n.nodeList, runners: n.runnerList, roster: n.roster, authority: n.authority,
 		finality: n.finality, shared: s, make: func(name string, key *crypto.Key) *Runner { return newRunner(n, name, key) }}
 	n.registration.later = n.registration.comeLater

@@ -8,9 +8,10 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// reaper stops the validators that have left, on a goroutine of its own.
+// reaper stops the validators and the runners that have left, on a goroutine of its own.
 type reaper struct {
 	nodes    *nodeList
+	runners  *runnerList
 	roster   *roster
 	finality *finality
 	log      *slog.Logger
@@ -20,7 +21,7 @@ type reaper struct {
 	dismiss func()        // ends it; nil before it began
 }
 
-// start begins to stop validators once they have left.
+// start begins to stop nodes once they have left.
 func (r *reaper) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.wake, r.ended = make(chan struct{}, 1), make(chan struct{})
@@ -41,6 +42,7 @@ func (r *reaper) start() {
 			case <-ctx.Done():
 				return
 			case <-r.wake:
+				r.retireRunners()
 				r.retire()
 			}
 		}
@@ -71,6 +73,26 @@ func (r *reaper) retire() {
 			if err := r.roster.StopNode(node.Name); err != nil {
 				r.log.Error("a validator that has left does not stop", "node", node.Name, "error", err)
 			}
+		}
+	}
+}
+
+// retireRunners stops the runners that left the registry and have no open job any more.
+func (r *reaper) retireRunners() {
+	state := r.nodes.state()
+	for _, one := range r.runners.RunnerList() {
+		if !one.Started() || !state.Retired(one.Address) {
+			continue
+		}
+		err := r.roster.changeRunner(one.Name, func(now *Runner) error {
+			if now != one { // another came in its place
+				return nil
+			}
+			leave([]*Runner{one})
+			return one.stop()
+		})
+		if err != nil {
+			r.log.Error("a runner that has left does not stop", "node", one.Name, "error", err)
 		}
 	}
 }

@@ -119,8 +119,8 @@ func (g *registration) begin(name string, key *crypto.Key) error {
 	return r.start()
 }
 
-// LeaveRunner deregisters a runner of the network's own. It returns when that is final
-// and the runner has said Goodbye and stopped.
+// LeaveRunner deregisters a runner of the network's own, and returns when that is final.
+// The runner finishes its open jobs; then the reaper stops it.
 func (g *registration) LeaveRunner(ctx context.Context, name string) error {
 	if err := g.origin.strict("leaving by the devnet's keys"); err != nil {
 		return err
@@ -133,8 +133,5 @@ func (g *registration) LeaveRunner(ctx context.Context, name string) error {
 	if registered == nil || registered.Health == selection.Deregistered {
 		return api.Refuse(http.StatusConflict, "deregistered", "%s has left already", name).At("name")
 	}
-	if err := g.authority.deregister(ctx, r.key); err != nil {
-		return err
-	}
-	return g.roster.StopRunner(name)
+	return g.authority.deregister(ctx, r.key)
 }

@@ -98,6 +98,7 @@ type Shell interface {
 	Waiting(hash types.Hash, answer func(*ledger.Checked))
 	BringHeartbeat(runner types.Address, ping *push.HeartbeatPing, answer func(types.Hash, error))
 	BringResult(runner types.Address, result *push.JobResult, answer func(error))
+	BringRefusal(runner types.Address, ack *push.JobAck, answer func(error))
 	Pause(on bool)
 	SkipTo(height types.Height, done func())
 }

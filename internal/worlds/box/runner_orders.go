@@ -96,14 +96,3 @@ func (h operator) ReloadRunner(name string) error {
 	}
 	return h.network.runnerList.reload(name)
 }
-
-// RetireRunner implements api.Steering.
-func (h operator) RetireRunner(name string) {
-	if d := h.network.driver(); d != nil {
-		d.RetireRunner(name)
-		return
-	}
-	if r := h.network.findRunner(name); r != nil {
-		r.runner.Leave(true, func() {})
-	}
-}

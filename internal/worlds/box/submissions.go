@@ -127,11 +127,21 @@ func (s *submissions) BringHeartbeat(ctx context.Context, name string, runner ty
 
 // BringResult implements api.Backend.
 func (s *submissions) BringResult(ctx context.Context, name string, runner types.Address, result *push.JobResult) error {
+	return s.bring(ctx, name, func(v Shell, done func(error)) { v.BringResult(runner, result, done) })
+}
+
+// BringRefusal implements api.Backend.
+func (s *submissions) BringRefusal(ctx context.Context, name string, runner types.Address, ack *push.JobAck) error {
+	return s.bring(ctx, name, func(v Shell, done func(error)) { v.BringRefusal(runner, ack, done) })
+}
+
+// bring hands something to a validator, and waits for its answer.
+func (s *submissions) bring(ctx context.Context, name string, hand func(v Shell, done func(error))) error {
 	node, err := s.nodes.running(name)
 	if err != nil {
 		return err
 	}
-	refused, err := awaited(ctx, node, func(done func(error)) { node.Validator().BringResult(runner, result, done) })
+	refused, err := awaited(ctx, node, func(done func(error)) { hand(node.Validator(), done) })
 	if err == nil {
 		err = readmodel.Refusal(refused)
 	}

@@ -5,8 +5,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// polls is what a runner asks without a connection, behind a mask: of results it does what
-// the mask does on the streams of jobs.
+// polls is what a runner asks without a connection, behind a mask: of results and refusals it
+// does what the mask does on the streams of jobs.
 type polls struct {
 	env.Polls
 	mask *RunnerMask
@@ -22,7 +22,7 @@ func (p *polls) Start(receive func(polling.Answer)) error {
 // Ask implements env.Polls.
 func (p *polls) Ask(q polling.Question) {
 	as := []polling.Question{q}
-	if q.Result != nil {
+	if q.Result != nil || q.Refusal != nil {
 		as = p.mask.brings(q)
 	}
 	for _, asked := range as {
@@ -33,7 +33,8 @@ func (p *polls) Ask(q polling.Question) {
 	}
 }
 
-// brings is what is brought in place of a result. One that is late is kept for good: no
+// brings is what is brought in place of a result or a refusal. Of refusals only a black hole
+// keeps any: the other lies are about results. A result that is late is kept for good: no
 // validator cancels what it did not push.
 func (m *RunnerMask) brings(q polling.Question) []polling.Question {
 	m.mu.Lock()
@@ -41,6 +42,9 @@ func (m *RunnerMask) brings(q polling.Question) []polling.Question {
 	if m.hole != nil {
 		m.hole.Withheld.Add(1)
 		return nil
+	}
+	if q.Refusal != nil {
+		return []polling.Question{q}
 	}
 	switch m.kind {
 	case NoReveal:

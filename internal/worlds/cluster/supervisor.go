@@ -180,9 +180,6 @@ func (s *Supervisor) answer(ctx context.Context, name string, c *control.Client,
 		reply.Joining, err = s.prepareRunner(ctx, name, a.Name, a.Owner)
 	case control.AskStartRunner:
 		err = s.startRunner(a.Name)
-	case control.AskRetireRunner:
-		s.noteLeft(a.Name, true)
-		s.drive.RetireRunner(a.Name)
 	case control.AskReloadRunner:
 		err = s.drive.ReloadRunner(a.Name)
 	case control.AskAnswerJob:

@@ -359,6 +359,14 @@ func (v *validator) BringResult(runner types.Address, result *push.JobResult, an
 	}()
 }
 
+// BringRefusal implements box.Shell.
+func (v *validator) BringRefusal(runner types.Address, ack *push.JobAck, answer func(error)) {
+	go func() {
+		_, err := v.client.Bring(v.crew.ctx, control.Brought{Runner: runner, Refusal: ack})
+		answer(err)
+	}()
+}
+
 // Pause implements box.Shell.
 func (v *validator) Pause(on bool) {
 	v.mu.Lock()

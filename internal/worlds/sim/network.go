@@ -272,6 +272,7 @@ func (n *Network) observe(f validators.FinalBlocks) {
 	n.answerViews(f.Validator, last.State)
 	n.rejoined()
 	n.funded(last.State)
+	n.retireRunners(last.State)
 }
 
 // tellRunners tells the oracles of the connections of runners, and whoever watches.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 // polls implements env.Polls for one process (decision J11): its questions travel over the
@@ -49,6 +50,9 @@ func (p *polls) Ask(q polling.Question) {
 	bytes := framing
 	if q.Result != nil {
 		bytes += len(q.Result.ResultData)
+	}
+	if q.Refusal != nil {
+		bytes += len(push.Write(q.Refusal))
 	}
 	one := &poll{of: p, question: q, link: w.link(p.process.node, to)}
 	one.travel(p.process.present(), bytes)

@@ -29,6 +29,9 @@ type crew struct {
 	faces    map[string]*face           // of their present processes; looked up only
 	rejoins  []rejoining
 	entering []string          // not registered: they wait for what that takes
+	reaped   types.Height      // of the newest state that was looked at
+	registry any               // that was looked through last (ledger.State.Registrations)
+	leaving  []string          // deregistered in it, in the order of the registry
 	looks    []*ledger.Outlook // of the latest blocks, the newest last
 }
 
@@ -222,8 +225,8 @@ func (c *crew) RunnerOffer() system.Offer {
 	return system.Offer{Capabilities: capabilities(c.answers), Entitlements: []string{}, MaxConcurrentJobs: wallet.RunnerJobs}
 }
 
-// LeaveRunner has the owner of a runner deregister it, and the runner leave when
-// nothing of it is open any more.
+// LeaveRunner has the owner of a runner deregister it. The runner finishes its open jobs,
+// says Goodbye and stops.
 func (c *crew) LeaveRunner(name string) error {
 	best := c.best()
 	if !slices.Contains(c.runners, name) || best == nil {
@@ -235,17 +238,33 @@ func (c *crew) LeaveRunner(name string) error {
 		return fmt.Errorf("%s is not registered", name)
 	}
 	c.order(name, types.RegistryAddress, "deregister", system.Naming{Runner: r.Address})
-	c.RetireRunner(name)
 	return nil
 }
 
-// RetireRunner has a runner that runs leave when nothing of it is open any more.
-func (c *crew) RetireRunner(name string) {
-	one := c.Runner(name)
-	if one == nil {
+// retireRunners ends the runners that left the registry and have no open job in a new final state.
+func (c *crew) retireRunners(s *ledger.State) {
+	if s.Height() <= c.reaped {
 		return
 	}
-	one.Leave(true, func() {
+	c.reaped = s.Height()
+	if now := s.Registrations(); now != c.registry {
+		c.registry, c.leaving = now, nil
+		for _, name := range c.runners {
+			if r := s.Listed(c.keys[name].Address()); r != nil && r.Health == selection.Deregistered {
+				c.leaving = append(c.leaving, name)
+			}
+		}
+	}
+	for _, name := range c.leaving {
+		if one := c.Runner(name); one != nil && s.Retired(c.keys[name].Address()) {
+			c.After(0, func() { c.retire(name, one) })
+		}
+	}
+}
+
+// retire has a runner say Goodbye, and stops it then.
+func (c *crew) retire(name string, one *runners.Runner) {
+	one.Leave(false, func() {
 		c.After(0, func() {
 			if c.Runner(name) != one {
 				return

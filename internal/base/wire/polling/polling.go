@@ -15,12 +15,13 @@ const MaxJobs = 1_024
 // ID names a question of one run of a runner.
 type ID uint64
 
-// Question is for one validator. It brings Result or Heartbeat if one of them is
+// Question is for one validator. It brings Result, Refusal or Heartbeat if one of them is
 // given, and asks for the runner's jobs otherwise.
 type Question struct {
 	ID        ID
 	Validator types.Validator
 	Result    *push.JobResult
+	Refusal   *push.JobAck // with Reject and refusal_signed; its own signature is not needed
 	Heartbeat *push.HeartbeatPing
 }
 

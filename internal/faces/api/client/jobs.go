@@ -91,3 +91,8 @@ func (c *Client) BringHeartbeat(ctx context.Context, runner string, r model.Hear
 func (c *Client) BringResult(ctx context.Context, runner string, r model.ResultRequest) (model.Reported, error) {
 	return write[model.Reported](ctx, c, "/runner/"+url.PathEscape(runner)+"/job_result", r)
 }
+
+// BringRefusal hands in its refusal of a job.
+func (c *Client) BringRefusal(ctx context.Context, runner string, r model.RefusalRequest) (model.Reported, error) {
+	return write[model.Reported](ctx, c, "/runner/"+url.PathEscape(runner)+"/job_refusal", r)
+}

@@ -171,7 +171,16 @@ type ResultRequest struct {
 	CommitSigned *types.Signature `json:"commit_signed,omitempty" nullable:"true" doc:"As of a JobResult on the wire; absent for a job of one runner."`
 }
 
+// RefusalRequest is the body of POST /runner/{addr}/job_refusal: a JobAck that rejects,
+// without its own signature.
+type RefusalRequest struct {
+	JobID         types.Hash      `json:"job_id"`
+	Reject        string          `json:"reject" enum:"Capacity,Unsupported,MissingEntitlement,BadSpec" doc:"As of a JobAck on the wire. That the assignment is over (Expired) is no refusal."`
+	Reason        *string         `json:"reason,omitempty" nullable:"true" doc:"For people: at most 256 bytes of UTF-8 without control characters. It is in the error of a job that ends refused."`
+	RefusalSigned types.Signature `json:"refusal_signed" doc:"As of a JobAck on the wire: over chain, job, block_height, hash of job_spec, reject and reason."`
+}
+
 // Reported is the answer to what a runner brings that polls: a validator took it.
 type Reported struct {
-	Hash *types.Hash `json:"hash,omitempty" nullable:"true" doc:"Of the runner transaction of a heartbeat; absent of a result, whose commitment and reveal follow."`
+	Hash *types.Hash `json:"hash,omitempty" nullable:"true" doc:"Of the runner transaction of a heartbeat; absent of a result, whose commitment and reveal follow, and of a refusal."`
 }

@@ -41,7 +41,6 @@ const (
 	AskStartValidator = "start_validator"
 	AskPrepareRunner  = "prepare_runner"
 	AskStartRunner    = "start_runner"
-	AskRetireRunner   = "retire_runner"
 	AskReloadRunner   = "reload_runner"
 	AskAnswerJob      = "answer_job"
 )
@@ -189,12 +188,6 @@ func (s *ValidatorSeat) PrepareRunner(name string, owner types.Address) (box.Joi
 func (s *ValidatorSeat) StartRunner(name string) error {
 	_, err := s.asks.ask(s.ended, Ask{Verb: AskStartRunner, Name: name})
 	return err
-}
-
-// RetireRunner implements box.Driver.
-func (s *ValidatorSeat) RetireRunner(name string) {
-	// It is deregistered: where nobody hears of it, it has no jobs all the same.
-	_, _ = s.asks.ask(s.ended, Ask{Verb: AskRetireRunner, Name: name})
 }
 
 // ReloadRunner implements box.Driver.

@@ -179,10 +179,14 @@ func (c *Client) NextNonce(ctx context.Context, a types.Address, final types.Non
 	return answer.Nonce, err
 }
 
-// Bring hands the validator what a runner brings that polls: a ping, or a result.
+// Bring hands the validator what a runner brings that polls: a ping, a result or a refusal.
 func (c *Client) Bring(ctx context.Context, b Brought) (types.Hash, error) {
-	if b.Result != nil {
+	switch {
+	case b.Result != nil:
 		_, err := ask[empty](ctx, c, "result", b)
+		return types.Hash{}, err
+	case b.Refusal != nil:
+		_, err := ask[empty](ctx, c, "refusal", b)
 		return types.Hash{}, err
 	}
 	a, err := ask[hashAnswer](ctx, c, "heartbeat", b)

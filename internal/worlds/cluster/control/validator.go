@@ -79,6 +79,7 @@ func NewValidatorSeat(secret string) *ValidatorSeat {
 	answer(s.seat, "nonce", s.nonce)
 	answer(s.seat, "heartbeat", s.heartbeat)
 	answer(s.seat, "result", s.result)
+	answer(s.seat, "refusal", s.refusal)
 	answer(s.seat, "heard", func(context.Context, empty) (heardAnswer, error) { return s.hearing.latest(), nil })
 	answer(s.seat, "call", s.call)
 	answer(s.seat, "note", s.tellFault)
@@ -246,9 +247,10 @@ func (s *ValidatorSeat) nonce(ctx context.Context, r nonceRequest) (out nonceAns
 
 // Brought is what a runner brings that polls.
 type Brought struct {
-	Runner types.Address       `json:"runner"`
-	Ping   *push.HeartbeatPing `json:"ping,omitempty"`
-	Result *push.JobResult     `json:"result,omitempty"`
+	Runner  types.Address       `json:"runner"`
+	Ping    *push.HeartbeatPing `json:"ping,omitempty"`
+	Result  *push.JobResult     `json:"result,omitempty"`
+	Refusal *push.JobAck        `json:"refusal,omitempty"`
 }
 
 func (s *ValidatorSeat) heartbeat(ctx context.Context, r Brought) (hashAnswer, error) {
@@ -272,7 +274,19 @@ func (s *ValidatorSeat) result(ctx context.Context, r Brought) (empty, error) {
 	if r.Result == nil {
 		return empty{}, errors.New("there is no result")
 	}
-	refused, err := awaited(ctx, func(done func(error)) { s.node.Shell().BringResult(r.Runner, r.Result, done) })
+	return brought(ctx, func(done func(error)) { s.node.Shell().BringResult(r.Runner, r.Result, done) })
+}
+
+func (s *ValidatorSeat) refusal(ctx context.Context, r Brought) (empty, error) {
+	if r.Refusal == nil {
+		return empty{}, errors.New("there is no refusal")
+	}
+	return brought(ctx, func(done func(error)) { s.node.Shell().BringRefusal(r.Runner, r.Refusal, done) })
+}
+
+// brought waits for what the validator says of what it was handed.
+func brought(ctx context.Context, hand func(done func(error))) (empty, error) {
+	refused, err := awaited(ctx, hand)
 	if err == nil {
 		err = readmodel.Refusal(refused)
 	}

@@ -151,6 +151,11 @@ func (b *Bench) BringResult(_ context.Context, node string, runner types.Address
 	return b.bring(node, func(v *validators.Validator, done func(error)) { v.BringResult(runner, result, done) })
 }
 
+// BringRefusal implements api.Backend.
+func (b *Bench) BringRefusal(_ context.Context, node string, runner types.Address, ack *push.JobAck) error {
+	return b.bring(node, func(v *validators.Validator, done func(error)) { v.BringRefusal(runner, ack, done) })
+}
+
 // bring hands something to a validator, and drives the world until it answers.
 func (b *Bench) bring(node string, hand func(v *validators.Validator, done func(error))) error {
 	if node == "" {

@@ -171,9 +171,6 @@ func (o operator) PrepareRunner(name string, owner types.Address) (p api.Prepare
 // StartRunner implements api.Steering.
 func (o operator) StartRunner(name string) error { return refuse(o.bench.Network.StartRunner(name)) }
 
-// RetireRunner implements api.Steering.
-func (o operator) RetireRunner(name string) { o.bench.Network.RetireRunner(name) }
-
 // ReloadRunner implements api.Steering.
 func (o operator) ReloadRunner(name string) error { return api.ErrNoSettings(name) }
 
