@@ -22,7 +22,7 @@ import (
 // Executor does what a custom job of its name asks for.
 type Executor interface {
 	accepts(*push.JobSpec) *execution.Refusal
-	do(ctx context.Context, job types.Hash, spec *push.JobSpec) ([]byte, error)
+	do(context.Context, *executor.Job) ([]byte, error)
 }
 
 // Hash is how a job names an executor.
@@ -72,7 +72,7 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 
 // Do implements executor.Kind.
 func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
-	return k.byHash[job.Spec.JobType.Custom.ExecutorHash].do(ctx, job.ID.Job, job.Spec)
+	return k.byHash[job.Spec.JobType.Custom.ExecutorHash].do(ctx, job)
 }
 
 // pure is an executor that computes in an instant.
@@ -86,6 +86,6 @@ var (
 
 func (p pure) accepts(*push.JobSpec) *execution.Refusal { return nil }
 
-func (p pure) do(_ context.Context, _ types.Hash, spec *push.JobSpec) ([]byte, error) {
-	return p(spec.JobType.Custom.Params), nil
+func (p pure) do(_ context.Context, job *executor.Job) ([]byte, error) {
+	return p(job.Spec.JobType.Custom.Params), nil
 }
