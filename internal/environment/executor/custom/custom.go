@@ -6,7 +6,7 @@
 //	manual   what a person or script answers (Manual)
 //
 // and what a runner's configuration names: a Python function (Python), a program
-// of the machine (Command). A job chooses among these and can name nothing else.
+// of the machine that is started for each job (Command) or stays (Worker). A job chooses among these and can name nothing else.
 package custom
 
 import (
@@ -52,9 +52,13 @@ func (k *Kind) Named(names []string) *Kind {
 	return k
 }
 
-// Capabilities implements executor.Kind: the executors of Named.
+// Capabilities implements executor.Kind: the executors of Named, without those that a
+// worker program does not offer now.
 func (k *Kind) Capabilities() (all []string) {
 	for _, name := range k.named {
+		if of, is := k.byHash[Hash(name)].(*workerExecutor); is && !of.worker.offering(name) {
+			continue
+		}
 		all = append(all, "executor:"+name)
 	}
 	return all
