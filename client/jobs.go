@@ -88,3 +88,9 @@ func (c *Client) CancelJob(ctx context.Context, id Hash) (Job, error) {
 func (c *Client) AnswerJob(ctx context.Context, id Hash, result []byte) (Job, error) {
 	return c.api.AnswerJob(ctx, model.AnswerRequest{ID: id.String(), Result: Bytes(result).String()})
 }
+
+// ProgressJob says how far a job of the executor manual is: percent is 1 to 100, and more
+// than before. The devnet's runners with that job send it to their validators.
+func (c *Client) ProgressJob(ctx context.Context, id Hash, percent uint8, detail string) (Job, error) {
+	return c.api.ProgressJob(ctx, model.ProgressRequest{ID: id.String(), Percent: percent, Detail: detail})
+}

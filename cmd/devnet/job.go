@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -59,8 +60,26 @@ func jobCommand() *cli.Command {
 					j, err := network(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: result})
 					return shownJob(c, j, err)
 				}},
+			{Name: "progress", Usage: "say how far a job of the executor manual is", ArgsUsage: "ID PERCENT",
+				Description: "Example: devnet job progress 0x2f370e1a 40 --detail \"half of the pages\"\nPERCENT is 1 to 100, and more than before. " +
+					"Each of the devnet's runners that has the job tells it to its validator.",
+				Flags:  []cli.Flag{&cli.StringFlag{Name: "detail", Usage: "say `WORDS` with it"}, jsonFlag, httpFlag},
+				Action: jobProgress},
 		},
 	}
+}
+
+func jobProgress(c *cli.Context) error {
+	args, err := arguments(c, "ID", "PERCENT")
+	if err != nil {
+		return err
+	}
+	percent, err := strconv.ParseUint(args[1], 10, 8)
+	if err != nil || percent < 1 || percent > 100 {
+		return usage("PERCENT is a whole number from 1 to 100.", "PERCENT is %.20q", args[1])
+	}
+	j, err := network(c).ProgressJob(c.Context, model.ProgressRequest{ID: args[0], Percent: uint8(percent), Detail: c.String("detail")})
+	return shownJob(c, j, err)
 }
 
 // shownJob prints the job that an order answered, if it was not refused.

@@ -67,6 +67,7 @@ func TestScripts(t *testing.T) {
 			}
 			e.Setenv("PORT", strconv.Itoa(port))
 			e.Setenv("ACTORS", root+"/fixtures/actors")
+			e.Setenv("WORKERS", root+"/fixtures/workers")
 			e.Setenv("SUITES", root+"/fixtures/suites")
 			e.Setenv("TUTORIAL", root+"/scripts/tutorial")
 			// A network of one run must never be found by another's commands.

@@ -118,11 +118,12 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 		driven = control.DriveRunner(&config, set.Driver, now, set.Manual)
 	}
 	r := node.NewRunner(config)
-	settings.runner = r
+	settings.runner, settings.log = r, log
 	introduceRunner(c, n, set, ready.ChainID)
 	if err := r.Start(); err != nil {
 		return noStart("", "%v", err)
 	}
+	settings.begin()
 	if err := driven.Begin(r, set.Control, settings.reload); err != nil {
 		return noStart("Stop what listens there, or change the setting control.", "%v", errors.Join(err, r.Stop()))
 	}
@@ -166,6 +167,7 @@ func startAgain(r *node.Runner, settings *reloading, driven *control.DrivenRunne
 	if err := r.Start(); err != nil {
 		return err
 	}
+	settings.begin()
 	driven.Again(r, settings.set.Manual)
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -21,8 +22,11 @@ type reloading struct {
 	does   *executor.Swap
 	runner *node.Runner
 
-	mu  sync.Mutex
-	set *runnerfile.Runner // as they were read last
+	log *slog.Logger
+
+	mu   sync.Mutex
+	set  *runnerfile.Runner // as they were read last
+	said []string           // what it offered when validators were told last
 }
 
 // reload reads the settings again and has the runner say to its validators what it offers
@@ -34,14 +38,43 @@ func (r *reloading) reload() (added, removed []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	before := offersOf(r.does)
 	r.does.Replace(next.Executor)
 	r.set = next
-	added, removed = lackedBy(offersOf(r.does), before), lackedBy(before, offersOf(r.does))
-	if len(added)+len(removed) > 0 {
-		r.runner.Shell().Change(added, removed)
-	}
+	added, removed = r.offer()
+	r.beginWorker()
 	return added, removed, nil
+}
+
+// begin takes the executors of a runner that has just started as what it offers.
+func (r *reloading) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.said = offersOf(r.does)
+	r.beginWorker()
+}
+
+// beginWorker starts the worker program, if there is one. The caller holds mu.
+func (r *reloading) beginWorker() {
+	if r.set.Worker != nil {
+		r.set.Worker.Begin(r.log, func() {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			added, removed := r.offer()
+			r.log.Info("the worker program changed what the runner offers", "added", added, "removed", removed)
+		})
+	}
+}
+
+// offer sends the validators the runner's capabilities that were added and removed since
+// the last time. The caller holds mu.
+func (r *reloading) offer() (added, removed []string) {
+	now := offersOf(r.does)
+	added, removed = lackedBy(now, r.said), lackedBy(r.said, now)
+	r.said = now
+	if shell := r.runner.Shell(); shell != nil && len(added)+len(removed) > 0 {
+		shell.Change(added, removed)
+	}
+	return added, removed
 }
 
 // reopen opens the executors of a runner that starts again, whose former ones are closed.

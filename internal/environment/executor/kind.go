@@ -31,8 +31,9 @@ func NewJob(id execution.ID, spec *push.JobSpec, tell func(fraction uint8, detai
 	return &Job{ID: id, Spec: spec, tell: tell}
 }
 
-// Progress tells how far the work is, in percent. What does not exceed the last is
-// not told.
+// Progress reports the progress of the work in percent, with words for people. A percent
+// that does not exceed the last is dropped, and control characters of the words become
+// spaces. It may be called from any goroutine.
 func (j *Job) Progress(fraction uint8, detail string) {
 	if j.tell != nil {
 		j.tell(fraction, detail)

@@ -24,6 +24,7 @@ type Config struct {
 	Kinds        map[types.JobKind]Kind
 	Entitlements []string      // the runner pools it belongs to
 	MaxWall      time.Duration // of any job; 0: MaxWall
+	Close        func()        // ends what the kinds keep between jobs, when the last has ended; nil: nothing
 }
 
 // Set is an executor of several kinds. How many jobs run at once is its caller's
@@ -104,13 +105,16 @@ func (s *Set) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.R
 	})
 }
 
-// progress tells what exceeds the last, until the work's context ends.
+// progress tells what exceeds the last, until the work's context ends. A kind may call it
+// from any goroutine.
 func (s *Set) progress(ctx context.Context, id execution.ID, tell func(execution.Report)) func(uint8, string) {
-	last := uint8(0)
+	var mu sync.Mutex
+	var gauge execution.Gauge
 	return func(fraction uint8, detail string) {
-		if fraction = min(fraction, 100); fraction > last && ctx.Err() == nil {
-			last = fraction
-			tell(execution.Report{ID: id, What: execution.Progress, Fraction: fraction, Detail: execution.Clip(detail)})
+		mu.Lock()
+		defer mu.Unlock()
+		if report, rises := gauge.Rise(id, fraction, detail); rises && ctx.Err() == nil {
+			tell(report)
 		}
 	}
 }
@@ -174,4 +178,7 @@ func (s *Set) Close() {
 	clear(s.running)
 	s.mu.Unlock()
 	s.work.Wait()
+	if s.config.Close != nil {
+		s.config.Close()
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -19,6 +20,14 @@ const Manual = "manual"
 // has it: who comes later than that has no answer, and may be given one.
 const answerBlocks = 3
 
+// GivenField names the field of a request by hand that is wrong.
+func GivenField(given execution.Given) string {
+	if given.Percent > 0 {
+		return "percent"
+	}
+	return "result"
+}
+
 type answerJobInput struct{ Body model.AnswerRequest }
 
 func (s *Server) answerJob(ctx context.Context, in *answerJobInput) (m model.Job, err error) {
@@ -29,11 +38,28 @@ func (s *Server) answerJob(ctx context.Context, in *answerJobInput) (m model.Job
 	if err != nil {
 		return m, err
 	}
+	return s.byHand(ctx, in.Body.ID, execution.Given{Result: result})
+}
+
+type progressJobInput struct{ Body model.ProgressRequest }
+
+func (s *Server) progressJob(ctx context.Context, in *progressJobInput) (m model.Job, err error) {
+	if err := s.cheat("/devnet/job/progress"); err != nil {
+		return m, err
+	}
+	if err := new(execution.Gauge).Check(in.Body.Percent); err != nil {
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("percent")
+	}
+	return s.byHand(ctx, in.Body.ID, execution.Given{Percent: in.Body.Percent, Detail: in.Body.Detail})
+}
+
+// byHand gives something to a job of the executor manual.
+func (s *Server) byHand(ctx context.Context, id string, given execution.Given) (m model.Job, err error) {
 	v, err := s.backend.Reader("")
 	if err != nil {
 		return m, err
 	}
-	j, err := openJob(v, in.Body.ID)
+	j, err := openJob(v, id)
 	if err != nil {
 		return m, err
 	}
@@ -45,17 +71,18 @@ func (s *Server) answerJob(ctx context.Context, in *answerJobInput) (m model.Job
 		return m, Refuse(http.StatusConflict, "not_manual", "job %s is not one of the executor %s", j.ID, Manual).
 			Hint("Only such a job waits for a result by hand.").At("id")
 	}
-	return s.hand(ctx, j, result)
+	return s.hand(ctx, j, given)
 }
 
 // hand gives a result to each of the devnet's runners in a job's committee, as they
-// have the job: who has not yet is waited for, block by block.
-func (s *Server) hand(ctx context.Context, j *model.Job, result []byte) (m model.Job, err error) {
+// have the job: who has not yet is waited for, block by block. Progress is given to those
+// that have the job when the first one has it.
+func (s *Server) hand(ctx context.Context, j *model.Job, by execution.Given) (m model.Job, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	var answered []types.Address
 	for until := types.Height(0); ; {
-		given, err := s.backend.Steer().AnswerJob(j.ID, result)
+		given, err := s.backend.Steer().AnswerJob(j.ID, by)
 		if err != nil {
 			return m, err
 		}
@@ -66,6 +93,9 @@ func (s *Server) hand(ctx context.Context, j *model.Job, result []byte) (m model
 		}
 		if j, err = findJob(v, j.ID.String(), "id"); err != nil {
 			return m, err
+		}
+		if by.Percent > 0 && len(answered) > 0 {
+			return *j, nil
 		}
 		head := v.Head().Height
 		if len(answered) > 0 && until == 0 {

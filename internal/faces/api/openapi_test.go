@@ -27,7 +27,7 @@ var routes = []string{
 	"GET /transaction/{hash}/receipt", "GET /transaction/{hash}/trace", "GET /validators",
 	"POST /actor/bid", "POST /actor/read", "POST /devnet/advance", "POST /devnet/deploy",
 	"POST /devnet/fault", "POST /devnet/heal",
-	"POST /devnet/job/submit", "POST /devnet/job/cancel", "POST /devnet/job/answer",
+	"POST /devnet/job/submit", "POST /devnet/job/cancel", "POST /devnet/job/answer", "POST /devnet/job/progress",
 	"POST /devnet/runner/join", "POST /devnet/runner/leave", "POST /devnet/runner/pause", "POST /devnet/runner/reload",
 	"POST /devnet/runner/resume",
 	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/timer/cancel",

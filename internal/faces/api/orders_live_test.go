@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
@@ -134,6 +136,20 @@ func TestARunnerIsRegisteredAndLedByItsOwner(t *testing.T) {
 	l.refused(err, "invalid_runner", "public_key")
 }
 
+// story is what was told of a job's progress.
+func (l *live) story(id string) (told string) {
+	s, err := l.client.JobStory(l.ctx, id, 0, 100)
+	if err != nil {
+		l.Fatal(err)
+	}
+	for _, e := range s.Story {
+		if e.What == model.JobProgressed && e.Detail != nil {
+			told += fmt.Sprint(*e.Fraction, " ", *e.Detail, "\n")
+		}
+	}
+	return told
+}
+
 func TestAJobByHandIsDoneByTheDevnetsRunners(t *testing.T) {
 	l := newLive(t, 4, func(c *box.Config) { c.Runners = 2 })
 	blocks, committee := uint64(3_000), uint64(2)
@@ -144,6 +160,14 @@ func TestAJobByHandIsDoneByTheDevnetsRunners(t *testing.T) {
 	}
 	_, err = l.client.AnswerJob(l.ctx, model.AnswerRequest{ID: j.ID.String(), Result: "0xff"})
 	l.refused(err, "bad_result", "result")
+	for _, percent := range []uint8{40, 40, 101} {
+		_, err = l.client.ProgressJob(l.ctx, model.ProgressRequest{ID: j.ID.String(), Percent: percent, Detail: "half\nof it"})
+		if percent == 40 && err == nil {
+			l.until(func() bool { return strings.Contains(l.story(j.ID.String()), "40 half of it") })
+		} else if err == nil {
+			t.Errorf("%d was taken after 40", percent)
+		}
+	}
 	if _, err = l.client.AnswerJob(l.ctx, model.AnswerRequest{ID: j.ID.String(), Result: "by hand"}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -29,9 +30,9 @@ type Steering interface {
 	// CancelTimer and ExtendTimer return the instruction's receipt once it is final.
 	CancelTimer(context.Context, types.TimerID) (*types.Receipt, error)
 	ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error)
-	// AnswerJob gives the result of a job of the executor manual to those of the devnet's
-	// runners that wait for it, and returns them.
-	AnswerJob(job types.Hash, result []byte) ([]types.Address, error)
+	// AnswerJob gives the result of a job of the executor manual, or says how far it is, to
+	// those of the devnet's runners that wait for it, and returns them.
+	AnswerJob(job types.Hash, given execution.Given) ([]types.Address, error)
 	// PrepareRunner returns what a runner of a name, "" for the next that is free, would
 	// register: a new one, or one that has left, which comes again under another key.
 	// It is signed for an owner. StartRunner starts it once that is final.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -54,7 +55,9 @@ func (s steered) SetParam(_ context.Context, r model.ParamRequest) (model.ParamC
 	return model.ParamChange{Key: r.Key, Value: r.Value, Height: r.At}, s.refuse()
 }
 
-func (s steered) AnswerJob(types.Hash, []byte) ([]types.Address, error) { return nil, s.refuse() }
+func (s steered) AnswerJob(types.Hash, execution.Given) ([]types.Address, error) {
+	return nil, s.refuse()
+}
 func (s steered) PrepareRunner(name string, _ types.Address) (PreparedRunner, error) {
 	return PreparedRunner{Name: name}, s.refuse()
 }

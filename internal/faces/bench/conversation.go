@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -63,7 +64,7 @@ type Network interface {
 	Run(time.Duration) error
 	// Answer gives the result of a job of the executor manual to all runners that wait
 	// for one.
-	Answer(job types.Hash, result []byte) error
+	Answer(job types.Hash, given execution.Given) error
 	// Mock has runners bring answers for some jobs from now on; a revert to a snapshot
 	// that is older forgets it.
 	Mock(Mock) error
@@ -195,7 +196,7 @@ func (c *Conversation) answer(ctx context.Context, line []byte) answer {
 	case f.Do == "run":
 		body, err = struct{}{}, c.run(f.For)
 	case f.Do == "answer":
-		body, err = struct{}{}, c.network.Answer(f.Job, f.Result)
+		body, err = struct{}{}, c.network.Answer(f.Job, execution.Given{Result: f.Result})
 	case f.Do == "mock":
 		body, err = struct{}{}, c.mock(f.Mock)
 	default:

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -82,8 +83,8 @@ type Backend interface {
 	JoinRunner(name string) error
 	LeaveRunner(name string) error // it is deregistered, and stops
 	// Answer gives the result of a job of the executor manual to the runners that have
-	// it.
-	Answer(job types.Hash, result []byte) error
+	// it, or says how far it is.
+	Answer(job types.Hash, given execution.Given) error
 	SetParam(key, value string, at types.Height) error
 	CancelTimer(types.TimerID) error
 	ExtendTimer(id types.TimerID, expiresAt types.Height) error

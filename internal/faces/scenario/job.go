@@ -5,6 +5,7 @@ import (
 
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -83,7 +84,17 @@ func (n *network) runnersAt(all []types.Address) starlark.Value {
 // committee.
 func jobAnswer(c *call) (starlark.Value, error) {
 	v := c.on.(*jobValue)
-	return starlark.None, v.n.backend.Answer(v.id, get[[]byte](c, "result"))
+	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Result: get[[]byte](c, "result")})
+}
+
+// jobProgress says how far a job of the executor manual is, as its runners would.
+func jobProgress(c *call) (starlark.Value, error) {
+	v := c.on.(*jobValue)
+	percent := get[uint64](c, "percent")
+	if percent < 1 || percent > 100 {
+		return nil, mistake("percent = %d: want a whole percent from 1 to 100", percent)
+	}
+	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Percent: uint8(percent), Detail: get[string](c, "detail")})
 }
 
 // jobCancel ends a job for its submitter, and returns the receipt of that.

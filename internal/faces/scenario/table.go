@@ -142,6 +142,8 @@ func init() {
 	validatorVerbs, runnerVerbs = faultVerbs(fault.Validators), faultVerbs(fault.Runners)
 	jobVerbs = []*verb{
 		parse("answer(result: bytes)", "Gives the result of a job of the executor manual, by hand, to the runners that have it.", jobAnswer),
+		parse("progress(percent: count, detail: text = \"\")", "Reports the progress of a job of the executor manual, by hand, "+
+			"through its runners: from 1 to 100, and more than before.", jobProgress),
 		parse("cancel(*, sender: text?, within: count = 50)", "Cancels it by a transaction of its submitter, and returns the receipt.",
 			jobCancel),
 		parse("story()", "What blocks did to it and validators saw of it, oldest first: events like those of net.events(type = \"job\").",

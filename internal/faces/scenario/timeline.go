@@ -306,7 +306,7 @@ func wrapped(head, text string) (lines []string) {
 // timelineVerbs are those that a timeline tells of, beside faults: what a script does
 // to the network from outside.
 var timelineVerbs = []string{"join_validator", "leave_validator", "set_param", "cancel_timer", "extend_timer", "pause", "resume", "advance",
-	"submit_job", "cancel", "answer", "join_runner", "leave_runner", "snapshot", "restore"}
+	"submit_job", "cancel", "answer", "progress", "join_runner", "leave_runner", "snapshot", "restore"}
 
 // tellDeed enters a call of a verb, by its line in the script.
 func (c *call) tellDeed(verb string) {

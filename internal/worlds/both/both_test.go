@@ -129,6 +129,11 @@ var scripts = []string{
 	`r = net.join_runner("r0"); net.leave_runner(r); due = r.stake_returns; net.advance(to = due + 50); print(net.block(due).height == due, r.stake, r.dead_letters != None, len([e for e in net.block(due).events if e.name == "runner.stake_returned"]))`,
 	`net.pause(); net.join_runner()`,
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); again(4); print(j.status); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result)`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200); ` +
+		`told = lambda: [(e.fraction, e.detail) for e in j.story() if e.what == "progress"]; again(4); j.progress(40, detail = "half\tof it"); eventually(lambda: len(told()) == 1, within = 20); ` +
+		`again(2); j.progress(90); eventually(lambda: len(told()) == 2, within = 20); print(told()); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result)`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); again(4); j.progress(40); j.progress(40)`,
+	`j = net.submit_job(kind = "custom", executor = "manual"); j.progress(0)`, `j = net.submit_job(kind = "custom", executor = "manual"); j.progress(101)`, `j = net.submit_job(kind = "custom", executor = "manual"); j.progress(40)`,
 	`j = net.submit_job(kind = "custom", executor = "manual"); j.answer("x")`, `r = net.join_runner(); r.crash()`, `r = net.join_runner(); r.misbehave("equivocate")`, `r = net.join_runner(); r.misbehave("no_reveal", may_be_idle = True); again(2); r.misbehave(""); print("honest")`,
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); r.drop(); eventually(lambda: not r.present, within = 60); r.restart(); eventually(lambda: r.present, within = 90); print("back")`,
 	`r = net.join_runner(); r.drop(may_be_idle = True); r.drop()`, `r = net.join_runner(); eventually(lambda: r.present, within = 60); r.freeze(); eventually(lambda: not r.present, within = 60); r.thaw(); eventually(lambda: r.present, within = 90); print("on")`,

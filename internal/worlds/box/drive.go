@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -121,9 +122,10 @@ func (d *Drive) Travel(ctx context.Context, to types.Height, moved time.Duration
 	return d.network.depart(ctx, to, moved)
 }
 
-// AnswerJob gives a result to the runners that wait for it, and returns them.
-func (d *Drive) AnswerJob(job types.Hash, result []byte) ([]types.Address, error) {
-	return operator{d.network}.AnswerJob(job, result)
+// AnswerJob gives what is said of a job by hand to the runners that wait for it, and
+// returns them.
+func (d *Drive) AnswerJob(job types.Hash, given execution.Given) ([]types.Address, error) {
+	return operator{d.network}.AnswerJob(job, given)
 }
 
 // StartValidator starts a validator that is to join: one of a new name, "" for the next

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -29,8 +30,9 @@ type Driver interface {
 	StartRunner(name string) error
 	// ReloadRunner makes a runner read its settings again.
 	ReloadRunner(name string) error
-	// AnswerJob gives a result to the runners that wait for it, and returns them.
-	AnswerJob(job types.Hash, result []byte) ([]types.Address, error)
+	// AnswerJob gives what is said of a job by hand to the runners that wait for it, and
+	// returns them.
+	AnswerJob(job types.Hash, given execution.Given) ([]types.Address, error)
 }
 
 // Joining is a node that a driver has ready.

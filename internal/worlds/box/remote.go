@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
@@ -159,7 +160,7 @@ type Serving interface {
 // meant.
 type Manual interface {
 	Waiting() []types.Hash
-	Answer(job types.Hash, result []byte) error
+	Answer(job types.Hash, given execution.Given) error
 }
 
 // Faltering is what has a runner do wrong: byzantine.RunnerMask says what is meant.

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -11,22 +12,27 @@ import (
 )
 
 // AnswerJob implements api.Steering.
-func (h operator) AnswerJob(job types.Hash, result []byte) (answered []types.Address, err error) {
+func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []types.Address, err error) {
 	if err := h.network.strict("answering jobs by hand"); err != nil {
 		return nil, err
 	}
 	if d := h.network.driver(); d != nil {
-		return d.AnswerJob(job, result)
+		return d.AnswerJob(job, given)
 	}
+	var refused error
 	for _, r := range h.network.RunnerList() {
 		manual := r.Manual()
 		if manual == nil || !slices.Contains(manual.Waiting(), job) {
 			continue
 		}
-		if err := manual.Answer(job, result); err != nil {
-			return answered, api.Refuse(http.StatusConflict, "bad_result", "%s: %v", r.Name, err).At("result")
+		if err := manual.Answer(job, given); err != nil {
+			refused = api.Refuse(http.StatusConflict, "bad_result", "%s: %v", r.Name, err).At(api.GivenField(given))
+			continue
 		}
 		answered = append(answered, r.Address)
+	}
+	if len(answered) == 0 {
+		return nil, refused
 	}
 	return answered, nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
@@ -156,7 +157,7 @@ func (b *docket) drawn(t testing.TB, n *Network, job types.Hash, times uint32) (
 func (r *Runner) answer(t testing.TB, job types.Hash, result string) {
 	t.Helper()
 	for late := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		err := r.Manual().Answer(job, []byte(result))
+		err := r.Manual().Answer(job, execution.Given{Result: []byte(result)})
 		if err == nil {
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -137,8 +138,8 @@ func (r *runner) Waiting() []types.Hash {
 }
 
 // Answer implements box.Manual.
-func (r *runner) Answer(job types.Hash, result []byte) error {
-	return r.client.Answer(r.crew.ctx, job, result)
+func (r *runner) Answer(job types.Hash, given execution.Given) error {
+	return r.client.Answer(r.crew.ctx, job, given)
 }
 
 // Drain implements box.Serving. A runner elsewhere drains where it is told to say that it

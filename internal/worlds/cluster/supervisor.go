@@ -183,7 +183,7 @@ func (s *Supervisor) answer(ctx context.Context, name string, c *control.Client,
 	case control.AskReloadRunner:
 		err = s.drive.ReloadRunner(a.Name)
 	case control.AskAnswerJob:
-		reply.Answered, err = s.drive.AnswerJob(a.Job, a.Result)
+		reply.Answered, err = s.drive.AnswerJob(a.Job, a.Given)
 	default:
 		err = api.Refuse(http.StatusNotImplemented, "unsupported", "who drives this network does not know the order %.40q", a.Verb)
 	}

@@ -48,6 +48,8 @@ type work struct {
 	spec *push.JobSpec
 	tell func(execution.Report)
 	over bool
+
+	gauge execution.Gauge
 }
 
 func (l *process) newExecutor() *doer {
@@ -147,6 +149,13 @@ func (d *doer) end(one *work, result []byte, err error) {
 	one.tell(execution.Report{ID: one.id, What: execution.Done, Result: result})
 }
 
+// rise tells how far work is.
+func (d *doer) rise(one *work, given execution.Given) {
+	if report, rises := one.gauge.Rise(one.id, given.Percent, given.Detail); rises && !d.process.dead {
+		one.tell(report)
+	}
+}
+
 func (d *doer) forget(one *work) {
 	one.over = true
 	delete(d.under, one.id)
@@ -174,9 +183,9 @@ func (d *doer) Close() {
 	}
 }
 
-// Answer gives the result of a job by hand, to all runners that wait for one. It is an
-// error where none does, and where the job does not take the result.
-func (w *World) Answer(job types.Hash, result []byte) error {
+// Answer gives the result of a job by hand, or says how far it is, to all runners that wait
+// for one. It is an error where none does, and where none of them takes what is given.
+func (w *World) Answer(job types.Hash, given execution.Given) error {
 	var waiting []*work
 	var whose []*doer
 	for _, n := range w.nodes {
@@ -192,11 +201,22 @@ func (w *World) Answer(job types.Hash, result []byte) error {
 	if len(waiting) == 0 {
 		return fmt.Errorf("job %s does not wait for an answer here", job)
 	}
-	if err := executor.Judge(waiting[0].spec, result); err != nil {
-		return fmt.Errorf("job %s: %w", job, err)
-	}
+	var refused error
+	taken := false
 	for i, one := range waiting {
-		whose[i].end(one, result, nil)
+		if err := custom.JudgeGiven(one.spec, one.gauge, given); err != nil {
+			refused = fmt.Errorf("job %s: %w", job, err)
+			continue
+		}
+		taken = true
+		if given.Percent == 0 {
+			whose[i].end(one, given.Result, nil)
+		} else {
+			whose[i].rise(one, given)
+		}
 	}
-	return nil
+	if taken {
+		return nil
+	}
+	return refused
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -242,13 +243,13 @@ func TestAManualJobIsAnsweredByHand(t *testing.T) {
 	spec.JobType.Custom.ExecutorHash = manual
 	l.submit(spec)
 	l.blocks(4)
-	if l.did(types.JobChangeCompleted) != 0 || l.Answer(types.Hash{1}, []byte("x")) == nil {
+	if l.did(types.JobChangeCompleted) != 0 || l.Answer(types.Hash{1}, execution.Given{Result: []byte("x")}) == nil {
 		t.Fatal("it is completed, or another job was answered")
 	}
-	if err := l.Answer(l.changes[0].ID, make([]byte, 1025)); err == nil {
+	if err := l.Answer(l.changes[0].ID, execution.Given{Result: make([]byte, 1025)}); err == nil {
 		t.Error("an answer that is too long was taken")
 	}
-	if err := l.Answer(l.changes[0].ID, []byte("by hand")); err != nil {
+	if err := l.Answer(l.changes[0].ID, execution.Given{Result: []byte("by hand")}); err != nil {
 		t.Fatal(err)
 	}
 	l.blocks(6)

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	"github.com/cowboyinc/devnet/internal/environment/executor/process"
@@ -15,7 +14,7 @@ import (
 
 // command is a program of the machine, with arguments that the runner's owner
 // wrote. A job's parameters go to its standard input and nowhere else; what it
-// prints is the result.
+// prints is the result. A line of its standard error may tell progress.
 type command struct {
 	argv, env []string
 }
@@ -23,22 +22,31 @@ type command struct {
 // Command makes an executor of a program and its arguments; env is all of its
 // environment, as NAME=VALUE.
 func Command(argv, env []string) (Executor, error) {
+	argv, err := programOf(argv)
+	if err != nil {
+		return nil, err
+	}
+	return &command{argv, env}, nil
+}
+
+// programOf resolves the program of argv to its whole path, for it runs in another folder.
+func programOf(argv []string) ([]string, error) {
 	if len(argv) == 0 || argv[0] == "" {
 		return nil, fmt.Errorf("it names no program")
 	}
 	path, err := exec.LookPath(argv[0])
 	if err == nil {
-		path, err = filepath.Abs(path) // it runs in a folder of its own
+		path, err = filepath.Abs(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("there is no program %q to run", argv[0])
 	}
-	return &command{append([]string{path}, argv[1:]...), env}, nil
+	return append([]string{path}, argv[1:]...), nil
 }
 
 func (c *command) accepts(*push.JobSpec) *execution.Refusal { return nil }
 
-func (c *command) do(ctx context.Context, _ types.Hash, spec *push.JobSpec) ([]byte, error) {
-	run := process.Command{Argv: c.argv, Env: c.env, Memory: executor.MemoryBytes(spec)}
-	return process.Run(ctx, run, spec.JobType.Custom.Params, executor.ReturnBytes(spec))
+func (c *command) do(ctx context.Context, job *executor.Job) ([]byte, error) {
+	run := process.Command{Argv: c.argv, Env: c.env, Memory: executor.MemoryBytes(job.Spec), Progress: job.Progress}
+	return process.Run(ctx, run, job.Spec.JobType.Custom.Params, executor.ReturnBytes(job.Spec))
 }

@@ -6,7 +6,7 @@
 //	manual   what a person or script answers (Manual)
 //
 // and what a runner's configuration names: a Python function (Python), a program
-// of the machine (Command). A job chooses among these and can name nothing else.
+// of the machine that is started for each job (Command) or stays (Worker). A job chooses among these and can name nothing else.
 package custom
 
 import (
@@ -22,7 +22,7 @@ import (
 // Executor does what a custom job of its name asks for.
 type Executor interface {
 	accepts(*push.JobSpec) *execution.Refusal
-	do(ctx context.Context, job types.Hash, spec *push.JobSpec) ([]byte, error)
+	do(context.Context, *executor.Job) ([]byte, error)
 }
 
 // Hash is how a job names an executor.
@@ -52,9 +52,13 @@ func (k *Kind) Named(names []string) *Kind {
 	return k
 }
 
-// Capabilities implements executor.Kind: the executors of Named.
+// Capabilities implements executor.Kind: the executors of Named, without those that a
+// worker program does not offer now.
 func (k *Kind) Capabilities() (all []string) {
 	for _, name := range k.named {
+		if of, is := k.byHash[Hash(name)].(*workerExecutor); is && !of.worker.offering(name) {
+			continue
+		}
 		all = append(all, "executor:"+name)
 	}
 	return all
@@ -72,7 +76,7 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 
 // Do implements executor.Kind.
 func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
-	return k.byHash[job.Spec.JobType.Custom.ExecutorHash].do(ctx, job.ID.Job, job.Spec)
+	return k.byHash[job.Spec.JobType.Custom.ExecutorHash].do(ctx, job)
 }
 
 // pure is an executor that computes in an instant.
@@ -86,6 +90,6 @@ var (
 
 func (p pure) accepts(*push.JobSpec) *execution.Refusal { return nil }
 
-func (p pure) do(_ context.Context, _ types.Hash, spec *push.JobSpec) ([]byte, error) {
-	return p(spec.JobType.Custom.Params), nil
+func (p pure) do(_ context.Context, job *executor.Job) ([]byte, error) {
+	return p(job.Spec.JobType.Custom.Params), nil
 }

@@ -87,14 +87,14 @@ func TestAJobWaitsForItsAnswer(t *testing.T) {
 			t.Fatalf("waiting: %v", got)
 		}
 		for _, wrong := range []string{"no JSON", strings.Repeat("1", 101)} {
-			if err := m.Answer(types.Hash{1}, []byte(wrong)); err == nil {
+			if err := m.Answer(types.Hash{1}, execution.Given{Result: []byte(wrong)}); err == nil {
 				t.Errorf("%q was taken", wrong)
 			}
 		}
-		if err := m.Answer(types.Hash{3}, nil); err == nil {
+		if err := m.Answer(types.Hash{3}, execution.Given{}); err == nil {
 			t.Error("nothing waits for this answer")
 		}
-		if err := m.Answer(types.Hash{1}, []byte("42")); err != nil {
+		if err := m.Answer(types.Hash{1}, execution.Given{Result: []byte("42")}); err != nil {
 			t.Error(err)
 		}
 		for range 2 {
@@ -116,7 +116,41 @@ func TestACancelledJobWaitsNoMore(t *testing.T) {
 	m := NewManual()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := m.do(ctx, types.Hash{1}, job("manual", "")); err == nil || len(m.Waiting()) != 0 {
+	if _, err := m.do(ctx, executor.NewJob(idOf(1), job("manual", ""), nil)); err == nil || len(m.Waiting()) != 0 {
 		t.Errorf("%v, %v", err, m.Waiting())
 	}
+}
+
+// Progress by hand reaches each draw that waits, rises, and is words of one line.
+func TestAJobByHandTellsProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := NewManual()
+		set := executor.New(executor.Config{Kinds: map[types.JobKind]executor.Kind{types.JobCustom: New(map[string]Executor{"manual": m})}})
+		defer set.Close()
+		told := make(chan execution.Report, 9)
+		set.Execute(idOf(1), job("manual", ""), func(r execution.Report) { told <- r })
+		synctest.Wait()
+		for _, given := range []execution.Given{{Percent: 40, Detail: "a\x1b[31m\nb\xff"}, {Percent: 100}} {
+			if err := m.Answer(types.Hash{1}, given); err != nil {
+				t.Error(err)
+			}
+			if r := <-told; r.What != execution.Progress || r.Fraction != given.Percent || given.Detail != "" && r.Detail != "a [31m b?" {
+				t.Errorf("%+v", r)
+			}
+			for _, again := range []uint8{given.Percent, given.Percent - 1, 101} {
+				if err := m.Answer(types.Hash{1}, execution.Given{Percent: again}); err == nil {
+					t.Errorf("%d was taken after %d", again, given.Percent)
+				}
+			}
+		}
+		if err := m.Answer(types.Hash{2}, execution.Given{Percent: 1}); err == nil {
+			t.Error("nothing waits for this progress")
+		}
+		if err := m.Answer(types.Hash{1}, execution.Given{Result: []byte("x")}); err != nil {
+			t.Error(err)
+		}
+		if r := <-told; r.What != execution.Done {
+			t.Errorf("%+v", r)
+		}
+	})
 }

@@ -13,7 +13,6 @@ import (
 	pythonhost "github.com/cowboyinc/devnet/python-host"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	"github.com/cowboyinc/devnet/internal/environment/executor/process"
@@ -30,7 +29,8 @@ const MinPythonMB = 64
 const MaxSource = 1 << 20
 
 // python is a function run(params) of a module: params are bytes, its result is
-// bytes, a text, or a value that is written as JSON. Each call has a process of its
+// bytes, a text, or a value that is written as JSON. A function that has a parameter
+// named progress gets a function progress(percent, words) in it. Each call has a process of its
 // own, which can compute, answer and end (python-host/host/wall.py).
 type python struct {
 	interpreter string
@@ -84,7 +84,8 @@ func (p *python) accepts(spec *push.JobSpec) *execution.Refusal {
 	return nil
 }
 
-func (p *python) do(ctx context.Context, _ types.Hash, spec *push.JobSpec) ([]byte, error) {
+func (p *python) do(ctx context.Context, job *executor.Job) ([]byte, error) {
+	spec := job.Spec
 	memory := executor.MemoryBytes(spec)
 	input := binary.LittleEndian.AppendUint64(nil, memory)
 	if p.unwalled {
@@ -99,6 +100,8 @@ func (p *python) do(ctx context.Context, _ types.Hash, spec *push.JobSpec) ([]by
 	command := process.Command{
 		Argv: []string{p.interpreter, "-S", "-s", "-P", "-B", "-W", "ignore", "-c", sandbox},
 		Env:  []string{"PYTHONHASHSEED=0", "PYTHONUTF8=1", "LC_ALL=C.UTF-8"}, // runners agree in the order of sets
+
+		Progress: job.Progress,
 	}
 	output, err := process.Run(ctx, command, input, executor.ReturnBytes(spec))
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ended.ExitCode() < 0 {

@@ -3,12 +3,15 @@ package custom
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	"github.com/cowboyinc/devnet/internal/environment/executor/process"
@@ -156,5 +159,36 @@ func TestAPythonThatIsNotThereIsSaid(t *testing.T) {
 	}
 	if _, err := Python("", make([]byte, MaxSource+1), false); err == nil || !strings.Contains(err.Error(), "at most") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A function that names a parameter progress tells how far it is; a hostile one tells no more
+// than the report of each percent.
+func TestAFunctionTellsItsProgress(t *testing.T) {
+	for _, c := range []struct{ source, want string }{
+		{"def run(params, progress):\n    progress(40, 'half\\n of it')\n    progress(90.7)\n    return params", "40 half of it,90 "},
+		{"def run(params, *, progress=None):\n    progress(7)\n    return params", "7 "},
+		{"def run(params, other=1):\n    return params", ""},
+		{"def run(params, progress):\n    for n in range(5000):\n        progress(n % 101, 'x' * 9000)\n    progress(101)\n" +
+			"    return params", "many"},
+	} {
+		k := function(t, c.source)
+		set := executor.New(executor.Config{Kinds: map[types.JobKind]executor.Kind{types.JobCustom: k}})
+		reports := make(chan execution.Report, 200)
+		set.Execute(idOf(7), job("f", "abc"), func(r execution.Report) { reports <- r })
+		var told []string
+		for r := range reports {
+			if r.What != execution.Progress {
+				if string(r.Result) != "abc" {
+					t.Errorf("%s: %+v", c.source, r)
+				}
+				break
+			}
+			told = append(told, fmt.Sprint(r.Fraction, " ", r.Detail))
+		}
+		set.Close()
+		if got := strings.Join(told, ","); c.want != "many" && got != c.want || c.want == "many" && len(told) != 100 {
+			t.Errorf("%s: %d, %.200q", c.source, len(told), got)
+		}
 	}
 }

@@ -74,6 +74,20 @@ def result_of(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
+def progress(percent, words=""):
+    """Report progress in whole percent, with words for people."""
+    line = "progress %d %s" % (percent, " ".join(str(words).split()))
+    os.write(2, line.encode("utf-8", "replace")[:1000] + b"\n")
+
+
+def called(run, params):
+    """Call the function, with progress if it has a parameter of that name."""
+    code = getattr(run, "__code__", None)
+    if code and "progress" in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]:
+        return run(params, progress=progress)
+    return run(params)
+
+
 def build(text, memory, unwalled):
     """Build the walls, and leave no way back to what built them."""
     module = {"__name__": "wall"}
@@ -100,7 +114,7 @@ def main():
         build(wall, memory, unwalled)
         module = {"__name__": "function"}
         exec(code, module)
-        result = result_of(module["run"](params))
+        result = result_of(called(module["run"], params))
     except KeyError as e:
         end(EXIT_FAILED, "KeyError: %s" % e if e.args != ("run",) else "the module has no function run(params)")
     except MemoryError:

@@ -95,7 +95,7 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 		request.Body = *asked.Body
 	}
 	most := executor.AnswerBytes(spec, outbound.MaxBody)
-	answer, err := k.config.Cassette.Do(request, func() (cassette.Response, error) { return k.ask(ctx, request, most) })
+	answer, err := k.config.Cassette.Do(request, func() (cassette.Response, error) { return k.ask(ctx, request, most, job.Progress) })
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	return executor.Render(v, spec.ResultSchema.DataFormat), nil
 }
 
-func (k *Kind) ask(ctx context.Context, r cassette.Request, most int) (cassette.Response, error) {
+func (k *Kind) ask(ctx context.Context, r cassette.Request, most int, tell func(uint8, string)) (cassette.Response, error) {
 	var none cassette.Response
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
@@ -136,6 +136,7 @@ func (k *Kind) ask(ctx context.Context, r cassette.Request, most int) (cassette.
 	if err != nil {
 		return none, err
 	}
+	outbound.Measure(answer, tell)
 	body, err := outbound.ReadBody(answer, most)
 	return cassette.Response{Status: answer.StatusCode, Body: body}, err
 }

@@ -228,3 +228,26 @@ func TestAServerThatNeverAnswersEndsWithTheJob(t *testing.T) {
 		t.Errorf("%q", result)
 	}
 }
+
+// A long body of a known length reports its arrival, and a short one does not.
+func TestTheArrivalOfABodyIsTold(t *testing.T) {
+	for length, want := range map[int]bool{200_000: true, 1000: false, 0: false} {
+		k, url := local(t, func(w http.ResponseWriter, _ *http.Request) {
+			if length > 0 {
+				w.Header().Set("Content-Length", strconv.Itoa(length))
+			}
+			body := make([]byte, max(length, 1000))
+			w.Write(body[:len(body)/2])
+			w.(http.Flusher).Flush()
+			w.Write(body[len(body)/2:])
+		}, nil)
+		var told []uint8
+		work := executor.NewJob(execution.ID{}, job(url), func(percent uint8, _ string) { told = append(told, percent) })
+		if _, err := k.Do(t.Context(), work); err != nil {
+			t.Fatal(err)
+		}
+		if (len(told) > 0) != want || !slices.IsSorted(told) || len(told) > 99 {
+			t.Errorf("a body of %d bytes: %v", length, told)
+		}
+	}
+}

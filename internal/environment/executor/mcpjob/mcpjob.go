@@ -116,21 +116,21 @@ const initialized = "2025-11-25"
 // Do implements executor.Kind. It asks for a session of a later protocol version only from a
 // server that refuses initialize.
 func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
-	result, err := k.call(ctx, job.Spec, &mcp.ClientSessionOptions{ProtocolVersion: initialized})
+	result, err := k.call(ctx, job, &mcp.ClientSessionOptions{ProtocolVersion: initialized})
 	var unopened *unopenedError
 	var refusal *jsonrpc.Error
 	if errors.As(err, &unopened) && errors.As(err, &refusal) && ctx.Err() == nil {
-		return k.call(ctx, job.Spec, nil)
+		return k.call(ctx, job, nil)
 	}
 	return result, err
 }
 
-func (k *Kind) call(ctx context.Context, spec *push.JobSpec, session *mcp.ClientSessionOptions) ([]byte, error) {
-	server := k.servers[spec.JobType.Mcp.Server]
+func (k *Kind) call(ctx context.Context, job *executor.Job, session *mcp.ClientSessionOptions) ([]byte, error) {
+	server := k.servers[job.Spec.JobType.Mcp.Server]
 	if server.URL != "" {
-		return k.overHTTP(ctx, server, spec, session)
+		return k.overHTTP(ctx, server, job, session)
 	}
-	return overPipes(ctx, server, spec, session)
+	return overPipes(ctx, server, job, session)
 }
 
 // unopenedError says that a server opened no session.
@@ -146,17 +146,17 @@ func (e *unopenedError) Error() string {
 func (e *unopenedError) Unwrap() error { return e.cause }
 
 // overPipes starts a server, and ends it with the job.
-func overPipes(ctx context.Context, server Server, spec *push.JobSpec, session *mcp.ClientSessionOptions) ([]byte, error) {
-	p, err := process.Start(ctx, process.Command{Argv: server.Argv, Env: server.Env, Memory: executor.MemoryBytes(spec)})
+func overPipes(ctx context.Context, server Server, job *executor.Job, session *mcp.ClientSessionOptions) ([]byte, error) {
+	p, err := process.Start(ctx, process.Command{Argv: server.Argv, Env: server.Env, Memory: executor.MemoryBytes(job.Spec)})
 	if err != nil {
 		return nil, err
 	}
-	most := executor.AnswerBytes(spec, outbound.MaxBody)
+	most := executor.AnswerBytes(job.Spec, outbound.MaxBody)
 	output := struct {
 		io.Reader
 		io.Closer
 	}{io.LimitReader(p.Stdout, int64(most)), io.NopCloser(nil)} // Wait closes it
-	result, err := callAnd(ctx, &mcp.IOTransport{Reader: output, Writer: p.Stdin, MaxLineLength: most}, spec, session, func() {})
+	result, err := callAnd(ctx, &mcp.IOTransport{Reader: output, Writer: p.Stdin, MaxLineLength: most}, job, session, func() {})
 	late := time.AfterFunc(grace, p.Kill)
 	defer late.Stop()
 	if ended := p.Wait(); err != nil && ended != nil {
@@ -165,22 +165,23 @@ func overPipes(ctx context.Context, server Server, spec *push.JobSpec, session *
 	return result, err
 }
 
-func (k *Kind) overHTTP(ctx context.Context, server Server, spec *push.JobSpec, session *mcp.ClientSessionOptions) ([]byte, error) {
+func (k *Kind) overHTTP(ctx context.Context, server Server, job *executor.Job, session *mcp.ClientSessionOptions) ([]byte, error) {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	bounded := *k.client
-	bounded.Transport = &bounds{k.client.Transport, life, server.Headers, executor.AnswerBytes(spec, outbound.MaxBody)}
+	bounded.Transport = &bounds{k.client.Transport, life, server.Headers, executor.AnswerBytes(job.Spec, outbound.MaxBody)}
 	transport := &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &bounded, MaxRetries: -1, DisableStandaloneSSE: true}
-	result, err := callAnd(ctx, transport, spec, session, func() { time.AfterFunc(grace, end) })
+	result, err := callAnd(ctx, transport, job, session, func() { time.AfterFunc(grace, end) })
 	return result, outbound.WithoutURL(err)
 }
 
 // callAnd opens a session, calls the tool and ends the session, before which it
 // says so.
-func callAnd(ctx context.Context, transport mcp.Transport, spec *push.JobSpec, options *mcp.ClientSessionOptions,
+func callAnd(ctx context.Context, transport mcp.Transport, work *executor.Job, options *mcp.ClientSessionOptions,
 	ends func()) ([]byte, error) {
-	job := spec.JobType.Mcp
-	nothing := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}} // that a server could ask of us
+	job := work.Spec.JobType.Mcp
+	nothing := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, // that a server could ask of us
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { tell(work, r.Params) }}
 	client := mcp.NewClient(&mcp.Implementation{Name: "cowboy-runner", Version: "1"}, nothing)
 	session, err := client.Connect(ctx, transport, options)
 	if err != nil {
@@ -188,11 +189,25 @@ func callAnd(ctx context.Context, transport mcp.Transport, spec *push.JobSpec, o
 	}
 	defer session.Close()
 	defer ends()
-	answer, err := session.CallTool(ctx, &mcp.CallToolParams{Name: job.Tool, Arguments: json.RawMessage(job.Arguments)})
+	params := &mcp.CallToolParams{Name: job.Tool, Arguments: json.RawMessage(job.Arguments)}
+	params.SetProgressToken(progressToken)
+	answer, err := session.CallTool(ctx, params)
 	if err != nil {
 		return nil, fmt.Errorf("the tool %.80q: %w", job.Tool, err)
 	}
 	return render(answer)
+}
+
+// progressToken names the only call of a session in the server's notifications.
+const progressToken = "job"
+
+// tell reports a tool's progress in whole percent of its total, rounded down. Without a
+// total there is no measure, and no report.
+func tell(job *executor.Job, said *mcp.ProgressNotificationParams) {
+	if said == nil || said.ProgressToken != progressToken || !(said.Total > 0) || !(said.Progress > 0) {
+		return
+	}
+	job.Progress(uint8(min(said.Progress/said.Total, 1)*100), said.Message)
 }
 
 // render is the result of what a tool answered.

@@ -94,11 +94,25 @@ type sum struct {
 	All []string `json:"all"`
 }
 
+// heard are the words of progress that a test was told, for the tool steps to answer.
+var heard = make(chan string, 9)
+
 // server is one of the official SDK.
 func server() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "add"}, func(_ context.Context, _ *mcp.CallToolRequest, in numbers) (*mcp.CallToolResult, sum, error) {
 		return nil, sum{in.A + in.B, []string{"<", in.S}}, nil
+	})
+	mcp.AddTool(s, &mcp.Tool{Name: "steps"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		for _, said := range []mcp.ProgressNotificationParams{{Progress: 1, Total: 4, Message: "one"}, {Progress: 2},
+			{Progress: 3, Total: 4, Message: "three"}, {Progress: 2, Total: 4}, {Progress: -1, Total: 4}, {Progress: 1, Total: -4}, {Progress: 9, Total: 4}} {
+			said.ProgressToken = r.Params.GetProgressToken()
+			if err := r.Session.NotifyProgress(ctx, &said); err != nil {
+				return nil, nil, err
+			}
+		}
+		err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "another", Progress: 1, Total: 1})
+		return nil, []string{<-heard, <-heard, <-heard, <-heard}, err
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "fail"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 		return nil, nil, errors.New("the tool says no")
@@ -267,5 +281,20 @@ func TestAnErrorDoesNotTellWhereAServersKeyIs(t *testing.T) {
 	k = kind(t, map[string]Server{"s": {URL: refuses + "/secret"}})
 	if got, err := do(t, k, job("s", "upper", `{}`)); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A tool's progress is reported in percent of its total, and not at all without one. The
+// Set makes it rise.
+func TestAToolTellsItsProgress(t *testing.T) {
+	url := listening(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() }, nil))
+	tell := func(percent uint8, words string) { heard <- fmt.Sprint(percent, " ", words) }
+	k := kind(t, map[string]Server{"s": {URL: url}})
+	result, err := k.Do(t.Context(), executor.NewJob(execution.ID{}, job("s", "steps", "{}"), tell))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `["25 one","75 three","50 ","100 "]`; !strings.Contains(strings.ReplaceAll(string(result), "\\", ""), want) {
+		t.Errorf("%s, want %s", result, want)
 	}
 }

@@ -10,7 +10,6 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"os"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -28,14 +26,16 @@ type Command struct {
 	Argv   []string // the program's path, and its arguments as they are: there is no shell
 	Env    []string // NAME=VALUE; nothing of this process's own
 	Memory uint64   // bytes of address space of each process; 0: not bounded
+
+	// Progress takes each line "progress PERCENT WORDS" of the program's standard error; nil
+	// leaves them where they are.
+	Progress func(percent uint8, words string)
 }
 
 const (
 	// waitDelay is how long the end of a program is waited for when something that it
 	// left still holds its output.
 	waitDelay = time.Second
-	// maxStderr is what is kept of a program's last words, for messages.
-	maxStderr = 512
 )
 
 // Process is a program that was started.
@@ -45,7 +45,7 @@ type Process struct {
 	cmd    *exec.Cmd
 	output *os.File // what Stdout reads
 	folder string
-	stderr tail
+	stderr stderr
 	stop   func() bool // of the context's watch
 	mu     sync.Mutex
 	reaped bool // its number, and its group's, may be another's
@@ -61,7 +61,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("a folder for %s: %w", c.Argv[0], err)
 	}
-	p := &Process{folder: folder, cmd: exec.Command(c.Argv[0], c.Argv[1:]...)}
+	p := &Process{folder: folder, cmd: exec.Command(c.Argv[0], c.Argv[1:]...), stderr: stderr{progress: c.Progress}}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = folder, append(slices.Clone(c.Env), p.mark()), &p.stderr, waitDelay
 	contain(p.cmd)
 	if err := p.start(c.Memory); err != nil {
@@ -179,20 +179,4 @@ func (p *Process) ended(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return err
-}
-
-// tail keeps the end of what is written to it.
-type tail struct{ kept []byte }
-
-func (t *tail) Write(data []byte) (int, error) {
-	t.kept = append(t.kept, data[max(0, len(data)-maxStderr):]...)
-	if len(t.kept) > maxStderr {
-		t.kept = append([]byte{}, t.kept[len(t.kept)-maxStderr:]...)
-	}
-	return len(data), nil
-}
-
-// String is the kept text on one line. It is read when the program has ended.
-func (t *tail) String() string {
-	return strings.Join(strings.Fields(string(bytes.ToValidUTF8(t.kept, []byte("?")))), " ")
 }

@@ -180,3 +180,36 @@ func TestNothingStartsAfterTheEnd(t *testing.T) {
 		t.Errorf("%v; the mark: %v", err, there)
 	}
 }
+
+// A line of standard error tells progress where it is one, and all else stays a program's
+// last words.
+func TestAProgramTellsItsProgress(t *testing.T) {
+	own(t)
+	var told []string
+	c := sh(`printf 'progress 5\nprogr' >&2; printf 'ess 40 half  of it\nprogress 101\nprogress -1\nprogress x\n progress 9\n' >&2
+printf 'progress 60 ' >&2; head -c 2000 /dev/zero | tr '\0' x >&2; printf '\nprogress 70 on\nprogress 80' >&2; exit 1`)
+	c.Progress = func(percent uint8, words string) { told = append(told, fmt.Sprint(percent, " ", words)) }
+	_, err := Run(context.Background(), c, nil, 100)
+	if want := "5 ,40 half  of it,70 on"; strings.Join(told, ",") != want {
+		t.Errorf("%q, want %q", told, want)
+	}
+	if err == nil || !strings.HasSuffix(err.Error(), "x progress 80") || strings.Contains(err.Error(), "progress 70") {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzStandardError(f *testing.F) {
+	f.Add([]byte("progress 1 a\nprogress 2\n\n"), 3)
+	f.Fuzz(func(t *testing.T, data []byte, at int) {
+		var whole, parts []string
+		one := stderr{progress: func(n uint8, words string) { whole = append(whole, fmt.Sprint(n, words)) }}
+		two := stderr{progress: func(n uint8, words string) { parts = append(parts, fmt.Sprint(n, words)) }}
+		at = min(max(at, 0), len(data))
+		one.Write(data)
+		two.Write(data[:at])
+		two.Write(data[at:])
+		if strings.Join(whole, "|") != strings.Join(parts, "|") || len(one.kept) > maxStderr || len(one.line) > maxProgress {
+			t.Errorf("%q, and in two parts %q", whole, parts)
+		}
+	})
+}

@@ -28,6 +28,22 @@ type customTable struct {
 	Unwalled  bool                     `toml:"unwalled"`
 	Functions map[string]functionTable `toml:"functions"`
 	Commands  map[string]commandTable  `toml:"commands"`
+	Worker    *workerTable             `toml:"worker"`
+}
+
+// Limits of memory_mb of a worker program, in MiB: below the least hardly any interpreter
+// starts.
+const (
+	minWorkerMB     = 16
+	defaultWorkerMB = 1024
+	maxWorkerMB     = executor.MaxMemory >> 20
+)
+
+type workerTable struct {
+	Argv      []string `toml:"argv"`
+	Env       []string `toml:"env"`
+	Executors []string `toml:"executors"`
+	MemoryMB  int      `toml:"memory_mb"` // 0: defaultWorkerMB
 }
 
 type functionTable struct {
@@ -153,11 +169,41 @@ func (o *opener) custom() (executor.Kind, error) {
 		}
 		offered[name] = does
 	}
+	if err := o.addWorker(offered); err != nil {
+		return nil, err
+	}
 	does := custom.New(offered)
-	if table.Executors != nil || len(table.Functions)+len(table.Commands) > 0 {
+	if table.Executors != nil || len(table.Functions)+len(table.Commands) > 0 || o.worker != nil {
 		does.Named(slices.Sorted(maps.Keys(offered)))
 	}
 	return does, nil
+}
+
+// addWorker adds the executors of the worker program, if there is one.
+func (o *opener) addWorker(offered map[string]custom.Executor) (err error) {
+	table := o.file.Custom.Worker
+	if table == nil {
+		return nil
+	}
+	memory := table.MemoryMB
+	if memory == 0 {
+		memory = defaultWorkerMB
+	}
+	if memory < minWorkerMB || memory > maxWorkerMB {
+		return o.Fault(fmt.Sprintf("%d is not between %d and %d MiB", memory, minWorkerMB, maxWorkerMB), "custom", "worker", "memory_mb")
+	}
+	o.worker, err = custom.NewWorker(custom.WorkerConfig{Argv: table.Argv, Env: table.Env, Executors: table.Executors,
+		Memory: uint64(memory) << 20})
+	if err != nil {
+		return o.Fault(err.Error(), "custom", "worker")
+	}
+	for name, does := range o.worker.Executors() { // order: one wrong name is as good as another
+		if offered[name] != nil {
+			return o.Fault(fmt.Sprintf("there is an executor of the name %.40q", name), "custom", "worker", "executors")
+		}
+		offered[name] = does
+	}
+	return nil
 }
 
 func (o *opener) function(f functionTable) (custom.Executor, error) {

@@ -68,6 +68,7 @@ type Runner struct {
 	PollEvery time.Duration
 	Executor  *executor.Set
 	Manual    *custom.Manual // nil where it has no executor manual
+	Worker    *custom.Worker // nil where it has no worker program; to be begun
 	Strategy  roles.Strategy // when its role panics
 }
 
@@ -99,6 +100,7 @@ type opener struct {
 	*configfile.File
 	file   file
 	manual *custom.Manual
+	worker *custom.Worker
 }
 
 func (o *opener) open() (*Runner, error) {
@@ -145,7 +147,10 @@ func (o *opener) open() (*Runner, error) {
 	if config.Kinds, err = o.kinds(); err != nil {
 		return nil, err
 	}
-	r.Executor, r.Manual = executor.New(config), o.manual
+	if o.worker != nil {
+		config.Close = o.worker.Close
+	}
+	r.Executor, r.Manual, r.Worker = executor.New(config), o.manual, o.worker
 	return r, nil
 }
 

@@ -65,8 +65,8 @@ func TestTheConfigurationOfThePageOpens(t *testing.T) {
 	}
 	defer r.Executor.Close()
 	want := []string{"custom", "domain:*.example.net", "domain:127.0.0.1", "domain:api.example.org", "ethsend",
-		"executor:count", "executor:echo", "executor:manual", "executor:median", "executor:sha256", "http", "llm", "mcp", "server:files",
-		"server:search"}
+		"executor:count", "executor:echo", "executor:letters", "executor:manual", "executor:median", "executor:sha256", "executor:words",
+		"http", "llm", "mcp", "server:files", "server:search"}
 	if got := r.Executor.Capabilities(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -123,6 +123,13 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"[custom.functions.f]\nfile = 'f.py'\nhash = '0x00'", 4, "custom.functions.f: the keccak256 of f.py is 0x"},
 		{"[custom.commands.c]\nargv = []", 4, "custom.commands.c: names no program"},
 		{"[custom.commands.echo]\nargv = ['wc']", 4, "custom.commands.echo: an executor of this name"},
+		{"[custom.worker]\nexecutors = ['a']", 4, "custom.worker: names no program"},
+		{"[custom.worker]\nargv = ['no-such-program']\nexecutors = ['a']", 4, "custom.worker: no program"},
+		{"[custom.worker]\nargv = ['wc']", 4, "custom.worker: has 0 names"},
+		{"[custom.worker]\nargv = ['wc']\nexecutors = ['a', 'a']", 4, "custom.worker: a duplicate name"},
+		{"[custom.worker]\nargv = ['wc']\nexecutors = ['echo']", 6, "custom.worker.executors: an executor of the name"},
+		{"[custom.worker]\nargv = ['wc']\nexecutors = ['a']\nmemory_mb = 1", 7, "custom.worker.memory_mb: 1 is not between 16"},
+		{"[custom.worker]\nargv = ['wc']\nexecutor = ['a']", 6, "custom.worker.executor: executors may be meant"},
 		{"[http]", 4, "http.domains: name the domains"},
 		{"[http]\ndomains = ['*.a.test', '*.b.test']", 5, "http.domains: name hosts beside it"},
 		{"[http]\ndomains = ['http://a.test']", 5, "http.domains: no place"},

@@ -22,6 +22,12 @@ func (c *Client) AnswerJob(ctx context.Context, r model.AnswerRequest) (model.Jo
 	return write[model.Job](ctx, c, "/devnet/job/answer", r)
 }
 
+// ProgressJob says how far a job of the executor manual is, as the devnet's runners that
+// have it tell it.
+func (c *Client) ProgressJob(ctx context.Context, r model.ProgressRequest) (model.Job, error) {
+	return write[model.Job](ctx, c, "/devnet/job/progress", r)
+}
+
 // JoinRunner registers a runner, and returns it once that is final.
 func (c *Client) JoinRunner(ctx context.Context, r model.RunnerRequest) (model.Runner, error) {
 	return write[model.Runner](ctx, c, "/devnet/runner/join", r)

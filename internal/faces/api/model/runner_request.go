@@ -27,6 +27,13 @@ type JobOrder struct {
 	ID string `json:"id" doc:"The job's id, or enough of its first digits."`
 }
 
+// ProgressRequest is how far a job of the executor manual is, given by hand.
+type ProgressRequest struct {
+	ID      string `json:"id" doc:"The job's id, or enough of its first digits."`
+	Percent uint8  `json:"percent" minimum:"1" maximum:"100" doc:"More than before."`
+	Detail  string `json:"detail,omitempty" maxLength:"1024" doc:"Words for people; control characters become spaces."`
+}
+
 // AnswerRequest is the result of a job of the executor manual, given by hand.
 type AnswerRequest struct {
 	ID     string `json:"id" doc:"The job's id, or enough of its first digits."`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
@@ -28,16 +29,21 @@ func (s *Stage) LeaveRunner(name string) error {
 }
 
 // Answer implements scenario.Backend: to all of the network's own runners that wait.
-func (s *Stage) Answer(job types.Hash, result []byte) error {
-	refused := fmt.Errorf("job %s does not wait for an answer here", job)
+func (s *Stage) Answer(job types.Hash, given execution.Given) error {
+	refused, taken := fmt.Errorf("job %s does not wait for an answer here", job), false
 	for _, r := range s.RunnerList() {
 		manual := r.Manual()
 		if manual == nil || !slices.Contains(manual.Waiting(), job) {
 			continue
 		}
-		if refused = manual.Answer(job, result); refused != nil {
-			break
+		if err := manual.Answer(job, given); err != nil {
+			refused = err
+		} else {
+			taken = true
 		}
+	}
+	if taken {
+		refused = nil
 	}
 	return s.done(refused, "answer ", job)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -23,15 +24,15 @@ const (
 
 // Ask is what a validator has its driver do, on behalf of whoever asked the validator.
 type Ask struct {
-	ID     uint64        `json:"id"`
-	Verb   string        `json:"verb"` // of the words below
-	Name   string        `json:"name,omitempty"`
-	Owner  types.Address `json:"owner"` // of a runner that is to be registered
-	On     bool          `json:"on,omitempty"`
-	To     types.Height  `json:"to,omitempty"`
-	Moved  time.Duration `json:"moved_ns,omitempty"`
-	Job    types.Hash    `json:"job"`
-	Result []byte        `json:"result,omitempty"`
+	ID    uint64          `json:"id"`
+	Verb  string          `json:"verb"` // of the words below
+	Name  string          `json:"name,omitempty"`
+	Owner types.Address   `json:"owner"` // of a runner that is to be registered
+	On    bool            `json:"on,omitempty"`
+	To    types.Height    `json:"to,omitempty"`
+	Moved time.Duration   `json:"moved_ns,omitempty"`
+	Job   types.Hash      `json:"job"`
+	Given execution.Given `json:"given"`
 }
 
 // What a driver is asked for: box.Driver says what each means.
@@ -197,8 +198,8 @@ func (s *ValidatorSeat) ReloadRunner(name string) error {
 }
 
 // AnswerJob implements box.Driver.
-func (s *ValidatorSeat) AnswerJob(job types.Hash, result []byte) ([]types.Address, error) {
-	r, err := s.asks.ask(s.ended, Ask{Verb: AskAnswerJob, Job: job, Result: result})
+func (s *ValidatorSeat) AnswerJob(job types.Hash, given execution.Given) ([]types.Address, error) {
+	r, err := s.asks.ask(s.ended, Ask{Verb: AskAnswerJob, Job: job, Given: given})
 	return r.Answered, err
 }
 

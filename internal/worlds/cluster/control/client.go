@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -193,9 +194,10 @@ func (c *Client) Bring(ctx context.Context, b Brought) (types.Hash, error) {
 	return a.Hash, err
 }
 
-// Answer gives the runner the result of a job that waits to be answered by hand.
-func (c *Client) Answer(ctx context.Context, job types.Hash, result []byte) error {
-	_, err := ask[empty](ctx, c, "answer", answerRequest{job, result})
+// Answer gives the runner the result of a job that waits to be answered by hand, or says
+// how far it is.
+func (c *Client) Answer(ctx context.Context, job types.Hash, given execution.Given) error {
+	_, err := ask[empty](ctx, c, "answer", answerRequest{job, given})
 	return err
 }
 

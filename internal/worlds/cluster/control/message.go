@@ -3,6 +3,7 @@ package control
 import (
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -137,8 +138,8 @@ type (
 		Missed bool   `json:"missed"` // more was heard than is kept
 	}
 	answerRequest struct {
-		Job    types.Hash `json:"job"`
-		Result []byte     `json:"result"`
+		Job   types.Hash      `json:"job"`
+		Given execution.Given `json:"given"`
 	}
 	showRequest struct {
 		Height types.Height `json:"height"`

@@ -91,8 +91,8 @@ func (s *RunnerSeat) answer(_ context.Context, r answerRequest) (empty, error) {
 	if s.at().Manual == nil {
 		return empty{}, errors.New("this runner has no executor manual")
 	}
-	if err := s.at().Manual.Answer(r.Job, r.Result); err != nil {
-		return empty{}, api.Refuse(http.StatusConflict, "bad_result", "%v", err).At("result")
+	if err := s.at().Manual.Answer(r.Job, r.Given); err != nil {
+		return empty{}, api.Refuse(http.StatusConflict, "bad_result", "%v", err).At(api.GivenField(r.Given))
 	}
 	return empty{}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -126,7 +127,7 @@ const answerBlocks = 3
 
 // AnswerJob implements api.Steering: it drives the network until the job's runners have
 // it, as far as they will.
-func (o operator) AnswerJob(id types.Hash, result []byte) (given []types.Address, err error) {
+func (o operator) AnswerJob(id types.Hash, said execution.Given) (given []types.Address, err error) {
 	b := o.bench
 	for blocks := 0; ; blocks++ {
 		v, err := b.Reader("")
@@ -137,9 +138,12 @@ func (o operator) AnswerJob(id types.Hash, result []byte) (given []types.Address
 		if err != nil || job == nil {
 			return nil, err
 		}
-		refused := b.Answer(id, result)
+		refused := b.Answer(id, said)
 		if refused == nil {
 			given = job.Committee
+		}
+		if refused == nil && said.Percent > 0 { // who has the job later may be told later
+			return given, nil
 		}
 		over := types.JobStatus(job.Status).Ended() || blocks >= answerBlocks
 		if over && given == nil {

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -93,8 +94,8 @@ func (s *Stage) orderRunner(give func() error, name string, done func(*model.Run
 }
 
 // Answer implements scenario.Backend.
-func (s *Stage) Answer(job types.Hash, result []byte) error {
-	return refuse(s.Network.Answer(job, result))
+func (s *Stage) Answer(job types.Hash, given execution.Given) error {
+	return refuse(s.Network.Answer(job, given))
 }
 
 // connected lists the runners that are connected to a validator.

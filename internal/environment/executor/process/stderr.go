@@ -1,0 +1,82 @@
+package process
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
+
+const (
+	// maxStderr bounds the last words of a program that messages have, in bytes.
+	maxStderr = 512
+	// maxProgress bounds a line of progress, in bytes: a percent, and words of the length
+	// that a JobProgress carries.
+	maxProgress = 1100
+)
+
+// stderr reads lines of progress out of a program's standard error, and keeps the end of
+// all else.
+type stderr struct {
+	progress func(percent uint8, words string) // nil: no line is one
+	line     []byte                            // the line begun, at most maxProgress bytes
+	long     bool                              // the line is too long for progress: its beginning is kept already
+	kept     []byte                            // the end of what is not progress, at most maxStderr bytes
+}
+
+// Write implements io.Writer.
+func (s *stderr) Write(data []byte) (int, error) {
+	n := len(data)
+	if s.progress == nil {
+		s.keep(data)
+		return n, nil
+	}
+	for len(data) > 0 {
+		part, rest, ended := bytes.Cut(data, []byte{'\n'})
+		data = rest
+		if s.long || len(s.line)+len(part) > maxProgress {
+			s.keep(s.line)
+			s.keep(part)
+			s.line, s.long = s.line[:0], true
+		} else {
+			s.line = append(s.line, part...)
+		}
+		if ended {
+			s.end()
+		}
+	}
+	return n, nil
+}
+
+// end judges a line that is whole.
+func (s *stderr) end() {
+	if percent, words, is := parseProgress(string(s.line)); is && !s.long {
+		s.progress(percent, words)
+	} else {
+		s.keep(s.line)
+		s.keep([]byte{'\n'})
+	}
+	s.line, s.long = s.line[:0], false
+}
+
+// parseProgress reads "progress PERCENT WORDS". PERCENT is a whole number from 0 to 100;
+// another line is none of progress.
+func parseProgress(line string) (percent uint8, words string, is bool) {
+	said, is := strings.CutPrefix(line, "progress ")
+	number, words, _ := strings.Cut(said, " ")
+	n, err := strconv.ParseUint(number, 10, 8)
+	return uint8(n), strings.TrimSpace(words), is && err == nil && n <= 100
+}
+
+func (s *stderr) keep(data []byte) {
+	s.kept = append(s.kept, data[max(0, len(data)-maxStderr):]...)
+	if len(s.kept) > maxStderr {
+		s.kept = append([]byte{}, s.kept[len(s.kept)-maxStderr:]...)
+	}
+}
+
+// String is the kept text on one line. It is read when the program has ended.
+func (s *stderr) String() string {
+	s.keep(s.line)
+	s.line = nil
+	return strings.Join(strings.Fields(string(bytes.ToValidUTF8(s.kept, []byte("?")))), " ")
+}
