@@ -118,11 +118,11 @@ func (v *Validator) Answer(runner types.Address, q polling.Question, answer func
 		refuse("polling_ended: cip11.push is sunset")
 	default:
 		a := polling.Answer{ID: q.ID}
-		for _, j := range head.State.Assignments(runner) {
-			if len(a.Jobs) < polling.MaxJobs {
-				id := polling.AssignmentID{Job: j.ID, Drawn: j.Since}
-				a.Jobs = append(a.Jobs, polling.Job{ID: id, Spec: head.State.Spec(j.ID), Deadline: j.Deadline()})
-			}
+		page, next := head.State.Page(runner, q.After)
+		a.Next = next
+		for _, j := range page {
+			id := polling.AssignmentID{Job: j.ID, Drawn: j.Since}
+			a.Jobs = append(a.Jobs, polling.Job{ID: id, Spec: head.State.Spec(j.ID), Deadline: j.Deadline()})
 		}
 		answer(a)
 	}

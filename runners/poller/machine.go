@@ -51,10 +51,12 @@ type Machine struct {
 	turn    int // the place in the head's validators of the next that is asked
 	rests   map[types.Address]rest
 	lastID  polling.ID
-	asked   []*question // under way, in the order they were asked
-	next    types.Time  // of the next poll
-	results []*result   // and refusals on their way, in the order they came
-	beaten  bool        // a heartbeat was brought
+	asked   []*question    // under way, in the order they were asked
+	next    types.Time     // of the next poll
+	after   polling.Cursor // of the page that it asks for
+	pages   int            // that were asked for in a row
+	results []*result      // and refusals on their way, in the order they came
+	beaten  bool           // a heartbeat was brought
 	beat    types.Height
 
 	answered types.Height // the head at the last answered poll
@@ -266,7 +268,7 @@ func (m *Machine) attend() {
 		return
 	}
 	if m.polls() && m.now >= m.next && !m.asks((*question).jobs) {
-		if m.ask(&question{}) {
+		if m.ask(&question{Question: polling.Question{After: m.after}}) {
 			m.next = m.now.Add(m.every())
 		}
 	}
@@ -337,7 +339,21 @@ func (m *Machine) heard(q *question, a *polling.Answer) {
 		for _, j := range a.Jobs[:min(len(a.Jobs), polling.MaxJobs)] {
 			m.out.Jobs = append(m.out.Jobs, Job{q.Validator.PublicKey, j})
 		}
+		m.turnPage(q, a)
+	default:
+		m.after, m.pages = polling.Cursor{}, 0
 	}
+}
+
+// turnPage asks for the page behind an answer at once, of the next validator in turn. A
+// cursor that does not lead on is a liar's: the next poll begins at the first page.
+func (m *Machine) turnPage(q *question, a *polling.Answer) {
+	m.pages++
+	if len(a.Jobs) == 0 || a.Next.Compare(q.After) <= 0 || m.pages >= polling.MaxPages {
+		m.after, m.pages = polling.Cursor{}, 0
+		return
+	}
+	m.after, m.next = a.Next, m.now
 }
 
 // brought ends the way of a result that was taken; the next validator gets one that was

@@ -398,3 +398,36 @@ func TestAfterStopNothingIsAsked(t *testing.T) {
 		t.Errorf("told are %+v", w.jobs)
 	}
 }
+
+// J11: pages follow one another at once, each asked of the next validator in turn. The next
+// poll begins at the first page, as it does where a liar's cursor does not lead on.
+func TestJ11ARunnerTurnsPages(t *testing.T) {
+	w := newWorld(t, selection.Shadow, 4)
+	cursor := func(i int) polling.Cursor { return polling.Cursor{Deadline: types.Height(i)} }
+	page := func(next polling.Cursor) func(*polling.Answer) {
+		return func(a *polling.Answer) { a.Jobs, a.Next = make([]polling.Job, 1), next }
+	}
+	for i := range 3 {
+		q := w.take()
+		if q.After != (polling.Cursor{}) && i == 0 || i > 0 && q.After != cursor(i) {
+			t.Fatalf("page %d is asked for behind %v", i, q.After)
+		}
+		w.answer(q, page(cursor(i+1)))
+	}
+	w.answer(w.take(), page(polling.Cursor{}))
+	w.quiet()
+	for _, liar := range []func(*polling.Answer){page(polling.Cursor{}), func(a *polling.Answer) { a.Next = cursor(9) }} {
+		w.wait(time.Second)
+		if q := w.take(); !q.After.IsZero() {
+			t.Fatalf("a poll begins behind %v", q.After)
+		} else {
+			w.answer(q, liar)
+		}
+		w.quiet()
+	}
+	w.wait(time.Second)
+	for i := range polling.MaxPages {
+		w.answer(w.take(), page(cursor(i+1)))
+	}
+	w.quiet() // a liar's list without an end
+}

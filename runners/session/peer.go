@@ -52,6 +52,7 @@ type connected struct {
 	nonce  uint64       // of the last ping
 	loads  uint64       // version of the load that was said last
 	told   uint64       // version of the changes that were told last
+	tells  types.Time   // when the ration of long frames covers the next
 
 	streams map[connection.Stream]*sides // of jobs
 }

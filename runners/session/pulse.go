@@ -64,10 +64,13 @@ func (m *Machine) speaks(p *peer) types.Time {
 	if p.said {
 		soonest = p.spoke.Add(m.gap())
 	}
-	if p.loads != m.loads || p.told != m.changes.version || p.nonce == 0 {
+	if p.loads != m.loads || p.nonce == 0 {
 		return soonest
 	}
 	due := p.beat.Add(m.rhythm())
+	if p.told != m.changes.version {
+		due = min(due, p.tells)
+	}
 	if m.news(p) {
 		due = min(due, p.ripe)
 	}
@@ -92,9 +95,12 @@ func (m *Machine) speak(p *peer) {
 	case p.loads != m.loads:
 		p.loads = m.loads
 		m.send(p, &m.load)
-	case p.told != m.changes.version:
+	case p.told != m.changes.version && m.now >= p.tells:
 		p.told = m.changes.version
-		m.send(p, m.delta())
+		f := m.delta()
+		long := push.Long(len(push.Write(f)))
+		p.tells = m.now.Add(time.Second * time.Duration(long) / push.LongBytesPerSecond)
+		m.send(p, f)
 	default:
 		m.ping(p)
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -455,6 +456,38 @@ func TestLoadAndChangesAreSaidAnewOnEachConnection(t *testing.T) {
 	expect[*push.CapabilityDelta](again)
 	if p := expect[*push.HeartbeatPing](again); p.Nonce != 1 {
 		t.Fatalf("the nonce does not begin anew: %+v", p)
+	}
+}
+
+// J24: a runner with a long CapabilityDelta says the next when its ration covers it. It pings
+// meanwhile, and is never left for its rate.
+func TestJ24LongChangesAreSaidAtTheirPace(t *testing.T) {
+	w := newWorld(t, 1)
+	l := w.begin()[0].live()
+	w.pass(100 * time.Millisecond)
+	many := Changed{}
+	for i := range 128 {
+		many.AddedCapabilities = append(many.AddedCapabilities, fmt.Sprintf("%01000d", i))
+	}
+	w.step(many)
+	w.pass(100 * time.Millisecond)
+	expect[*push.CapabilityDelta](l)
+	w.step(Changed{RemovedCapabilities: many.AddedCapabilities[:1]})
+	said := func() (deltas int) {
+		for _, f := range l.sent {
+			if f.Type() == push.TypeCapabilityDelta {
+				deltas++
+			}
+		}
+		return deltas
+	}
+	w.pass(3 * time.Second)
+	if said() > 0 || len(l.sent) == 0 {
+		t.Fatalf("%d deltas among %d frames in 3 s", said(), len(l.sent))
+	}
+	w.pass(2 * time.Second)
+	if said() != 1 {
+		t.Fatalf("%d deltas in 5 s, want 1", said())
 	}
 }
 

@@ -17,7 +17,8 @@ func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []
 		m.connections.leave(p, push.UnexpectedFrame)
 		return
 	}
-	if !d.frames.allow(m.now, int(m.chain.params().ControlFramesPerSecond)) {
+	rationed := t != push.TypeJobResult // a delivery takes one, which has to be signed
+	if !d.frames.allow(m.now, int(m.chain.params().ControlFramesPerSecond)) || rationed && !m.long.allow(m.now, p.key, len(frame)) {
 		m.connections.leave(p, push.RateLimited)
 		return
 	}

@@ -45,7 +45,7 @@ func (m *Machine) onFrame(p *peer, s connection.Stream, frame []byte) {
 		m.onJobFrame(p, s, t, frame)
 		return
 	}
-	if !m.expects(p, t) || !m.paced(p, t) {
+	if !m.expects(p, t) || !m.paced(p, t, len(frame)) {
 		return
 	}
 	read, why := push.Read(frame)
@@ -69,14 +69,14 @@ func (m *Machine) onFrame(p *peer, s connection.Stream, frame []byte) {
 	}
 }
 
-// paced judges the rate of a frame on the control stream.
-func (m *Machine) paced(p *peer, t push.Type) bool {
+// paced judges the rate of a frame on the control stream, and of its size in bytes.
+func (m *Machine) paced(p *peer, t push.Type, size int) bool {
 	ok := true
 	switch {
 	case t == push.TypeHello:
 		ok = m.hellos.admit(m.now, p, m.chain.params())
 	case p.stage == live && t != push.TypeGoodbye:
-		ok = p.frames.allow(m.now, int(m.chain.params().ControlFramesPerSecond))
+		ok = p.frames.allow(m.now, int(m.chain.params().ControlFramesPerSecond)) && m.long.allow(m.now, p.key, size)
 	}
 	if !ok {
 		m.connections.leave(p, push.RateLimited)

@@ -16,6 +16,7 @@ type Machine struct {
 	chain       chain
 	connections connections
 	hellos      hellos
+	long        longFrames
 	herald      herald
 	lastPing    lastPing
 	drafts      drafts

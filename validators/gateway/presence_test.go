@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -399,5 +400,42 @@ func TestARegistrationIsReadAgainWhenWhatItFollowsFromChanged(t *testing.T) {
 	head(func(h *Head) { h.Registry = second })
 	if w.bits() != "" {
 		t.Error("present, though it left the registry")
+	}
+}
+
+// J24: of one runner two of the longest CapabilityDeltas are taken at once, then one in 32
+// seconds. A new connection brings no more, and other runners have their own ration.
+func TestJ24ARunnersLongFramesHaveARation(t *testing.T) {
+	w := newWorld(t, nil)
+	delta := func(e *end) {
+		f := &push.CapabilityDelta{}
+		for range 880 {
+			f.AddedCapabilities = append(f.AddedCapabilities, strings.Repeat("x", 1000))
+		}
+		f.Signed = e.signer.Sign(f.Digest(chainID))
+		e.say(0, f)
+	}
+	e := w.live("r0")
+	delta(e)
+	delta(e)
+	delta(e)
+	if why := e.left(); why != push.RateLimited {
+		t.Fatalf("left for %s", why)
+	}
+	again := w.live("r0")
+	delta(again)
+	if why := again.left(); why != push.RateLimited {
+		t.Fatalf("a new connection is left for %s", why)
+	}
+	other := w.live("r1")
+	delta(other)
+	if w.peerOf(other) == nil {
+		t.Fatal("another runner pays for it")
+	}
+	w.now = w.now.Add(30 * time.Second)
+	e = w.live("r0")
+	delta(e)
+	if w.peerOf(e) == nil {
+		t.Fatal("the ration does not fill")
 	}
 }

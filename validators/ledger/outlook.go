@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
@@ -143,4 +144,14 @@ func (s *State) Assignments(runner types.Address) (open []*system.Job) {
 		return true
 	})
 	return open
+}
+
+// Page lists the jobs that a runner that polls is told of behind a cursor, and the cursor of
+// the next page, zero if there is none (polling.Page).
+//
+// Spec: decision J11.
+func (s *State) Page(runner types.Address, after polling.Cursor) ([]*system.Job, polling.Cursor) {
+	return polling.Page(s.Assignments(runner), after,
+		func(j *system.Job) polling.Cursor { return polling.Cursor{Deadline: j.Deadline(), Job: j.ID} },
+		func(j *system.Job) int { return len(s.JobSpec(j.ID)) })
 }

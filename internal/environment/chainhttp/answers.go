@@ -47,36 +47,38 @@ func (v *View) get(path string, into any) error {
 	if err != nil {
 		return err
 	}
-	return v.fetch(request, path, into)
+	_, err = v.fetch(request, path, into)
+	return err
 }
 
-// fetch makes a request and reads its answer; into is nil if its content has no use.
-func (v *View) fetch(request *http.Request, path string, into any) error {
+// fetch makes a request and reads its answer and its header; into is nil if its content has no
+// use.
+func (v *View) fetch(request *http.Request, path string, into any) (http.Header, error) {
 	answer, err := v.client.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer answer.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	what := request.Method + " " + path
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: %w", what, err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	case len(data) > maxAnswer:
-		return fmt.Errorf("%s: the answer has more than %d bytes", what, maxAnswer)
+		return nil, fmt.Errorf("%s: the answer has more than %d bytes", what, maxAnswer)
 	}
 	if answer.StatusCode != http.StatusOK {
 		var e struct{ Error struct{ Code string } }
 		_ = json.Unmarshal(data, &e) // what has no code is told by its status
-		return &refused{what, answer.StatusCode, e.Error.Code}
+		return nil, &refused{what, answer.StatusCode, e.Error.Code}
 	}
 	if into == nil {
-		return nil
+		return answer.Header, nil
 	}
 	if err := json.Unmarshal(data, into); err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	return nil
+	return answer.Header, nil
 }
 
 func (v *View) ask(ctx context.Context, path string) (*http.Response, error) {

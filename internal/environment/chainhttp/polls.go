@@ -82,7 +82,7 @@ func (p *Polls) Ask(q polling.Question) {
 func (p *Polls) answer(q polling.Question) polling.Answer {
 	a := polling.Answer{ID: q.ID}
 	base, node := p.route(q.Validator.Address)
-	jobs, err := p.put(base, node, &q)
+	err := p.put(base, node, &q, &a)
 	var refusal *refused
 	switch {
 	case errors.As(err, &refusal) && refusal.status < http.StatusInternalServerError:
@@ -90,37 +90,40 @@ func (p *Polls) answer(q polling.Question) polling.Answer {
 	case err != nil:
 		a.Lost = true
 		p.forget(q.Validator.Address)
-	default:
-		a.Jobs = jobs
 	}
 	return a
 }
 
-// put puts a question to a validator at a URL.
-func (p *Polls) put(base, node string, q *polling.Question) ([]polling.Job, error) {
+// put puts a question to a validator at a URL, and keeps what jobs are answered.
+func (p *Polls) put(base, node string, q *polling.Question, a *polling.Answer) error {
 	path := "/runner/" + p.runner.String()
 	switch {
 	case q.Result != nil:
-		return nil, p.exchange(base, node, path+"/job_result", map[string]any{"job_id": q.Result.JobID,
+		return p.exchange(base, node, path+"/job_result", map[string]any{"job_id": q.Result.JobID,
 			"result_data": types.Bytes(q.Result.ResultData), "runner_signed": q.Result.RunnerSigned, "commit_signed": q.Result.CommitSigned}, nil)
 	case q.Refusal != nil:
-		return nil, p.exchange(base, node, path+"/job_refusal", map[string]any{"job_id": q.Refusal.JobID,
+		return p.exchange(base, node, path+"/job_refusal", map[string]any{"job_id": q.Refusal.JobID,
 			"reject": q.Refusal.Status.Reject, "reason": q.Refusal.Reason, "refusal_signed": q.Refusal.RefusalSigned}, nil)
 	case q.Heartbeat != nil:
-		return nil, p.exchange(base, node, path+"/heartbeat", map[string]any{"block_height": q.Heartbeat.BlockHeight,
+		return p.exchange(base, node, path+"/heartbeat", map[string]any{"block_height": q.Heartbeat.BlockHeight,
 			"nonce": q.Heartbeat.Nonce, "signed": q.Heartbeat.Signed}, nil)
 	}
-	var told []polledJob
-	if err := p.exchange(base, node, path+"/jobs", nil, &told); err != nil {
-		return nil, err
+	query := url.Values{}
+	if !q.After.IsZero() {
+		query.Set("after", q.After.String())
 	}
-	var jobs []polling.Job
+	var told []polledJob
+	header, err := p.inquire(base, node, path+"/jobs", query, nil, &told)
+	if err != nil {
+		return err
+	}
 	for i := range told[:min(len(told), polling.MaxJobs)] {
 		if j, is := told[i].job(); is {
-			jobs = append(jobs, j)
+			a.Jobs = append(a.Jobs, j)
 		}
 	}
-	return jobs, nil
+	a.Next, err = polling.ParseCursor(header.Get(polling.NextPage))
+	return err
 }
 
 // polledJob is a job as it is answered.
@@ -142,6 +145,12 @@ func (j *polledJob) job() (polling.Job, bool) {
 
 // exchange asks a URL by GET, or with a body by POST, and reads the answer.
 func (p *Polls) exchange(base, node, path string, body, into any) error {
+	_, err := p.inquire(base, node, path, url.Values{}, body, into)
+	return err
+}
+
+// inquire asks as exchange does, with a query, and returns the header of the answer too.
+func (p *Polls) inquire(base, node, path string, query url.Values, body, into any) (http.Header, error) {
 	ctx, cancel := context.WithTimeout(p.ctx, askTime)
 	defer cancel()
 	method, content := http.MethodGet, []byte(nil)
@@ -149,16 +158,19 @@ func (p *Polls) exchange(base, node, path string, body, into any) error {
 		method = http.MethodPost
 		var err error
 		if content, err = json.Marshal(body); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	target := base + path
 	if node != "" {
-		target += "?node=" + url.QueryEscape(node)
+		query.Set("node", node)
+	}
+	target := base + path
+	if len(query) > 0 {
+		target += "?" + query.Encode()
 	}
 	request, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(content))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")

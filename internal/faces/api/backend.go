@@ -6,6 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
@@ -110,8 +111,9 @@ type Reader interface {
 	JobStory(types.Hash, history.Page) ([]model.JobEvent, error)
 	// Phase is cip11.push (decision J11).
 	Phase() string
-	// Assignments lists what a runner has to do: none of who is not registered.
-	Assignments(runner types.Address) []model.PolledJob
+	// Assignments lists a page of what a runner has to do, behind a cursor, and the cursor of
+	// the next page (polling.Page): none of who is not registered.
+	Assignments(runner types.Address, after polling.Cursor) ([]model.PolledJob, polling.Cursor)
 	// Read runs a handler read-only on this state.
 	Read(ctx context.Context, call Call) (Result, error)
 	// Simulate executes a transaction on this state and forgets it.

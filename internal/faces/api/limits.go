@@ -42,6 +42,21 @@ const (
 	// memory, and one that is not slow arrives within milliseconds.
 	MaxBodies = 256
 
+	// MaxAnswerBytes bounds the answers that are being written, in bytes, but for those of
+	// at most freeAnswer. AnswerTimeout is how long a client may take to read one.
+	MaxAnswerBytes = 64 << 20
+	AnswerTimeout  = 30 * time.Second
+	freeAnswer     = 64 << 10
+
+	// PollsPerSecond and PollBytesPerSecond are what an address may poll for one runner
+	// (GET /runner/{address}/jobs), and pollBurst how much time's worth of it at once. A
+	// runner polls once a block, 20 times a second at most where that is no hurry. Beyond
+	// that a caller waits for PollWait at most.
+	PollsPerSecond     = 64
+	PollBytesPerSecond = 4 << 20
+	pollBurst          = 2 * time.Second
+	PollWait           = 2 * time.Second
+
 	// WaitTimeout is how long a request waits for its transaction to be final;
 	// MaxWaiters is how many do at once.
 	WaitTimeout = 60 * time.Second

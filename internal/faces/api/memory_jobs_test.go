@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -121,6 +122,8 @@ func (v *memoryView) JobStory(_ types.Hash, p history.Page) ([]model.JobEvent, e
 	return paged(v.m.story, p.Offset, p.Limit), nil
 }
 
-func (v *memoryView) Assignments(runner types.Address) []model.PolledJob {
-	return v.m.assignments[runner]
+func (v *memoryView) Assignments(runner types.Address, after polling.Cursor) ([]model.PolledJob, polling.Cursor) {
+	return polling.Page(v.m.assignments[runner], after,
+		func(j model.PolledJob) polling.Cursor { return polling.Cursor{Deadline: j.DeadlineBlock, Job: j.JobID} },
+		func(j model.PolledJob) int { return len(j.JobSpec) })
 }

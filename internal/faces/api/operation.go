@@ -27,12 +27,20 @@ type answer[T any] struct{ Body T }
 
 // serve registers a route. handle's errors are answered by asError.
 func serve[I, O any](s *Server, op operation, handle func(context.Context, *I) (O, error)) {
-	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*answer[O], error) {
+	serveWhole(s, op, func(ctx context.Context, in *I) (*answer[O], error) {
+		out, err := handle(ctx, in)
+		return &answer[O]{out}, err
+	})
+}
+
+// serveWhole registers a route whose answer has a header of its own. O has a Body.
+func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, *I) (*O, error)) {
+	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)
 		if err != nil {
 			return nil, asError(err)
 		}
-		return &answer[O]{out}, nil
+		return out, nil
 	})
 	s.exemplify(op)
 }
@@ -100,6 +108,10 @@ func plain(v any) (out any) {
 // describe is the head of the OpenAPI document.
 func (s *Server) describe() huma.Config {
 	cfg := huma.DefaultConfig("Cowboy devnet", s.info.Version)
+	cfg.Formats = map[string]huma.Format{}
+	for _, name := range []string{"application/json", "json"} {
+		cfg.Formats[name] = huma.Format{Marshal: s.answers.marshal, Unmarshal: json.Unmarshal}
+	}
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath, cfg.CreateHooks = "", "", "", nil
 	cfg.Info.Description = "A Cowboy network on this machine: the chain's own RPC paths, and the devnet's. " +
 		"Amounts are decimal strings in wei (1 CBY = 10^9 wei), bytes are 0x-hex, an address may be given by its name. " +

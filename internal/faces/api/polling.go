@@ -2,9 +2,15 @@ package api
 
 import (
 	"context"
+	"net"
 	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -13,10 +19,11 @@ import (
 // Runners that poll (CIP-11 §14, decision J11): in sunset 410 answers their polls for
 // jobs, and their results and heartbeats are taken.
 func (s *Server) registerPolling() {
-	const gone = "410 in the phase sunset of cip11.push."
-	serve(s, operation{id: "runner_jobs", method: http.MethodGet, path: "/runner/{address}/jobs", tag: tagRunners,
+	const gone = "410 in the phase sunset of cip11.push. A page has at most 1 MiB of specs; the header Next-After is there if more follow. " +
+		"A caller that asks for more than 4 MiB a second waits, and above two seconds is refused (429)."
+	serveWhole(s, operation{id: "runner_jobs", method: http.MethodGet, path: "/runner/{address}/jobs", tag: tagRunners,
 		summary: "What a runner that polls has to do: jobs drawn for it whose result is not final, by deadline", description: gone,
-		errors: []int{400, 404, 409, 410}, response: []model.PolledJob{{JobID: exampleJobID, JobSpec: types.Bytes{0xab}, BlockHeight: 12,
+		errors: []int{400, 404, 409, 410, 429}, response: []model.PolledJob{{JobID: exampleJobID, JobSpec: types.Bytes{0xab}, BlockHeight: 12,
 			DeadlineBlock: 42}}}, s.polledJobs)
 	serve(s, operation{id: "runner_heartbeat", method: http.MethodPost, path: "/runner/{address}/heartbeat", tag: tagRunners,
 		summary:     "Bring a runner's heartbeat, a HeartbeatPing as it signs it on the wire; answers once a validator sent it to the chain",
@@ -58,16 +65,54 @@ func (s *Server) polling(in *RunnerInput) (v Reader, r model.Runner, err error) 
 	return v, r, err
 }
 
-func (s *Server) polledJobs(_ context.Context, in *RunnerInput) ([]model.PolledJob, error) {
-	v, r, err := s.polling(in)
+type pollInput struct {
+	RunnerInput
+	After string `query:"after" maxLength:"128" doc:"Next-After of the page before; absent for the first page." example:"42-0x0101010101010101010101010101010101010101010101010101010101010101"`
+	from  netip.Prefix
+}
+
+// Resolve implements huma.Resolver.
+func (in *pollInput) Resolve(ctx huma.Context) []error {
+	if at, err := netip.ParseAddrPort(ctx.RemoteAddr()); err == nil {
+		in.from = origin(net.TCPAddrFromAddrPort(at))
+	}
+	return nil
+}
+
+// polledPage is a page of jobs, as it is answered.
+type polledPage struct {
+	Next string `header:"Next-After" doc:"The value of after for the next page; absent if there is none."`
+	Body []model.PolledJob
+}
+
+func (s *Server) polledJobs(ctx context.Context, in *pollInput) (*polledPage, error) {
+	v, r, err := s.polling(&in.RunnerInput)
 	if err != nil {
 		return nil, err
+	}
+	after, err := polling.ParseCursor(in.After)
+	if err != nil {
+		return nil, Refuse(http.StatusBadRequest, "bad_cursor", "%v", err).Hint("Leave it out for the first page.").At("after")
 	}
 	if v.Phase() == string(selection.Sunset) {
 		return nil, Refuse(http.StatusGone, "polling_ended", "cip11.push is sunset: jobs are pushed over QUIC, and none is polled for").
 			Hint("Connect to the validators of GET /runner/%s: docs/WIRE.md has the protocol. Heartbeats and results are taken.", clip(in.Address))
 	}
-	return append([]model.PolledJob{}, v.Assignments(r.Address)...), nil
+	caller := pollCaller{in.from, r.Address}
+	if err := s.polls.wait(ctx, caller); err != nil {
+		return nil, err
+	}
+	jobs, next := v.Assignments(r.Address, after)
+	bytes := 0
+	for i := range jobs {
+		bytes += len(jobs[i].JobSpec)
+	}
+	s.polls.charge(time.Now(), caller, bytes)
+	page := &polledPage{Body: append([]model.PolledJob{}, jobs...)}
+	if !next.IsZero() {
+		page.Next = next.String()
+	}
+	return page, nil
 }
 
 type heartbeatInput struct {

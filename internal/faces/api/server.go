@@ -47,10 +47,12 @@ type Server struct {
 	mux      *http.ServeMux
 	handler  http.Handler
 	hosts    map[string]bool
-	waiters  *places       // who waits for a receipt
-	reads    *places       // who runs programs beside blocks
-	traces   *places       // who executes anew
-	readers  *places       // who follows events
+	waiters  *places // who waits for a receipt
+	reads    *places // who runs programs beside blocks
+	traces   *places // who executes anew
+	readers  *places // who follows events
+	polls    polls
+	answers  *answers
 	patience time.Duration // WaitTimeout
 	bodyTime time.Duration // BodyTimeout
 	claims   *claims
@@ -75,6 +77,8 @@ func New(backend Backend, cfg Config) *Server {
 		reads:    newPlaces(MaxReads, "too_many_reads", "read-only calls run or wait already", "Try again when some are done."),
 		traces:   newPlaces(MaxTraces, "too_many_traces", "executions are being executed again already", "Try again when they are done."),
 		readers:  newPlaces(MaxEventReaders, "too_many_readers", "clients follow events already", "Close one of them."),
+		polls:    polls{full: map[pollCaller]time.Time{}, waits: cfg.World == nil},
+		answers:  newAnswers(),
 		claims:   newClaims(directory{backend}),
 		nonces:   newNonces(backend),
 		patience: WaitTimeout,

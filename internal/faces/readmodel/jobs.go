@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -190,9 +191,10 @@ func (v *reader) jobEvents(notes []history.JobNote) ([]model.JobEvent, error) {
 func (v *reader) Phase() string { return v.state.Params().Push }
 
 // Assignments implements api.Reader.
-func (v *reader) Assignments(runner types.Address) (out []model.PolledJob) {
-	for _, j := range v.state.Assignments(runner) {
+func (v *reader) Assignments(runner types.Address, after polling.Cursor) (out []model.PolledJob, next polling.Cursor) {
+	page, next := v.state.Page(runner, after)
+	for _, j := range page {
 		out = append(out, model.PolledJob{JobID: j.ID, JobSpec: v.state.JobSpec(j.ID), BlockHeight: j.Since, DeadlineBlock: j.Deadline()})
 	}
-	return out
+	return out, next
 }

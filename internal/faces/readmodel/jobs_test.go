@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -261,7 +262,7 @@ func TestAJobThatIsDrawnAgainIsReadSo(t *testing.T) {
 			}
 		}
 	}
-	if todo := l.reader().Assignments(first); j.Status == "Assigned" && (len(todo) != 1 || todo[0].JobID != j.ID ||
+	if todo, _ := l.reader().Assignments(first, polling.Cursor{}); j.Status == "Assigned" && (len(todo) != 1 || todo[0].JobID != j.ID ||
 		todo[0].DeadlineBlock != j.Deadline || todo[0].BlockHeight != *j.AssignedAt) {
 		t.Errorf("%+v", todo)
 	}

@@ -122,7 +122,7 @@ func BenchmarkMemory(b *testing.B) {
 	}
 }
 
-func residentMiB(b *testing.B) float64 {
+func residentMiB(b testing.TB) float64 {
 	data, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		b.Skip(err)

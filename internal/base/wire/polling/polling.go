@@ -16,19 +16,21 @@ const MaxJobs = 1_024
 type ID uint64
 
 // Question is for one validator. It brings Result, Refusal or Heartbeat if one of them is
-// given, and asks for the runner's jobs otherwise.
+// given, and asks otherwise for the page of the runner's jobs behind After.
 type Question struct {
 	ID        ID
 	Validator types.Validator
 	Result    *push.JobResult
 	Refusal   *push.JobAck // with Reject and refusal_signed; its own signature is not needed
 	Heartbeat *push.HeartbeatPing
+	After     Cursor
 }
 
 // Answer is what a validator answered.
 type Answer struct {
 	ID   ID
-	Jobs []Job // at most MaxJobs, to a question for jobs
+	Jobs []Job  // at most MaxJobs, to a question for jobs
+	Next Cursor // of the page behind them; zero if they are the last
 	// Refused is why the validator does not do what was asked; "" where it does.
 	Refused string
 	// Lost says that no validator answered: it is down, or cannot be reached.

@@ -9,6 +9,19 @@ import (
 // MaxFrame is the longest frame, type and payload (CIP-11 §12.1; decision J14).
 const MaxFrame = 1 << 20
 
+// A validator rations the long frames of a runner, but for results: the bytes of each frame
+// beyond FreeBytes. A runner has LongBytes of them at once and LongBytesPerSecond more each
+// second, over all its connections with that validator. Shorter frames have a limit of their
+// number. (Decision J24.)
+const (
+	FreeBytes          = 4 << 10
+	LongBytes          = 2 << 20 // a reconnecting runner says the longest frame twice
+	LongBytesPerSecond = 32 << 10
+)
+
+// Long is how many bytes of a frame the ration of long frames counts.
+func Long(size int) int { return max(size-FreeBytes, 0) }
+
 // lengthBytes is the head of a frame.
 const lengthBytes = 4
 

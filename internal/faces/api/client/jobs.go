@@ -77,7 +77,7 @@ func (c *Client) Presence(ctx context.Context, h types.Height) (model.Presence, 
 	return read[model.Presence](ctx, c, "/presence/"+strconv.FormatUint(uint64(h), 10), nil)
 }
 
-// PolledJobs lists what a runner has to do that polls (decision J11).
+// PolledJobs lists what a runner has to do that polls (decision J11): the first page.
 func (c *Client) PolledJobs(ctx context.Context, runner string) ([]model.PolledJob, error) {
 	return read[[]model.PolledJob](ctx, c, "/runner/"+url.PathEscape(runner)+"/jobs", nil)
 }

@@ -1,0 +1,161 @@
+package api
+
+import (
+	"bytes"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/polling"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// J11: jobs with much in their specs come in pages over HTTP. Who asks behind each page has
+// each job once; who knows of no pages has the first. A cursor of nobody's is refused.
+func TestJ11PolledJobsComeInPages(t *testing.T) {
+	w := labouring(t)
+	r0 := w.chain.keys["r0"].Address()
+	var all []model.PolledJob
+	for i := range 9 {
+		all = append(all, model.PolledJob{JobID: types.Hash{byte(i + 1)}, JobSpec: make(types.Bytes, 240<<10), DeadlineBlock: types.Height(9 + i/2)})
+	}
+	w.chain.assignments[r0] = all
+	var told []types.Hash
+	path, pages := "/runner/r0/jobs", 0
+	for after := ""; pages == 0 || after != ""; pages++ {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost"+path+after, nil)
+		answer := httptest.NewRecorder()
+		w.server.Handler().ServeHTTP(answer, r)
+		for _, j := range decode[[]model.PolledJob](w, path, answer.Code, answer.Body.Bytes()) {
+			told = append(told, j.JobID)
+		}
+		if after = answer.Header().Get(polling.NextPage); after != "" {
+			after = "?after=" + after
+		}
+	}
+	if len(told) != len(all) || pages != 3 {
+		t.Fatalf("%d of %d jobs in %d pages, want 3", len(told), len(all), pages)
+	}
+	for i := range told {
+		if told[i] != all[i].JobID {
+			t.Fatalf("job %d is %s", i, told[i])
+		}
+	}
+	w.refused(400, "bad_cursor", "GET", path+"?after=7", nil)
+}
+
+// J24: an address polls for one runner without a wait within its ration, then in turn, and
+// is refused beyond PollWait. Another address, and another runner, have rations of their own.
+func TestJ24PollsHaveARation(t *testing.T) {
+	p := polls{full: map[pollCaller]time.Time{}, waits: true}
+	now := time.Unix(1_000, 0)
+	one := pollCaller{netip.MustParsePrefix("10.0.0.1/32"), types.Address{1}}
+	for i := range 2 * PollsPerSecond {
+		if wait, ok := p.enter(now, one); wait != 0 || !ok {
+			t.Fatalf("poll %d waits %v, %t", i, wait, ok)
+		}
+	}
+	last := time.Duration(0)
+	refused := 0
+	for range 4 * PollsPerSecond {
+		wait, ok := p.enter(now, one)
+		if !ok {
+			refused++
+			continue
+		}
+		if wait <= last || wait > PollWait {
+			t.Fatalf("a wait of %v behind one of %v", wait, last)
+		}
+		last = wait
+	}
+	if refused != 2*PollsPerSecond {
+		t.Errorf("%d are refused", refused)
+	}
+	for _, other := range []pollCaller{{netip.MustParsePrefix("10.0.0.2/32"), one.runner}, {one.from, types.Address{2}}} {
+		if wait, ok := p.enter(now, other); wait != 0 || !ok {
+			t.Errorf("%v waits %v, %t", other, wait, ok)
+		}
+		p.charge(now, other, 3*PollBytesPerSecond)
+		if wait, ok := p.enter(now, other); wait < time.Second || !ok {
+			t.Errorf("behind the bytes of three seconds %v waits %v, %t", other, wait, ok)
+		}
+	}
+	if wait, ok := p.enter(now.Add(time.Minute), one); wait != 0 || !ok {
+		t.Errorf("a minute later it waits %v, %t", wait, ok)
+	}
+	for i := range 10 * minPollSweep {
+		p.enter(now.Add(time.Duration(i)*time.Minute), pollCaller{one.from, types.Address{3, byte(i), byte(i >> 8)}})
+	}
+	if len(p.full) > 2*minPollSweep {
+		t.Errorf("%d rations are remembered", len(p.full))
+	}
+	p.waits = false
+	p.charge(now.Add(1e6*time.Minute), one, math.MaxInt32)
+	if _, ok := p.enter(now.Add(1e6*time.Minute), one); ok {
+		t.Error("a caller waits who holds up the world")
+	}
+}
+
+// Bytes of answers on their way are bounded: the oldest make room, and a client that takes
+// its answer in time keeps its connection.
+func TestAnswersOnTheirWayAreBounded(t *testing.T) {
+	a := newAnswers()
+	a.most = 100
+	ended := map[int]bool{}
+	begin := func(i, size int) *flight {
+		return a.begin(size, func(at time.Time) error {
+			ended[i] = !at.IsZero() && !at.After(time.Now())
+			return nil
+		})
+	}
+	first, second := begin(1, 40), begin(2, 40)
+	a.finish(second, true)
+	third := begin(3, 40)
+	if ended[1] || a.bytes != 80 {
+		t.Fatalf("ended %v, %d bytes", ended, a.bytes)
+	}
+	fourth := begin(4, 50)
+	if !ended[1] || ended[2] || ended[3] || ended[4] || a.bytes != 90 {
+		t.Fatalf("ended %v, %d bytes", ended, a.bytes)
+	}
+	for _, f := range []*flight{first, third, fourth} {
+		a.finish(f, true)
+	}
+	if a.bytes != 0 || a.writing.Len() != 0 {
+		t.Errorf("%d bytes are left", a.bytes)
+	}
+}
+
+// A long answer waits for a place to be encoded, a short one does not.
+func TestShortAnswersPassLongOnes(t *testing.T) {
+	a := newAnswers()
+	for range cap(a.encoders) {
+		a.encoders <- struct{}{}
+	}
+	var to bytes.Buffer
+	if err := a.encode(&to, map[string]any{"height": 1}); err != nil || to.Len() == 0 {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- a.encode(&to, []model.PolledJob{{JobSpec: make(types.Bytes, freeAnswer+1)}}) }()
+	select {
+	case <-done:
+		t.Fatal("a long answer has a place beyond the limit")
+	default:
+	}
+	<-a.encoders
+	if err := <-done; err != nil || to.Len() < freeAnswer {
+		t.Fatal(err)
+	}
+	for what, v := range map[string]any{"a map": map[string]string{"a": string(make([]byte, freeAnswer))},
+		"numbers": make([]uint64, freeAnswer), "a pointer": &model.Job{Spec: make(types.Bytes, freeAnswer)}} {
+		if left := freeAnswer; !long(reflect.ValueOf(v), &left) {
+			t.Errorf("%s is short", what)
+		}
+	}
+}

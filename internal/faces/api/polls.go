@@ -1,0 +1,95 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// pollCaller is who asks for the jobs of whom. The question is not signed, so that a
+// runner's ration is for each origin: a stranger elsewhere uses up nothing of the runner's.
+type pollCaller struct {
+	from   netip.Prefix
+	runner types.Address
+}
+
+// polls is the ration of polls for jobs. Within it an answer is immediate, beyond it a
+// caller waits in turn, and beyond PollWait it is refused. It is safe for concurrent use.
+//
+// Spec: decision J24.
+type polls struct {
+	mu    sync.Mutex
+	full  map[pollCaller]time.Time // when each ration is full again
+	swept int                      // entries behind the last sweep
+	waits bool                     // callers may wait: the backend is for many at a time
+}
+
+// minPollSweep is from how many entries on those that are over are looked for.
+const minPollSweep = 256
+
+// enter takes a poll from the ration of its caller, and returns for how long the caller has
+// to wait. ok is false if that is longer than PollWait, which takes nothing.
+func (p *polls) enter(now time.Time, c pollCaller) (wait time.Duration, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	full := p.full[c]
+	if full.Before(now) {
+		full = now
+	}
+	full = full.Add(time.Second / PollsPerSecond)
+	wait = max(full.Sub(now)-pollBurst, 0)
+	if wait > PollWait || wait > 0 && !p.waits {
+		return wait, false
+	}
+	p.full[c] = full
+	p.sweep(now)
+	return wait, true
+}
+
+// charge takes the bytes of an answer from the ration, which they may overdraw.
+func (p *polls) charge(now time.Time, c pollCaller, bytes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	full := p.full[c]
+	if full.Before(now) {
+		full = now
+	}
+	p.full[c] = full.Add(time.Second * time.Duration(bytes) / PollBytesPerSecond)
+}
+
+// sweep forgets the rations that are full, when the entries have doubled.
+func (p *polls) sweep(now time.Time) {
+	if len(p.full) < max(2*p.swept, minPollSweep) {
+		return
+	}
+	for c, full := range p.full { // order: each is judged by itself
+		if !full.After(now) {
+			delete(p.full, c)
+		}
+	}
+	p.swept = len(p.full)
+}
+
+// wait lets a poll in when its turn has come.
+func (p *polls) wait(ctx context.Context, c pollCaller) error {
+	wait, ok := p.enter(time.Now(), c)
+	if !ok {
+		return Refuse(http.StatusTooManyRequests, "too_many_polls", "this address polled for %s at more than %d polls and %d bytes a second",
+			c.runner, PollsPerSecond, PollBytesPerSecond).Hint("Poll once a block, and ask again after Retry-After seconds.")
+	}
+	if wait == 0 {
+		return nil
+	}
+	turn := time.NewTimer(wait)
+	defer turn.Stop()
+	select {
+	case <-turn.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
