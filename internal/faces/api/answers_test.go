@@ -22,7 +22,8 @@ func TestJ11PolledJobsComeInPages(t *testing.T) {
 	r0 := w.chain.keys["r0"].Address()
 	var all []model.PolledJob
 	for i := range 9 {
-		all = append(all, model.PolledJob{JobID: types.Hash{byte(i + 1)}, JobSpec: make(types.Bytes, 240<<10), DeadlineBlock: types.Height(9 + i/2)})
+		all = append(all, model.PolledJob{JobID: types.Hash{byte(i + 1)}, JobSpec: make(types.Bytes, 240<<10),
+			DeadlineBlock: types.Height(9 + i/2)})
 	}
 	w.chain.assignments[r0] = all
 	var told []types.Hash

@@ -29,8 +29,8 @@ func (s *Server) registerJobOrders() {
 		errors: []int{404, 409}, request: model.AnswerRequest{ID: exampleHash.String(), Result: "42"}, response: exampleJob}, s.answerJob)
 	serve(s, operation{id: "job_progress", method: http.MethodPost, path: "/devnet/job/progress", tag: tagDevnet,
 		summary: "Say how far a job of the executor manual is; answers the job",
-		description: "Each of the devnet's runners with that job sends a JobProgress (CIP-11 §10.4) to the validator that pushed it, at most one " +
-			"in 100 ms: GET /job/{id}/story shows it. A job that was polled for has no such stream. 409 with bad_result if percent does " +
+		description: "Each of the devnet's runners with that job sends a JobProgress (CIP-11 §10.4) to the validator that pushed it, at most " +
+			"one in 100 ms: GET /job/{id}/story shows it. A job that was polled for has no such stream. 409 with bad_result if percent does " +
 			"not exceed the last.",
 		errors: []int{404, 409}, request: model.ProgressRequest{ID: exampleHash.String(), Percent: 40, Detail: "half of the pages"},
 		response: exampleJob}, s.progressJob)

@@ -105,7 +105,8 @@ func server() *mcp.Server {
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "steps"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 		for _, said := range []mcp.ProgressNotificationParams{{Progress: 1, Total: 4, Message: "one"}, {Progress: 2},
-			{Progress: 3, Total: 4, Message: "three"}, {Progress: 2, Total: 4}, {Progress: -1, Total: 4}, {Progress: 1, Total: -4}, {Progress: 9, Total: 4}} {
+			{Progress: 3, Total: 4, Message: "three"}, {Progress: 2, Total: 4},
+			{Progress: -1, Total: 4}, {Progress: 1, Total: -4}, {Progress: 9, Total: 4}} {
 			said.ProgressToken = r.Params.GetProgressToken()
 			if err := r.Session.NotifyProgress(ctx, &said); err != nil {
 				return nil, nil, err
