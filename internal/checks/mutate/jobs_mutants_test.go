@@ -173,7 +173,7 @@ var jobMutants = []mutant{
 		edits: []edit{{"runners/session/pulse.go", "soonest = p.spoke.Add(m.gap())", "soonest = p.spoke.Add(m.gap() / 2)"}}},
 	{name: "session-load", what: "a load is said on one connection only (CIP-11 §6.4)", tests: sessionCore,
 		edits: []edit{{"runners/session/pulse.go", "case p.loads != m.loads:\n", "case p.loads != m.loads && p == m.peers[0]:\n"},
-			{"runners/session/pulse.go", "\tif p.loads != m.loads || p.told", "\tif p.loads != m.loads && p == m.peers[0] || p.told"}}},
+			{"runners/session/pulse.go", "\tif p.loads != m.loads || p.nonce", "\tif p.loads != m.loads && p == m.peers[0] || p.nonce"}}},
 	{name: "session-delta", what: "what changed is not said on the next connection (CIP-11 §6.5)", tests: sessionCore,
 		edits: []edit{{"runners/session/machine.go",
 			"p.connected = connected{id: m.lastID, streams",

@@ -115,3 +115,25 @@ func TestWhatAShareCutsOffIsNotLate(t *testing.T) {
 		t.Errorf("after it: %v, by %d and not %d", err, pid, server)
 	}
 }
+
+// Decision C18: "Wall time is a backstop, ten times as far." A program on a machine at load
+// 20 waits for the processor longer than a message may take elsewhere.
+func TestTheWallClockIsTenTimesAsPatientWhereCPUTimeDecides(t *testing.T) {
+	p := &Pool{config: Config{CallTimeout: 10 * time.Second}}
+	minute := func() time.Duration { return time.Minute }
+	for _, c := range []struct {
+		bounds  program.Bounds
+		want    time.Duration
+		bounded bool
+	}{
+		{program.Bounds{}, 10 * time.Second, false},
+		{program.Bounds{Left: minute}, 10 * time.Second, false},
+		{program.Bounds{Strict: true}, 100 * time.Second, false},
+		{program.Bounds{Strict: true, Left: minute}, time.Minute, true},
+	} {
+		s := &session{pool: p, bounds: c.bounds}
+		if got, bounded := within(s.wall(), c.bounds.Left); got != c.want || bounded != c.bounded {
+			t.Errorf("%+v: %v, by its caller: %v; want %v, %v", c.bounds, got, bounded, c.want, c.bounded)
+		}
+	}
+}
