@@ -100,7 +100,7 @@ func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 }
 
 // A message that a share of wall time cuts off is stopped, and not late, and its fork
-// server lives on.
+// server lives on. Its CPU time is told: on a starved machine it is a small part of the share.
 func TestWhatAShareCutsOffIsNotLate(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()
@@ -108,7 +108,7 @@ func TestWhatAShareCutsOffIsNotLate(t *testing.T) {
 	ends := time.Now().Add(300 * time.Millisecond)
 	_, server, err := strictly(t, p, func() time.Duration { return time.Until(ends) }, "loop", 1<<40)
 	var host *program.HostError
-	if !errors.As(err, &host) || host.Failure != program.Stopped || host.CPU != 0 {
+	if !errors.As(err, &host) || host.Failure != program.Stopped || host.CPU <= 0 || host.CPU > 2*time.Second {
 		t.Fatalf("%+v", err)
 	}
 	if _, pid, err := strictly(t, p, nil, "quick", 1_000_000); err != nil || pid != server {
