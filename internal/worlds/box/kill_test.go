@@ -414,8 +414,8 @@ func (w *witness) judge(t *testing.T) {
 		t.Errorf("the Python actor's heart has %d timers at height %d: %+v", len(timers), state.Height(), timers)
 	}
 	if beats, _ := state.Storage(heart, []byte("beats")); string(beats) == "0" {
-		if w.called == 2 {
-			return // it was killed before the first timer was due
+		if w.called < 6 {
+			return // each life may have ended before a timer was due
 		}
 		t.Error("the Python actor's heart never beat")
 	} else if w.beats, err = strconv.Atoi(string(beats)); err != nil {
