@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet race bench digests prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
+.PHONY: up test vet race race-shared coverage bench digests prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -30,6 +30,17 @@ vet:
 
 race: python
 	CGO_ENABLED=1 $(GO) test -race -timeout 90m ./...
+
+# The packages whose loops share memory: minutes, where all of them take an hour and a half.
+race-shared: python
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./internal/environment/roles ./internal/environment/transport/... \
+		./internal/environment/clock ./internal/environment/owner ./internal/environment/store/... ./internal/faces/api/... \
+		./internal/faces/readmodel ./internal/worlds/node ./validators ./runners ./client
+
+# Which lines the tests run, by package, in coverage.out; go tool cover -html=coverage.out shows them.
+coverage: python
+	$(GO) test -vet=off -p 3 -timeout 30m -coverprofile coverage.out ./...
+	@$(GO) tool cover -func coverage.out | tail -n 1
 
 # Benchmarks stand beside their baseline in the same run.
 bench: python

@@ -190,5 +190,5 @@ func endedJob(c *cli.Context, j *model.Job) error {
 	if !c.Bool("json") {
 		printRefusals(c, j)
 	}
-	return failed(asTyped("devnet job show "+short(j.ID.String())+" tells its story."), "job %s failed: %s", j.ID, j.Error.Code)
+	return failed("devnet job show "+short(j.ID.String())+" tells its story.", "job %s failed: %s", j.ID, j.Error.Code)
 }

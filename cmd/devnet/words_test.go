@@ -53,6 +53,10 @@ func TestAdviceNamesEachCommandAsThisBinaryWasCalled(t *testing.T) {
 			t.Errorf("advice of %s is %q", c.Name, got)
 		}
 	}
+	self = "bin/my-devnet" // advice may pass by twice
+	if got := asTyped(asTyped("try devnet job show.")); got != "try bin/my-devnet job show." {
+		t.Errorf("advice is %q", got)
+	}
 }
 
 // TestEveryListTakesJSON: whoever writes a script needs it everywhere.

@@ -41,8 +41,9 @@ type job struct {
 	spec  *claim   // worked by: one of the specs
 	specs []*claim // all that were delivered, at most MaxSpecs
 
-	again      []byte // the frame that answers every further delivery, once there was one
-	frame      []byte // of the result
+	progress   *push.JobProgress // the newest that no validator was told; nil: none
+	again      []byte            // the frame that answers every further delivery, once there was one
+	frame      []byte            // of the result
 	result     *push.JobResult
 	commitment types.Hash
 	tries      int          // how often it was sent
@@ -163,15 +164,20 @@ func (m *Machine) sendEncoded(s *stream, frame []byte) {
 	m.do(connection.Send{ID: s.id, Stream: s.number, Frame: frame})
 }
 
-// first is the stream of the validator whose delivery was accepted, or nil where our
-// side of it has ended.
-func (m *Machine) first(j *job) *stream {
+// open is the stream on which a job's frames go: that of the validator whose delivery was
+// accepted, or the next one whose sending side is open. It is nil if none is.
+func (m *Machine) open(j *job) *stream {
+	var next *stream
 	for _, s := range m.streams {
-		if s.job == j && s.validator == j.spec.first && !s.ours {
+		switch {
+		case s.job != j || s.ours:
+		case s.validator == j.spec.first:
 			return s
+		case next == nil:
+			next = s
 		}
 	}
-	return nil
+	return next
 }
 
 // sendResult sends a result to the validator whose delivery was accepted, or where
@@ -181,13 +187,9 @@ func (m *Machine) first(j *job) *stream {
 //
 // Spec: CIP-11 §10.3.
 func (m *Machine) sendResult(j *job) bool {
-	s := m.first(j)
+	s := m.open(j)
 	if s == nil {
-		at := slices.IndexFunc(m.streams, func(s *stream) bool { return s.job == j && !s.ours })
-		if at < 0 {
-			return m.bring(j)
-		}
-		s = m.streams[at]
+		return m.bring(j)
 	}
 	j.tries++
 	j.sent = m.head.Height

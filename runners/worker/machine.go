@@ -147,6 +147,7 @@ func (m *Machine) onHead(h *chainview.Head) {
 	m.head = h
 	for _, j := range slices.Clone(m.order) {
 		m.look(j)
+		m.tellProgress(j)
 	}
 	m.miss()
 }
@@ -241,7 +242,7 @@ func (m *Machine) forget(j *job, why string) {
 	m.report(Over{ID: j.ID, Why: why})
 }
 
-// onAdvanced tells how far the executor is, not too often.
+// onAdvanced keeps the newest progress of an assignment, and reports it as soon as it may.
 //
 // Spec: CIP-11 §10.4.
 func (m *Machine) onAdvanced(e Advanced) {
@@ -249,17 +250,27 @@ func (m *Machine) onAdvanced(e Advanced) {
 	if j == nil || j.state != running {
 		return
 	}
-	s := m.first(j)
+	j.progress = &push.JobProgress{JobID: e.ID.Job, Fraction: min(e.Fraction, 100)}
+	if e.Detail != "" {
+		detail := clip(e.Detail)
+		j.progress.Detail = &detail
+	}
+	m.tellProgress(j)
+}
+
+// tellProgress sends the newest progress, at most one frame per progressGap and stream.
+// Progress that comes too soon, or while no stream is open, waits for a later head.
+func (m *Machine) tellProgress(j *job) {
+	if j.progress == nil || j.state != running {
+		return
+	}
+	s := m.open(j)
 	if s == nil || s.progressed && m.now < s.progress.Add(progressGap) {
 		return
 	}
 	s.progressed, s.progress = true, m.now
-	f := &push.JobProgress{JobID: e.ID.Job, Fraction: min(e.Fraction, 100)}
-	if e.Detail != "" {
-		detail := clip(e.Detail)
-		f.Detail = &detail
-	}
-	m.send(s, f)
+	m.send(s, j.progress)
+	j.progress = nil
 }
 
 // onFinished signs a result and sends it.

@@ -235,6 +235,41 @@ func TestSection104ProgressIsNotToldTooOften(t *testing.T) {
 	}
 }
 
+// The newest progress is told even if it came too soon after the one before, or while no
+// stream was open.
+func TestSection104TheNewestProgressIsTold(t *testing.T) {
+	w := newWorld(t)
+	id := w.drawn(1)
+	first, _ := w.deliver(1, id, nil)
+	for _, fraction := range []uint8{10, 20, 30} {
+		w.step(Advanced{ID: id, Fraction: fraction})
+	}
+	if f := expect[*push.JobProgress](w, first); f.Fraction != 10 {
+		t.Fatalf("the first frame tells %d percent, want 10", f.Fraction)
+	}
+	w.block()
+	if len(w.sent[first]) != 0 {
+		t.Fatal("progress was told within the gap")
+	}
+	w.later(progressGap)
+	w.block()
+	if f := expect[*push.JobProgress](w, first); f.Fraction != 30 {
+		t.Fatalf("the next frame tells %d percent, want 30", f.Fraction)
+	}
+	w.block()
+	w.event(first, connection.Down{ID: 1})
+	w.step(Advanced{ID: id, Fraction: 40})
+	second, _ := w.deliver(2, id, nil)
+	w.block()
+	if f := expect[*push.JobProgress](w, second); f.Fraction != 40 {
+		t.Fatalf("the stream that took over tells %d percent, want 40", f.Fraction)
+	}
+	w.block()
+	if len(w.sent[second]) != 0 {
+		t.Fatal("progress was told twice")
+	}
+}
+
 // cancel says JobCancel.
 func (w *world) cancel(l line, job types.Hash) {
 	f := &push.JobCancel{JobID: job, Reason: push.Reassigned}

@@ -221,6 +221,32 @@ func TestWhatExceedsTheLongestShareIsLate(t *testing.T) {
 	t.Error("it never ends")
 }
 
+// Promise (ii) of decision C18: an honest program has its receipt on a machine at load 20.
+// There the wall clock ends a share in which the host hardly ran, and that is not the
+// program's fault. What is lost so is bounded.
+func TestAStarvedMachineMakesNoProgramLate(t *testing.T) {
+	for _, c := range []struct {
+		blocks int // for which the machine is starved
+		want   types.Status
+	}{{30, types.StatusOK}, {200, types.StatusHostFailed}} {
+		w := newWorld(t, nil)
+		w.block(w.deploy("alice", "heartbeat", "honest", types.CBY), w.call("alice", "honest", "start", samples.Number(1)))
+		p := w.proposing(aShare)
+		p.host.starves = true
+		blocks := 0
+		for ; blocks < c.blocks+20 && len(p.last.Receipts) != 1; blocks++ {
+			p.host.starves = blocks < c.blocks
+			p.next()
+		}
+		if len(p.last.Receipts) != 1 || p.last.Receipts[0].Status != c.want {
+			t.Errorf("starved for %d blocks: after %d the receipts are %+v, want %v", c.blocks, blocks, p.last.Receipts, c.want)
+		}
+		if c.want == types.StatusHostFailed && blocks < 4*maxStarved/2 {
+			t.Errorf("it is late after %d blocks", blocks)
+		}
+	}
+}
+
 // A proposer's time is whole again in the next block. An item that was cut off and comes no
 // more is forgotten, and takes no share from others.
 func TestWhatComesNoMoreIsForgotten(t *testing.T) {

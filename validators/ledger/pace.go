@@ -127,6 +127,9 @@ func (p *pacer) give(item types.Hash, t turn) (back func()) {
 
 // lending is the separate share that an item has next, and whether none is longer.
 func (p *pacer) lending(item types.Hash) (share time.Duration, longest bool) {
+	if p.Pace == nil {
+		return 0, true
+	}
 	most := max(p.Longest, p.Share)
 	share = p.Share
 	for range p.Tries.lends(item) + 1 {
@@ -135,15 +138,6 @@ func (p *pacer) lending(item types.Hash) (share time.Duration, longest bool) {
 		}
 	}
 	return share, false
-}
-
-// longest reports whether no share that is lent is longer than an item's next.
-func (p *pacer) longest(item types.Hash) bool {
-	if p.Pace == nil {
-		return true
-	}
-	_, longest := p.lending(item)
-	return longest
 }
 
 // tries is what is remembered; nil: nothing.

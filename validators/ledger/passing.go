@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"time"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -140,7 +141,7 @@ const (
 // try executes something by do in the making of a block, within what the proposer
 // has left or lends it.
 func (r *run) try(item types.Hash, t turn, party types.Address, do func() error) (ending, error) {
-	longest := r.pace.longest(item)
+	share, longest := r.pace.lending(item)
 	back := r.pace.give(item, t)
 	err := do()
 	over := r.pace.over()
@@ -163,7 +164,7 @@ func (r *run) try(item types.Hash, t turn, party types.Address, do func() error)
 		return endWaits, err // this node's alone: it says nothing about the item
 	}
 	cut := over && !errors.Is(err, program.ErrLate)
-	if cut && (t == turnOwn || !longest) {
+	if cut && (t == turnOwn || !longest || starved(err, share) && r.pace.tries().starve(item, r.pace.phase)) {
 		environment.Late = true
 		r.pace.tries().cut(item, r.pace.phase, t)
 		return endWaits, err
@@ -177,6 +178,13 @@ func (r *run) try(item types.Hash, t turn, party types.Address, do func() error)
 	}
 	r.pace.tries().late(item, r.pace.phase, codeIn(err), party)
 	return endFailed, err
+}
+
+// starved reports whether a host that was stopped had so little of the processor in a share
+// that the machine was slow, and not the program.
+func starved(err error, share time.Duration) bool {
+	var host *program.HostError
+	return errors.As(err, &host) && host.Failure == program.Stopped && host.CPU < share/starvedPart
 }
 
 // unproved reports whether a failure proves nothing about the program. A host that was

@@ -23,6 +23,7 @@ type wedged struct {
 	hangs    map[types.Address]bool          // uses CPU time and no cycles
 	hangsFor map[types.Address]bool          // the same, by sender
 	slow     map[types.Hash]bool             // code whose inspection hangs
+	starves  bool                            // the machine gives it no processor
 	how      program.Failure                 // of crashes
 	crashed  int
 	now      time.Duration
@@ -61,6 +62,11 @@ func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg progr
 			s.host.now += took
 			return program.Outcome{}, &program.HostError{Failure: program.Late, CPU: took, Err: errors.New("it hangs")}
 		}
+	}
+	if s.left != nil && s.host.starves {
+		had := max(s.left(), 0)
+		s.host.now += had
+		return program.Outcome{}, &program.HostError{Failure: program.Stopped, CPU: had / 10, Err: errors.New("it was stopped")}
 	}
 	if s.left != nil && s.left() < takes {
 		s.host.now += max(s.left(), 0)

@@ -17,6 +17,12 @@ const (
 	// the proposer lists it. It applies in a set without another witness. The sender must not be
 	// charged because memory ran out once.
 	crashTries = 3
+	// starvedPart is which part of a share its host has had of the processor at most, if the
+	// machine and not the program was slow: at load 20 on two cores a host has a tenth.
+	starvedPart = 8
+	// maxStarved is how many of its longest shares an item may lose to a slow machine. Work
+	// that the validator does for a program is not in its host's time.
+	maxStarved = 8
 )
 
 // ranCode is a handler of a code: what is doubted.
@@ -58,12 +64,13 @@ type Tries struct {
 
 // try is the record of one item.
 type try struct {
-	phase  phase
-	lends  int          // separate shares that it had
-	code   ranCode      // that is doubted, and that it runs; zero: it was only cut off
-	ended  bool         // it ended, in a block that may have come too late
-	blamed types.Height // below it this proposer has said that it was late, and does not try it
-	missed int
+	phase   phase
+	lends   int          // separate shares that it had
+	starved int          // of the longest of them that the machine lost
+	code    ranCode      // that is doubted, and that it runs; zero: it was only cut off
+	ended   bool         // it ended, in a block that may have come too late
+	blamed  types.Height // below it this proposer has said that it was late, and does not try it
+	missed  int
 	// crashes is in how many blocks the host crashed over it since it last ended.
 	crashes int
 }
@@ -186,6 +193,17 @@ func (t *Tries) cut(item types.Hash, p phase, how turn) {
 	if how != turnOwn {
 		one.lends++
 	}
+}
+
+// starve notes that an item lost its longest share to a slow machine, and reports whether it
+// may lose another.
+func (t *Tries) starve(item types.Hash, p phase) bool {
+	if t == nil {
+		return false
+	}
+	one := t.remember(item, p)
+	one.starved++
+	return one.starved <= maxStarved
 }
 
 // putAside notes that an item came to code that is doubted.

@@ -59,7 +59,7 @@ func (f Failure) String() string {
 type HostError struct {
 	Failure Failure
 	During  string        // what the host was asked to do
-	CPU     time.Duration // that it used, if it is late by its Allowance; otherwise 0
+	CPU     time.Duration // used on the message, if it is late by its Allowance or was stopped under way; otherwise 0
 	Err     error
 }
 

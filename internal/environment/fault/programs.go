@@ -113,7 +113,8 @@ func (s *brokenSession) Handle(ctx program.Context, code program.Code, msg progr
 }
 
 // hang waits as long as a caller waits for a host, and returns how the wait ends. If the
-// program is late by its allowance, hang also returns the CPU time that it used.
+// program is late by its allowance or stopped, hang also returns the CPU time that it used:
+// it spins.
 func (s *brokenSession) hang(late bool) (program.Failure, time.Duration) {
 	limit, cpu := hangLimit, time.Duration(0)
 	if late {
@@ -123,7 +124,7 @@ func (s *brokenSession) hang(late bool) (program.Failure, time.Duration) {
 	if s.bounds.Left != nil {
 		if left := s.bounds.Left(); left < limit {
 			s.of.Wait(left)
-			return program.Stopped, 0
+			return program.Stopped, left
 		}
 	}
 	s.of.Wait(limit)

@@ -283,6 +283,9 @@ func (h *host) strictly(limit types.Cycles) {
 func (h *host) fail(during string, cause error) error {
 	bounded, took := h.bounded, h.watch.took
 	ends := errors.Is(cause, errLate) || errors.Is(cause, os.ErrDeadlineExceeded)
+	if bounded && h.watch.strict && errors.Is(cause, os.ErrDeadlineExceeded) {
+		took = h.spent()
+	}
 	if !ends || !h.forked || h.endChild() != nil {
 		cause = h.cause(cause)
 		h.stop()

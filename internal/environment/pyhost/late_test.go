@@ -100,7 +100,7 @@ func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 }
 
 // A message that a share of wall time cuts off is stopped, and not late, and its fork
-// server lives on.
+// server lives on. Its CPU time is told: on a starved machine it is a small part of the share.
 func TestWhatAShareCutsOffIsNotLate(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()
@@ -108,10 +108,32 @@ func TestWhatAShareCutsOffIsNotLate(t *testing.T) {
 	ends := time.Now().Add(300 * time.Millisecond)
 	_, server, err := strictly(t, p, func() time.Duration { return time.Until(ends) }, "loop", 1<<40)
 	var host *program.HostError
-	if !errors.As(err, &host) || host.Failure != program.Stopped || host.CPU != 0 {
+	if !errors.As(err, &host) || host.Failure != program.Stopped || host.CPU <= 0 || host.CPU > 2*time.Second {
 		t.Fatalf("%+v", err)
 	}
 	if _, pid, err := strictly(t, p, nil, "quick", 1_000_000); err != nil || pid != server {
 		t.Errorf("after it: %v, by %d and not %d", err, pid, server)
+	}
+}
+
+// Decision C18: "Wall time is a backstop, ten times as far." A program on a machine at load
+// 20 waits for the processor longer than a message may take elsewhere.
+func TestTheWallClockIsTenTimesAsPatientWhereCPUTimeDecides(t *testing.T) {
+	p := &Pool{config: Config{CallTimeout: 10 * time.Second}}
+	minute := func() time.Duration { return time.Minute }
+	for _, c := range []struct {
+		bounds  program.Bounds
+		want    time.Duration
+		bounded bool
+	}{
+		{program.Bounds{}, 10 * time.Second, false},
+		{program.Bounds{Left: minute}, 10 * time.Second, false},
+		{program.Bounds{Strict: true}, 100 * time.Second, false},
+		{program.Bounds{Strict: true, Left: minute}, time.Minute, true},
+	} {
+		s := &session{pool: p, bounds: c.bounds}
+		if got, bounded := within(s.wall(), c.bounds.Left); got != c.want || bounded != c.bounded {
+			t.Errorf("%+v: %v, by its caller: %v; want %v, %v", c.bounds, got, bounded, c.want, c.bounded)
+		}
 	}
 }

@@ -87,6 +87,15 @@ func (h *host) look(now time.Time) (late bool, again time.Duration) {
 	return false, max(allowed-took, leastLook)
 }
 
+// spent is the CPU time of the message under way; wall time where the system does not report it.
+func (h *host) spent() time.Duration {
+	took, err := cpuTime(h.child)
+	if err != nil {
+		return time.Since(h.watch.began)
+	}
+	return max(took-time.Duration(h.word(pageBase)), 0)
+}
+
 // watched reads what the host says, and looks at its clock while it says nothing.
 type watched struct{ *host }
 

@@ -54,7 +54,7 @@ func (s *session) begin(during string) error {
 		}
 		s.host = h
 	}
-	patience, bounded := within(s.pool.config.CallTimeout, left)
+	patience, bounded := within(s.wall(), left)
 	if patience <= 0 {
 		return failure(during, program.ErrNotBegun, true, 0, "")
 	}
@@ -63,6 +63,17 @@ func (s *session) begin(during string) error {
 		return s.host.fail(during, err)
 	}
 	return nil
+}
+
+// wall is the wall time of a message. In a strict session CPU time decides what is late, and
+// the wall clock is ten times as patient: a busy machine puts no honest program in doubt.
+//
+// Spec: decision C18.
+func (s *session) wall() time.Duration {
+	if s.bounds.Strict {
+		return wallTimes * s.pool.config.CallTimeout
+	}
+	return s.pool.config.CallTimeout
 }
 
 // within returns the smaller of a limit and what is left, and whether that is

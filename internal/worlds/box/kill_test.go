@@ -402,7 +402,7 @@ func (w *witness) judge(t *testing.T) {
 	if had, fits := state.Account(payee).Balance.Uint64(); !fits || had < w.paid {
 		t.Errorf("%d transfers of 1 wei were acknowledged, and %s has %d", w.paid, payee, had)
 	}
-	if w.actor == "" {
+	if w.called < 2 { // the first is the deploy
 		return
 	}
 	heart, err := types.ParseAddress(w.actor)
@@ -414,6 +414,9 @@ func (w *witness) judge(t *testing.T) {
 		t.Errorf("the Python actor's heart has %d timers at height %d: %+v", len(timers), state.Height(), timers)
 	}
 	if beats, _ := state.Storage(heart, []byte("beats")); string(beats) == "0" {
+		if w.called < 6 {
+			return // each life may have ended before a timer was due
+		}
 		t.Error("the Python actor's heart never beat")
 	} else if w.beats, err = strconv.Atoi(string(beats)); err != nil {
 		t.Errorf("the Python actor's heart has beaten %q times", beats)
@@ -444,11 +447,17 @@ func (w *witness) live(t *testing.T, since string, full int64) (refusal string) 
 		command.Process.Signal(syscall.SIGQUIT)
 	})
 	defer hung.Stop()
+	unsaid := time.AfterFunc(4*patience, func() {
+		t.Errorf("the network did not say %q within %v; its goroutines follow", since, 4*patience)
+		command.Process.Signal(syscall.SIGQUIT)
+	})
+	defer unsaid.Stop()
 	var killer *time.Timer
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		hung.Reset(patience)
 		word, rest, _ := strings.Cut(lines.Text(), " ")
 		if word == since && killer == nil {
+			unsaid.Stop()
 			killer = time.AfterFunc(life, func() { command.Process.Signal(syscall.SIGKILL) })
 		}
 		if word == "refused" {

@@ -302,10 +302,13 @@ func (m *member) order(counts *fault.Counts, o fault.Order) error {
 	if !m.answers() {
 		return nil // a new process is sound
 	}
-	return m.client.Order(m.crew.ctx, m.crew.number(counts), o)
+	all, err := m.client.Order(m.crew.ctx, m.crew.number(counts), o)
+	m.counted(all)
+	return err
 }
 
-// Upset implements box.Engine. What a panic did is counted at once: its process may end.
+// Upset implements box.Engine. The answer to the order tells what a panic did: the process
+// may end.
 func (m *member) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
 	if !m.answers() {
 		return fmt.Errorf("%s does not answer", m.identity.Name)
@@ -314,7 +317,6 @@ func (m *member) Upset(o *fault.Order, counts *fault.Counts, over func(time.Dura
 	if err := m.order(counts, *o); err != nil {
 		return err
 	}
-	m.count()
 	m.felled.Store(&o.Role)
 	m.fallen.Add(counts.Ended.Load())
 	return nil
@@ -354,9 +356,13 @@ func (m *member) count() {
 	ctx, cancel := context.WithTimeout(m.crew.ctx, countPatience)
 	defer cancel()
 	all, err := m.client.Counts(ctx)
-	if err != nil {
-		return
+	if err == nil {
+		m.counted(all)
 	}
+}
+
+// counted notes what the faults of the node's process did so far.
+func (m *member) counted(all []control.Count) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.before == nil {

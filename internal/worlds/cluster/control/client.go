@@ -97,9 +97,9 @@ func (c *Client) RunnerStatus(ctx context.Context) (RunnerStatus, error) {
 
 // Order has the node do something to itself. Its effects are counted under a number, 0
 // where it ends what another began.
-func (c *Client) Order(ctx context.Context, number int, o fault.Order) error {
-	_, err := ask[empty](ctx, c, "order", orderRequest{number, o})
-	return err
+func (c *Client) Order(ctx context.Context, number int, o fault.Order) ([]Count, error) {
+	answer, err := ask[countsAnswer](ctx, c, "order", orderRequest{number, o})
+	return answer.counts(), err
 }
 
 // SetRules replaces what happens to the packets that the node sends.
@@ -123,12 +123,16 @@ type Count struct {
 }
 
 // Counts asks what the faults of the node did so far.
-func (c *Client) Counts(ctx context.Context) (all []Count, err error) {
+func (c *Client) Counts(ctx context.Context) ([]Count, error) {
 	answer, err := ask[countsAnswer](ctx, c, "counts", countsRequest{})
-	for _, one := range answer.Faults {
+	return answer.counts(), err
+}
+
+func (a countsAnswer) counts() (all []Count) {
+	for _, one := range a.Faults {
 		all = append(all, Count(one))
 	}
-	return all, err
+	return all
 }
 
 // SetClock puts the node's clock ahead of its machine's.

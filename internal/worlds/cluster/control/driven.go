@@ -1,6 +1,7 @@
 package control
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -120,11 +121,20 @@ func (d *DrivenRunner) silence() {
 	d.conn.Kill()
 }
 
-// Close answers nobody any more.
+// closePatience is how long a driver may take to read the last answers.
+const closePatience = 5 * time.Second
+
+// Close answers nobody any more, once what was asked is answered: the answer to a panic
+// tells the driver that the process ends for it.
 func (d *DrivenRunner) Close() error {
 	if d == nil || d.server == nil {
 		return nil
 	}
 	d.seat.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	if d.server.Shutdown(ctx) == nil {
+		return nil
+	}
 	return d.server.Close()
 }

@@ -47,7 +47,7 @@ func NewRunnerSeat(secret string, strict bool) *RunnerSeat {
 	s := &RunnerSeat{seat: newSeat(secret, strict)}
 	answer(s.seat, "hello", s.hello)
 	answer(s.seat, "status", s.status)
-	obey(s.seat, "order", s.order)
+	obey(s.seat, "order", s.seat.ordered(s.order))
 	obey(s.seat, "clock", s.clock)
 	obey(s.seat, "answer", s.answer)
 	answer(s.seat, "leave", s.leave)
@@ -124,17 +124,17 @@ func (s *RunnerSeat) leave(ctx context.Context, r leaveRequest) (empty, error) {
 }
 
 // order does a fault of the runner itself.
-func (s *RunnerSeat) order(ctx context.Context, r orderRequest) (empty, error) {
+func (s *RunnerSeat) order(ctx context.Context, r orderRequest) error {
 	o := &r.Order
 	if err := o.Check(); err != nil {
-		return empty{}, err
+		return err
 	}
 	if err := o.CheckOf(fault.Runners); err != nil {
-		return empty{}, err
+		return err
 	}
 	e, err := s.faults.of(r.Fault)
 	if err != nil {
-		return empty{}, err
+		return err
 	}
 	var counts *fault.Counts // nil ends what the verb began
 	if e != nil {
@@ -158,24 +158,24 @@ func (s *RunnerSeat) order(ctx context.Context, r orderRequest) (empty, error) {
 		mask.Slow(o.Delay, counts)
 	case "flap":
 		if e == nil {
-			return empty{}, errors.New("the effects of flap are counted: give it a number")
+			return errors.New("the effects of flap are counted: give it a number")
 		}
 		mask.Flap(o.Up, o.Down, o.Times, counts, func() { s.faults.end(e) })
 	case "misbehave":
 		if o.Kind == fault.Honest || counts == nil {
 			mask.Honest()
-			return empty{}, nil
+			return nil
 		}
-		return empty{}, mask.Behave(o.Kind, counts)
+		return mask.Behave(o.Kind, counts)
 	case "panic", "hang":
 		if e == nil {
-			return empty{}, fmt.Errorf("the effects of %s are counted: give it a number", o.Verb)
+			return fmt.Errorf("the effects of %s are counted: give it a number", o.Verb)
 		}
-		return empty{}, s.faults.upset(ctx, o, e, s.at().Upset)
+		return s.faults.upset(ctx, o, e, s.at().Upset)
 	default:
-		return empty{}, fmt.Errorf("%s is nothing that a runner does to itself", o.Verb)
+		return fmt.Errorf("%s is nothing that a runner does to itself", o.Verb)
 	}
-	return empty{}, nil
+	return nil
 }
 
 // Server serves the seat of a runner, which has no other API.

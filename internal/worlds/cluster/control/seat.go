@@ -58,6 +58,17 @@ func newSeat(secret string, strict bool) *seat {
 	return s
 }
 
+// ordered answers an order with what the faults of the node did: its process may end for
+// this one before it is asked.
+func (s *seat) ordered(do func(context.Context, orderRequest) error) func(context.Context, orderRequest) (countsAnswer, error) {
+	return func(ctx context.Context, r orderRequest) (countsAnswer, error) {
+		if err := do(ctx, r); err != nil {
+			return countsAnswer{}, err
+		}
+		return countsAnswer{s.faults.list()}, nil
+	}
+}
+
 // begin lets the seat answer: its node is there.
 func (s *seat) begin() {
 	s.mu.Lock()

@@ -70,7 +70,7 @@ func NewValidatorSeat(secret string, strict bool) *ValidatorSeat {
 	s := &ValidatorSeat{seat: newSeat(secret, strict), hearing: newHearing(), news: make(chan struct{})}
 	answer(s.seat, "hello", s.hello)
 	answer(s.seat, "status", s.status)
-	obey(s.seat, "order", s.order)
+	obey(s.seat, "order", s.seat.ordered(s.order))
 	obey(s.seat, "clock", s.clock)
 	obey(s.seat, "pause", s.pause)
 	obey(s.seat, "skip", s.skip)
@@ -153,31 +153,31 @@ func (s *ValidatorSeat) status(context.Context, empty) (out ValidatorStatus, err
 }
 
 // order does a fault of the validator itself.
-func (s *ValidatorSeat) order(ctx context.Context, r orderRequest) (empty, error) {
+func (s *ValidatorSeat) order(ctx context.Context, r orderRequest) error {
 	o := &r.Order
 	if err := o.Check(); err != nil {
-		return empty{}, err
+		return err
 	}
 	if err := o.CheckOf(fault.Validators); err != nil {
-		return empty{}, err
+		return err
 	}
 	e, err := s.faults.of(r.Fault)
 	if err != nil {
-		return empty{}, err
+		return err
 	}
 	if e == nil {
 		e = &entry{} // it ends something, and has no effect of its own
 	}
 	switch o.Verb {
 	case "misbehave":
-		return empty{}, s.node.Misbehave(o.Kind, &e.counts)
+		return s.node.Misbehave(o.Kind, &e.counts)
 	case "panic", "hang":
-		return empty{}, s.faults.upset(ctx, o, e, s.node.Upset)
+		return s.faults.upset(ctx, o, e, s.node.Upset)
 	case "host_fail":
 		s.node.FailHost(o.Actor, o.How, &e.counts)
-		return empty{}, nil
+		return nil
 	}
-	return empty{}, fmt.Errorf("%s is nothing that a validator does to itself", o.Verb)
+	return fmt.Errorf("%s is nothing that a validator does to itself", o.Verb)
 }
 
 func (s *ValidatorSeat) clock(_ context.Context, r clockRequest) (empty, error) {
