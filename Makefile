@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet race race-shared coverage bench prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
+.PHONY: up test vet race race-shared coverage bench digests prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -58,6 +58,11 @@ soak: python
 	DEVNET_SOAK=1 $(GO) test -timeout 3h -run 'Soak|Seeds|Kill|Campaign|LongRun|Attacks' -v ./scheduler/... ./internal/worlds/... ./internal/faces/scenario ./internal/environment/pyhost/... ./cmd/...
 	DEVNET_SOAK=1 $(GO) test -timeout 3h -run SoakRows -v ./docs
 	DEVNET_SOAK=1 $(GO) test -timeout 12h -run Mutants -v ./internal/checks/mutate
+
+# Runs of the scenario library beside their committed digests: SEEDS=20 plays more of
+# them, and ARGS=-write renews the file.
+digests: python
+	$(GO) run ./internal/checks/digests -seeds $(or $(SEEDS),2) $(ARGS)
 
 # Each planted fault must be found by a scenario, and found again by the command
 # that the failure names.

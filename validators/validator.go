@@ -321,19 +321,25 @@ func (v *Validator) restore() (*Head, error) {
 	if v.config.Head != nil {
 		return v.config.Head, nil
 	}
-	stored, err := v.history.Tip()
+	if head, err := Restore(v.node.Store); err != nil || head != nil {
+		return head, err
+	}
+	state, block, err := v.memo.genesis(v.genesis)
 	if err != nil {
 		return nil, err
 	}
-	if stored == nil {
-		state, block, err := v.memo.genesis(v.genesis)
-		if err != nil {
-			return nil, err
-		}
-		return &Head{State: state, Block: block, Hash: block.Hash()}, v.node.Store.Commit(history.GenesisWrites(state))
+	return &Head{State: state, Block: block, Hash: block.Hash()}, v.node.Store.Commit(history.GenesisWrites(state))
+}
+
+// Restore reads the last finalized block and its state from a store, nil where it has
+// none.
+func Restore(store env.Store) (*Head, error) {
+	stored, err := history.Of(store).Tip()
+	if err != nil || stored == nil {
+		return nil, err
 	}
 	var changes []ledger.Change
-	err = history.ScanState(v.node.Store, func(key, value []byte) {
+	err = history.ScanState(store, func(key, value []byte) {
 		changes = append(changes, ledger.Change{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 	})
 	if err != nil {

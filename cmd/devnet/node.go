@@ -115,7 +115,7 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 			}
 		}
 	} else {
-		driven = control.DriveRunner(&config, set.Driver, now, set.Manual)
+		driven = control.DriveRunner(&config, set.Driver, ready.Strict, now, set.Manual)
 	}
 	r := node.NewRunner(config)
 	settings.runner, settings.log = r, log

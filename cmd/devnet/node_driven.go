@@ -29,15 +29,14 @@ func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.Client, model
 	return n, ready, err
 }
 
-// seatOf has a validator be driven, where its settings say that somebody may; nil where
-// nobody does. The settings of a strict
-// network with a driver are refused when they are read.
+// seatOf has a validator be driven, where its settings name a driver; it is nil where they
+// do not. The driver of a strict network only reads.
 func seatOf(set *hosts.Validator, config *box.Config) *control.ValidatorSeat {
 	if set.Driver == "" {
 		return nil
 	}
-	seat := control.NewValidatorSeat(set.Driver)
-	config.Here.Driven, config.Here.Driver = true, seat
+	seat := control.NewValidatorSeat(set.Driver, set.Strict)
+	config.Here.Driven = !set.Strict
 	config.Observe, config.Overhear, config.Tell = seat.Observe, seat.Overhear, seat.Tell
 	config.Gateway, config.Dropped = seat.Gateway, seat.Dropped
 	config.Booted = func(_ types.Address, begins box.Boot) { seat.Booted(begins.Header, begins.Hash, begins.Root) }

@@ -103,7 +103,7 @@ func (v *loneValidator) serve(listener net.Listener, names []string) (err error)
 	}
 	server := api.New(v.network, serve)
 	if v.seat != nil {
-		v.seat.Begin(v.network.Driven(), server.Note)
+		v.seat.Begin(v.network.Driven())
 	}
 	defer func() { err = errors.Join(err, server.Close(), v.network.Close()) }()
 	served := make(chan error, 1)

@@ -250,7 +250,7 @@ func (u *running) wait() (model.Ready, error) {
 	for {
 		ready, err := u.client.Ready(ctx)
 		if err == nil && ready.Ready {
-			return ready, u.network.confirm(ctx, u.client, &u.settings)
+			return ready, nil
 		}
 		if err := u.network.failure(); err != nil {
 			return ready, err

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
@@ -16,10 +14,8 @@ type upNetwork interface {
 	// Probe returns the version of Python that runs actors, or what is missing.
 	Probe() (string, error)
 	Liveness() api.Liveness
-	// asked refuses a home whose network is not the one that was asked for, as far as the
-	// home tells; confirm does where only the running network does.
+	// asked refuses a home whose network is not the one that was asked for.
 	asked(*settings) error
-	confirm(context.Context, *client.Client, *settings) error
 	// failure is why the network cannot become ready any more, nil while it can.
 	failure() error
 	secrets() []configAccount
@@ -61,7 +57,9 @@ func (n *hereNetwork) Dir() string {
 
 func (n *hereNetwork) ChainID() uint64 { return n.Config().ChainID }
 
-func (n *hereNetwork) asked(s *settings) error {
+func (n *hereNetwork) asked(s *settings) error { return askedOf(n.Network, s) }
+
+func askedOf(n *box.Network, s *settings) error {
 	have := n.Config()
 	if s.BlockTime != "" && (have.BlockTime != s.blockTime || have.Auto != s.auto) {
 		return notUp(&box.ChangedError{Home: s.Home, What: "block-time", Have: paceOf(have.BlockTime, have.Auto), Want: s.BlockTime})
@@ -69,11 +67,11 @@ func (n *hereNetwork) asked(s *settings) error {
 	return nil
 }
 
-func (n *hereNetwork) confirm(context.Context, *client.Client, *settings) error { return nil }
-
 func (n *hereNetwork) failure() error { return nil }
 
-func (n *hereNetwork) secrets() []configAccount {
+func (n *hereNetwork) secrets() []configAccount { return secretsOf(n.Network) }
+
+func secretsOf(n *box.Network) []configAccount {
 	all := []configAccount{}
 	for _, a := range n.Accounts() {
 		all = append(all, configAccount{a.Name, a.Address, n.Key(a.Name).PublicKey(), n.Secret(a.Name)})

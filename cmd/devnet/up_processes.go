@@ -9,19 +9,16 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/base/params"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
-	"github.com/cowboyinc/devnet/internal/faces/api/front"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
@@ -32,52 +29,87 @@ import (
 // inProcesses brings the network up in processes, one a node, under this one.
 func (u *running) inProcesses() error {
 	n := &apartNetwork{u: u}
-	if err := n.open(); err != nil {
+	if err := n.bring(); err != nil {
 		return errors.Join(err, n.Close())
 	}
-	var nodes []front.Node
-	var carried []cluster.Node
-	for _, name := range n.folder.Validators {
-		nodes = append(nodes, front.Node{Name: name, Kind: front.Validator})
-		carried = append(carried, cluster.Node{Name: name, Kind: cluster.Validator})
-	}
-	for _, name := range n.folder.Runners {
-		nodes = append(nodes, front.Node{Name: name, Kind: front.Runner})
-		carried = append(carried, cluster.Node{Name: name, Kind: cluster.Runner})
+	figures := &processFigures{network: n.Network, carrier: n.carrier}
+	u.network, u.server = n, api.New(n.Network, api.Config{Hosts: callable(u.settings.HTTP), Processes: figures})
+	return nil
+}
+
+// bring opens the home and starts all nodes.
+func (n *apartNetwork) bring() error {
+	if err := n.open(); err != nil {
+		return err
 	}
 	watches, err := n.watches()
 	if err != nil {
-		return errors.Join(err, n.Close())
+		return err
 	}
-	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: carried, Tell: n.tell,
-		Args: watches,
+	err = n.carry(watches)
+	if err == nil {
+		err = n.start()
+	}
+	var changed *box.ChangedError
+	switch ended := n.u.Context.Err(); {
+	case err == nil:
+		return nil
+	case ended != nil: // it was asked to end meanwhile
+		return ended
+	case errors.As(err, &changed):
+		return notUp(err)
+	}
+	return noStart("", "the network does not start: %v", err)
+}
+
+// carry makes the carrier of the folder's nodes, none of which runs.
+func (n *apartNetwork) carry(args []string) (err error) {
+	var nodes []cluster.Node
+	for _, name := range n.folder.Validators {
+		nodes = append(nodes, cluster.Node{Name: name, Kind: cluster.Validator})
+	}
+	for _, name := range n.folder.Runners {
+		nodes = append(nodes, cluster.Node{Name: name, Kind: cluster.Runner})
+	}
+	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: nodes, Tell: n.tell, Args: args,
 		Command: func(args ...string) *exec.Cmd {
 			command := exec.Command(n.executable)
 			command.Args = append([]string{os.Args[0]}, args...)
 			return command
 		}})
-	if err != nil {
-		return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
-	}
-	show := front.Config{Hosts: callable(u.settings.HTTP), Nodes: nodes, Carrier: n.carrier, ChainID: n.folder.ChainID,
-		Strict: n.folder.Strict}
-	if !n.folder.Strict {
-		if err := n.supervise(); err != nil {
-			return errors.Join(noStart("", "the network does not start: %v", err), n.Close())
-		}
-		show.World, show.Letters = n.supervisor, n.supervisor.Letters
-	}
-	n.front = front.New(show)
-	if err := n.start(carried); err != nil {
-		failure := error(noStart("", "the network does not start: %v", err))
-		if ended := u.Context.Err(); ended != nil { // it was asked to end meanwhile
-			failure = ended
-		}
-		return errors.Join(failure, n.Close())
-	}
-	u.network, u.server = n, n.front
-	return nil
+	return err
 }
+
+// start starts the nodes, and returns when what they made final before was followed.
+func (n *apartNetwork) start() error {
+	dir := home.NetDir(n.home.Dir())
+	folder, err := hosts.Reopen(dir)
+	if err != nil {
+		return err
+	}
+	if folder.Driver() == "" {
+		return fmt.Errorf("the settings in %s name no driver, by which this process reads and drives nodes: begin again with --reset", dir)
+	}
+	log := slog.New(slog.NewTextHandler(n.u.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	n.crew = cluster.NewCrew(cluster.Config{Carrier: n.carrier, Hosts: folder, Dir: dir, Secret: folder.Driver(), Port: cluster.FreePort,
+		Stores: filepath.Join(dir, followedDir), URL: "http://" + n.u.address, Log: log, Ended: n.ended})
+	defer context.AfterFunc(n.u.Context.Context, n.crew.Abandon)() // Ctrl-C ends the start
+	if err := n.crew.Adopt(); err != nil {
+		return err
+	}
+	n.crew.Launch()
+	config := folder.Chain()
+	config.Version, config.Home, config.Log = version, n.u.settings.Home, log
+	config.Elsewhere, config.Genesis, config.Seed = n.crew, folder.Genesis, &n.home.Meta.Seed
+	config.Params = n.u.settings.Params
+	config.Slow = func(words string) { fmt.Fprintf(n.u.App.ErrWriter, "%s.\n", words) }
+	n.Network, err = box.Up(n.u.Context.Context, config)
+	return err
+}
+
+// followedDir is the folder, among the files of nodes, that keeps what validators made
+// final.
+const followedDir = "followed"
 
 // watches are the arguments by which each node writes its connections down.
 func (n *apartNetwork) watches() ([]string, error) {
@@ -94,51 +126,15 @@ func (n *apartNetwork) watches() ([]string, error) {
 	return w.arguments()
 }
 
-// supervise makes what drives the nodes, none of which runs.
-func (n *apartNetwork) supervise() (err error) {
-	dir := home.NetDir(n.home.Dir())
-	network, err := hosts.Reopen(dir)
-	if err != nil {
-		return err
-	}
-	if network.Driver() == "" {
-		return fmt.Errorf("the settings in %s name no driver, who does what takes all nodes: begin anew with --reset", dir)
-	}
-	n.supervisor, err = cluster.Supervise(cluster.Supervision{Carrier: n.carrier, Hosts: network, Dir: dir, Port: cluster.FreePort,
-		Log: slog.New(slog.NewTextHandler(n.u.App.ErrWriter, nil)), Ended: n.ended,
-		Left:   func(name string) { n.front.Left(name) },
-		Joined: func(one cluster.Node) { n.front.Add(front.Node{Name: one.Name, Kind: one.Kind}) }})
-	return err
-}
-
-// start starts all nodes: with cheats each can be driven then.
-func (n *apartNetwork) start(nodes []cluster.Node) error {
-	if n.supervisor != nil {
-		return n.supervisor.Start(n.u.Context.Context)
-	}
-	n.watched.Go(func() {
-		for e := range n.carrier.Ended() {
-			n.ended(e)
-		}
-	})
-	for _, node := range nodes {
-		if err := n.carrier.Start(n.u.Context.Context, node.Name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// apartNetwork is a network whose nodes run in processes of their own.
+// apartNetwork is a network each of whose nodes has its own process.
 type apartNetwork struct {
-	u          *running
-	executable string
-	home       *home.Home
-	folder     *hosts.Folder
-	carrier    *process.Carrier
-	supervisor *cluster.Supervisor // nil with --strict
-	front      *front.Front
-	watched    sync.WaitGroup // with --strict, of those that end
+	*box.Network // nil until all nodes have started
+	u            *running
+	executable   string
+	home         *home.Home
+	folder       *hosts.Folder
+	carrier      *process.Carrier
+	crew         *cluster.Crew
 
 	mu   sync.Mutex
 	died error // the first node that ended by itself: how
@@ -203,9 +199,7 @@ func (n *apartNetwork) make(dir string) error {
 	}
 	seed := n.home.Meta.Seed
 	plan.Seed = &seed
-	if !s.Strict { // nobody drives a network without cheats
-		plan.Driver = control.NewSecret()
-	}
+	plan.Driver = control.NewSecret() // by which a strict network is only read
 	var err error
 	if plan.Port, err = portsBehind(n.u.address, plan.Chain.Validators+plan.Chain.Runners); err != nil {
 		return noStart("", "the network does not start: %v", err)
@@ -274,14 +268,13 @@ func (n *apartNetwork) tell(node, line string) {
 // ended tells of a node that ended by itself.
 func (n *apartNetwork) ended(e cluster.Ended) {
 	how := strings.Join(strings.Fields(e.Err.Error()), " ")
-	n.front.Ended(e.Name, how)
 	n.mu.Lock()
 	if n.died == nil {
 		n.died = fmt.Errorf("%s ended by itself: %w", e.Name, e.Err)
 	}
 	n.mu.Unlock()
 	fmt.Fprintf(n.u.App.ErrWriter, "%s ended by itself: %s\n", e.Name, printable(how))
-	if n.supervisor != nil {
+	if !n.folder.Strict {
 		fmt.Fprintf(n.u.App.ErrWriter, "  To start it again: %s\n", n.u.restart(e.Name))
 	}
 }
@@ -306,48 +299,7 @@ func (n *apartNetwork) Probe() (string, error) {
 	return pool.Probe()
 }
 
-// Liveness is what the validators say of blocks.
-func (n *apartNetwork) Liveness() api.Liveness {
-	ready := n.front.Ready(n.u.Context.Context)
-	l := api.Liveness{Since: time.Duration(ready.SinceMS) * time.Millisecond, Cause: ready.Stalled, Blocked: ready.Blocked,
-		Troubles: ready.Trouble}
-	if l.Cause != "" {
-		l.Hint = "devnet status shows which nodes lack what."
-	}
-	return l
-}
-
-func (n *apartNetwork) asked(s *settings) error {
-	if s.BlockTime != "" && (n.folder.BlockTime != s.blockTime || n.folder.Auto != s.auto) {
-		return notUp(&box.ChangedError{Home: s.Home, What: "block-time", Have: paceOf(n.folder.BlockTime, n.folder.Auto), Want: s.BlockTime})
-	}
-	return nil
-}
-
-// confirm refuses parameters that the network has not.
-func (n *apartNetwork) confirm(ctx context.Context, c *client.Client, s *settings) error {
-	if len(s.Params) == 0 {
-		return nil
-	}
-	have, err := c.Params(ctx)
-	if err != nil {
-		return err
-	}
-	asked := params.Defaults()
-	if err := asked.Apply(params.Overrides(s.Params)); err != nil {
-		return usage("", "%v", err)
-	}
-	for _, one := range have {
-		if _, given := s.Params[one.Key]; !given {
-			continue
-		}
-		if want, err := asked.Get(one.Key); err != nil || want != one.Value {
-			return notUp(&box.ChangedError{Home: s.Home, What: one.Key, Have: one.Value, Want: s.Params[one.Key],
-				Settable: one.Class != "genesis" && !n.folder.Strict})
-		}
-	}
-	return nil
-}
+func (n *apartNetwork) asked(s *settings) error { return askedOf(n.Network, s) }
 
 func (n *apartNetwork) failure() error {
 	n.mu.Lock()
@@ -358,24 +310,23 @@ func (n *apartNetwork) failure() error {
 	return noStart("devnet logs tells what the nodes did.", "the network does not start: %v", n.died)
 }
 
-func (n *apartNetwork) secrets() []configAccount {
-	all := []configAccount{}
-	for _, name := range wallet.Listed() {
-		key := wallet.AccountKey(n.home.Meta.Seed, name)
-		all = append(all, configAccount{name, key.Address(), key.PublicKey(), types.Hash(key.Secret())})
-	}
-	return all
-}
+func (n *apartNetwork) secrets() []configAccount { return secretsOf(n.Network) }
 
 func (n *apartNetwork) note(string) {} // each node notes it itself
 
-// Close ends all nodes, and lets the home go.
+// Close ends all nodes at once, and lets the home go.
 func (n *apartNetwork) Close() (err error) {
-	if n.supervisor != nil {
-		err = n.supervisor.Close()
-	} else if n.carrier != nil {
+	switch {
+	case n.crew != nil:
+		err = n.crew.Close()
+	case n.carrier != nil:
 		err = n.carrier.Close()
-		n.watched.Wait()
+	}
+	if n.Network != nil {
+		err = errors.Join(err, n.Network.Close())
+	}
+	if n.crew != nil {
+		err = errors.Join(err, n.crew.CloseStores())
 	}
 	if n.home != nil {
 		err = errors.Join(err, n.home.Close())

@@ -89,9 +89,6 @@ func asError(err error) *Error {
 		Hint("This is a fault of the devnet and not of the request; its log says more (devnet logs).")
 }
 
-// Answer answers an error in the API's shape.
-func Answer(w http.ResponseWriter, err error) { write(w, asError(err)) }
-
 func write(w http.ResponseWriter, e *Error) {
 	w.Header().Set("Content-Type", "application/json")
 	for name, values := range e.GetHeaders() {

@@ -63,10 +63,6 @@ func FaultRefused(err error) error {
 	return Refuse(http.StatusConflict, "fault_refused", "%v", err)
 }
 
-// Note tells the readers of events of a fault that somebody else made, with the next final
-// block.
-func (s *Server) Note(m model.FaultReceipt) { s.feed.note(m) }
-
 func (s *Server) receipts() []model.FaultReceipt {
 	out := []model.FaultReceipt{}
 	for _, r := range s.backend.Faults() {

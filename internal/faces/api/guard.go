@@ -31,16 +31,6 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// Guard serves what answers for a network to clients that may call it, which they do by
-// hosts, beside loopback's names and IP addresses.
-func Guard(hosts []string, next http.Handler) http.Handler {
-	g := gate{hosts: map[string]bool{}, bodyTime: BodyTimeout, bodies: bodies{most: MaxBodies}}
-	for _, host := range hosts {
-		g.hosts[host] = true
-	}
-	return g.guard(next, func(*http.Request) *Error { return nil })
-}
-
 // gate lets requests in.
 type gate struct {
 	hosts    map[string]bool

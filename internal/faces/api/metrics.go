@@ -42,7 +42,7 @@ type metrics struct {
 	fires     prometheus.Counter
 }
 
-func newMetrics(b Backend, f *feed) *metrics {
+func newMetrics(b Backend, f *feed, processes prometheus.Gatherer) *metrics {
 	node := []string{"node"}
 	m := &metrics{
 		backend:     b,
@@ -94,7 +94,11 @@ func newMetrics(b Backend, f *feed) *metrics {
 	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles, m.fires, m.nullified,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.jobs.collectors()...)
-	m.handler = promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
+	all := prometheus.Gatherers{m.registry}
+	if processes != nil {
+		all = append(all, processes)
+	}
+	m.handler = promhttp.HandlerFor(all, promhttp.HandlerOpts{})
 	f.observe = append(f.observe, m.observe)
 	return m
 }

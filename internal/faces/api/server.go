@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 func init() {
@@ -31,6 +32,9 @@ type Config struct {
 	// Node answers below /devnet/node/, which is for whoever drives this node from
 	// outside and no part of the API; nil: nobody does.
 	Node http.Handler
+	// Processes has figures of the nodes' processes, for GET /metrics; nil: they have none of
+	// their own.
+	Processes prometheus.Gatherer
 }
 
 // free is the lock of a backend that is for many.
@@ -92,7 +96,7 @@ func New(backend Backend, cfg Config) *Server {
 	if cfg.World != nil {
 		s.feed.world = cfg.World
 	}
-	s.metrics = newMetrics(backend, s.feed)
+	s.metrics = newMetrics(backend, s.feed, cfg.Processes)
 	s.feed.start()
 	s.api = humago.New(s.mux, s.describe())
 	s.registerChain()

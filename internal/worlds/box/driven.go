@@ -33,8 +33,15 @@ func (d Driven) Shell() *validators.Validator {
 // Failure is why it stopped by itself, or nil.
 func (d Driven) Failure() error { return d.node.Failure() }
 
-// Socket is where its socket is bound.
-func (d Driven) Socket() netip.AddrPort { return d.network.links.socketOf(d.node.Name).at }
+// Socket is where its socket is bound, as its settings have it where no links stand before
+// it.
+func (d Driven) Socket() netip.AddrPort {
+	if socket := d.network.links.socketOf(d.node.Name); socket != nil {
+		return socket.at
+	}
+	at, _ := netip.ParseAddrPort(d.network.config.Here.Listen)
+	return at
+}
 
 // SetRules replaces what happens to the packets that it sends.
 func (d Driven) SetRules(rules map[netip.AddrPort]lossy.Rule) {
@@ -66,8 +73,9 @@ func (d Driven) Upset(o *fault.Order, counts *fault.Counts, over func(time.Durat
 // Pause has it make no blocks, or go on, as a whole network's operator decides.
 func (d Driven) Pause(on bool) { d.network.steering.hold(on) }
 
-// Call names another node.
+// Call names another node, and Belongs the URL of the whole network's API.
 func (d Driven) Call(a types.Address, name string) { d.network.others.call(a, name) }
+func (d Driven) Belongs(url string)                { d.network.belongs(url) }
 
 // Ahead is how far its clock is ahead of the machine's.
 func (d Driven) Ahead() time.Duration { return d.network.clock.Offset() }

@@ -20,6 +20,19 @@ func (o *origin) hereName() string {
 	return ""
 }
 
+// hasLeft reports whether a node elsewhere has left and does not start with the others.
+func (o *origin) hasLeft(name string) bool {
+	other := o.config.Elsewhere
+	return other != nil && other.Left(name)
+}
+
+// noteLeft notes that a node has left, where nodes run elsewhere.
+func (o *origin) noteLeft(name string) {
+	if other := o.config.Elsewhere; other != nil {
+		other.SetLeft(name)
+	}
+}
+
 // others is what the one node of this process knows of those that run elsewhere; nothing
 // where it has them all.
 type others struct {
@@ -31,6 +44,9 @@ type others struct {
 	mu    sync.Mutex
 	names map[types.Address]string // replaced, never changed
 }
+
+// belongs notes the URL of the whole network's API.
+func (o *origin) belongs(url string) { o.whole.Store(&url) }
 
 func newOthers(o *origin, n *Network) *others {
 	others := &others{origin: o, nodes: n.nodeList, presence: n.presence, book: n.book}

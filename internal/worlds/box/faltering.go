@@ -146,6 +146,6 @@ func (r *Runner) rejoin(o *fault.Order) (*Fault, error) {
 	if err != nil {
 		return f, err
 	}
-	r.network.registration.later(r.Name, types.Height(o.AfterBlocks), o.NewIdentity)
+	r.network.registration.comeLater(r.Name, types.Height(o.AfterBlocks), o.NewIdentity)
 	return f, nil
 }

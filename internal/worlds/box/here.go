@@ -32,8 +32,6 @@ type Here struct {
 	// Driven says that somebody drives the network from another process (Driven), and
 	// may rule the links of this node.
 	Driven bool
-	// Driver is whom it has do what takes the whole network; nil: nobody does.
-	Driver Driver
 	// Names are those of the other nodes, validators and runners, as people call them; it
 	// may be nil.
 	Names map[types.Address]string

@@ -25,10 +25,7 @@ type membership struct {
 
 // resume makes the validators that a home has beside those of genesis: they joined.
 func (m *membership) resume() error {
-	if m.origin.home == nil || m.origin.config.Here != nil {
-		return nil
-	}
-	names, err := m.origin.home.Nodes()
+	names, err := m.kept()
 	if err != nil {
 		return err
 	}
@@ -43,6 +40,17 @@ func (m *membership) resume() error {
 		m.nodes.add(node)
 	}
 	return nil
+}
+
+// kept names the validators of which files are kept.
+func (m *membership) kept() ([]string, error) {
+	if other := m.origin.config.Elsewhere; other != nil {
+		return other.Validators(), nil
+	}
+	if m.origin.home == nil || m.origin.config.Here != nil {
+		return nil, nil
+	}
+	return m.origin.home.Nodes()
 }
 
 // Join starts a validator of a new name, or one that has left, and has the
@@ -66,12 +74,11 @@ func (m *membership) Join(ctx context.Context, name string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := wallet.ValidatorKey(m.origin.seed, node.Name).PublicKey()
 	endpoint, err := node.validator.Endpoint()
 	if err != nil {
 		return nil, err
 	}
-	_, err = m.authority.govern(ctx, governance.OpJoinValidator, governance.JoinValidator{PublicKey: key, Endpoint: endpoint})
+	_, err = m.authority.govern(ctx, governance.OpJoinValidator, governance.JoinValidator{PublicKey: node.key.PublicKey(), Endpoint: endpoint})
 	if err != nil {
 		node.joining.Store(false) // the reaper stops it, unless the instruction becomes final later
 		return nil, err
@@ -106,6 +113,10 @@ func (m *membership) start(name string) (*Node, error) {
 		return nil, err
 	}
 	if node == nil {
+		if m.roster.runners.findRunner(name) != nil {
+			return nil, api.Refuse(http.StatusConflict, "name_taken", "%s is a runner's name", name).
+				Hint("A name stands for one node: choose another.").At("name")
+		}
 		if len(m.nodes.List()) >= MaxValidators {
 			return nil, api.Refuse(http.StatusConflict, "too_many_validators", "a network in one process has at most %d validators", MaxValidators)
 		}

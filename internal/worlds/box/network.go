@@ -63,7 +63,7 @@ func compose(o *origin) *Network {
 	views.Sightings = &readmodel.Sightings{}
 	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList}
 	n.files = &files{origin: o, nodes: n.nodeList}
-	n.readers = &readers{nodes: n.nodeList, views: views}
+	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
 	n.submissions = &submissions{nodes: n.nodeList, finality: n.finality}
 	n.steering = &steering{origin: o, shared: s, nodes: n.nodeList, finality: n.finality}
 	n.authority = &authority{origin: o, shared: s, nodes: n.nodeList, readers: n.readers, submissions: n.submissions,
@@ -73,10 +73,10 @@ func compose(o *origin) *Network {
 	n.others = newOthers(o, n)
 	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, authority: n.authority, others: n.others,
 		make: func(name string) (*Node, error) { return newNode(n, name) }}
-	n.reaper = &reaper{nodes: n.nodeList, runners: n.runnerList, roster: n.roster, finality: n.finality, log: s.log}
+	n.reaper = &reaper{nodes: n.nodeList, runners: n.runnerList, roster: n.roster, finality: n.finality, log: s.log,
+		left: o.noteLeft}
 	n.registration = &registration{origin: o, nodes: n.nodeList, runners: n.runnerList, roster: n.roster, authority: n.authority,
 		finality: n.finality, shared: s, make: func(name string, key *crypto.Key) *Runner { return newRunner(n, name, key) }}
-	n.registration.later = n.registration.comeLater
 	n.ending, n.quit = context.WithCancel(context.Background())
 	return n
 }
@@ -105,7 +105,8 @@ func (n *Network) start(ctx context.Context) error {
 	if err := n.startNodes(ctx); err != nil {
 		return err
 	}
-	if n.resumed {
+	n.alignClocks()
+	if n.resumed || n.config.Elsewhere != nil {
 		if err := n.sameParameters(n.state().NextParams()); err != nil {
 			return err
 		}
@@ -126,6 +127,9 @@ func (n *Network) startNodes(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if n.hasLeft(node.Name) {
+			continue
+		}
 		if err := n.files.noteLost(node); err != nil {
 			return err
 		}
@@ -137,11 +141,25 @@ func (n *Network) startNodes(ctx context.Context) error {
 		}
 	}
 	for _, node := range n.List() { // those that began before others told what they keep
+		if n.hasLeft(node.Name) {
+			continue
+		}
 		if err := n.files.mustFollow(node); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// alignClocks has all nodes elsewhere, and this process, go by the clock that is furthest
+// ahead: time travel of an earlier run moved it.
+func (n *Network) alignClocks() {
+	other := n.config.Elsewhere
+	if other == nil || other.Ahead() == 0 {
+		return
+	}
+	n.clock.SetOffset(other.Ahead())
+	other.SetClock(other.Ahead())
 }
 
 // Close stops the nodes and lets the home go.

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -31,6 +32,9 @@ type origin struct {
 	resumed bool         // the network continues with the genesis of its home
 	owned   *pyhost.Pool // of the network's own hosts; nil where the programs were given
 	unfit   string       // why those cannot run its programs; "": they can
+	// whole is the URL of the whole network's API, where only one node runs here; nil: it is
+	// not known.
+	whole atomic.Pointer[string]
 }
 
 // openOrigin settles which network a configuration asks for. Where it fails, the home
@@ -288,10 +292,15 @@ func (o *origin) names() (names []string) {
 	return names
 }
 
-// validatorKey is the key of a validator that runs in this process.
+// validatorKey is the key of a validator that runs in this process, or elsewhere.
 func (o *origin) validatorKey(name string) *crypto.Key {
 	if here := o.config.Here; here != nil {
 		return here.Key
+	}
+	if other := o.config.Elsewhere; other != nil {
+		if key := other.Key(name); key != nil {
+			return key
+		}
 	}
 	return wallet.ValidatorKey(o.seed, name)
 }
@@ -304,9 +313,12 @@ func (o *origin) elsewhere(what string) error {
 	if o.config.Here == nil {
 		return nil
 	}
-	return api.Refuse(http.StatusConflict, "elsewhere", "%s takes a whole network, and only %s runs in this process", what,
-		o.config.Here.Name).
-		Hint("A network that devnet up brings up has all its nodes in one process.")
+	refused := api.Refuse(http.StatusConflict, "elsewhere", "%s takes a whole network, and only %s runs in this process", what,
+		o.config.Here.Name)
+	if whole := o.whole.Load(); whole != nil {
+		return refused.Hint("Ask the whole network: --http %s.", *whole)
+	}
+	return refused.Hint("A network that devnet up brings up has all its nodes in one process.")
 }
 
 // strict refuses what a network without cheats does not do.

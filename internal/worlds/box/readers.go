@@ -9,12 +9,16 @@ import (
 
 // readers is how the final state and the history of each validator are read.
 type readers struct {
-	nodes *nodeList
-	views *readmodel.Source
+	nodes   *nodeList
+	runners *runnerList
+	views   *readmodel.Source
 }
 
 // Reader implements api.Backend.
 func (r *readers) Reader(name string) (api.Reader, error) {
+	if name != "" && r.runners.findRunner(name) != nil {
+		return nil, api.NoState(name)
+	}
 	if name != "" {
 		node, err := r.nodes.running(name)
 		if err != nil {

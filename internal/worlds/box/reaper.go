@@ -15,6 +15,7 @@ type reaper struct {
 	roster   *roster
 	finality *finality
 	log      *slog.Logger
+	left     func(name string) // is told of each node that was stopped since it has left
 
 	wake    chan struct{} // has room for one: there are new blocks
 	ended   chan struct{} // closed when the goroutine is
@@ -73,6 +74,7 @@ func (r *reaper) retire() {
 			if err := r.roster.StopNode(node.Name); err != nil {
 				r.log.Error("a validator that has left does not stop", "node", node.Name, "error", err)
 			}
+			r.left(node.Name)
 		}
 	}
 }
@@ -89,6 +91,7 @@ func (r *reaper) retireRunners() {
 				return nil
 			}
 			leave([]*Runner{one})
+			r.left(one.Name)
 			return one.stop()
 		})
 		if err != nil {

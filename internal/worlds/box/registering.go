@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -25,10 +24,6 @@ type registration struct {
 	finality  *finality
 	shared    *shared
 	make      func(name string, key *crypto.Key) *Runner // a runner that is not started
-
-	// later has a runner that was dropped come back so many blocks later, and with a fresh
-	// identity where that is asked for.
-	later func(name string, blocks types.Height, fresh bool)
 
 	ending    context.Context // of the network
 	quit      context.CancelFunc
@@ -52,6 +47,18 @@ func (g *registration) latest(state *ledger.State, name string) (key *crypto.Key
 	}
 }
 
+// keyOf is the key of a runner that is registered in a state, nil where none is: its
+// latest, or the one that was drawn for it at the beginning.
+func (g *registration) keyOf(state *ledger.State, name string) *crypto.Key {
+	if key := g.latest(state, name); key != nil || g.origin.config.Elsewhere == nil {
+		return key
+	}
+	if key := g.origin.config.Elsewhere.Key(name); key != nil && state.Runner(key.Address()) != nil {
+		return key
+	}
+	return nil
+}
+
 // resume starts the runners of genesis and those that joined since, but for
 // those that were deregistered.
 func (g *registration) resume() error {
@@ -61,12 +68,16 @@ func (g *registration) resume() error {
 	state := g.nodes.state()
 	for i := 0; ; i++ {
 		name := wallet.RunnerName(i)
-		key := g.latest(state, name)
+		key := g.keyOf(state, name)
+		if key == nil && g.origin.config.Elsewhere != nil {
+			key = g.origin.config.Elsewhere.Key(name) // the registry forgets a runner whose stake was returned
+		}
 		if key == nil {
 			return nil
 		}
-		if state.Runner(key.Address()).Health == selection.Deregistered {
+		if r := state.Runner(key.Address()); r == nil || r.Health == selection.Deregistered {
 			g.runners.addRunner(g.make(name, key))
+			g.origin.noteLeft(name)
 			continue
 		}
 		if err := g.begin(name, key); err != nil {

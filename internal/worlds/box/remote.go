@@ -29,6 +29,16 @@ type Elsewhere interface {
 	// Validator and Runner make a node that is not started.
 	Validator(name string, key *crypto.Key, tell Told) (RemoteValidator, error)
 	Runner(name string, key *crypto.Key) RemoteRunner
+	// Validators names the validators that have files, in their order. Key is the key of a
+	// node that has files, or nil.
+	Validators() []string
+	Key(name string) *crypto.Key
+	// Left reports whether a node has left and is not started with the others. SetLeft notes
+	// it; a start of the node takes it back.
+	Left(name string) bool
+	SetLeft(name string)
+	// Ahead is how far the clocks of nodes that have started were ahead of the machine's.
+	Ahead() time.Duration
 	// SetClock tells all nodes, also those that start later, how far the network's clock
 	// is ahead of the machine's.
 	SetClock(ahead time.Duration)

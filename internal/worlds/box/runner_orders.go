@@ -16,9 +16,6 @@ func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []t
 	if err := h.network.strict("answering jobs by hand"); err != nil {
 		return nil, err
 	}
-	if d := h.network.driver(); d != nil {
-		return d.AnswerJob(job, given)
-	}
 	var refused error
 	for _, r := range h.network.RunnerList() {
 		manual := r.Manual()
@@ -43,9 +40,6 @@ func (h operator) PrepareRunner(name string, owner types.Address) (p api.Prepare
 	n := h.network
 	if err := n.strict("starting runners"); err != nil {
 		return p, err
-	}
-	if d := n.driver(); d != nil {
-		return prepareElsewhere(d, name, owner)
 	}
 	if err := n.elsewhere("a runner without a key of its own"); err != nil {
 		return p, err
@@ -76,12 +70,9 @@ func (h operator) PrepareRunner(name string, owner types.Address) (p api.Prepare
 
 // StartRunner implements api.Steering.
 func (h operator) StartRunner(name string) error {
-	if d := h.network.driver(); d != nil {
-		return d.StartRunner(name)
-	}
 	n := h.network.registration
 	return n.roster.alone(func() error {
-		key := n.latest(n.nodes.state(), name)
+		key := n.keyOf(n.nodes.state(), name)
 		former := n.runners.findRunner(name)
 		if former == nil {
 			return n.begin(name, key)
@@ -97,8 +88,19 @@ func (h operator) StartRunner(name string) error {
 
 // ReloadRunner implements api.Steering.
 func (h operator) ReloadRunner(name string) error {
-	if d := h.network.driver(); d != nil {
-		return d.ReloadRunner(name)
-	}
 	return h.network.runnerList.reload(name)
+}
+
+// The refusals of runners that are to be started.
+func unknownNext(name, next string) error {
+	return api.Refuse(http.StatusConflict, "invalid_name", "%q is no name of a runner to start: the next is %s", name, next).
+		Hint("Leave the name out, or give that of a runner that has left.").At("name")
+}
+
+func tooManyRunners() error {
+	return api.Refuse(http.StatusConflict, "too_many_runners", "a network in one process has at most %d runners", MaxRunners)
+}
+
+func alreadyRunner(name string) error {
+	return api.Refuse(http.StatusConflict, "already_runner", "%s is a runner already", name).At("name")
 }

@@ -199,6 +199,8 @@ func (r *Runner) describe(state *ledger.State) api.RunnerNode {
 		Open: len(status.Open), Accepting: status.Accepting}
 	registered, phase := state.Runner(r.Address), selection.PhaseOf(state.Params())
 	switch {
+	case registered == nil && !out.Running: // the registry forgets a runner whose stake was returned
+		out.Left = true
 	case registered == nil:
 		out.Missing = append(out.Missing, "it is not registered")
 	case registered.Health == selection.Deregistered:

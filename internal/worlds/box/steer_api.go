@@ -28,9 +28,6 @@ func (h operator) Advance(ctx context.Context, to history.Target) (*history.Adva
 
 // Join implements api.Steering.
 func (h operator) Join(ctx context.Context, name string) (m model.Move, err error) {
-	if d := h.network.driver(); d != nil {
-		return h.joinElsewhere(ctx, d, name)
-	}
 	node, err := h.network.Join(ctx, name)
 	if err != nil {
 		return m, err

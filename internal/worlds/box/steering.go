@@ -81,9 +81,6 @@ func (s *steering) setPaused(on bool) error {
 	if err := s.origin.strict("pausing"); err != nil {
 		return err
 	}
-	if d := s.origin.driver(); d != nil {
-		return d.Pace(on)
-	}
 	if err := s.origin.elsewhere("a pause"); err != nil {
 		return err
 	}

@@ -18,14 +18,11 @@ import (
 // ctx ends first the network goes on all the same. It refuses by a
 // *history.TravelError.
 func (s *steering) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
-	driver := s.origin.driver()
-	if driver == nil {
-		if err := s.origin.elsewhere("time travel"); err != nil {
-			return nil, err
-		}
+	if err := s.origin.elsewhere("time travel"); err != nil {
+		return nil, err
 	}
 	if !s.travelling.TryLock() {
-		return nil, errAdvancing()
+		return nil, api.Refuse(http.StatusConflict, "advancing", "another advance is under way").Hint("Wait until it has ended.")
 	}
 	defer s.travelling.Unlock()
 	state := s.nodes.state()
@@ -33,11 +30,7 @@ func (s *steering) Advance(ctx context.Context, target history.Target) (*history
 	if err != nil {
 		return nil, err
 	}
-	depart := s.depart
-	if driver != nil {
-		depart = driver.Travel
-	}
-	if err := depart(ctx, to, moved); err != nil {
+	if err := s.depart(ctx, to, moved); err != nil {
 		return nil, err
 	}
 	if err := s.arrive(ctx, to); err != nil {

@@ -31,9 +31,13 @@ type Config struct {
 	// a host of its own.
 	Port func() (int, error)
 	Log  *slog.Logger // nil: none
-	// Apart says that validators answer each for itself, and none is followed here.
-	Apart bool
-	Ended func(Ended) // is told of nodes that ended though nobody asked; it may be nil
+	// Scripted has work of runners wait until Saw has told of the block that drew them.
+	Scripted bool
+	// Stores is the folder that keeps what validators made final, for the next start; "": it
+	// is kept in memory.
+	Stores string
+	URL    string      // of the network's API, which nodes name to those who ask them instead; it may be ""
+	Ended  func(Ended) // is told of nodes that ended though nobody asked; it may be nil
 }
 
 // Crew opens the nodes of a network where a carrier runs them (box.Elsewhere).
@@ -45,31 +49,31 @@ type Crew struct {
 	port    func() (int, error)
 	genesis *ledger.Genesis
 	log     *slog.Logger
-	apart   bool
+	script  bool // runners wait for Saw
+	stores  string
+	url     string
 	told    func(Ended)
-	// driven begins when a validator that answers for itself can be driven, and ends with
-	// its life; it may be nil.
-	driven func(ctx context.Context, name string, c *control.Client)
-	chain  *chain // set by the first validator
+	chain   *chain // set by the first validator
 
 	ctx       context.Context // of all that is asked of nodes
 	cancel    context.CancelFunc
 	reader    sync.WaitGroup // of Ended
-	attending sync.WaitGroup // of driven
+	calling   sync.WaitGroup // of those that name nodes to validators
 	offset    atomic.Int64   // of the network's clock
 	seen      atomic.Uint64  // the height up to which whoever drives has seen the chain
 	heardUpTo atomic.Int64   // the height up to which what validators said before was heard
 
-	mu       sync.Mutex
-	early    map[string]chan error // nodes that are being started before they are asked for
-	fell     map[string]error      // those of them that ended before they were: how
-	members  map[string]*member
-	known    map[string]bool // to the carrier
-	numbers  map[*fault.Counts]int
-	counts   map[int]*fault.Counts
-	overs    map[int]func() // what to do when a fault is over
-	wrong    error          // the first thing that no node can be blamed for
-	isClosed bool
+	mu        sync.Mutex
+	early     map[string]chan error // nodes that are being started before they are asked for
+	fell      map[string]error      // those of them that ended before they were: how
+	members   map[string]*member
+	followers []*follower
+	known     map[string]bool // to the carrier
+	numbers   map[*fault.Counts]int
+	counts    map[int]*fault.Counts
+	overs     map[int]func() // what to do when a fault is over
+	wrong     error          // the first thing that no node can be blamed for
+	isClosed  bool
 	// abandoned says that the network has not come up: none of its nodes is asked to end.
 	abandoned bool
 }
@@ -77,7 +81,7 @@ type Crew struct {
 // NewCrew makes a crew.
 func NewCrew(c Config) *Crew {
 	crew := &Crew{carrier: c.Carrier, hosts: c.Hosts, dir: c.Dir, secret: c.Secret, port: c.Port, genesis: c.Hosts.Genesis, log: c.Log,
-		apart: c.Apart, told: c.Ended,
+		script: c.Scripted, stores: c.Stores, url: c.URL, told: c.Ended,
 		early: map[string]chan error{}, fell: map[string]error{}, members: map[string]*member{}, known: map[string]bool{},
 		numbers: map[*fault.Counts]int{}, counts: map[int]*fault.Counts{}, overs: map[int]func(){}}
 	if crew.log == nil {
@@ -101,7 +105,7 @@ func (c *Crew) attend() {
 		}
 		c.mu.Unlock()
 		if m != nil {
-			m.ended(cmp.Or(end.Err, errors.New("it ended")))
+			m.ended(fmt.Errorf("its process has ended by itself: %w", cmp.Or(end.Err, errors.New("it ended"))))
 		}
 		if c.told != nil {
 			c.told(end)
@@ -175,13 +179,6 @@ func (c *Crew) enter(m *member) {
 	c.members[m.identity.Name] = m
 }
 
-// member is the node of a name, which is there.
-func (c *Crew) member(name string) *member {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.members[name]
-}
-
 func (c *Crew) all() []*member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -252,6 +249,9 @@ func (c *Crew) ruled(rules map[netip.AddrPort]lossy.Rule) (all []control.Rule) {
 	slices.SortFunc(all, func(a, b control.Rule) int { return cmp.Compare(a.To, b.To) })
 	return all
 }
+
+// Ahead implements box.Elsewhere.
+func (c *Crew) Ahead() time.Duration { return c.ahead() }
 
 // ahead is what the network's clock is ahead of the machine's.
 func (c *Crew) ahead() time.Duration { return time.Duration(c.offset.Load()) }
@@ -342,6 +342,18 @@ func (c *Crew) Close() error {
 	c.cancel()
 	err := c.carrier.Close()
 	c.reader.Wait()
-	c.attending.Wait()
+	c.calling.Wait()
+	return err
+}
+
+// CloseStores lets go of what validators made final. Nobody reads it any more, and Close
+// was called before.
+func (c *Crew) CloseStores() (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.followers {
+		err = errors.Join(err, f.close())
+	}
+	c.followers = nil
 	return err
 }

@@ -1,9 +1,16 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/store"
+	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/environment/store/mem"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
@@ -16,10 +23,47 @@ import (
 type follower struct {
 	owner   *Crew
 	name    string
-	store   atomic.Pointer[mem.Store]
+	store   atomic.Pointer[env.Store]
 	head    atomic.Pointer[validators.Head]
 	writer  *history.Writer
 	pending []*ledger.Result // final, whose certificate has not come yet
+	former  []env.Store      // stores before a reset: a request may still read them
+}
+
+// path is the file that keeps what the validator made final; "": it is kept in memory.
+func (f *follower) path() string {
+	if f.owner.stores == "" {
+		return ""
+	}
+	return filepath.Join(f.owner.stores, f.name+storeSuffix)
+}
+
+// resume begins with the kept file. A file that cannot be read is replaced by one that
+// begins at genesis.
+func (f *follower) resume() error {
+	if f.path() == "" {
+		return f.reset()
+	}
+	if err := os.MkdirAll(f.owner.stores, 0o700); err != nil {
+		return err
+	}
+	kept, err := bolt.Open(f.path(), store.Process)
+	if err != nil {
+		f.owner.log.Warn("the kept blocks of a validator cannot be read: they are executed again from genesis", "node", f.name, "error", err)
+		return f.reset()
+	}
+	head, err := validators.Restore(kept)
+	if err != nil || head == nil {
+		if err != nil {
+			f.owner.log.Warn("the kept blocks of a validator cannot be read: they are executed again from genesis", "node", f.name, "error", err)
+		}
+		if err := kept.Close(); err != nil {
+			return err
+		}
+		return f.reset()
+	}
+	f.use(kept, head)
+	return nil
 }
 
 // reset has it begin at genesis.
@@ -28,15 +72,44 @@ func (f *follower) reset() error {
 	if err != nil {
 		return err
 	}
-	store := mem.NewStore()
-	if err := store.Commit(history.GenesisWrites(state)); err != nil {
+	fresh, err := f.empty()
+	if err != nil {
 		return err
 	}
-	f.store.Store(store)
-	f.writer = history.NewWriter(history.Of(store), 0, f.owner.chain.share)
-	f.pending = nil
-	f.head.Store(&validators.Head{State: state, Block: block, Hash: block.Hash()})
+	if err := fresh.Commit(history.GenesisWrites(state)); err != nil {
+		return errors.Join(err, fresh.Close())
+	}
+	f.use(fresh, &validators.Head{State: state, Block: block, Hash: block.Hash()})
 	return nil
+}
+
+// empty is a new store, in place of the kept file.
+func (f *follower) empty() (env.Store, error) {
+	if f.path() == "" {
+		return mem.NewStore(), nil
+	}
+	if err := os.Remove(f.path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return bolt.Open(f.path(), store.Process)
+}
+
+// use takes a store, and the head that it holds.
+func (f *follower) use(in env.Store, head *validators.Head) {
+	if before := f.store.Swap(&in); before != nil {
+		f.former = append(f.former, *before)
+	}
+	f.writer = history.NewWriter(history.Of(in), f.owner.hosts.Chain().History, f.owner.chain.share)
+	f.pending = nil
+	f.head.Store(head)
+}
+
+// close closes its stores, after the last reader.
+func (f *follower) close() (err error) {
+	for _, one := range append(f.former, *f.store.Load()) {
+		err = errors.Join(err, one.Close())
+	}
+	return err
 }
 
 // tip is the state that the next block stands on.
@@ -67,7 +140,7 @@ func (f *follower) add(final control.Final) (*validators.FinalBlocks, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.store.Load().Commit(writes); err != nil {
+	if err := (*f.store.Load()).Commit(writes); err != nil {
 		return nil, err
 	}
 	f.head.Store(&validators.Head{State: result.State, Block: result.Block, Hash: result.Hash, Finalization: final.Finalization})

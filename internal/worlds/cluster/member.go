@@ -58,6 +58,8 @@ type life struct {
 	socket netip.AddrPort
 	seq    atomic.Uint64 // what was heard of it so far
 	heard  chan struct{} // has room for one: more was heard
+	// followed has room for one: more of its final blocks was executed.
+	followed chan struct{}
 
 	cutting sync.Mutex
 	streams map[int]func() // ends of those that follow it, by a number of their own
@@ -108,7 +110,7 @@ func (m *member) answers() bool { return m.Running() && !m.Frozen() && !m.away.L
 
 // begin starts the process, and returns when its seat answers.
 func (m *member) begin() (*life, control.Hello, error) {
-	l := &life{heard: make(chan struct{}, 1)}
+	l := &life{heard: make(chan struct{}, 1), followed: make(chan struct{}, 1)}
 	l.ctx, l.end = context.WithCancel(m.crew.ctx)
 	m.mu.Lock()
 	m.life, m.before, m.told = l, map[int][fault.Effects]int64{}, ""

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
@@ -13,7 +12,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
-	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
@@ -41,24 +39,24 @@ func (c *Crew) Runner(name string, key *crypto.Key) box.RemoteRunner {
 // of one that has another than before.
 func (r *runner) Start() error {
 	c := r.crew
+	c.noteLeft(r.identity.Name, false)
 	if err := c.add(Runner, r.identity.Name, func(port int) error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		_, err := c.hosts.AddRunner(c.dir, r.identity.Name, port, r.key)
 		return err
 	}); err != nil {
 		return err
 	}
-	at := slices.IndexFunc(c.hosts.Runners, func(n hosts.Node) bool { return n.Name == r.identity.Name })
-	if c.hosts.Runners[at].Key.Address() != r.key.Address() {
-		if err := hosts.ReplaceKey(c.dir, r.identity.Name, r.key); err != nil {
-			return err
-		}
-		c.hosts.Runners[at].Key = r.key
+	if err := c.giveKey(r.identity.Name, r.key); err != nil {
+		return err
 	}
 	if _, _, err := r.begin(); err != nil {
 		return err
 	}
 	r.started.Store(true)
-	if c.apart { // nobody looks at blocks here: no work waits for that
+	c.introduce(c.all()...)
+	if !c.script { // nobody looks at blocks here: no work waits for that
 		return r.client.Show(c.ctx, math.MaxInt64)
 	}
 	return nil

@@ -35,9 +35,9 @@ func (r *refusing) Close() error {
 	return nil
 }
 
-// Whoever has left is not started with the others when the network is started again, and
-// is shown as one that has left.
-func TestWhoHasLeftIsNotStartedWithTheOthers(t *testing.T) {
+// A node that has left is not started with the others when the network starts again, until
+// it is started by itself.
+func TestANodeThatHasLeftIsNotStartedWithTheOthers(t *testing.T) {
 	seed := uint64(7)
 	made, err := hosts.Make(hosts.Plan{Chain: box.Config{Validators: 5, Runners: 3, ChainID: 8011, BlockTime: time.Second}, Seed: &seed,
 		Driver: "a-secret-of-a-driver", Format: hosts.Processes, Now: time.Now()})
@@ -53,22 +53,31 @@ func TestWhoHasLeftIsNotStartedWithTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	carrier := &refusing{ended: make(chan Ended)}
-	var left []string
-	s, err := Supervise(Supervision{Carrier: carrier, Hosts: network, Dir: dir, Left: func(name string) { left = append(left, name) }})
-	if err != nil {
-		t.Fatal(err)
+	crew := NewCrew(Config{Carrier: carrier, Hosts: network, Dir: dir})
+	crew.Launch()
+	for _, name := range []string{"v0", "v4", "r0", "r1"} {
+		if left := name == "v4" || name == "r1"; crew.Left(name) != left {
+			t.Errorf("%s has left: %v", name, !left)
+		}
 	}
-	if err := s.Start(t.Context()); err == nil {
-		t.Error("nodes that do not start are none to it")
+	if err := crew.Runner("r1", crew.Key("r1")).Start(); err == nil || crew.Left("r1") {
+		t.Errorf("r1 has left, though it was to start: %v", err)
 	}
-	if err := s.Close(); err != nil {
+	crew.SetLeft("r2")
+	if err := crew.Close(); err != nil {
 		t.Error(err)
 	}
 	slices.Sort(carrier.asked)
-	if want := []string{"r0", "r2", "v0", "v1", "v2", "v3"}; !slices.Equal(carrier.asked, want) {
+	if want := []string{"r0", "r1", "r2", "v0", "v1", "v2", "v3"}; !slices.Equal(carrier.asked, want) {
 		t.Errorf("it starts %v, and not %v", carrier.asked, want)
 	}
-	if want := []string{"v4", "r1"}; !slices.Equal(left, want) {
-		t.Errorf("%v are told of as having left, and not %v", left, want)
+	again, err := hosts.Reopen(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range slices.Concat(again.Validators, again.Runners) {
+		if left := one.Name == "v4" || one.Name == "r2"; one.Left != left {
+			t.Errorf("the folder says of %s that it has left: %v", one.Name, one.Left)
+		}
 	}
 }

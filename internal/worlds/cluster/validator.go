@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -57,9 +58,12 @@ func (c *Crew) Validator(name string, key *crypto.Key, tell box.Told) (box.Remot
 	v := &validator{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), follower: follower{owner: c, name: name},
 		key: key, tell: tell, broken: map[types.Address]broken{}}
 	v.last = validators.Status{Name: name, Address: key.Address()}
-	v.follows = !c.apart
+	v.follows = true
 	c.enter(v.member)
-	return v, v.reset()
+	c.mu.Lock()
+	c.followers = append(c.followers, &v.follower)
+	c.mu.Unlock()
+	return v, v.resume()
 }
 
 // Endpoint implements box.Validating: where others reach it. Of one that joins the files
@@ -69,16 +73,20 @@ func (v *validator) Endpoint() (string, error) {
 	if v.endpoint != "" {
 		return v.endpoint, nil
 	}
-	for _, one := range c.hosts.Validators {
-		if one.Name == v.name {
-			v.endpoint = one.Endpoint
-			return v.endpoint, nil
-		}
+	if one, known := c.find(v.name); known {
+		v.endpoint = one.Endpoint
+		return v.endpoint, nil
 	}
 	err := c.add(Validator, v.name, func(port int) error {
 		one, err := c.hosts.AddValidator(c.dir, v.name, port, v.key)
+		if err != nil {
+			return err
+		}
 		v.endpoint = one.Endpoint
-		return err
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.hosts.Validators = append(c.hosts.Validators, one)
+		return nil
 	})
 	return v.endpoint, err
 }
@@ -91,21 +99,22 @@ func (v *validator) Open() error {
 
 // Start implements box.Validating.
 func (v *validator) Start([]types.Validator) error {
+	v.crew.noteLeft(v.name, false)
 	l, hello, err := v.begin()
 	if err != nil {
 		return err
 	}
-	if v.follows {
-		if err := v.boots(hello); err != nil {
-			return err
-		}
-		l.work.Go(func() { v.hear(l) })
-		l.work.Go(func() { v.follow(l) })
+	header, err := v.boots(hello)
+	if err != nil {
+		return err
+	}
+	l.work.Go(func() { v.hear(l) })
+	l.work.Go(func() { v.follow(l) })
+	if err := v.reach(l, header.Height); err != nil {
+		return errors.Join(err, v.finish(true))
 	}
 	v.started.Store(true)
-	if driven := v.crew.driven; driven != nil {
-		v.crew.attending.Go(func() { driven(l.ctx, v.name, v.client) })
-	}
+	v.crew.introduce(v.crew.all()...)
 	v.mu.Lock()
 	before := maps.Clone(v.broken)
 	v.mu.Unlock()
@@ -117,18 +126,42 @@ func (v *validator) Start([]types.Validator) error {
 
 // boots tells what the process begins with. One that holds less than it had begins at
 // genesis here too.
-func (v *validator) boots(hello control.Hello) error {
+func (v *validator) boots(hello control.Hello) (header types.Header, err error) {
 	if hello.Boot == nil {
-		return fmt.Errorf("%s does not say what it begins with", v.name)
+		return header, fmt.Errorf("%s does not say what it begins with", v.name)
 	}
-	var header types.Header
 	if err := codec.Unmarshal(hello.Boot.Header, types.MaxBlockBytes, &header); err != nil {
-		return fmt.Errorf("%s begins with what is no header: %w", v.name, err)
+		return header, fmt.Errorf("%s begins with what is no header: %w", v.name, err)
 	}
 	v.tell.Booted(v.identity.Address, box.Boot{Header: &header, Hash: hello.Boot.Hash, Root: hello.Boot.Root})
 	head := v.head.Load()
 	if at := head.Block.Header.Height; header.Height < at || header.Height == at && hello.Boot.Hash != head.Hash {
-		return v.reset()
+		return header, v.reset()
+	}
+	return header, nil
+}
+
+// reachPatience is how long a validator's next final block may take that it has stored.
+const reachPatience = 30 * time.Second
+
+// reach waits until the blocks that a process began with were executed here: before that
+// nobody knows who is in the network.
+func (v *validator) reach(l *life, height types.Height) error {
+	late := time.NewTimer(reachPatience)
+	defer late.Stop()
+	for v.head.Load().Block.Header.Height < height {
+		select {
+		case <-l.followed:
+			late.Reset(reachPatience)
+		case <-l.ctx.Done():
+			if failure := v.Failure(); failure != nil {
+				return failure
+			}
+			return context.Cause(l.ctx)
+		case <-late.C:
+			return fmt.Errorf("%s has block %d, and does not give the one above %d: where its history is bounded, begin again with --reset", v.name,
+				height, v.head.Load().Block.Header.Height)
+		}
 	}
 	return nil
 }
@@ -196,6 +229,10 @@ func (v *validator) follow(l *life) {
 			}
 			if made != nil {
 				v.made(made)
+				select {
+				case l.followed <- struct{}{}:
+				default:
+				}
 			}
 			return nil
 		})
@@ -262,13 +299,13 @@ func (v *validator) Wipe(counts *fault.Counts) error {
 func (v *validator) Shell() box.Shell { return v }
 
 // Store implements box.Validating.
-func (v *validator) Store() env.Store { return v.store.Load() }
+func (v *validator) Store() env.Store { return *v.store.Load() }
 
 // Head implements box.Shell.
 func (v *validator) Head() *validators.Head { return v.head.Load() }
 
 // Archive implements box.Shell.
-func (v *validator) Archive() *history.Archive { return history.Of(v.store.Load()) }
+func (v *validator) Archive() *history.Archive { return history.Of(v.Store()) }
 
 // statusAge is how old what is known of a validator may be where it is asked for.
 const statusAge = 10 * time.Millisecond

@@ -1,25 +1,36 @@
 package hosts
 
 import (
-	"context"
 	"net"
 	"path/filepath"
 	"testing"
 
+	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// starter drives nothing but a validator that is to join, which it has ready.
-type starter struct {
-	box.Driver
-	joins box.Joining
-}
+func status(n *box.Network) string { return n.Nodes()[0].Status }
 
-func (starter) Listens() bool                                                 { return true }
-func (s starter) StartValidator(context.Context, string) (box.Joining, error) { return s.joins, nil }
-func status(n *box.Network) string                                            { return n.Nodes()[0].Status }
+// join has the system key ask for a validator's membership.
+func join(t *testing.T, by *box.Network, key types.PublicKey, endpoint string) {
+	t.Helper()
+	system, cycles, cells := by.Key(wallet.System), types.Cycles(500_000), types.Cells(50_000)
+	draft := wallet.Draft{Cycles: &cycles, Cells: &cells, Payload: types.System{Kind: types.KindSystem, Opcode: governance.OpJoinValidator,
+		Args: codec.Marshal(governance.JoinValidator{PublicKey: key, Endpoint: endpoint})}}
+	fees := by.Best().Validator().Head().State.NextBaseFees()
+	tx := draft.Sign(wallet.Times(2, by.Genesis().ChainID, fees.Cycle, fees.Cell), system, by.NextNonce(system.Address()))
+	hash, err := by.Submit(t.Context(), tx.Encode())
+	if err == nil {
+		_, err = by.Wait(t.Context(), hash)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // freePort is a port of this machine that nobody has by UDP.
 func freePort(t *testing.T) int {
@@ -64,15 +75,12 @@ func TestAValidatorThatHasLeftDoesNotJoinWhenItIsStartedAgain(t *testing.T) {
 		return v.Config
 	}
 	config := open("v0")
-	config.Here.Driver = starter{joins: box.Joining{Name: "v1", Address: key.Address(), PublicKey: key.PublicKey(), Endpoint: joins.Endpoint}}
 	config.Here.Names = map[types.Address]string{key.Address(): "v1"}
 	v0, v1 := start(t, config), start(t, open("v1"))
 	if got := status(v1); got != history.StatusJoining {
 		t.Errorf("before it is asked for it is %s", got)
 	}
-	if _, err := v0.Steer().Join(t.Context(), "v1"); err != nil {
-		t.Fatal(err)
-	}
+	join(t, v0, key.PublicKey(), joins.Endpoint)
 	awaitStatus(t, v0, v1, history.StatusActive)
 	if _, err := v0.Leave(t.Context(), "v1"); err != nil {
 		t.Fatal(err)

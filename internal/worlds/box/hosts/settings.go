@@ -47,7 +47,8 @@ type Validator struct {
 	Config box.Config // what a process of its own is brought up by; Version, Slow and Log are left to that
 	HTTP   string     // host:port that its API listens on
 	Hosts  []string   // names by which others call it
-	Driver string     // the secret of who may drive it; "": nobody may
+	Driver string     // the secret of who may drive it, or with Strict read it; "": nobody may
+	Strict bool       // the network has no cheats
 }
 
 // Open reads the settings of a validator, and the files that they name. Its errors are
@@ -213,9 +214,11 @@ func (o *opener) joins(v *Validator) error {
 	if err := here.Check(v.Config.Seed); err != nil {
 		return o.Fault(err.Error(), "genesis")
 	}
-	if p, err := here.Genesis.Parameters(); err != nil || v.Driver != "" && !p.Cheats {
-		return o.Fault("a network without cheats (init --strict) is driven by nobody", "driver")
+	p, err := here.Genesis.Parameters()
+	if err != nil {
+		return o.Fault(err.Error(), "genesis")
 	}
+	v.Strict = !p.Cheats
 	host, _, err := net.SplitHostPort(here.Endpoint())
 	v.Hosts = append([]string{host}, o.Hosts...)
 	if err != nil {

@@ -136,6 +136,9 @@ func (n *Network) homes() string {
 	return homesDir
 }
 
+// Home is the home of a validator on this machine, in the folder of its settings.
+func (n *Network) Home(dir, name string) string { return filepath.Join(dir, homesDir, name) }
+
 func (n *Network) validatorSettings(v Node) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name = %q\nkey_file = %q\ngenesis = %q\n", v.Name, keyFile(v.Name), GenesisFile)

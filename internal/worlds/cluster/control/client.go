@@ -16,7 +16,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // askTimeout is how long a node may take to answer.
@@ -148,15 +147,9 @@ func (c *Client) Pause(ctx context.Context, on bool) error {
 	return err
 }
 
-// Call names nodes to the validator.
-func (c *Client) Call(ctx context.Context, names map[types.Address]string) error {
-	_, err := ask[empty](ctx, c, "call", callRequest{names})
-	return err
-}
-
-// Note has the validator tell of a fault among its events.
-func (c *Client) Note(ctx context.Context, f model.FaultReceipt) error {
-	_, err := ask[empty](ctx, c, "note", noteRequest{f})
+// Call names nodes to the validator, and the URL of the whole network's API.
+func (c *Client) Call(ctx context.Context, names map[types.Address]string, network string) error {
+	_, err := ask[empty](ctx, c, "call", callRequest{names, network})
 	return err
 }
 

@@ -24,7 +24,7 @@ const secret = "0123456789abcdef"
 // ruled is a seat whose node takes rules and does nothing else.
 func ruled(t *testing.T) (*seat, *httptest.Server, *map[netip.AddrPort]lossy.Rule) {
 	t.Helper()
-	s := newSeat(secret)
+	s := newSeat(secret, false)
 	rules := new(map[netip.AddrPort]lossy.Rule)
 	s.rules = func(r map[netip.AddrPort]lossy.Rule) { *rules = r }
 	server := httptest.NewServer(s)
@@ -228,7 +228,7 @@ func TestASocketOfAllAddressesIsReachedAtOne(t *testing.T) {
 }
 
 func TestAStreamEndsWithItsSeat(t *testing.T) {
-	s := NewValidatorSeat(secret)
+	s := NewValidatorSeat(secret, false)
 	server := httptest.NewServer(s)
 	defer server.Close()
 	s.begin()

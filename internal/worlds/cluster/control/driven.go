@@ -38,9 +38,17 @@ type DrivenRunner struct {
 }
 
 // DriveRunner makes a runner that is to be opened one that is driven by who bears a
-// secret. The clock is the runner's; manual is its executor manual, or nil.
-func DriveRunner(config *node.RunnerConfig, secret string, clock *clock.Clock, manual *custom.Manual) *DrivenRunner {
-	d := &DrivenRunner{seat: NewRunnerSeat(secret), clock: clock, manual: manual}
+// secret. The clock is the runner's; manual is its executor manual, or nil. With strict the
+// driver only reads, and nothing stands between.
+func DriveRunner(config *node.RunnerConfig, secret string, strict bool, clock *clock.Clock, manual *custom.Manual) *DrivenRunner {
+	d := &DrivenRunner{seat: NewRunnerSeat(secret, strict), clock: clock, manual: manual}
+	if strict {
+		config.WrapConn = func(socket net.PacketConn) net.PacketConn {
+			d.socket = socket.LocalAddr().(*net.UDPAddr).AddrPort()
+			return socket
+		}
+		return d
+	}
 	config.WrapConn = func(socket net.PacketConn) net.PacketConn {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -89,11 +97,15 @@ func (d *DrivenRunner) Again(r *node.Runner, manual *custom.Manual) {
 }
 
 func (d *DrivenRunner) runner(r *node.Runner) Runner {
-	return Runner{Name: r.Name, Shell: r.Shell(), Mask: d.mask, Socket: d.socket, SetRules: d.setRules, Mute: d.silence,
-		Clock: d.clock, Manual: d.manual, Show: d.held.show, Reload: d.reload,
+	shown := Runner{Name: r.Name, Shell: r.Shell(), Mask: d.mask, Socket: d.socket, SetRules: d.setRules, Mute: d.silence,
+		Clock: d.clock, Manual: d.manual, Reload: d.reload,
 		Upset: func(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
 			return byzantine.Upset(r, o, counts, over)
 		}}
+	if d.held != nil {
+		shown.Show = d.held.show
+	}
+	return shown
 }
 
 func (d *DrivenRunner) setRules(rules map[netip.AddrPort]lossy.Rule) {

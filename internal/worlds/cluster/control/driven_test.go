@@ -28,7 +28,7 @@ func (l *closing) Close() error {
 // Under the strategy stop a runner's process ends for a panic while its driver waits for
 // the answer, which tells what the panic did.
 func TestADriverHearsOfAPanicThatEndsTheProcess(t *testing.T) {
-	d := &DrivenRunner{seat: NewRunnerSeat(secret)}
+	d := &DrivenRunner{seat: NewRunnerSeat(secret, false)}
 	d.server = d.seat.Server()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

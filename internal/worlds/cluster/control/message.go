@@ -108,10 +108,8 @@ type (
 		On bool `json:"on"`
 	}
 	callRequest struct {
-		Names map[types.Address]string `json:"names"` // of nodes
-	}
-	noteRequest struct {
-		Fault model.FaultReceipt `json:"fault"`
+		Names   map[types.Address]string `json:"names"`             // of nodes
+		Network string                   `json:"network,omitempty"` // URL of the whole network's API
 	}
 	skipRequest struct {
 		To types.Height `json:"to"`

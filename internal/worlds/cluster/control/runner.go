@@ -31,7 +31,7 @@ type Runner struct {
 	Upset  func(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 	Clock  *clock.Clock
 	Manual *custom.Manual     // nil: nothing is answered by hand
-	Show   func(types.Height) // the driver has seen the blocks up to it
+	Show   func(types.Height) // the driver has seen the blocks up to it; nil: no work waits for that
 	Reload func() (added, removed []string, err error)
 }
 
@@ -41,14 +41,15 @@ type RunnerSeat struct {
 	runner atomic.Pointer[Runner]
 }
 
-// NewRunnerSeat makes the seat of a runner whose driver bears a secret.
-func NewRunnerSeat(secret string) *RunnerSeat {
-	s := &RunnerSeat{seat: newSeat(secret)}
+// NewRunnerSeat makes the seat of a runner whose driver bears a secret. With strict the
+// driver reads, and gives no orders.
+func NewRunnerSeat(secret string, strict bool) *RunnerSeat {
+	s := &RunnerSeat{seat: newSeat(secret, strict)}
 	answer(s.seat, "hello", s.hello)
 	answer(s.seat, "status", s.status)
-	answer(s.seat, "order", s.seat.ordered(s.order))
-	answer(s.seat, "clock", s.clock)
-	answer(s.seat, "answer", s.answer)
+	obey(s.seat, "order", s.seat.ordered(s.order))
+	obey(s.seat, "clock", s.clock)
+	obey(s.seat, "answer", s.answer)
 	answer(s.seat, "leave", s.leave)
 	answer(s.seat, "show", s.show)
 	answer(s.seat, "reload", s.reload)
@@ -98,7 +99,9 @@ func (s *RunnerSeat) answer(_ context.Context, r answerRequest) (empty, error) {
 }
 
 func (s *RunnerSeat) show(_ context.Context, r showRequest) (empty, error) {
-	s.at().Show(r.Height)
+	if show := s.at().Show; show != nil {
+		show(r.Height)
+	}
 	return empty{}, nil
 }
 

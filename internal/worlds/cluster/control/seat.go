@@ -26,6 +26,7 @@ const writeTimeout = 30 * time.Second
 // seat is what both kinds of node answer.
 type seat struct {
 	secret string
+	strict bool // it takes no orders: the network has no cheats
 	life   string
 	mux    *http.ServeMux
 	faults register
@@ -41,14 +42,14 @@ type seat struct {
 // NewSecret draws a secret of a driver.
 func NewSecret() string { return rand.Text() }
 
-func newSeat(secret string) *seat {
-	s := &seat{secret: secret, life: rand.Text(), mux: http.NewServeMux()}
+func newSeat(secret string, strict bool) *seat {
+	s := &seat{secret: secret, strict: strict, life: rand.Text(), mux: http.NewServeMux()}
 	s.ended, s.end = context.WithCancel(context.Background())
 	answer(s, "counts", func(context.Context, countsRequest) (countsAnswer, error) {
 		return countsAnswer{s.faults.list()}, nil
 	})
-	answer(s, "rules", func(_ context.Context, r rulesRequest) (empty, error) { return empty{}, s.setRules(r.Rules) })
-	answer(s, "mute", func(context.Context, empty) (empty, error) {
+	obey(s, "rules", func(_ context.Context, r rulesRequest) (empty, error) { return empty{}, s.setRules(r.Rules) })
+	obey(s, "mute", func(context.Context, empty) (empty, error) {
 		if s.mute != nil {
 			s.mute()
 		}
@@ -124,6 +125,16 @@ func answer[In, Out any](s *seat, word string, do func(context.Context, In) (Out
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(out)
+	})
+}
+
+// obey is answer for orders, which a strict network refuses.
+func obey[In, Out any](s *seat, word string, do func(context.Context, In) (Out, error)) {
+	answer(s, word, func(ctx context.Context, in In) (out Out, err error) {
+		if s.strict {
+			return out, api.StrictRefusal(word)
+		}
+		return do(ctx, in)
 	})
 }
 

@@ -16,7 +16,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
@@ -46,9 +45,11 @@ type Validator interface {
 	// SetClock puts its clock ahead of the machine's, also when it is started again.
 	SetClock(ahead time.Duration) error
 	Ahead() time.Duration // of its clock
-	// Pause has it make no blocks, or go on, and Call names another node.
+	// Pause has it make no blocks, or go on. Call names another node, and Belongs the URL of
+	// the whole network's API.
 	Pause(on bool)
 	Call(a types.Address, name string)
+	Belongs(url string)
 }
 
 // ValidatorSeat is the seat of a validator. Its process tells it what the validator does
@@ -56,24 +57,23 @@ type Validator interface {
 type ValidatorSeat struct {
 	*seat
 	hearing *hearing
-	asks    *asks
 	node    Validator
-	note    func(model.FaultReceipt)
 
 	mu   sync.Mutex
 	boot *Boot
 	news chan struct{} // closed when a block is final
 }
 
-// NewValidatorSeat makes the seat of a validator whose driver bears a secret.
-func NewValidatorSeat(secret string) *ValidatorSeat {
-	s := &ValidatorSeat{seat: newSeat(secret), hearing: newHearing(), asks: newAsks(), news: make(chan struct{})}
+// NewValidatorSeat makes the seat of a validator whose driver bears a secret. With strict
+// the driver reads and submits, and gives no orders.
+func NewValidatorSeat(secret string, strict bool) *ValidatorSeat {
+	s := &ValidatorSeat{seat: newSeat(secret, strict), hearing: newHearing(), news: make(chan struct{})}
 	answer(s.seat, "hello", s.hello)
 	answer(s.seat, "status", s.status)
-	answer(s.seat, "order", s.seat.ordered(s.order))
-	answer(s.seat, "clock", s.clock)
-	answer(s.seat, "pause", s.pause)
-	answer(s.seat, "skip", s.skip)
+	obey(s.seat, "order", s.seat.ordered(s.order))
+	obey(s.seat, "clock", s.clock)
+	obey(s.seat, "pause", s.pause)
+	obey(s.seat, "skip", s.skip)
 	answer(s.seat, "submit", s.submit)
 	answer(s.seat, "waiting", s.waiting)
 	answer(s.seat, "nonce", s.nonce)
@@ -82,18 +82,14 @@ func NewValidatorSeat(secret string) *ValidatorSeat {
 	answer(s.seat, "refusal", s.refusal)
 	answer(s.seat, "heard", func(context.Context, empty) (heardAnswer, error) { return s.hearing.latest(), nil })
 	answer(s.seat, "call", s.call)
-	answer(s.seat, "note", s.tellFault)
-	answer(s.seat, "reply", s.reply)
-	s.mux.HandleFunc("GET "+Path+"asks", s.streamAsks)
 	s.mux.HandleFunc("GET "+Path+"final", s.streamFinal)
 	s.mux.HandleFunc("GET "+Path+"heard", s.streamHeard)
 	return s
 }
 
-// Begin lets it answer for a validator that runs. note tells the readers of its events of
-// a fault.
-func (s *ValidatorSeat) Begin(node Validator, note func(model.FaultReceipt)) {
-	s.node, s.note = node, note
+// Begin lets it answer for a validator that runs.
+func (s *ValidatorSeat) Begin(node Validator) {
+	s.node = node
 	s.seat.rules, s.seat.mute = node.SetRules, node.Mute
 	s.begin()
 }
@@ -203,12 +199,8 @@ func (s *ValidatorSeat) call(_ context.Context, r callRequest) (empty, error) {
 	for address, name := range r.Names {
 		s.node.Call(address, name)
 	}
-	return empty{}, nil
-}
-
-func (s *ValidatorSeat) tellFault(_ context.Context, r noteRequest) (empty, error) {
-	if s.note != nil {
-		s.note(r.Fault)
+	if r.Network != "" {
+		s.node.Belongs(r.Network)
 	}
 	return empty{}, nil
 }

@@ -84,17 +84,6 @@ func (c *Carrier) Logs(name string) (io.ReadCloser, error) {
 	return home.OpenLog(c.config.Logs, name)
 }
 
-// State is whether a node runs, and whether it is frozen.
-func (c *Carrier) State(name string) (runs, frozen bool) {
-	n, err := c.Find(name)
-	if err != nil {
-		return false, false
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.life != nil, n.frozen
-}
-
 // Close implements cluster.Carrier: runners say Goodbye first, while there are
 // validators to say it to.
 func (c *Carrier) Close() error {

@@ -173,7 +173,7 @@ func TestANodeIsStartedStoppedKilledAndLetGoOn(t *testing.T) {
 	refused(t, c.Thaw("v0"), "is not frozen")
 	must(t, c.Freeze("v0"))
 	refused(t, c.Freeze("v0"), "is frozen already")
-	if runs, frozen := c.State("v0"); !runs || !frozen {
+	if runs, frozen := state(c, "v0"); !runs || !frozen {
 		t.Errorf("it runs: %t, it is frozen: %t", runs, frozen)
 	}
 	must(t, c.Thaw("v0"))
@@ -340,4 +340,15 @@ func zombie(pid int) bool {
 	}
 	_, after, _ := strings.Cut(string(stat), ") ")
 	return strings.HasPrefix(after, "Z")
+}
+
+// state is whether a node runs, and whether it is frozen.
+func state(c *Carrier, name string) (runs, frozen bool) {
+	n, err := c.Find(name)
+	if err != nil {
+		return false, false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.life != nil, n.frozen
 }

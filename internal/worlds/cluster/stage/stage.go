@@ -81,7 +81,7 @@ func prepare(c *box.Config, plan hosts.Plan, port func() (int, error),
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(top))
 	}
-	crew := cluster.NewCrew(cluster.Config{Carrier: carrier, Hosts: made, Dir: dir, Secret: secret, Port: port, Log: c.Log})
+	crew := cluster.NewCrew(cluster.Config{Carrier: carrier, Hosts: made, Dir: dir, Secret: secret, Port: port, Log: c.Log, Scripted: true})
 	crew.Launch()
 	c.Elsewhere, c.Genesis = crew, made.Genesis
 	return &ground{crew, top}, nil

@@ -1,0 +1,130 @@
+// Command digests plays the scenario library in the simulator and compares the digest of
+// every run with a committed file, one line a run. A change of structure keeps each line.
+//
+//	go run ./internal/checks/digests -seeds 2
+//
+// It prints every line that differs, and ends with 1 if there is one. With -write it
+// renews the file; the commit then says why runs differ.
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	library = "fixtures/scenarios"
+	kept    = library + "/digests.txt"
+	// digits are those of a digest that the file has: 64 bits tell runs apart.
+	digits = 18
+)
+
+func main() {
+	seeds := flag.Int("seeds", 2, "seeds a scenario, from 1 on")
+	write := flag.Bool("write", false, "renew "+kept)
+	flag.Parse()
+	if err := check(*seeds, *write, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "digests:", err)
+		os.Exit(1)
+	}
+}
+
+// check plays the named scripts, or the whole library, and compares or writes.
+func check(seeds int, write bool, scripts []string) error {
+	if write && len(scripts) > 0 {
+		return errors.New("-write renews the whole file: name no script")
+	}
+	lines, err := play(seeds, scripts)
+	if err != nil {
+		return err
+	}
+	if write {
+		return os.WriteFile(kept, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
+	}
+	data, err := os.ReadFile(kept)
+	if err != nil {
+		return err
+	}
+	differ := compare(strings.Split(strings.TrimSpace(string(data)), "\n"), lines, len(scripts) == 0)
+	for _, line := range differ {
+		fmt.Println(line)
+	}
+	if len(differ) > 0 {
+		return fmt.Errorf("%d of %d runs differ from %s; -write renews it", len(differ), len(lines), kept)
+	}
+	fmt.Printf("%d runs are as in %s\n", len(lines), kept)
+	return nil
+}
+
+// play runs scripts and returns a line for each run: script, seed, height, exit code and
+// digest.
+func play(seeds int, scripts []string) (lines []string, err error) {
+	if len(scripts) == 0 {
+		if scripts, err = filepath.Glob(library + "/*.star"); err != nil {
+			return nil, err
+		}
+	}
+	dir, err := os.MkdirTemp("", "digests")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	binary := filepath.Join(dir, "devnet")
+	if out, err := exec.Command("go", "build", "-o", binary, "./cmd/devnet").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("devnet cannot be built: %w\n%s", err, out)
+	}
+	printed, failed := exec.Command(binary, append([]string{"run", "--json", "--seeds", fmt.Sprint(seeds)}, scripts...)...).Output()
+	var told struct {
+		Runs []struct {
+			File   string
+			Seed   uint64
+			Code   int
+			Digest string
+			Height uint64
+		}
+	}
+	if err := json.Unmarshal(printed, &told); err != nil {
+		return nil, fmt.Errorf("devnet run: %w", errors.Join(failed, err))
+	}
+	for _, r := range told.Runs {
+		lines = append(lines, fmt.Sprintf("%s %d height %d code %d %.*s", strings.TrimSuffix(filepath.Base(r.File), ".star"), r.Seed, r.Height,
+			r.Code, digits, r.Digest))
+	}
+	return lines, nil
+}
+
+// run is what a line is about: its script and seed.
+func run(line string) string {
+	words := strings.SplitN(line, " ", 3)
+	return strings.Join(words[:min(2, len(words))], " ")
+}
+
+// compare lists the runs that are not as they were. Of the whole library it also lists
+// scripts that the file has and nobody played, and the other way round.
+func compare(before, after []string, whole bool) (differ []string) {
+	was := map[string]string{}
+	for _, line := range before {
+		was[run(line)] = line
+	}
+	for _, line := range after {
+		if old := was[run(line)]; old != line {
+			differ = append(differ, fmt.Sprintf("before %s\nafter  %s", cmp.Or(old, "no such run"), line))
+		}
+	}
+	for _, line := range before {
+		script, _, _ := strings.Cut(line, " ")
+		played := slices.ContainsFunc(after, func(other string) bool { return strings.HasPrefix(other, script+" ") })
+		if whole && !played {
+			differ = append(differ, fmt.Sprintf("before %s\nafter  no such script", line))
+		}
+	}
+	return differ
+}

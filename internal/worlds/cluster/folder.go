@@ -1,0 +1,121 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+)
+
+// node is a node of the folder, nil where it has none of that name. The lock is held.
+func (c *Crew) node(name string) *hosts.Node {
+	for _, kind := range [][]hosts.Node{c.hosts.Validators, c.hosts.Runners} {
+		if at := slices.IndexFunc(kind, func(n hosts.Node) bool { return n.Name == name }); at >= 0 {
+			return &kind[at]
+		}
+	}
+	return nil
+}
+
+func (c *Crew) find(name string) (one hosts.Node, known bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if found := c.node(name); found != nil {
+		return *found, true
+	}
+	return one, false
+}
+
+// Validators implements box.Elsewhere.
+func (c *Crew) Validators() (names []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.hosts.Validators {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
+// Key implements box.Elsewhere.
+func (c *Crew) Key(name string) *crypto.Key {
+	one, _ := c.find(name)
+	return one.Key
+}
+
+// Left implements box.Elsewhere.
+func (c *Crew) Left(name string) bool {
+	one, _ := c.find(name)
+	return one.Left
+}
+
+// SetLeft implements box.Elsewhere. A node that Launch began to start is ended again.
+func (c *Crew) SetLeft(name string) {
+	c.noteLeft(name, true)
+	c.mu.Lock()
+	started := c.early[name]
+	delete(c.early, name)
+	c.mu.Unlock()
+	if started != nil && <-started == nil {
+		if err := c.carrier.Kill(c.ctx, name); err != nil {
+			c.note(err)
+		}
+	}
+}
+
+// noteLeft notes in the folder whether a node has left. A node that starts is noted as
+// back before that: one that is started for nothing is ended again, and one that is not
+// started would be missed.
+func (c *Crew) noteLeft(name string, left bool) {
+	c.mu.Lock()
+	one := c.node(name)
+	changed := one != nil && one.Left != left
+	if changed {
+		one.Left = left
+	}
+	c.mu.Unlock()
+	if !changed {
+		return
+	}
+	if err := hosts.SetLeft(c.dir, name, left); err != nil {
+		c.log.Error("whether a node has left is not noted", "node", name, "left", left, "error", err)
+	}
+}
+
+// names are the names of all nodes, by address.
+func (c *Crew) names() map[types.Address]string {
+	all := map[types.Address]string{}
+	for _, m := range c.all() {
+		all[m.identity.Address] = m.identity.Name
+	}
+	return all
+}
+
+// introduce tells validators, which answer people too, what nodes are called and where the
+// network's API is. One that does not hear it is told when it starts again.
+func (c *Crew) introduce(to ...*member) {
+	if c.url == "" || c.closing() {
+		return
+	}
+	names := c.names()
+	for _, m := range to {
+		if m.follows && m.answers() {
+			c.calling.Go(func() { _ = m.client.Call(c.ctx, names, c.url) })
+		}
+	}
+}
+
+// giveKey writes the key of a node, where it has another in the folder.
+func (c *Crew) giveKey(name string, key *crypto.Key) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	one := c.node(name)
+	if one.Key.Address() == key.Address() {
+		return nil
+	}
+	if err := hosts.ReplaceKey(c.dir, name, key); err != nil {
+		return err
+	}
+	one.Key = key
+	return nil
+}
