@@ -118,7 +118,7 @@ func (s *Supervisor) Do(o fault.Order) (fault.Effect, error) {
 	if err != nil {
 		return effect, err
 	}
-	s.each(func(ctx context.Context, c *control.Client) { _ = c.Note(ctx, model.FaultReceipt(effect)) })
+	s.each(func(ctx context.Context, c *control.Client) { _ = c.Note(ctx, api.ShowFault(effect)) })
 	return effect, nil
 }
 

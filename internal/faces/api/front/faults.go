@@ -38,7 +38,7 @@ func (f *Front) serveFault(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.mended(order)
-	answer(w, http.StatusOK, model.FaultReceipt(effect))
+	answer(w, http.StatusOK, api.ShowFault(effect))
 }
 
 // orderOf is the order of a request, which is sound by itself.
@@ -89,7 +89,7 @@ func (f *Front) serveFaults(w http.ResponseWriter, _ *http.Request) {
 func (f *Front) receipts() []model.FaultReceipt {
 	all := []model.FaultReceipt{}
 	for _, effect := range f.config.World.Faults() {
-		all = append(all, model.FaultReceipt(effect))
+		all = append(all, api.ShowFault(effect))
 	}
 	return all
 }

@@ -43,5 +43,5 @@ type FaultReceipt struct {
 	Idle   bool   `json:"idle" doc:"True while it had no effect."`
 	Ended  bool   `json:"ended" doc:"True where it can have no effect any more."`
 	// Order makes the same fault again.
-	Order *FaultRequest `json:"order" nullable:"true" doc:"The order that made it, as POST /devnet/fault takes it; null where none did."`
+	Order *FaultRequest `json:"order,omitempty" doc:"The order that made it, as POST /devnet/fault takes it; absent where that takes none such."`
 }
