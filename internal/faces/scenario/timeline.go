@@ -70,6 +70,9 @@ func (t *Timeline) Tell(at types.Time, node string, report simplex.Report) {
 	}
 }
 
+// Views is the table of its views.
+func (t *Timeline) Views() *views.Table { return &t.views }
+
 // Final takes the receipts of a block that a validator made final. Of each height
 // the first word counts.
 func (t *Timeline) Final(at types.Time, h types.Height, receipts []types.Receipt) {
