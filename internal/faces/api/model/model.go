@@ -187,15 +187,6 @@ type Account struct {
 type Handler struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc" doc:"First line of its documentation."`
-	// Args are absent where the source does not say them.
-	Args []HandlerArg `json:"args,omitempty" doc:"What its payload holds, as its source says it; absent where that is not known."`
-}
-
-// HandlerArg is an argument of a handler.
-type HandlerArg struct {
-	Name     string `json:"name"`
-	Type     string `json:"type" doc:"As the source has it: int, str, bytes and others; empty where it has none."`
-	Required bool   `json:"required" doc:"False where it has a default."`
 }
 
 // ActorTimers counts an actor's pending timers.
