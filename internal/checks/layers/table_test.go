@@ -54,7 +54,7 @@ var (
 	oracles = []string{"internal/faces/oracle"}
 	shown   = []string{"internal/faces/readmodel"}
 	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/dashboard",
-		"internal/faces/words"}
+		"internal/faces/words", "internal/faces/views"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
 	batches  = []string{"internal/worlds/batch"}
@@ -118,7 +118,7 @@ var table = []layer{
 	{name: "read model", packages: shown, imports: join(below, shells, faces), libraries: anyLibrary,
 		why: "the read model shows a validator to a face, for every world"},
 	{name: "face", packages: faces, imports: join(below, carried,
-		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words"}),
+		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words", "internal/faces/views"}),
 		libraries: anyLibrary,
 		why: "a face imports the base, env, what it shows, and the names of the API: no shell, no world, no implementation of the " +
 			"environment"},

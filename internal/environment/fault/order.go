@@ -140,7 +140,8 @@ func (o *Order) Mends() bool {
 
 // Done is the effect of an order that leaves nothing to count.
 func (o *Order) Done() Effect {
-	return Effect{Verb: o.Verb, Detail: o.Node, Did: "done", Ended: true}
+	made := *o
+	return Effect{Verb: o.Verb, Detail: o.Node, Did: "done", Ended: true, Order: &made}
 }
 
 func (o *Order) takes() []Argument {

@@ -42,4 +42,6 @@ type FaultReceipt struct {
 	Did    string `json:"did" doc:"What it did so far, for people; empty when nothing yet."`
 	Idle   bool   `json:"idle" doc:"True while it had no effect."`
 	Ended  bool   `json:"ended" doc:"True where it can have no effect any more."`
+	// Order makes the same fault again.
+	Order *FaultRequest `json:"order,omitempty" doc:"The order that made it, as POST /devnet/fault takes it; absent where that takes none such."`
 }
