@@ -22,6 +22,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/page"
 )
 
 // Kinds of nodes.
@@ -94,6 +95,7 @@ func New(c Config) *Front {
 	mux.HandleFunc("POST /devnet/fault", f.serveFault)
 	mux.HandleFunc("POST /devnet/heal", f.serveHeal)
 	mux.HandleFunc("GET /devnet/faults", f.serveFaults)
+	page.Serve(mux, nil)
 	f.handler = api.Guard(c.Hosts, mux)
 	f.http = api.HTTPServer(f.handler, ended)
 	return f
