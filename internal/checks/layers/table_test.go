@@ -49,11 +49,12 @@ var (
 		"internal/environment/store/...",
 		"internal/environment/transport/...", "internal/environment/executor/...", "internal/environment/chainhttp",
 		"internal/environment/neighbours", "internal/environment/owner", "python-host"}
-	views    = []string{"internal/environment/chainhttp"}
-	carried  = []string{"fixtures", "fixtures/attacks", "fixtures/vectors"}
-	oracles  = []string{"internal/faces/oracle"}
-	shown    = []string{"internal/faces/readmodel"}
-	faces    = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/words"}
+	views   = []string{"internal/environment/chainhttp"}
+	carried = []string{"fixtures", "fixtures/attacks", "fixtures/vectors"}
+	oracles = []string{"internal/faces/oracle"}
+	shown   = []string{"internal/faces/readmodel"}
+	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/words",
+		"internal/faces/views"}
 	pages    = []string{"internal/faces/page"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
@@ -120,7 +121,7 @@ var table = []layer{
 	{name: "page", packages: pages, imports: []string{"internal/faces/api/model"},
 		why: "the page knows of a network what the API answers, as a browser does"},
 	{name: "face", packages: faces, imports: join(below, carried, pages,
-		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words"}),
+		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words", "internal/faces/views"}),
 		libraries: anyLibrary,
 		why: "a face imports the base, env, what it shows, and the names of the API: no shell, no world, no implementation of the " +
 			"environment"},

@@ -53,6 +53,7 @@ type Server struct {
 	reads    *places // who runs programs beside blocks
 	traces   *places // who executes anew
 	readers  *places // who follows events
+	ranges   *places // who reads thousands of records
 	polls    polls
 	answers  *answers
 	patience time.Duration // WaitTimeout
@@ -80,6 +81,7 @@ func New(backend Backend, cfg Config) *Server {
 		reads:    newPlaces(MaxReads, "too_many_reads", "read-only calls run or wait already", "Try again when some are done."),
 		traces:   newPlaces(MaxTraces, "too_many_traces", "executions are being executed again already", "Try again when they are done."),
 		readers:  newPlaces(MaxEventReaders, "too_many_readers", "clients follow events already", "Close one of them."),
+		ranges:   newPlaces(MaxRanges, "too_many_ranges", "ranges are read already", "Try again when they are done."),
 		polls:    polls{full: map[pollCaller]time.Time{}, waits: cfg.World == nil},
 		answers:  newAnswers(),
 		claims:   newClaims(directory{backend}),
@@ -99,15 +101,21 @@ func New(backend Backend, cfg Config) *Server {
 	s.feed.start()
 	s.api = humago.New(s.mux, s.describe())
 	s.registerChain()
+	s.registerColumns()
+	s.registerViews()
+	s.registerLinks()
 	s.registerTransactions()
 	s.registerActors()
 	s.registerReceipts()
 	s.registerTraces()
 	s.registerTimers()
+	s.registerCalendar()
 	s.registerJobs()
 	s.registerRunners()
+	s.registerPresence()
 	s.registerPolling()
 	s.registerNetwork()
+	s.registerNodeLog()
 	s.registerEvents()
 	s.registerDevnet()
 	s.registerFaults()

@@ -69,8 +69,8 @@ func TestATimelineIsShortAndNarrow(t *testing.T) {
 			}
 		}
 		lines := line.Lines(same)
-		if len(line.views) > keptViews || len(line.deeds) > keptDeeds {
-			t.Fatalf("%d views and %d deeds are kept", len(line.views), len(line.deeds))
+		if len(line.deeds) > keptDeeds {
+			t.Fatalf("%d deeds are kept", len(line.deeds))
 		}
 		last := ""
 		for i, text := range lines {
