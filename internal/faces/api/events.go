@@ -16,6 +16,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/page"
 )
 
 // kinds are the types of events a reader may ask for.
@@ -69,6 +70,10 @@ func (s *Server) registerEvents() {
 	})
 	s.exemplify(op)
 }
+
+// Endless reports whether the answer of a path does not end. A server that holds the world
+// during a request must not hold it for an endless one.
+func Endless(path string) bool { return path == "/events" || path == page.LivePath }
 
 // reader is one client's walk through the events.
 type reader struct {

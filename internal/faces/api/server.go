@@ -12,6 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cowboyinc/devnet/internal/faces/page"
 )
 
 func init() {
@@ -26,8 +28,8 @@ type Config struct {
 	// call the server.
 	Hosts []string
 	// World is held by whoever calls Handler's ServeHTTP where one goroutine at a time
-	// may use the backend, but not for GET /events: what runs beside requests, and that,
-	// take it. Nil: the backend is for many.
+	// may use the backend, but not for a path that is Endless: what runs beside requests, and
+	// that, take it. Nil: the backend is for many.
 	World sync.Locker
 	// Node answers below /devnet/node/, which is for whoever drives this node from
 	// outside and no part of the API; nil: nobody does.
@@ -64,6 +66,7 @@ type Server struct {
 	nonces   *nonces
 	feed     *feed
 	metrics  *metrics
+	page     *page.Page
 	http     *http.Server
 	ended    context.Context
 	end      context.CancelFunc
@@ -125,6 +128,7 @@ func New(backend Backend, cfg Config) *Server {
 	if cfg.Node != nil {
 		s.mux.Handle("/devnet/node/", cfg.Node)
 	}
+	s.page = page.Serve(s.mux, cfg.World)
 	s.handler = s.guard(s.mux)
 	s.http = HTTPServer(s.handler, s.ended)
 	return s

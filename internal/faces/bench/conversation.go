@@ -274,7 +274,7 @@ func (c *Conversation) begin(config *Config) (any, error) {
 
 // request has the HTTP API serve a request.
 func (c *Conversation) request(ctx context.Context, f *frame) answer {
-	if path, _, _ := strings.Cut(f.Path, "?"); path == "/events" || path == "/metrics" {
+	if path, _, _ := strings.Cut(f.Path, "?"); api.Endless(path) || path == "/metrics" {
 		return refused(f.ID, api.Refuse(http.StatusBadRequest, "no_stream", "%s is not for a bench, whose requests are answered once", path).
 			Hint("GET /block/{id}/receipts tells what a block did.").At("path"))
 	}
