@@ -206,5 +206,5 @@ const askPatience = 2 * time.Second
 // noValidator refuses what a validator would have to answer.
 func noValidator() error {
 	return api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator answers").
-		Hint("GET /ready tells what each node lacks; devnet fault validator restart NODE starts one that is down.")
+		Hint("GET /ready shows what each node lacks; devnet fault validator restart NODE starts a stopped one.")
 }

@@ -103,7 +103,7 @@ func (f *Front) rowOf(n Node, answers map[string]model.Ready, best *model.Ready)
 	case !answered && n.Kind == Validator:
 		row.Missing = []string{"it does not answer yet"}
 	case !answered:
-		row.Missing = []string{"no validator tells of it yet"}
+		row.Missing = []string{"no validator reports it yet"}
 	}
 	row.Ready = len(row.Missing) == 0
 	return row, true

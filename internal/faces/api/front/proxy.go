@@ -112,7 +112,7 @@ func unanswered(w http.ResponseWriter, r *http.Request, err error) {
 	var own *api.Error
 	if !errors.As(err, &own) && r.Context().Err() == nil {
 		err = api.Refuse(http.StatusServiceUnavailable, "node_stopped", "the validator that was asked ended before it answered").
-			Hint("Ask again: another one answers. What was sent may have become final; look before you send it anew.")
+			Hint("Ask again: another one answers. A transaction in the request may have become final; check before you send it again.")
 	}
 	api.Answer(w, err)
 }
