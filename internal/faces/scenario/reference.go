@@ -30,7 +30,8 @@ func Reference() string {
 	b.WriteString("### Jobs\n\nThe result of `net.submit_job(…)` and `net.job(id)`. Verbs:\n\n")
 	verbsTo(&b, "job.", jobVerbs)
 	b.WriteString(
-		"### Fields\n\nThe names come from JSON over HTTP, but since replaces from, a reserved word of Starlark. Bytes, hashes and addresses are `bytes`, amounts whole numbers of wei, missing values `None`.\n\n")
+		"### Fields\n\nThe names come from JSON over HTTP, but since replaces from, a reserved word of Starlark. Bytes, hashes and " +
+			"addresses are `bytes`, amounts whole numbers of wei, missing values `None`.\n\n")
 	for _, shown := range []struct {
 		kind  string
 		value any

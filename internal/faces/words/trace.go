@@ -261,7 +261,7 @@ func printFee(w io.Writer, t *model.Trace) {
 	add(f.Tip, "to the proposer: tip")
 	rows = append(rows, [2]string{CBY(f.Total), "paid in all"})
 	if !f.Prepaid.IsZero() {
-		add(f.Prepaid.Sub(f.Total.Min(f.Prepaid)), "refunded of the %s prepaid", CBY(f.Prepaid))
+		add(f.Prepaid.Sub(f.Total.Min(f.Prepaid)), "refunded, of the %s prepaid", CBY(f.Prepaid))
 	}
 	wide := len(slices.MaxFunc(rows, func(a, b [2]string) int { return len(a[0]) - len(b[0]) })[0])
 	for _, row := range rows {

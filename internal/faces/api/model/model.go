@@ -89,7 +89,7 @@ type Block struct {
 // Passed is what the proposer of a block passed over, each uncharged and where it
 // was, unless the hosts of more validators than can be faulty failed over it by then.
 type Passed struct {
-	Timers   []types.TimerID `json:"timers" doc:"Over which its host failed, in the order of their turns."`
+	Timers   []types.TimerID `json:"timers" doc:"Items on which its host failed, in the order of their turns."`
 	Messages []types.Seq     `json:"messages" doc:"The same of deferred messages, by sequence number."`
 	Agents   []Asked         `json:"agents" doc:"The same of gas bidding agents, in the order of asking."`
 	Late     []Late          `json:"late" doc:"Transactions that took too much CPU time at it: what more validators list than can be faulty ends as host_failed (decision C18)."`
@@ -351,7 +351,7 @@ type ReadyNode struct {
 	Kind    string       `json:"kind" enum:"validator,runner"`
 	Ready   bool         `json:"ready" doc:"For a validator elsewhere: whether it is connected with the one that answers."`
 	Height  types.Height `json:"height,omitempty" doc:"The latest final block. Absent before the first, and for a validator elsewhere."`
-	Missing []string     `json:"missing" doc:"Needs of this node that are not met, in words; empty when it is ready."`
+	Missing []string     `json:"missing" doc:"Conditions that this node does not meet, in words; empty when it is ready."`
 }
 
 // Ready is the answer of GET /ready.
