@@ -141,7 +141,7 @@ func duration(text, field string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, Refuse(http.StatusBadRequest, "invalid_duration", "%q is no duration", clip(text)).
+		return 0, Refuse(http.StatusBadRequest, "invalid_duration", "invalid duration %q", clip(text)).
 			Hint("Write it with its unit: 20ms, 1.5s.").At(field)
 	}
 	return d, nil

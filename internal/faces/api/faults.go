@@ -21,7 +21,7 @@ func (s *Server) registerFaults() {
 	serve(s, operation{id: "faults", method: http.MethodGet, path: "/devnet/faults", tag: tagDevnet,
 		summary: "The faults so far, and what each did", response: []model.FaultReceipt{exampleFault}}, s.faults)
 	serve(s, operation{id: "heal", method: http.MethodPost, path: "/devnet/heal", tag: tagDevnet,
-		summary:     "Mend all links; answers the faults so far",
+		summary:     "Remove the faults of all links; returns the faults so far",
 		description: "No partition or bridge, and all links as they are by themselves. Nodes that are down, frozen or misbehave stay so.",
 		response:    []model.FaultReceipt{exampleFault}}, s.heal)
 }

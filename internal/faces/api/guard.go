@@ -141,7 +141,7 @@ func (s *gate) allows(host string) bool {
 // unrouted says what is wrong with a request that no route takes.
 func unrouted(mux *http.ServeMux, r *http.Request) *Error {
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path {
-		return Refuse(http.StatusNotFound, "unknown_path", "nothing is served at %s", clip(r.URL.Path)).Hint("Perhaps %s was meant.", clip(clean))
+		return Refuse(http.StatusNotFound, "unknown_path", "no path %s", clip(r.URL.Path)).Hint("Perhaps %s was meant.", clip(clean))
 	}
 	var others []string
 	for _, method := range methods {
@@ -155,7 +155,7 @@ func unrouted(mux *http.ServeMux, r *http.Request) *Error {
 		return Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s does not take %s", clip(r.URL.Path), r.Method).
 			Hint("Use %s.", strings.Join(others, " or "))
 	}
-	return Refuse(http.StatusNotFound, "unknown_path", "nothing is served at %s", clip(r.URL.Path)).
+	return Refuse(http.StatusNotFound, "unknown_path", "no path %s", clip(r.URL.Path)).
 		Hint("GET /openapi.json lists every path.")
 }
 

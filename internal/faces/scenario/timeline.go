@@ -180,7 +180,7 @@ func (t *Timeline) Lines(name func(string) string) []string {
 		return nil
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.at, b.at) })
-	lines := []string{fmt.Sprintf("the last %d views, by who led them, in seconds of the network:", len(views))}
+	lines := []string{fmt.Sprintf("the last %d views, by leader, in seconds of the network:", len(views))}
 	for _, r := range rows {
 		lines = append(lines, wrapped(fmt.Sprintf("%9.3f  %-9s %-3s ", r.at.Sub(t.began).Seconds(), r.what, r.who), r.text)...)
 	}
