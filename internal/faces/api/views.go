@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -105,6 +106,7 @@ func viewModel(v *views.View, now types.Time, named *namedNodes, address map[str
 			voted[at], m.Nullify = true, append(m.Nullify, at)
 		}
 	}
+	slices.Sort(m.Nullify)
 	return m
 }
 

@@ -172,6 +172,13 @@ func (t *Table) view(at types.Time, e types.Epoch, number types.View) *row {
 	return v
 }
 
+// Pass tells that it is now a time, where nothing happened that told.
+func (t *Table) Pass(now types.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.now = max(t.now, now)
+}
+
 func first(known, at types.Time) types.Time {
 	if known != 0 {
 		return known

@@ -64,6 +64,12 @@ func TestVotesOfAllCertificatesAreSeen(t *testing.T) {
 		text != "nullified after 0.002: no proposal (v0); too few votes: 1 of 3 (v1)" {
 		t.Errorf("%q, %+v", text, two)
 	}
+	table.Tell(at(12), "v0", simplex.Entered{View: 3})
+	table.Pass(at(5012))
+	table.Pass(at(13)) // a clock that was read earlier
+	if told := table.Last(1); told.Views[0].Text(told.Now, " s") != "open for 5.000 s" {
+		t.Errorf("%q", told.Views[0].Text(told.Now, " s"))
+	}
 	table.Forget()
 	if told := table.Between(0, 100); len(told.Views) != 0 || told.Latest != 0 || told.Failed != 0 {
 		t.Errorf("%+v", told)

@@ -83,7 +83,10 @@ func (n *Network) RunnerLetters() map[types.Address]uint64 {
 }
 
 // Views implements api.Backend.
-func (n *Network) Views() *views.Table { return &n.reports.views }
+func (n *Network) Views() *views.Table {
+	n.reports.views.Pass(n.reports.clock.Now())
+	return &n.reports.views
+}
 
 // LogPath implements api.Backend. Where nodes run in processes of their own, who started
 // them keeps what they log.
