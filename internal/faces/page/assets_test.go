@@ -107,6 +107,9 @@ func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
 		if strings.HasSuffix(name, ".js") && strings.Count(text, "\n") != strings.Count(string(bare([]byte(text))), "\n") {
 			t.Errorf("%s is sent with other lines", name)
 		}
+		if rest := regexp.MustCompile(`(?m)^\s*\*.*`).FindString(string(bare([]byte(text)))); strings.HasSuffix(name, ".js") && rest != "" {
+			t.Errorf("%s is sent with a part of a comment: %s", name, rest)
+		}
 	})
 }
 

@@ -1,5 +1,5 @@
 // @ts-check
-// A form for a handler: its arguments where they are known, else its payload; a dry run before it is sent.
+// A form for a handler: its payload, and a dry run before it is sent.
 import { command, get, post, quoted } from './api.js';
 import { bytes, count } from './format.js';
 import { block, busy, choice, copier, facts, field, fill, h } from './kit.js';
@@ -36,31 +36,14 @@ export function handlerForm(actor, handler, open) {
   const strict = Boolean(store.now?.ready?.strict);
   const to = actor.name || actor.address;
   const key = `${actor.address} ${handler.name}`;
-  /** @type {{arg: any, input: any}[]} */
-  const inputs = [];
-  const fields = [];
-  for (const arg of handler.args || []) {
-    const f = field(`${arg.name}${arg.type ? ' ' + arg.type : ''}${arg.required ? '' : ', may be left out'}`, { size: 18 });
-    inputs.push({ arg, input: f.input });
-    fields.push(f.el);
-  }
   const payload = field('payload: JSON, text, or 0x and hexadecimal digits', { rows: 2, cols: 40 });
   payload.input.value = used.get(key) || '';
-  if (!inputs.length) fields.push(payload.el);
   const from = choice('from', ['alice']);
   accounts().then((list) => { if (list.length) fill(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
   const value = field('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
   const answer = h('div', { class: 'answer', 'aria-live': 'polite' });
 
-  const written = () => {
-    if (!inputs.length) return payload.input.value;
-    const out = /** @type {{[name: string]: any}} */ ({});
-    for (const { arg, input } of inputs) {
-      if (input.value === '' && !arg.required) continue;
-      out[arg.name] = asJSON(input.value, arg.type || '');
-    }
-    return JSON.stringify(out);
-  };
+  const written = () => payload.input.value;
   const read = h('button', { type: 'button' }, 'read');
   const dry = h('button', { type: 'button' }, 'dry run');
   const send = h('button', { type: 'button', class: 'primary' }, 'send');
@@ -83,17 +66,7 @@ export function handlerForm(actor, handler, open) {
     return `${handler.name}: ${r.status} in block ${r.height}`;
   }));
   return h('details', { class: 'handler', open }, h('summary', null, h('code', null, handler.name), ' ', h('span', { class: 'dim' }, handler.doc)),
-    h('div', { class: 'orders' }, fields), h('div', { class: 'orders' },
+    h('div', { class: 'orders' }, payload.el), h('div', { class: 'orders' },
       h('span', { class: 'action' }, read, copier(() => command(`actor read ${quoted(to)} ${quoted(handler.name)}${written() ? ' ' + quoted(written()) : ''}`), '$', `copy as command: actor read ${handler.name}`)),
       strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, copier(() => command(`actor call ${quoted(to)} ${quoted(handler.name)}${written() ? ' ' + quoted(written()) : ''} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))]), answer);
-}
-
-/**
- * asJSON is what was written for an argument of a type.
- * @param {string} text
- * @param {string} type
- */
-function asJSON(text, type) {
-  if (/^(str|bytes|Address)/.test(type)) return text;
-  try { return JSON.parse(text); } catch { return text; }
 }

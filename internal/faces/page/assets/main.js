@@ -129,11 +129,7 @@ function words() {
   return [b.ready.strict ? 'live, strict' : 'live', 'good'];
 }
 
-/**
- * @type {any} */ (document.querySelector('.skip')).addEventListener('click', (/**
- * @type {Event}
- */
-e) => {
+/** @type {any} */ (document.querySelector('.skip')).addEventListener('click', (/** @type {Event} */ e) => {
   e.preventDefault(); // what stands behind # is the state
   main.focus();
 });

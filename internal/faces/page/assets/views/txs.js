@@ -80,7 +80,9 @@ async function receiptsOf(height) {
   const key = `${store.turns}.${height}`;
   const had = kept.get(key);
   if (had) return had;
-  const list = (await get(`/block/${height}/receipts`)).reverse();
+  const list = await get(`/block/${height}/receipts`).catch(() => null); // a node may have dropped it meanwhile
+  if (!list) return [];
+  list.reverse();
   kept.set(key, list);
   if (kept.size > 200) kept.delete(/** @type {any} */ (kept.keys().next().value));
   return list;
