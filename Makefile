@@ -1,5 +1,5 @@
-# The two commands that a newcomer needs are `make up` and `make test`. Both
-# see to Python first; nothing else has to be installed beside Go, git and make.
+# The two commands that a newcomer needs are `make up` and `make test`. Both first
+# install Python if it is missing; Go, git and make are the only other needs.
 GO ?= go
 
 # No test is skipped for want of Python here (internal/environment/pyhost/needed).

@@ -29,7 +29,7 @@ func whole[T any](read func(client.Page) ([]T, error)) ([]T, error) {
 }
 
 // errNoProgress is that a network answers the same part of a story again.
-var errNoProgress = errors.New("the network's answer names a next part that is none")
+var errNoProgress = errors.New("the network returned a page that follows no other")
 
 // given is a pointer to a value that was given, and nil for the zero value.
 func given[T comparable](v T) *T {

@@ -53,7 +53,7 @@ func (s *simulated) Unlock() {
 
 // ServeHTTP holds the world while it answers, but for a stream, which does not end.
 func (s *simulated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != "/events" {
+	if !api.Endless(r.URL.Path) {
 		s.Lock()
 		defer s.Unlock()
 	}

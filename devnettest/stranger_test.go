@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAStrangersModule builds and runs what people copy, the examples beside this test
-// and those of README and docs/GO.md, in a module of its own, outside this one.
+// TestAStrangersModule builds and runs the examples that people copy, those of this
+// folder and that of docs/GO.md, in a separate module, outside this one.
 func TestAStrangersModule(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -22,13 +22,11 @@ func TestAStrangersModule(t *testing.T) {
 	put(t, filepath.Join(dir, "counter.py"), text(t, actorFile("counter.py")))
 	examples := text(t, "example_test.go")
 	put(t, filepath.Join(dir, "example_test.go"), strings.Replace(examples, "package devnettest_test", "package shop_test", 1))
-	for page, name := range map[string]string{"README.md": "readme_test.go", "docs/GO.md": "go_test.go"} {
-		blocks := regexp.MustCompile("(?s)\n```go\n(.*?)\n```\n").FindAllStringSubmatch(text(t, filepath.Join(root, page)), -1)
-		if len(blocks) != 1 {
-			t.Fatalf("%s has %d blocks of Go, and this test runs one", page, len(blocks))
-		}
-		put(t, filepath.Join(dir, name), blocks[0][1])
+	blocks := regexp.MustCompile("(?s)\n```go\n(.*?)\n```\n").FindAllStringSubmatch(text(t, filepath.Join(root, "docs/GO.md")), -1)
+	if len(blocks) != 1 {
+		t.Fatalf("docs/GO.md has %d blocks of Go, and this test runs one", len(blocks))
 	}
+	put(t, filepath.Join(dir, "go_test.go"), blocks[0][1])
 	run := exec.CommandContext(t.Context(), "go", "test", "-mod=mod", "-count=1", "./...")
 	run.Dir = dir
 	run.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")

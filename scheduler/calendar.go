@@ -76,3 +76,34 @@ func TierOf(p *params.Params, kv KV, id types.TimerID) (tier string, ok bool) {
 	_, stands, ok := CalendarOf(p, kv).tiers.Find(r.place())
 	return stands.String(), ok
 }
+
+// Tally is what TallyOf counts.
+type Tally struct {
+	Bins    map[string][]uint64 // of ring, epoch and overflow, by height
+	Carry   uint64
+	Arrears uint64
+	Whole   bool // nothing was left out for want of room
+}
+
+// TallyOf counts the pending timers of the heights from one to another in bins of width
+// heights, and those that wait past their height. It reads at most limit timers.
+func TallyOf(p *params.Params, kv KV, from, to, width types.Height, limit int) Tally {
+	t := Tally{Bins: map[string][]uint64{}, Whole: true}
+	tiers := CalendarOf(p, kv).tiers
+	for _, tier := range []calendar.Tier{calendar.Carry, calendar.Arrears, calendar.Ring, calendar.Epoch, calendar.Overflow} {
+		var bins []uint64
+		count := func(h types.Height) { bins[(h-from)/width]++ }
+		switch tier {
+		case calendar.Carry:
+			count = func(types.Height) { t.Carry++ }
+		case calendar.Arrears:
+			count = func(types.Height) { t.Arrears++ }
+		default:
+			bins = make([]uint64, (to-from)/width+1)
+			t.Bins[tier.String()] = bins
+		}
+		read, whole := tiers.Tally(tier, from, to, limit, count)
+		limit, t.Whole = limit-read, t.Whole && whole
+	}
+	return t
+}

@@ -235,7 +235,7 @@ func (n *Node) Thaw(ctx context.Context) error {
 // start: it votes again once the others have gone on.
 func (n *Node) Wipe(ctx context.Context) error {
 	if n.kind != validator {
-		return fmt.Errorf("%s is a runner, which keeps nothing but its key", n.name)
+		return fmt.Errorf("%s is a runner, which keeps only its key", n.name)
 	}
 	return n.order(ctx, false, func() error {
 		if err := testcontainers.TerminateContainer(n.container, testcontainers.StopContext(ctx)); err != nil {

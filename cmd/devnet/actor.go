@@ -29,11 +29,11 @@ func actorCommand() *cli.Command {
 			{Name: "deploy", Usage: "deploy a Python file", ArgsUsage: "FILE",
 				Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --name hb --fund 100",
 				Flags: []cli.Flag{
-					&cli.StringFlag{Name: "name", Usage: "`NAME` that works wherever an address does (else the file's base name)"},
+					&cli.StringFlag{Name: "name", Usage: "`NAME` that works wherever an address does (default: the file's base name)"},
 					&cli.StringFlag{Name: "init", Usage: "`PAYLOAD` of init: JSON or other text, 0x-hex, @FILE, or - for standard input"},
 					&cli.StringFlag{Name: "fund", Value: "0", Usage: "`CBY` to move to the actor"},
 					&cli.BoolFlag{Name: "replace", Usage: "take the name from the actor that has it, which keeps its state, balance and timers"},
-					&cli.BoolFlag{Name: "watch", Usage: "with --replace, each time that the file changes, until Ctrl-C"},
+					&cli.BoolFlag{Name: "watch", Usage: "deploy again each time that the file changes, until Ctrl-C; needs --replace"},
 					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorDeploy},
 			actorCheckCommand(),
@@ -56,7 +56,7 @@ func actorCommand() *cli.Command {
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
 				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorState},
 			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
-				Flags: append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with new lines until Ctrl-C"},
+				Flags: append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new lines until Ctrl-C"},
 					oldestFlag}, reads...), pageFlags...),
 				Action: actorLogs},
 			{Name: "show", Usage: "an actor: owner, code, handlers, balance, timers", ArgsUsage: "ACTOR",
@@ -104,7 +104,7 @@ func deployNamed(c *cli.Context, file string, request model.DeployRequest) error
 		if old, err := n.Actor(c.Context, request.Name); err == nil {
 			before = old.Address.String()
 			if old.Timers.Pending > 0 {
-				before += ", which goes on with " + timers(old.Timers.Pending)
+				before += ", which continues with " + timers(old.Timers.Pending)
 			}
 		}
 	}
@@ -279,7 +279,7 @@ func actorLogs(c *cli.Context) error {
 			cut(w, "later lines", more, len(lines), c)
 		}
 		if len(lines) == 0 {
-			fmt.Fprintf(w, asTyped("It has printed nothing. What failed is in: devnet actor show %s\n"), args[0])
+			fmt.Fprintf(w, asTyped("It has printed nothing. Print its error: devnet actor show %s\n"), args[0])
 		}
 	})
 }

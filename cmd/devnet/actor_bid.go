@@ -17,10 +17,10 @@ import (
 func actorBidCommand() *cli.Command {
 	return &cli.Command{Name: "bid", Usage: "ask an actor's get_gas_bid, without a timer", ArgsUsage: "BIDDER",
 		Description: "Example: devnet actor bid liquidator --late 3 --with last_block_cycle_usage=15000000\n" +
-			"The next block would tell it so: nobody is charged, and nothing is kept.",
+			"It answers as in the next block, but charges no account and keeps nothing.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "for", Usage: "of a timer of this `ACTOR` (else of BIDDER's own)"},
-			&cli.Uint64Flag{Name: "late", Usage: "of a timer that has been due for `N` blocks"},
+			&cli.StringFlag{Name: "for", Usage: "ask for a timer of this `ACTOR` (default: BIDDER's own)"},
+			&cli.Uint64Flag{Name: "late", Usage: "ask for a timer that has been due for `N` blocks"},
 			&cli.StringSliceFlag{Name: "with", Usage: "tell it `NAME=NUMBER` instead: a height, or an amount in wei; may be given again"},
 			jsonFlag, httpFlag, nodeFlag},
 		Action: actorBid}
@@ -43,7 +43,7 @@ func actorBid(c *cli.Context) error {
 		return err
 	}
 	if bid.Status != string(types.StatusOK) || !bid.Answered {
-		return failed("The protocol's own agent bids then, and the story of a timer says so.",
+		return failed("The protocol's own agent bids for such a timer, and its story names the failure.",
 			"%s.get_gas_bid gave no bid%s", args[0], whyNoBid(&bid))
 	}
 	return nil
@@ -53,7 +53,7 @@ func whyNoBid(bid *model.BidTrial) string {
 	if bid.Error != nil {
 		return ": " + bid.Error.Code + ": " + printable(strings.TrimSpace(bid.Error.Message))
 	}
-	return ": what it returned is no TxFeeParams: " + value(bid.Output)
+	return ": it did not return a TxFeeParams: " + value(bid.Output)
 }
 
 // numbersOf reads NAME=NUMBER as a flag has them.
@@ -63,7 +63,7 @@ func numbersOf(flag string, given []string) (map[string]types.Wei, error) {
 		name, number, is := strings.Cut(text, "=")
 		n, whole := new(big.Int).SetString(number, 10)
 		if !is || name == "" || !whole {
-			return nil, usage("Give a name of the context and a whole number, like basefee_cycle=100.", "--%s: %q is no NAME=NUMBER", flag, text)
+			return nil, usage("Give a name of the context and a whole number, like basefee_cycle=100.", "--%s: %q is not NAME=NUMBER", flag, text)
 		}
 		wei, fits := types.WeiFromBig(n)
 		if !fits {
@@ -95,7 +95,7 @@ func printBid(w io.Writer, bid *model.BidTrial, changed map[string]types.Wei) {
 	}
 	turn := "takes part in block " + height(bid.Height)
 	if bid.PricedOut {
-		turn = "waits: the max fee is below what a turn costs in block " + height(bid.Height)
+		turn = "waits: the max fee is below the price of a turn in block " + height(bid.Height)
 	}
 	price := bid.BaseFeeCycle.Add(bid.BaseFeeLaneTimer).Add(bid.TipPerCycle)
 	facts(w, "answer", answered(bid), "fire", fmt.Sprintf("%s a cycle, %s of it tip", weis(price), weis(bid.TipPerCycle)),

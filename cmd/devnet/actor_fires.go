@@ -15,9 +15,9 @@ const lastFires = 20
 
 // moreFires is how many fires like its last ones an actor's balance pays.
 type moreFires struct {
-	Of     int       `json:"of" doc:"So many of the last fires."`
+	Of     int       `json:"of" doc:"Number of the last fires counted."`
 	Fee    types.Wei `json:"fee" doc:"The mean of theirs."`
-	Before types.Wei `json:"charged_before" doc:"Of the last: what its payer had to hold, for all of its limits."`
+	Before types.Wei `json:"charged_before" doc:"Amount that the payer of the last one had to hold, for all of its limits."`
 	More   types.Wei `json:"more"`
 }
 

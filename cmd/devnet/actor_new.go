@@ -46,7 +46,7 @@ func actorNew(c *cli.Context) error {
 	name, style := args[0], c.String("style")
 	if !newActorName.MatchString(name) || strings.HasPrefix(name, "test_") {
 		return usage("Give at most 31 lower-case letters, digits and underscores, like price_feed.",
-			"NAME: %q is no name of an actor's file", name)
+			"NAME: invalid name %q of an actor's file", name)
 	}
 	if style != actorStyles[0] && style != actorStyles[1] {
 		return usage("The styles are "+strings.Join(actorStyles, " and ")+".", "--style: there is no style %q", style)

@@ -39,7 +39,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		at := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(word) })
 		if at < 0 {
 			if strings.HasPrefix(word, "-") {
-				return nil, usage(fmt.Sprintf("Flags stand behind the command: see %s --help.", path), "%s has no flag %s", path, word)
+				return nil, usage(fmt.Sprintf("Put flags after the command: see %s --help.", path), "%s has no flag %s", path, word)
 			}
 			return nil, usage(near(word, names(commands), path), "%s has no command %q", path, word)
 		}

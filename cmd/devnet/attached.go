@@ -27,7 +27,7 @@ const (
 )
 
 // errAbandoned is why a context ended: standard input did.
-var errAbandoned = errors.New("who started it is gone")
+var errAbandoned = errors.New("the process that started this node ended")
 
 // abandoned reports whether a node ends since whoever it was attached to is gone: nobody
 // waits for its jobs.

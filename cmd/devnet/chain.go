@@ -255,8 +255,8 @@ func paramsCommand() *cli.Command {
 		}, {
 			Name: "set", Usage: "give a parameter a value from a height on", ArgsUsage: "KEY VALUE",
 			Description: "Example: devnet params set cip3.min_basefee 10 --at 500",
-			Flags: []cli.Flag{&cli.Uint64Flag{Name: "at", Usage: "from height `H` on; else the next block's or, where its class is epoch, the " +
-				"next epoch's first"},
+			Flags: []cli.Flag{&cli.Uint64Flag{Name: "at", Usage: "apply it from height `H` on (default: the next block, or the next epoch's " +
+				"first block if its class is epoch)"},
 				jsonFlag, httpFlag},
 			Action: paramsSet,
 		}},

@@ -66,7 +66,7 @@ func check(c *cli.Context) error {
 			}
 		}
 		if len(report.Remedy) > 0 {
-			fmt.Fprintln(w, "To mend it, type:")
+			fmt.Fprintln(w, "To fix it, type:")
 		}
 		for _, command := range report.Remedy {
 			fmt.Fprintf(w, "  %s\n", command)

@@ -16,8 +16,7 @@ var (
 	file    = regexp.MustCompile(`fixtures/[a-z_/*.]+`)
 )
 
-// Every command that the README and any help shows is one: its words are known,
-// and the files that it names are there.
+// README, RUNNING and all help show only commands that exist, with files that exist.
 func TestEveryCommandShownIsOne(t *testing.T) {
 	help := func(words ...string) string {
 		t.Helper()
@@ -45,12 +44,14 @@ func TestEveryCommandShownIsOne(t *testing.T) {
 			}
 		}
 	}
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range typed.FindAllStringSubmatch(string(readme), -1) {
-		is("README.md", m[1])
+	for _, page := range []string{"README.md", "docs/RUNNING.md"} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range typed.FindAllStringSubmatch(string(text), -1) {
+			is(page, m[1])
+		}
 	}
 	var visit func(path []string)
 	visit = func(at []string) {

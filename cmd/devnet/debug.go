@@ -15,10 +15,10 @@ import (
 
 func debugCommand() *cli.Command {
 	return &cli.Command{
-		Name: "debug", Usage: "an execution once more, under pdb, on this terminal", ArgsUsage: "HASH",
-		Description: "Example: devnet debug 0x2f370e4d\nHASH is a transaction's or message's, or a timer's ID; it may be shortened. The code " +
-			"of the actors that took part runs on this machine, unmetered, held by no wall but its interpreter's; what they ask of the chain is " +
-			"answered as it was then. Nothing on the chain changes.",
+		Name: "debug", Usage: "run an execution again under pdb", ArgsUsage: "HASH",
+		Description: "Example: devnet debug 0x2f370e4d\nHASH is a transaction's hash, a message's hash or a timer's ID; its first digits are " +
+			"enough. The actors that took part run on this machine, unmetered, held only by the limits of their interpreter. Its code sees the " +
+			"chain as it was at that execution. Nothing on the chain changes.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs it (default: the python3 on PATH)"},
 			httpFlag, nodeFlag},

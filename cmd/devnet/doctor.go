@@ -40,7 +40,7 @@ type finding struct {
 
 func doctorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "what this machine has for a devnet, and what is missing",
+		Name: "doctor", Usage: "check whether this machine can run a devnet",
 		Description: "Example: devnet doctor\nExit code 1 when something is missing.",
 		Flags: []cli.Flag{jsonFlag,
 			&cli.StringFlag{Name: "http", Value: defaultHTTP, Usage: "`ADDRESS` that up would listen at"},
@@ -153,7 +153,7 @@ func wall(pool *pyhost.Pool) finding {
 		switch {
 		case a.Name == pyhost.Compute && a.End == pyhost.Allowed:
 		case a.Name == pyhost.Compute:
-			f.Is, f.Do = "programs cannot compute behind it", "Try another Python of 3.11 or later."
+			f.Is, f.Do = "programs cannot compute within it", "Try another Python of 3.11 or later."
 			return f
 		case a.End == pyhost.Allowed:
 			allowed = append(allowed, a.Name)
@@ -222,19 +222,19 @@ func port(address, dir string) finding {
 		_ = l.Close()
 		return finding{What: "http", OK: true, Is: address + " is free"}
 	case homeHTTP(dir) == reachable(address):
-		return finding{What: "http", OK: true, Is: fmt.Sprintf("%s is this devnet's: the one of %s is up", address, dir)}
+		return finding{What: "http", OK: true, Is: fmt.Sprintf("%s belongs to the devnet that runs on %s", address, dir)}
 	case errors.Is(err, syscall.EADDRINUSE):
 		return finding{What: "http", Is: address + " is taken: another process listens there",
 			Do: "Stop that one (a devnet by: devnet down --home DIR), or start with --http 127.0.0.1:0 for any free port."}
 	}
-	return finding{What: "http", Is: fmt.Sprintf("%s cannot be listened at: %v", address, cause(err)),
+	return finding{What: "http", Is: fmt.Sprintf("cannot listen on %s: %v", address, cause(err)),
 		Do: "Give an address of this machine, or --http 127.0.0.1:0 for any free port."}
 }
 
 // listenable refuses what is no address to listen at.
 func listenable(address string) error {
 	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
-		return usage("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: %q is no address: %v", address, cause(err))
+		return usage("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: invalid address %q: %v", address, cause(err))
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestDoctorKnowsThePortOfItsOwnDevnet(t *testing.T) {
 	if err := writeRunFile(dir, runFile{HTTP: address, PID: os.Getpid(), ChainID: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if f := port(address, dir); !f.OK || f.Do != "" || !strings.Contains(f.Is, "is this devnet's") {
+	if f := port(address, dir); !f.OK || f.Do != "" || !strings.Contains(f.Is, "belongs to the devnet") {
 		t.Errorf("its own port: %+v", f)
 	}
 	if f := port(address, t.TempDir()); f.OK {

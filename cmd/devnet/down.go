@@ -79,7 +79,7 @@ func downContainers(c *cli.Context) error {
 	}
 	folders, err := container.Reap(c.Context)
 	if err != nil {
-		return failed("docker ps --all --filter label=devnet.carrier shows what is there.", "not all could be removed: %v", err)
+		return failed("List them with: docker ps --all --filter label=devnet.carrier", "not all could be removed: %v", err)
 	}
 	if folders == nil {
 		folders = []string{}

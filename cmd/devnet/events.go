@@ -26,14 +26,14 @@ var eventKinds = []string{model.EventBlock, model.EventTx, model.EventTimer, mod
 
 func eventsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "events", Usage: "what final blocks did: transactions, timers, lines, jobs, presence, runners, faults",
+		Name: "events", Usage: "list the events of final blocks: transactions, timers, lines, jobs, presence, runners, faults",
 		Description: "Example: devnet events --actor heartbeat --type timer,log -f",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "actor", Usage: "only what is about this `ACCOUNT` or actor, by address or name"},
 			&cli.StringFlag{Name: "type",
-				Usage: "only these `KINDS`, separated by commas: " + strings.Join(eventKinds, ", ") + " (else all but block)"},
-			&cli.Uint64Flag{Name: "from", Usage: fmt.Sprintf("from height `H` on; else of the last %d blocks", shownEventBlocks)},
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with what comes until Ctrl-C"},
+				Usage: "only these `KINDS`, separated by commas: " + strings.Join(eventKinds, ", ") + " (default: all but block)"},
+			&cli.Uint64Flag{Name: "from", Usage: fmt.Sprintf("start at height `H` (default: the last %d blocks)", shownEventBlocks)},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new events until Ctrl-C"},
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each: id, type, data with the names of the HTTP API"}, httpFlag},
 		Action: events,
 	}

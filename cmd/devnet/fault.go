@@ -123,10 +123,10 @@ var faultWords = map[fault.Argument]faultWord{
 		return nil
 	}},
 	fault.Rejoining: {names: []string{"BLOCKS"},
-		flags: []cli.Flag{&cli.BoolFlag{Name: "new-identity", Usage: "under another key, which is registered then"}},
+		flags: []cli.Flag{&cli.BoolFlag{Name: "new-identity", Usage: "start it under another key, and register that key"}},
 		set: func(r *model.FaultRequest, w []string) (err error) {
 			if r.AfterBlocks, err = strconv.ParseUint(w[0], 10, 32); err != nil {
-				return fmt.Errorf("%.40q is no number of blocks", w[0])
+				return fmt.Errorf("invalid number of blocks %.40q", w[0])
 			}
 			return nil
 		}, read: func(c *cli.Context, r *model.FaultRequest) { r.NewIdentity = c.Bool("new-identity") }},
@@ -162,12 +162,12 @@ var faultWords = map[fault.Argument]faultWord{
 	}},
 	fault.Properties: {flags: []cli.Flag{
 		&cli.DurationFlag{Name: "latency", Usage: "each packet takes `TIME` longer"},
-		&cli.DurationFlag{Name: "jitter", Usage: "and up to `TIME` more"},
+		&cli.DurationFlag{Name: "jitter", Usage: "delay each packet by up to `TIME` more"},
 		&cli.Float64Flag{Name: "loss", Usage: "lose this `PART` of the packets, 0 to 1"},
 		&cli.Float64Flag{Name: "duplicate", Usage: "send this `PART` twice"},
-		&cli.Float64Flag{Name: "reorder", Usage: "let this `PART` be overtaken"},
+		&cli.Float64Flag{Name: "reorder", Usage: "deliver this `PART` out of order"},
 		&cli.Int64Flag{Name: "bandwidth", Usage: "at most `BYTES` a second"},
-		&cli.BoolFlag{Name: "one-way", Usage: "from the first to the second only"},
+		&cli.BoolFlag{Name: "one-way", Usage: "affect only packets from the first to the second"},
 	}, read: func(c *cli.Context, r *model.FaultRequest) {
 		r.Latency, r.Jitter = span(c.Duration("latency")), span(c.Duration("jitter"))
 		r.Loss, r.Duplicate, r.Reorder = c.Float64("loss"), c.Float64("duplicate"), c.Float64("reorder")
@@ -282,7 +282,7 @@ func faultTable(w io.Writer, all []model.FaultReceipt) {
 }
 
 func healCommand() *cli.Command {
-	return &cli.Command{Name: "heal", Usage: "mend all links; nodes that are down, frozen or misbehave stay so",
+	return &cli.Command{Name: "heal", Usage: "remove the faults of all links; nodes stay down, frozen or misbehaving",
 		Description: "Example: devnet heal", Flags: []cli.Flag{jsonFlag, httpFlag},
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c); err != nil {

@@ -31,17 +31,18 @@ const maxPort = 65535 - box.MaxValidators
 
 func initCommand() *cli.Command {
 	return &cli.Command{
-		Name: "init", Usage: "make a network whose nodes run in processes of their own: genesis, keys, settings",
+		Name: "init", Usage: "write genesis, keys and settings of a network with one process per node",
 		Description: "Example: devnet init --out net --validators 4 --runners 4\n" +
 			"devnet node validator --config net/v0.toml runs one of them, devnet node runner --config\n" +
 			"net/r0.toml another. With --format compose, docker-compose up in that folder runs all; with\n" +
 			"--format kubernetes, kubectl apply --server-side of its kubernetes.yaml.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "`DIR` for the files, new or empty"},
-			&cli.StringFlag{Name: "format", Value: hosts.Processes, Usage: "where nodes run, `KIND` " + alternatives(hosts.Formats)},
+			&cli.StringFlag{Name: "format", Value: hosts.Processes, Usage: "kind of files to write, by where the nodes run: `KIND` " +
+				alternatives(hosts.Formats)},
 			&cli.IntFlag{Name: "port", Value: hosts.Port, Usage: "`PORT` of v0 on this machine; the other validators have the next ones"},
-			&cli.StringSliceFlag{Name: "host", Usage: fmt.Sprintf("`NAME=HOST` of a validator with a machine of its own, or NAME=HOST:PORT, else "+
-				"port %d; may be given again", hosts.Port)},
+			&cli.StringSliceFlag{Name: "host", Usage: fmt.Sprintf("put the validator of `NAME=HOST` or NAME=HOST:PORT on a separate machine "+
+				"(default port: %d); may be given again", hosts.Port)},
 			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the containers' image"},
 			&cli.StringFlag{Name: "namespace", Value: hosts.Namespace, Usage: "`NAME` of the namespace, with --format kubernetes"},
 			&cli.StringFlag{Name: "python", DefaultText: "this machine's; in containers none",
@@ -136,9 +137,9 @@ func (m *initMade) tell(w io.Writer, plan hosts.Plan) {
 	}
 	if len(plan.Hosts) > 0 {
 		fmt.Fprintf(w, "\nEach node needs genesis.cbor, its NAME.toml and its NAME.key on its machine, and there UDP and TCP of its port.\n"+
-			"Its API signs for the named accounts: let nobody reach it who may not drive the network.\n")
+			"Its API signs for the named accounts: any client that reaches it drives the network, so keep others out.\n")
 	}
-	fmt.Fprintf(w, "\nEach validator runs in a terminal of its own, and then each runner:\n  %s node validator --config %s\n", self,
+	fmt.Fprintf(w, "\nStart each validator in a separate terminal, then each runner:\n  %s node validator --config %s\n", self,
 		filepath.Join(m.Out, m.Validators[0]+".toml"))
 	if len(m.Runners) > 0 {
 		fmt.Fprintf(w, "  %s node runner --config %s\n", self, filepath.Join(m.Out, m.Runners[0]+".toml"))
@@ -216,7 +217,7 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 		return p, usage("", "--port: %d is not between 1 and %d", p.Port, maxPort)
 	}
 	if p.Image == "" || strings.ContainsFunc(p.Image, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' || r == '$' }) {
-		return p, usage("", "--image: %q is no name of an image", p.Image)
+		return p, usage("", "--image: invalid image name %q", p.Image)
 	}
 	if err := checkNamespace(c, p); err != nil {
 		return p, err
@@ -257,7 +258,7 @@ func hostsOf(given []string) (map[string]string, error) {
 	for _, text := range given {
 		name, at, is := strings.Cut(text, "=")
 		if !is || name == "" || at == "" {
-			return nil, usage("Give a validator and its machine, like v0=v0.example.org.", "--host: %s is no NAME=HOST", strconv.Quote(text))
+			return nil, usage("Give a validator and its machine, like v0=v0.example.org.", "--host: %s is not NAME=HOST", strconv.Quote(text))
 		}
 		if _, twice := all[name]; twice {
 			return nil, usage("", "--host: %s is given twice", name)
@@ -276,7 +277,7 @@ func seedOf(c *cli.Context, p *hosts.Plan) error {
 	case p.Chain.Strict && c.IsSet("seed"):
 		return usage("Leave one of them out.", "--strict has no named accounts, whose keys --seed is for")
 	case p.Chain.Strict && len(p.Funds) == 0:
-		return usage("Fund an address of a key of your own.", "--strict has no named accounts: --account ADDRESS is missing")
+		return usage("Fund an address whose key you have.", "--strict has no named accounts: --account ADDRESS is missing")
 	case p.Chain.Strict:
 		return nil
 	}
@@ -294,7 +295,7 @@ func paramsOf(given []string) (map[string]string, error) {
 	for _, text := range given {
 		key, value, is := strings.Cut(text, "=")
 		if !is || key == "" {
-			return nil, usage("Give a key and a value, like "+policyKey+"=fifo.", "--param: %s is no KEY=VALUE", strconv.Quote(text))
+			return nil, usage("Give a key and a value, like "+policyKey+"=fifo.", "--param: %s is not KEY=VALUE", strconv.Quote(text))
 		}
 		if _, twice := all[key]; twice {
 			return nil, usage("", "--param: %s is given twice", key)

@@ -13,7 +13,7 @@ import (
 func jobCommand() *cli.Command {
 	reads := []cli.Flag{jsonFlag, httpFlag, nodeFlag}
 	return &cli.Command{
-		Name: "job", Usage: "work that runners do outside of the chain",
+		Name: "job", Usage: "submit work to runners, outside the chain, and read its results",
 		Description: "Example: devnet job submit --kind custom --executor echo --params hello --wait",
 		Subcommands: []*cli.Command{
 			jobSubmitCommand(),
@@ -45,8 +45,9 @@ func jobCommand() *cli.Command {
 					return shownJob(c, j, err)
 				}},
 			{Name: "answer", Usage: "give the result of a job of the executor manual", ArgsUsage: "ID RESULT",
-				Description: "Example: devnet job answer 0x2f370e1a 42\nRESULT is 0x-hex, or text; @FILE is what a file holds, - what standard input " +
-					"does, and @@ a text that begins with @. It goes to each of the devnet's runners that has the job.",
+				Description: "Example: devnet job answer 0x2f370e1a 42\nRESULT is 0x-hex, or text; " +
+					"@FILE reads a file, - standard input, and @@ begins a text with @. " +
+					"It goes to each of the devnet's runners that has the job.",
 				Flags: []cli.Flag{jsonFlag, httpFlag},
 				Action: func(c *cli.Context) error {
 					args, err := arguments(c, "ID", "RESULT")
@@ -60,7 +61,7 @@ func jobCommand() *cli.Command {
 					j, err := network(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: result})
 					return shownJob(c, j, err)
 				}},
-			{Name: "progress", Usage: "say how far a job of the executor manual is", ArgsUsage: "ID PERCENT",
+			{Name: "progress", Usage: "report the progress of a job of the executor manual", ArgsUsage: "ID PERCENT",
 				Description: "Example: devnet job progress 0x2f370e1a 40 --detail \"half of the pages\"\nPERCENT is 1 to 100, and more than before. " +
 					"Each of the devnet's runners that has the job tells it to its validator.",
 				Flags:  []cli.Flag{&cli.StringFlag{Name: "detail", Usage: "say `WORDS` with it"}, jsonFlag, httpFlag},
@@ -190,5 +191,5 @@ func endedJob(c *cli.Context, j *model.Job) error {
 	if !c.Bool("json") {
 		printRefusals(c, j)
 	}
-	return failed("devnet job show "+short(j.ID.String())+" tells its story.", "job %s failed: %s", j.ID, j.Error.Code)
+	return failed("devnet job show "+short(j.ID.String())+" shows the events of the job.", "job %s failed: %s", j.ID, j.Error.Code)
 }

@@ -14,9 +14,8 @@ func jobSubmitCommand() *cli.Command {
 		Name: "submit", Usage: "submit a job, and print it once its submission is final",
 		Description: "Example: devnet job submit --kind custom --executor echo --params hello --wait\n" +
 			"Example: devnet job submit --kind llm --model offline --prompt 'Say hello.' --runners 3 --mode deterministic\n" +
-			"B is text, or 0x and hexadecimal digits; @FILE is what a file holds, - what standard input does, and @@ a text that begins " +
-			"with @. Amounts are in CBY: max-price and tip are paid into escrow, and what is not used returns. Exit code 1 when the job " +
-			"fails with --wait.",
+			"B is text, or 0x and hexadecimal digits; @FILE reads a file, - standard input, and @@ begins a text with @. " +
+			"Amounts are in CBY: max-price and tip are held in escrow, and the unused part is refunded. Exit code 1 when the job fails with --wait.",
 		Flags:  append(append([]cli.Flag{}, jobFlags...), jsonFlag, httpFlag),
 		Action: jobSubmit,
 	}
@@ -28,13 +27,13 @@ var jobFlags = []cli.Flag{
 	fromFlag,
 	&cli.BoolFlag{Name: "wait", Usage: "wait until the job ended, and its actor was called back"},
 	&cli.Uint64Flag{Name: "runners", Value: 1, Usage: "a committee of `N`"},
-	&cli.StringFlag{Name: "mode", Value: "none", Usage: "how results are judged: `MODE` is none, majority_vote, structured_match, " +
-		"deterministic or semantic_similarity; economic_bond is refused: no draft says what the bond is"},
+	&cli.StringFlag{Name: "mode", Value: "none", Usage: "`MODE` by which results are judged: none, majority_vote, structured_match, " +
+		"deterministic or semantic_similarity; economic_bond is refused, since the drafts do not define the bond"},
 	&cli.Uint64Flag{Name: "threshold", DefaultText: "two thirds, rounded up", Usage: "`N` results have to agree"},
-	&cli.StringFlag{Name: "field", Usage: "of majority_vote: compare what `POINTER` leads to"},
-	&cli.StringSliceFlag{Name: "check", Usage: "of structured_match, may be repeated: `JSON` like {\"Equal\": [\"/price\"]}, " +
-		"with Schema, Equal, Tolerance or Range"},
-	&cli.Uint64Flag{Name: "timeout-blocks", DefaultText: "30 s of blocks, at least 12", Usage: "draw anew after `N` blocks"},
+	&cli.StringFlag{Name: "field", Usage: "majority_vote: compare the value at `POINTER`"},
+	&cli.StringSliceFlag{Name: "check", Usage: "structured_match, may be repeated: `JSON` like {\"Equal\": [\"/price\"]}, with Schema, " +
+		"Equal, Tolerance or Range"},
+	&cli.Uint64Flag{Name: "timeout-blocks", DefaultText: "30 s of blocks, at least 12", Usage: "draw again after `N` blocks"},
 	&cli.StringFlag{Name: "max-price", Value: "1", Usage: "at most `CBY` for the committee's work"},
 	&cli.StringFlag{Name: "tip", Value: "0", Usage: "`CBY` to the winner"},
 	&cli.StringFlag{Name: "callback", Usage: "tell `ACTOR.HANDLER` the result"},
@@ -48,8 +47,8 @@ var jobFlags = []cli.Flag{
 	&cli.Uint64Flag{Name: "max-output-tokens", Value: model.JobMaxOutputTokens, Usage: "an answer has at most `N` tokens"},
 	&cli.DurationFlag{Name: "max-wall-time", Value: model.JobMaxWallTime, Usage: "the work takes at most `TIME`, in whole seconds"},
 	&cli.Uint64Flag{Name: "max-memory-mb", Value: model.JobMaxMemoryMB, Usage: "the work has at most `N` MiB"},
-	&cli.Uint64Flag{Name: "max-retries", Value: model.JobMaxRetries, Usage: "draw anew at most `N` times"},
-	&cli.Uint64Flag{Name: "expected-ms", Value: model.JobExpectedMS, Usage: "its price is reckoned by `N` milliseconds of work"},
+	&cli.Uint64Flag{Name: "max-retries", Value: model.JobMaxRetries, Usage: "draw again at most `N` times"},
+	&cli.Uint64Flag{Name: "expected-ms", Value: model.JobExpectedMS, Usage: "`N` milliseconds of work, from which the price is computed"},
 
 	&cli.StringFlag{Name: "executor", Usage: "custom: the executor `NAME`, like echo, sha256 or manual"},
 	&cli.StringFlag{Name: "params", Usage: "custom: `B` for the executor"},
@@ -210,7 +209,7 @@ func (f *flags) json(name, text, example string) json.RawMessage {
 		return nil
 	}
 	if !json.Valid([]byte(text)) && f.err == nil {
-		f.err = usage("Quote it for the shell: '"+example+"'.", "--%s: %.80q is no JSON", name, text)
+		f.err = usage("Quote it for the shell: '"+example+"'.", "--%s: %.80q is not JSON", name, text)
 	}
 	return json.RawMessage(text)
 }

@@ -22,11 +22,11 @@ const followEvery = 200 * time.Millisecond
 
 func logsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "logs", Usage: "what the nodes log; with -f also what they will", ArgsUsage: "[NODE]",
-		Description: "Example: devnet logs v0 -f\nWhat actors print is in: devnet actor logs NAME",
+		Name: "logs", Usage: "print the nodes' logs; -f follows them", ArgsUsage: "[NODE]",
+		Description: "Example: devnet logs v0 -f\nFor lines that actors print: devnet actor logs NAME",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of the network"},
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with new lines until Ctrl-C"},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new lines until Ctrl-C"},
 		},
 		Action: logs,
 	}

@@ -19,7 +19,7 @@ const defaultHTTP = "127.0.0.1:4000"
 const defaultHome = ".devnet"
 
 var httpFlag = &cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"},
-	Usage: "`ADDRESS` of the network (else the .devnet home here, else " + defaultHTTP + ")"}
+	Usage: "`ADDRESS` of the network (default: that of the .devnet home here, or " + defaultHTTP + ")"}
 
 var nodeFlag = &cli.StringFlag{Name: "node", Usage: "read `NODE`'s state instead of the highest final one"}
 

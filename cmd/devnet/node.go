@@ -38,16 +38,16 @@ const (
 
 func nodeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "node", Usage: "one node in a process of its own", Description: "Example: devnet node runner --config r9.toml",
+		Name: "node", Usage: "run one node of a network in this process", Description: "Example: devnet node runner --config r9.toml",
 		Subcommands: []*cli.Command{nodeValidatorCommand(), nodeHealthCommand(), nodeSeededCommand(), {
 			Name: "runner", Usage: "a runner that joins a devnet; Ctrl-C ends it when its jobs are done, a second one at once",
 			Description: "Example: devnet node runner --config r9.toml\n" +
 				"The file has name, key or key_file, api (the devnet's URL), max_concurrent_jobs, and a table for each\n" +
-				"kind of job: docs/RUNNERS.md tells all of it. The runner has to be registered: devnet runner join.\n" +
+				"kind of job, described in docs/RUNNERS.md. The runner has to be registered: devnet runner join.\n" +
 				"SIGHUP makes it read the tables of its jobs again, and say to its validators what it offers since.",
 			Flags: append([]cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 				&cli.StringFlag{Name: "owner", Value: "alice", Usage: "devnet `ACCOUNT` that is to register it: the runner signs for that account"},
-				&cli.BoolFlag{Name: "wait", Usage: "where its devnet does not answer, wait until it does"}, attachedFlag}, watchFlags()...),
+				&cli.BoolFlag{Name: "wait", Usage: "wait until its devnet answers, if it does not yet"}, attachedFlag}, watchFlags()...),
 			Action: nodeRunner,
 		}},
 	}
@@ -148,7 +148,7 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 			}
 			again = err == nil
 		case <-retired:
-			fmt.Fprintf(c.App.Writer, "It has left the registry, for ever: it ends when its jobs are over.\n")
+			fmt.Fprintf(c.App.Writer, "It has left the registry for good: it ends when its jobs are over.\n")
 			leaveInTime(r, true)
 		case <-c.Context.Done():
 			fmt.Fprintf(c.App.Writer, "Leaving: no new jobs are taken. Ctrl-C ends it at once.\n")

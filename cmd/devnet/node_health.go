@@ -23,15 +23,16 @@ const healthPatience = 5 * time.Second
 
 func nodeHealthCommand() *cli.Command {
 	return &cli.Command{
-		Name: "health", Usage: "whether a node does its work: exit code 0 or 1, and one line; for containers",
+		Name: "health", Usage: "check whether a node does its work: one line, and exit code 0 or 1; for containers",
 		Description: "Example: devnet node health --config net/v0.toml\n" +
 			"A validator is healthy when it has what it needs itself, whether others lack something or not; a runner\n" +
 			"when its validators see it. With --http, of a validator or of a whole network, which is healthy when\n" +
-			"all of it is ready. While somebody has paused the network it is healthy.",
+			"all of it is ready. A network that was paused on purpose is healthy.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with the settings of the node, as TOML"},
 			&cli.StringFlag{Name: "http", Usage: "`ADDRESS` of a validator or a network, instead"},
-			&cli.BoolFlag{Name: "alone", Usage: "of a validator: that it answers is enough, as where others find it once it is healthy"},
+			&cli.BoolFlag{Name: "alone", Usage: "accept a validator as soon as it answers, as in containers whose names resolve only once they " +
+				"are healthy"},
 			jsonFlag,
 		},
 		Action: nodeHealth,
@@ -55,7 +56,7 @@ func nodeHealth(c *cli.Context) error {
 	path, address := c.String("config"), c.String("http")
 	if (path == "") == (address == "") {
 		return usage("Give the file that the node was started with, or the address at which it answers.",
-			"one of --config FILE and --http ADDRESS is wanted")
+			"give either --config FILE or --http ADDRESS")
 	}
 	ctx, cancel := context.WithTimeout(c.Context, healthPatience)
 	defer cancel()

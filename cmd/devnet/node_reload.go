@@ -124,6 +124,6 @@ func (r *reloading) tell(c *cli.Context) {
 	for _, name := range removed {
 		words = append(words, "-"+name)
 	}
-	fmt.Fprintf(c.App.Writer, "The settings are read again. The runner tells its validators: %s\n"+
+	fmt.Fprintf(c.App.Writer, "The settings are read again. The runner notifies its validators: %s\n"+
 		"Draws follow the registry, which has not changed.\n", printable(strings.Join(words, " ")))
 }

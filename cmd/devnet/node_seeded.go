@@ -19,7 +19,7 @@ var seededAt = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 func nodeSeededCommand() *cli.Command {
 	return &cli.Command{
-		Name: "seeded", Usage: "a node of a network whose keys all follow from a seed, as compose.yaml has them; for containers",
+		Name: "seeded", Usage: "run a node whose network has keys made from a seed, as in compose.yaml; for containers",
 		Description: "Example: devnet node seeded --name v0 --seed 1\n" +
 			"Nodes are reached by their names, at port 4000. Each makes genesis, settings and keys for itself at its\n" +
 			"first start, and all of them the same, so that they have to be told the same.",
@@ -28,7 +28,7 @@ func nodeSeededCommand() *cli.Command {
 			&cli.StringFlag{Name: "dir", Value: "net", Usage: "`DIR` for the files and the home"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` from which all keys are made"},
 			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
-			&cli.BoolFlag{Name: "wait", Usage: "a runner waits for its devnet: always so", Value: true, Hidden: true},
+			&cli.BoolFlag{Name: "wait", Usage: "a runner waits for its devnet (always)", Value: true, Hidden: true},
 			attachedFlag,
 		}, append(chainFlags(), watchFlags()...)...),
 		Action: nodeSeeded,

@@ -22,7 +22,7 @@ func nodeValidatorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "validator", Usage: "a validator of a network that devnet init made; Ctrl-C stops it, and its state stays in its home",
 		Description: "Example: devnet node validator --config net/v0.toml\n" +
-			"The file has name, key or key_file, genesis, home, listen, http, and where they are wanted hosts, seed,\n" +
+			"The file has name, key or key_file, genesis, home, listen, http, and optionally hosts, seed,\n" +
 			"python, durability, history, supervision, signs_for and names. It logs to standard error.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
@@ -66,7 +66,7 @@ func validatorOf(c *cli.Context, path string) error {
 	listener, err := net.Listen("tcp", set.HTTP)
 	if err != nil {
 		return noStart("Stop what listens there, or change http in "+path+".",
-			"the HTTP address %s cannot be listened at: %v", set.HTTP, cause(err))
+			"cannot listen on the HTTP address %s: %v", set.HTTP, cause(err))
 	}
 	config := set.Config
 	config.Version, config.Log = version, slog.New(slog.NewTextHandler(c.App.ErrWriter, nil))
@@ -151,7 +151,7 @@ func (v *loneValidator) watch(ctx context.Context) error {
 		}
 		node := v.network.List()[0]
 		if failure := node.Failure(); failure != nil {
-			return failed("Start it again when that is mended; it goes on from its home.", "%s stopped by itself: %v", node.Name, failure)
+			return failed("Fix that, then start it again: it continues from its home.", "%s stopped by itself: %v", node.Name, failure)
 		}
 		if shown := v.network.Nodes()[0]; !ready && len(shown.Missing) == 0 {
 			ready = true

@@ -18,7 +18,7 @@ import (
 const maxPayloadBytes = 8 << 20
 
 // payloadHelp says how payloads are given.
-const payloadHelp = "PAYLOAD is 0x-hex, or text; @FILE is what a file holds, - what standard input does, and @@ a text\nthat begins with @."
+const payloadHelp = "PAYLOAD is 0x-hex, or text; @FILE reads a file, - standard input, and @@ begins a text with @."
 
 // fileHint is said where a payload names a file that cannot be read.
 const fileHint = "@FILE names a file; a text that begins with @ has another before it: @@."
@@ -42,7 +42,7 @@ func payloadOf(c *cli.Context, what, text string) (string, error) {
 	return text, nil
 }
 
-var resolveFlag = &cli.BoolFlag{Name: "resolve", Usage: "put addresses in the place of @alice or @NAME of an actor, within the payload"}
+var resolveFlag = &cli.BoolFlag{Name: "resolve", Usage: "replace @alice or @NAME of an actor in the payload by its address"}
 
 // aName is a name within a payload, behind what is no part of a word before it.
 var aName = regexp.MustCompile(`(^|[^\w@.])@([A-Za-z_][\w-]*)`)
@@ -70,7 +70,7 @@ func resolved(c *cli.Context, text string) (string, error) {
 		known[found[2]] = account.Address.String()
 	}
 	if len(known) == 0 {
-		return "", usage("Write @alice, or @ and an actor's name, where its address is to stand; alone it is @@alice.",
+		return "", usage("Write @alice, or @ and an actor's name, for an address. A plain @alice is written @@alice.",
 			"--resolve: there is no name in the payload")
 	}
 	text = aName.ReplaceAllStringFunc(payload, func(match string) string {

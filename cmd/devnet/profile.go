@@ -83,7 +83,7 @@ func printProfile(w io.Writer, t *model.Trace) {
 		if name == "" {
 			name = short(source.Code.String())
 		}
-		fmt.Fprintf(w, "\n%s: %s cycles, a line at a time, with what it called\n", printable(name), grouped(uint64(all)))
+		fmt.Fprintf(w, "\n%s: %s cycles by line, calls included\n", printable(name), grouped(uint64(all)))
 		fmt.Fprintln(w, "    cycles    %   hits  line")
 		text := strings.Split(source.Text, "\n")
 		for _, line := range slices.Sorted(maps.Keys(lines)) {

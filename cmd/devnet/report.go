@@ -19,8 +19,8 @@ func reportCommand() *cli.Command {
 	return &cli.Command{
 		Name: "report", Usage: "put the JUnit files of shards together, and judge them", ArgsUsage: "FILE…",
 		Description: "Example: devnet report shards/*.xml --junit all.xml\n" +
-			"What a script says should happen sometimes is judged over all of them, and a shard that is not there is\n" +
-			"told. Files of other programs may be among them. Exit code 1 when a case failed or a shard is missing.",
+			"Expected rare events (sometimes) are judged over all shards, and a missing shard is reported.\n" +
+			"Files of other programs may be among them. Exit code 1 when a case failed or a shard is missing.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "junit", Usage: "write all of it to `FILE`"},
 			jsonFlag,
@@ -81,7 +81,7 @@ func unreported(r *batch.Report) string {
 	for _, one := range []struct {
 		n    int
 		what string
-	}{{len(r.Failed), "%d failed"}, {len(r.Never), "%d of what should happen sometimes never did"},
+	}{{len(r.Failed), "%d failed"}, {len(r.Never), "%d of the expected rare events (sometimes) never happened"},
 		{len(r.Missing), "missing shards: %d"}} {
 		if one.n > 0 {
 			parts = append(parts, fmt.Sprintf(one.what, one.n))

@@ -27,18 +27,18 @@ func runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "run scenarios: scripts that drive a network, break it, and judge it", ArgsUsage: "SCENARIO.star…",
 		Description: "Example: devnet run fixtures/scenarios/leader_crash.star --seeds 100\n" +
-			"One seed runs here and prints what the script prints; many run in processes of their own.\n" +
+			"One seed runs in this process and shows the script's output; several seeds run in worker processes.\n" +
 			"Exit code 1 when a scenario fails, 2 when a script is wrong, 3 when a network cannot start.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backend", Value: batch.Sim,
 				Usage: "`WORLD`: sim (virtual time, one seed is one run), live (this process, wall clock, real QUIC),\n" +
-					"processes (a process a node) or docker (a container a node); all compares sim, live and docker"},
+					"processes (one process per node) or docker (one container per node); all compares sim, live and docker"},
 			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the containers' image, as make image calls it"},
 			&cli.StringFlag{Name: "seed", Usage: "`N`, instead of the script's own; with --seeds the first"},
 			&cli.StringFlag{Name: "seeds", Usage: "`N` seeds instead of one"},
 			&cli.StringFlag{Name: "block-time", Usage: "`TIME` between blocks like 100ms, or auto, instead of the script's own"},
-			&cli.StringFlag{Name: "shard", Usage: "`I/N`: of all runs, each script with each seed, every N-th from the I-th on; " +
-				"job/N: in an indexed job of Kubernetes; devnet report puts the files of --junit together"},
+			&cli.StringFlag{Name: "shard", Usage: "`I/N`: run every N-th of all runs (each script with each seed), starting with the I-th; " +
+				"job/N: take I from an indexed job of Kubernetes. devnet report merges the files of --junit"},
 			&cli.StringFlag{Name: "junit", Usage: "write the verdicts to `FILE` as JUnit XML"},
 			&cli.StringFlag{Name: "trace", Usage: "write the run to `FILE` as JSON lines (one scenario, one seed)"},
 			&cli.BoolFlag{Name: "check", Usage: "read the scripts and run nothing"},
@@ -85,10 +85,10 @@ func readPlan(c *cli.Context) (*plan, error) {
 		return nil, err
 	}
 	if p.trace != "" && p.Backend == backendAll {
-		return nil, usage("Name one backend.", "--trace: a trace is of one run")
+		return nil, usage("Name one backend.", "--trace: a trace holds one run")
 	}
 	if p.trace != "" && (p.shard.Of > 1 || p.many || len(p.files) > 1) {
-		return nil, usage("Name one scenario and one --seed.", "--trace: a trace is of one run")
+		return nil, usage("Name one scenario and one --seed.", "--trace: a trace holds one run")
 	}
 	return p, nil
 }
@@ -105,7 +105,7 @@ func readable(file string) error {
 	case info.IsDir():
 		return usage("Name the scripts in it: "+filepath.Join(file, "*.star"), "%s is a folder", file)
 	case filepath.Ext(file) != ".star":
-		return usage("A scenario is a Starlark file whose name ends in .star.", "%s is no scenario", file)
+		return usage("A scenario is a Starlark file whose name ends in .star.", "not a scenario: %s", file)
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 	if seed != "" {
 		n, err := strconv.ParseUint(seed, 0, 64)
 		if err != nil {
-			return usage("Give a whole number from 0 to 2^64 - 1.", "--seed: %q is no seed", seed)
+			return usage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
 		}
 		p.seed, first = &n, n
 	}
@@ -132,10 +132,10 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 	}
 	n, err := strconv.ParseUint(seeds, 10, 64)
 	if err != nil || n == 0 || n > maxRunSeeds {
-		return usage(fmt.Sprintf("Give a number from 1 to %d.", maxRunSeeds), "--seeds: %q is no number of seeds", seeds)
+		return usage(fmt.Sprintf("Give a number from 1 to %d.", maxRunSeeds), "--seeds: invalid number of seeds %q", seeds)
 	}
 	if first+n-1 < first {
-		return usage("", "--seed %d and --seeds %d: there are no seeds behind 2^64 - 1", first, n)
+		return usage("", "--seed %d and --seeds %d: the largest seed is 2^64 - 1", first, n)
 	}
 	p.many = true
 	for i := range n {
@@ -172,7 +172,7 @@ func readShard(text string) (index, of uint64, err error) {
 	index, errLeft := strconv.ParseUint(left, 10, 64)
 	of, errRight := strconv.ParseUint(right, 10, 64)
 	if !found || errLeft != nil || errRight != nil || index == 0 || index > of || of > maxRunShards {
-		return 0, 0, usage(fmt.Sprintf("Give I/N with I from 1 to N, and N at most %d: 2/4.", maxRunShards), "--shard: %q is no shard", text)
+		return 0, 0, usage(fmt.Sprintf("Give I/N with I from 1 to N, and N at most %d: 2/4.", maxRunShards), "--shard: invalid shard %q", text)
 	}
 	return index, of, nil
 }

@@ -97,7 +97,7 @@ func (p *plan) concludeAll(c *cli.Context, all *comparedAs, differ int) error {
 	case code != exitDone:
 		return &failure{code: code, what: fmt.Sprintf("%d of %d runs failed", all.Failed, len(all.Runs))}
 	case differ > 0:
-		return failed("What depends on the pace of a world differs where a script measures it.",
+		return failed("Values that a script measures may differ if they depend on the pace of the network.",
 			"%d of %d scenarios did not come to the same everywhere", differ, len(all.Compared))
 	}
 	return nil

@@ -60,7 +60,7 @@ func concluded(code, runs, failures, missing int) string {
 		parts = append(parts, fmt.Sprintf("%d of %d runs failed", failures, runs))
 	}
 	if missing > 0 {
-		parts = append(parts, fmt.Sprintf("%d of what should happen sometimes never did", missing))
+		parts = append(parts, fmt.Sprintf("%d of the expected rare events (sometimes) never happened", missing))
 	}
 	return strings.Join(parts, ", and ")
 }

@@ -45,9 +45,9 @@ func runnerReloadCommand() *cli.Command {
 }
 
 func runnerJoinCommand() *cli.Command {
-	return &cli.Command{Name: "join", Usage: "register a runner, and start it where it is the devnet's own", ArgsUsage: "[NAME]",
+	return &cli.Command{Name: "join", Usage: "register a runner; without --public-key also start it", ArgsUsage: "[NAME]",
 		Description: "Example: devnet runner join\nExample: devnet runner join --public-key 0x02… --signed 0x… --capability http\n" +
-			"Without --public-key it starts one more of the devnet's own: the next of r0, r1, …, or NAME, which has left and comes again under " +
+			"Without --public-key it starts one more runner of the devnet: the next of r0, r1, …, or NAME. A deregistered NAME starts under " +
 			"another key. It prints the runner once its registration is final.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "public-key", Usage: "register the runner with the key `0xHEX33`, compressed secp256k1"},
@@ -84,7 +84,7 @@ func runnerJoin(c *cli.Context) error {
 		word, amount, _ := strings.Cut(text, "=")
 		wei, err := types.ParseWei(amount)
 		if err != nil {
-			return usage("Write it like compute_second=1000, in wei.", "--rate: %.80q is no WORD=WEI", text)
+			return usage("Write it like compute_second=1000, in wei.", "--rate: %.80q is not WORD=WEI", text)
 		}
 		if r.Rate == nil {
 			r.Rate = map[string]types.Wei{}

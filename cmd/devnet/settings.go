@@ -69,8 +69,8 @@ func defaultSettings() settings {
 func upFlags() []cli.Flag {
 	d := defaultSettings()
 	return append([]cli.Flag{
-		&cli.StringSliceFlag{Name: "actor", Usage: "deploy `FILE` at the first start under the file's name, fund it with 100 CBY, call its " +
-			"start; may be given again, or name several files"},
+		&cli.StringSliceFlag{Name: "actor", Usage: "deploy `FILE` at the first start under its name, fund it with 100 CBY, call its start; " +
+			"may be given again, or name several files"},
 		&cli.IntFlag{Name: "validators", DefaultText: "4", Usage: fmt.Sprintf("`N` validators, 1 to %d", box.MaxValidators)},
 		&cli.IntFlag{Name: "runners", DefaultText: strconv.Itoa(defaultRunners),
 			Usage: fmt.Sprintf("`N` runners, which do jobs, 0 to %d", box.MaxRunners)},
@@ -80,21 +80,22 @@ func upFlags() []cli.Flag {
 		&cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"}, Value: d.HTTP, Usage: "`ADDRESS` of the HTTP API; port 0: any"},
 		&cli.StringFlag{Name: "policy", DefaultText: params.Defaults().Policy,
 			Usage: "`NAME` of the timer lane's policy: " + strings.Join(policies(), ", ")},
-		&cli.Uint64Flag{Name: "seed", Usage: "`N` from which keys and accounts are made (else random for a new network)"},
+		&cli.Uint64Flag{Name: "seed", Usage: "`N` from which keys and accounts are made (default for a new network: random)"},
 		&cli.StringFlag{Name: "config", Usage: "`FILE` with settings, as TOML; flags win over it"},
 		&cli.BoolFlag{Name: "reset", Usage: "start over: remove what the home holds"},
 		&cli.BoolFlag{Name: "ephemeral", Usage: "keep no files"},
-		&cli.StringFlag{Name: "durability", Value: d.Durability, Usage: "what state survives: `KIND` process (kill -9) or disk (power loss)"},
+		&cli.StringFlag{Name: "durability", Value: d.Durability, Usage: "`KIND` of failure that state survives: process (kill -9) or disk " +
+			"(power loss)"},
 		&cli.Int64Flag{Name: "history", DefaultText: "all",
-			Usage: fmt.Sprintf("keep the last `BLOCKS` blocks and what was in them, at least %d; who lacks older ones cannot join or come back",
+			Usage: fmt.Sprintf("`BLOCKS` to keep, with their contents, at least %d; nodes that need older blocks cannot join or rejoin",
 				history.MinHistory)},
 		&cli.StringFlag{Name: "supervision", DefaultText: roles.Restart.String(),
 			Usage: "`HOW` a node is treated whose role panics: restart (it starts again from its disk) or stop"},
 		&cli.BoolFlag{Name: "strict", Usage: "no cheats: no faucet, nothing under /devnet"},
-		&cli.BoolFlag{Name: "processes", Usage: "one process a node, each with keys, settings and a home of its own below --home"},
+		&cli.BoolFlag{Name: "processes", Usage: "run each node as a process with its own keys, settings and home below --home"},
 		&cli.BoolFlag{Name: "detach", Usage: "return when the network is ready, and leave it running: devnet down stops it"},
 		&cli.BoolFlag{Name: "wait", Usage: "the same, and where a network runs on --home already, wait until that is ready"},
-		&cli.BoolFlag{Name: detachedFlag, Hidden: true, Usage: "let the terminal go once the network is ready; for devnet itself"},
+		&cli.BoolFlag{Name: detachedFlag, Hidden: true, Usage: "leave the terminal once the network is ready; for devnet itself"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},
 	}, watchFlags()...)
@@ -185,7 +186,7 @@ func (s *settings) validate() error {
 	default:
 		d, err := time.ParseDuration(s.BlockTime)
 		if err != nil || d < 0 || d > time.Hour {
-			return usage("Give a time like 1s, 200ms or 0s, at most 1h, or auto.", "--block-time: %q is no block time", s.BlockTime)
+			return usage("Give a time like 1s, 200ms or 0s, at most 1h, or auto.", "--block-time: invalid block time %q", s.BlockTime)
 		}
 		s.blockTime = d
 	}
@@ -203,7 +204,7 @@ func (s *settings) validate() error {
 		return usage("Leave one of them out.", "--ephemeral keeps no files, and the nodes of --processes each have a home")
 	}
 	if s.Ephemeral && (s.Detach || s.Wait) {
-		return usage("Leave --ephemeral out, or run it in a terminal of its own.",
+		return usage("Leave --ephemeral out, or run it in another terminal.",
 			"--ephemeral keeps no files, by which devnet down would find a network that was left running")
 	}
 	if s.Ephemeral && s.Reset {
@@ -220,7 +221,7 @@ func (s *settings) validate() error {
 	}
 	for key, setting := range ownSettings {
 		if _, given := s.Params[key]; given {
-			return usage(fmt.Sprintf("Give it as the setting %s.", setting), "[params]: %s is no parameter of a file", key)
+			return usage(fmt.Sprintf("Give it as the setting %s.", setting), "[params]: a file cannot set the parameter %s", key)
 		}
 	}
 	p := params.Defaults()

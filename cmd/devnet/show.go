@@ -162,7 +162,7 @@ func (u *running) follow() <-chan error {
 				// Blocks come faster than they are shown, and --history drops them: it goes on
 				// with the newest.
 				if head, err := u.client.Height(u.Context.Context); err == nil {
-					u.say("What blocks did up to height %s is not shown: they are no longer kept (--history).", height(head))
+					u.say("Blocks up to height %s are not shown: --history has dropped them.", height(head))
 					follow.LastID, follow.From = "", head+1
 					continue
 				}

@@ -17,8 +17,8 @@ var snapshotHome = &cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DI
 func snapshotCommand() *cli.Command {
 	return &cli.Command{
 		Name: "snapshot", Usage: "keep the chain of a stopped network under a name, and go back to it",
-		Description: "Example: devnet snapshot save before\nThe network must not run (devnet down), and goes on with devnet up. " +
-			"Scenarios and tests go back while they run: net.snapshot, chain.snapshot.",
+		Description: "Example: devnet snapshot save before\nStop the network first (devnet down); devnet up then starts it from the snapshot. " +
+			"Scenarios and tests restore while they run: net.snapshot, chain.snapshot.",
 		Subcommands: []*cli.Command{
 			{Name: "save", Usage: "keep all that is final, with the nodes' votes and the network's clock", ArgsUsage: "NAME",
 				Description: "Example: devnet snapshot save before",
@@ -28,10 +28,10 @@ func snapshotCommand() *cli.Command {
 						return home.Save(dir, name, c.Bool("replace"))
 					})
 				}},
-			{Name: "load", Usage: "make the network what it was; what came after the snapshot is gone", ArgsUsage: "NAME",
+			{Name: "load", Usage: "return the network to a snapshot; everything after it is lost", ArgsUsage: "NAME",
 				Description: "Example: devnet snapshot load before",
 				Flags:       []cli.Flag{snapshotHome, jsonFlag}, Action: func(c *cli.Context) error { return snapshotOf(c, "Loaded", home.Load) }},
-			{Name: "list", Usage: "list them", Description: "Example: devnet snapshot list",
+			{Name: "list", Usage: "list the snapshots of a network", Description: "Example: devnet snapshot list",
 				Flags: []cli.Flag{snapshotHome, jsonFlag}, Action: snapshotList},
 		},
 	}
@@ -49,7 +49,7 @@ func snapshotOf(c *cli.Context, done string, do func(dir, name string) (home.Sna
 		return unsaved(dir, err)
 	}
 	return emit(c, s, func(w io.Writer) {
-		fmt.Fprintf(w, "%s %s: %s. It goes on with devnet up.\n", done, s.Name, size(s.Bytes))
+		fmt.Fprintf(w, "%s %s: %s. Start it with devnet up.\n", done, s.Name, size(s.Bytes))
 	})
 }
 

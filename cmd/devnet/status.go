@@ -16,7 +16,7 @@ import (
 
 func statusCommand() *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "whether the network is ready, and how its nodes do",
+		Name: "status", Usage: "show whether the network is ready, and the state of its nodes",
 		Description: "Example: devnet status\nExit code 1 while something is missing, but for a network that was paused.",
 		Flags:       []cli.Flag{jsonFlag, httpFlag},
 		Action:      status,
@@ -44,7 +44,7 @@ func status(c *cli.Context) error {
 		state := "ready"
 		switch {
 		case ready.Paused:
-			state = "paused: devnet resume lets it go on"
+			state = "paused: devnet resume continues"
 		case !ready.Ready:
 			state = "not ready"
 		}

@@ -18,7 +18,7 @@ func advanceCommand() *cli.Command {
 		Name: "advance", Usage: "time travel: skip every height at which nothing is due, and print what fired",
 		Description: "Example: devnet advance --blocks 1000\nExample: devnet advance --to-next-timer",
 		Flags: []cli.Flag{
-			&cli.Uint64Flag{Name: "blocks", Usage: "go on by `N` heights"},
+			&cli.Uint64Flag{Name: "blocks", Usage: "move forward by `N` heights"},
 			&cli.Uint64Flag{Name: "to", Usage: "go to height `H`"},
 			&cli.BoolFlag{Name: "to-next-timer", Usage: "go to the height at which the next timer is due"},
 			jsonFlag, httpFlag},
@@ -65,7 +65,7 @@ func printAdvance(w io.Writer, a model.Advance, names *naming) {
 }
 
 func paceCommand(pause bool) *cli.Command {
-	command := &cli.Command{Name: "resume", Usage: "let blocks be made again", Description: "Example: devnet resume"}
+	command := &cli.Command{Name: "resume", Usage: "resume block production", Description: "Example: devnet resume"}
 	if pause {
 		command = &cli.Command{Name: "pause", Usage: "stop the making of blocks; transactions wait in the pool",
 			Description: "Example: devnet pause"}
@@ -81,7 +81,7 @@ func paceCommand(pause bool) *cli.Command {
 		}
 		return emit(c, p, func(w io.Writer) {
 			if p.Paused {
-				fmt.Fprintf(w, "Paused at height %d. devnet resume lets it go on; devnet advance works meanwhile.\n", p.Height)
+				fmt.Fprintf(w, "Paused at height %d. devnet resume continues; devnet advance works while paused.\n", p.Height)
 				return
 			}
 			fmt.Fprintf(w, "Blocks are made again, from height %d on.\n", p.Height)
@@ -107,7 +107,7 @@ func moveCommands() []*cli.Command {
 				}
 				return emit(c, m, func(w io.Writer) { printMove(w, m) })
 			}},
-		{Name: "leave", Usage: "have a validator leave the set at the epoch's end", ArgsUsage: "NAME",
+		{Name: "leave", Usage: "remove a validator from the set at the end of the epoch", ArgsUsage: "NAME",
 			Description: "Example: devnet validator leave v3",
 			Flags:       []cli.Flag{jsonFlag, httpFlag},
 			Action: func(c *cli.Context) error {

@@ -38,7 +38,7 @@ const (
 func testCommand() *cli.Command {
 	return &cli.Command{Name: "test", Usage: "run the tests of actors, on simulated networks", ArgsUsage: "[PATH…] [-- PYTEST-ARGUMENT…]",
 		Description: "Example: devnet test tests -k transfer --gas-report\n" +
-			"Runs pytest with cowboy_sdk.testing and its fixture chain; docs/ACTORS.md tells how tests are written.\n" +
+			"Runs pytest with cowboy_sdk.testing and its fixture chain; docs/ACTORS.md describes how to write tests.\n" +
 			"Exit code 1 when a test fails, 2 when the tests cannot be read, 3 when there is no Python or no pytest.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "k", Usage: "run the tests whose names match `EXPR`"},
@@ -47,7 +47,7 @@ func testCommand() *cli.Command {
 			&cli.BoolFlag{Name: "gas-report", Usage: "list what each handler cost"},
 			&cli.StringFlag{Name: "snapshot", Usage: "fail where costs differ from `FILE`; write it where it is missing"},
 			&cli.BoolFlag{Name: "coverage", Usage: "say which lines and branches of the deployed files ran"},
-			&cli.StringFlag{Name: "coverage-out", Usage: "write the same to `FILE`: JSON where it ends in .json, else lcov"},
+			&cli.StringFlag{Name: "coverage-out", Usage: "write the same to `FILE`: JSON if its name ends in .json, otherwise lcov"},
 			&cli.BoolFlag{Name: "unittest", Usage: "run them with unittest, which every Python has"},
 			&cli.BoolFlag{Name: "watch", Usage: "run them again when a Python file below changes"},
 			&cli.StringFlag{Name: "http", Usage: "run them on the live network at `HOST:PORT`, one after another"},
@@ -94,7 +94,7 @@ func readTesting(c *cli.Context) (*tests, error) {
 	t := &tests{remove: func() {}, coverageOut: c.String("coverage-out")}
 	t.coverage = c.Bool("coverage") || t.coverageOut != ""
 	if t.coverage && c.IsSet("http") {
-		return nil, usage("Leave out --http, or --coverage.", "coverage is of simulated networks: a live one tells no lines")
+		return nil, usage("Leave out --http, or --coverage.", "coverage needs simulated networks: a live one does not report lines")
 	}
 	for i, path := range c.Args().Slice() {
 		if strings.HasPrefix(path, "-") {
@@ -163,13 +163,13 @@ func testSeeds(c *cli.Context) (seed, seeds string, err error) {
 		seed = "1"
 	}
 	if _, err := strconv.ParseUint(seed, 0, 64); err != nil {
-		return "", "", usage("Give a whole number from 0 to 2^64 - 1.", "--seed: %q is no seed", seed)
+		return "", "", usage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
 	}
 	if seeds == "" {
 		return seed, "1", nil
 	}
 	if n, err := strconv.ParseUint(seeds, 10, 64); err != nil || n == 0 || n > maxTestSeeds {
-		return "", "", usage(fmt.Sprintf("Give a number from 1 to %d.", maxTestSeeds), "--seeds: %q is no number of seeds", seeds)
+		return "", "", usage(fmt.Sprintf("Give a number from 1 to %d.", maxTestSeeds), "--seeds: invalid number of seeds %q", seeds)
 	}
 	return seed, seeds, nil
 }
@@ -210,7 +210,7 @@ func (t *tests) pytest(c *cli.Context, seed, seeds string) {
 func (t *tests) unittest(c *cli.Context) error {
 	for _, flag := range []string{"seeds", "gas-report", "snapshot"} {
 		if c.IsSet(flag) {
-			return usage("Leave out --unittest, or --"+flag+".", "--%s is pytest's", flag)
+			return usage("Leave out --unittest, or --"+flag+".", "--%s needs pytest", flag)
 		}
 	}
 	t.words = []string{"-P", "-c", runUnittest}
@@ -243,7 +243,7 @@ func (t *tests) run(c *cli.Context) error {
 	}
 	folder, err := os.MkdirTemp("", "devnet-coverage-")
 	if err != nil {
-		return noStart("", "there is no place for what the tests run: %v", err)
+		return noStart("", "cannot make a folder for the results of the tests: %v", err)
 	}
 	defer os.RemoveAll(folder)
 	ended := t.play(c, append(slices.Clip(t.environment), coverageVariable+"="+folder))

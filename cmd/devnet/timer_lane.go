@@ -18,11 +18,11 @@ import (
 )
 
 func timerLaneCommand() *cli.Command {
-	return &cli.Command{Name: "lane", Usage: "what the timer lane of the last blocks did, as a picture",
+	return &cli.Command{Name: "lane", Usage: "draw the timer lane of the last blocks",
 		Description: "Example: devnet timer lane --last 20\n½ is half of the lane's budget, around which its base fee moves. Blocks with " +
 			"nothing due are drawn as one line.",
 		Flags: []cli.Flag{&cli.IntFlag{Name: "last", Value: 40, Usage: "`N` blocks, up to 1000"},
-			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "go on with each new block"}, jsonFlag, httpFlag, nodeFlag},
+			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new blocks"}, jsonFlag, httpFlag, nodeFlag},
 		Action: timerLane}
 }
 

@@ -28,11 +28,11 @@ func timerCancelCommand() *cli.Command {
 }
 
 func timerExtendCommand() *cli.Command {
-	return &cli.Command{Name: "extend", Usage: "let any actor's timer live longer, by the network's system key", ArgsUsage: "ID",
+	return &cli.Command{Name: "extend", Usage: "extend the life of any actor's timer, by the network's system key", ArgsUsage: "ID",
 		Description: "Example: devnet timer extend 0x2f370e1a --by 1000\nA timer that is still pending at its expires_at expires. It does not " +
 			"move the height at which it is due.",
 		Flags: []cli.Flag{&cli.Uint64Flag{Name: "to", Usage: "to expires_at = `H`"},
-			&cli.Uint64Flag{Name: "by", Usage: "by `N` heights more than it has"}, jsonFlag, httpFlag},
+			&cli.Uint64Flag{Name: "by", Usage: "`N` heights to add to expires_at"}, jsonFlag, httpFlag},
 		Action: func(c *cli.Context) error {
 			args, err := arguments(c, "ID")
 			if err != nil {

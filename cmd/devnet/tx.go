@@ -18,13 +18,14 @@ import (
 
 func txCommand() *cli.Command {
 	return &cli.Command{
-		Name: "tx", Usage: "what was executed: a transaction, a timer's fire or a message", ArgsUsage: "HASH",
-		Description: "Example: devnet tx 0x2f370e4d\nHASH is a transaction's or message's, or a timer's ID; it may be shortened.\n" +
+		Name: "tx", Usage: "show an execution: a transaction, a timer's fire or a message", ArgsUsage: "HASH",
+		Description: "Example: devnet tx 0x2f370e4d\nHASH is a transaction's hash, a message's hash or a timer's ID; its first digits are " +
+			"enough.\n" +
 			"With --trace it is executed again, on the state that it had: all that it did, with the cost of each step.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "trace", Usage: "execute it again, and show call by call what it did"},
 			&cli.BoolFlag{Name: "profile", Usage: "execute it again, and show what each line took"},
-			&cli.StringFlag{Name: "folded", Usage: "write the same to `FILE` for flame graphs: stacks; a number of cycles behind each"},
+			&cli.StringFlag{Name: "folded", Usage: "write the same to `FILE` for flame graphs: one stack per line, followed by its cycles"},
 			jsonFlag, httpFlag, nodeFlag},
 		Action: tx,
 	}
@@ -75,7 +76,7 @@ func tx(c *cli.Context) error {
 // it is one, and else what was said of it.
 func waits(c *cli.Context, n *client.Client, id string, otherwise error) error {
 	if t, err := n.Timer(c.Context, id); err == nil {
-		return failed("devnet timer show "+short(id)+" tells its story.", "the timer %s has no receipt: it is %s", id, t.Status)
+		return failed("devnet timer show "+short(id)+" shows its events.", "the timer %s has no receipt: it is %s", id, t.Status)
 	}
 	return otherwise
 }
@@ -168,13 +169,13 @@ func judged(r model.Receipt, what string) error {
 	}
 	hint := ""
 	if r.Origin == string(types.OriginTransaction) && r.Height > 0 && r.Hash != (types.Hash{}) {
-		hint = fmt.Sprintf("devnet tx %s --trace tells what it did, line by line.", short(r.Hash.String()))
+		hint = fmt.Sprintf("devnet tx %s --trace shows the execution line by line.", short(r.Hash.String()))
 	}
 	switch r.Status {
 	case string(types.StatusOutOfCycles):
-		hint = fmt.Sprintf("It used %s cycles. Allow more with --cycles N, or have it do less.", grouped(uint64(r.Cycles)))
+		hint = fmt.Sprintf("It used %s cycles. Allow more with --cycles N, or reduce the work of the handler.", grouped(uint64(r.Cycles)))
 	case string(types.StatusOutOfCells):
-		hint = fmt.Sprintf("It used %s cells. Allow more with --cells N, or have it keep less.", grouped(uint64(r.Cells)))
+		hint = fmt.Sprintf("It used %s cells. Allow more with --cells N, or store less.", grouped(uint64(r.Cells)))
 	}
 	return failed(hint, "%s ended with status %s%s", what, r.Status, detail)
 }

@@ -30,10 +30,10 @@ var actorFund = types.WeiOf(100 * types.CBY)
 
 func upCommand() *cli.Command {
 	return &cli.Command{
-		Name: "up", Usage: "bring a network up in this process; Ctrl-C stops it, and its state stays in --home",
+		Name: "up", Usage: "start a network and run it until Ctrl-C; its state stays in --home",
 		Description: "Example: devnet up --actor fixtures/actors/heartbeat.py\n" +
-			"A second up on a home goes on where the first stopped. With --processes each node has a process of its own,\n" +
-			"under this one; none outlives it.",
+			"On a home that exists it continues with its last block. With --processes each node is\n" +
+			"a separate process, which ends with this one.",
 		Flags:  upFlags(),
 		Action: up,
 	}
@@ -58,7 +58,7 @@ func up(c *cli.Context) (err error) {
 	}
 	if err != nil {
 		return noStart("Stop what listens there, or choose another address with --http (port 0: any).",
-			"the HTTP address %s cannot be listened at: %v", s.HTTP, cause(err))
+			"cannot listen on the HTTP address %s: %v", s.HTTP, cause(err))
 	}
 	bound := listener.Addr().String()
 	u := &running{Context: c, settings: s, bound: bound, address: reachable(bound), python: make(chan probed, 1),
@@ -131,7 +131,7 @@ func notUp(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return noStart("devnet doctor tells what this machine lacks.", "the network does not start: %v", err)
+	return noStart("devnet doctor shows what this machine lacks.", "the network does not start: %v", err)
 }
 
 // callable are the names by which clients may call a server at address. One that
@@ -261,7 +261,7 @@ func (u *running) wait() (model.Ready, error) {
 		if err == nil && ready.Error != nil {
 			err = errors.New(ready.Error.Message)
 		}
-		return ready, noStart("devnet logs tells what the nodes did.", "the network is not ready after %s: %v", readyPatience, err)
+		return ready, noStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v", readyPatience, err)
 	}
 }
 
@@ -321,10 +321,10 @@ func (u *running) goesOn(file string, actor model.Actor) error {
 		return err
 	}
 	if types.Keccak(code) == actor.CodeHash {
-		u.say("%s is there already and goes on.", printable(actor.Name))
+		u.say("%s is already deployed, and continues.", printable(actor.Name))
 		return nil
 	}
-	u.say("%s is there already and goes on with the code it was deployed with: %s differs from it.\n"+
+	u.say("%s is already deployed, and continues with its code: %s differs from it.\n"+
 		"  To run the file: %s actor deploy %s --replace", printable(actor.Name), file, self, file)
 	return nil
 }

@@ -139,7 +139,7 @@ func without(args []string, flags ...string) (rest []string) {
 func waitForRunning(c *cli.Context, s settings) error {
 	ctx, cancel := context.WithTimeout(c.Context, readyPatience)
 	defer cancel()
-	var why error = errors.New("it has not said where it answers")
+	var why error = errors.New("the process has not announced its address yet")
 	for {
 		if address := homeHTTP(s.Home); address != "" {
 			ready, err := client.New(address).Ready(ctx)
@@ -153,7 +153,7 @@ func waitForRunning(c *cli.Context, s settings) error {
 			return noStart("Type it again.", "the network that ran on %s has ended", s.Home)
 		}
 		if !pause(ctx, readyEvery) {
-			return noStart("devnet logs tells what the nodes did.", "the network on %s is not ready after %s: %v", s.Home, readyPatience, why)
+			return noStart("devnet logs shows the nodes' logs.", "the network on %s is not ready after %s: %v", s.Home, readyPatience, why)
 		}
 	}
 }
@@ -209,7 +209,7 @@ func release(c *cli.Context) func(dir string) error {
 		said := os.NewFile(readyFD, "ready")
 		_, err = io.WriteString(said, readyWord)
 		if err = errors.Join(err, said.Close()); err != nil {
-			return failed("", "who brought the network up is gone: %v", err)
+			return failed("", "the process that started this network is gone: %v", err)
 		}
 		return nil
 	}

@@ -237,8 +237,8 @@ func (n *apartNetwork) refuseChanges(dir string) error {
 	for flag, given := range map[string]bool{"history": s.History != 0, "durability": n.u.IsSet("durability"),
 		"supervision": n.u.IsSet("supervision")} {
 		if given {
-			return usage("Change it there, and leave --"+flag+" out.", "--%s: with --processes it stands in the settings of each validator since "+
-				"the first start: %s", flag, dir+"/v0.toml and so on")
+			return usage("Change it there, and leave --"+flag+" out.", "--%s: with --processes it is a setting of each validator since the first "+
+				"start: %s", flag, dir+"/v0.toml and so on")
 		}
 	}
 	return nil
@@ -307,7 +307,7 @@ func (n *apartNetwork) failure() error {
 	if n.died == nil {
 		return nil
 	}
-	return noStart("devnet logs tells what the nodes did.", "the network does not start: %v", n.died)
+	return noStart("devnet logs shows the nodes' logs.", "the network does not start: %v", n.died)
 }
 
 func (n *apartNetwork) secrets() []configAccount { return secretsOf(n.Network) }

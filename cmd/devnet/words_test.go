@@ -139,7 +139,7 @@ func TestReportSaysWhatAndWhatToDo(t *testing.T) {
 	}
 }
 
-// README, faces: under --json an error is a line of JSON.
+// RUNNING: under --json an error is a line of JSON.
 func TestErrorsAreJSONUnderJSON(t *testing.T) {
 	refused := &client.Error{}
 	refused.Code, refused.Message, refused.Hint = "unknown_job", "no such job", "Look."

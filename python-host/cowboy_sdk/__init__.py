@@ -10,9 +10,8 @@
         @callable_by(OWNER)
         def reset(self, payload): ...
 
-Under @actor a handler without @public or @callable_by refuses every caller;
-the chain itself still runs init, deploy, timers' handlers, get_gas_bid,
-on_runner_result and what goes on behind an await.
+Under @actor a handler without @public or @callable_by refuses every caller. The chain itself still runs init, deploy, timers' handlers,
+get_gas_bid, on_runner_result and the code after an await.
 """
 
 from host import actor_code, chain, exact, meter, representation

@@ -10,13 +10,11 @@
             price = await runner.http("https://example.org/" + ctx.pair, runners=3)
             self.storage[ctx.pair] = price.encode()
 
-What stands before an await runs in the message that calls the handler, which
-returns the job's id. What stands behind it runs some blocks later, when the job
-ended. Then no argument and no local name is there any more, but self, what
-ctx = capture() gave, and all that is set behind the await. An await raises
-RunnerError where the job failed, RunnerTimeout where no outcome came in time.
+Code before an await runs in the message that calls the handler, which returns the job's id. Code after it runs some blocks later, when
+the job has ended. By then arguments and local names are gone, except self, the result of ctx = capture(), and names set after the await.
+An await raises RunnerError if the job failed, RunnerTimeout if no outcome arrived in time.
 
-Every job takes, beside its kind's own:
+Besides the arguments of its kind, every job takes:
 
     runners=1            how many do it
     mode=None            how results are judged: none, majority_vote, structured_match, deterministic or
@@ -49,7 +47,7 @@ def llm(prompt, *, model="offline", system_prompt=None, max_tokens=256, temperat
 
 
 def http(url, method="GET", *, headers=None, body=None, extraction=None, **terms):
-    """A job: the body of what a URL answers, or what the JSON pointer extraction leads to in it, as text. headers is a dict."""
+    """A job: the body of a URL's answer, or the value at the JSON pointer extraction in it, as text. headers is a dict."""
     if headers is not None and type(headers) is not dict:
         raise TypeError("headers is a dict of names and values")
     asked = {
@@ -92,7 +90,7 @@ def continuation(function=None, *, timeout_blocks=None):
 
 
 def cancel(job_id):
-    """End a job of this actor's; its escrow comes back. An await of it ends with its watchdog."""
+    """End a job of this actor; its escrow is refunded. An await of it ends with its watchdog."""
     job_id = chain.data(job_id, "the job's id")
     if len(job_id) != 32:
         raise ValueError("a job's id is 32 bytes")

@@ -1,4 +1,4 @@
-"""pvm_host under the SDK's names, and what is known of the message."""
+"""pvm_host under the SDK's names, and the context of the message."""
 
 from host import chain, meter
 from pvm_host import *  # noqa: F403: it mirrors them all
@@ -8,7 +8,7 @@ __all__ = list(_names) + "get_sender get_block_height get_timestamp_ms get_tx_ha
 
 
 def get_sender():
-    """Who called, or sent; of a timer the actor itself."""
+    """The caller or sender; for a timer the actor itself."""
     meter.charge(1)
     return chain.now.about.sender
 

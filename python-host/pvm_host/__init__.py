@@ -2,9 +2,8 @@
 
 State, payloads and addresses are bytes; an address may also be given as 0x and
 40 hexadecimal digits. A refusal of the chain is a HostError with its code, and
-may be caught; running out of cycles or cells may not. What is refused of
-set_state, delete_state and emit_event ends the message, since they wait for no
-answer.
+may be caught; running out of cycles or cells may not. A refusal of set_state, delete_state or emit_event ends the message, since they
+wait for no answer.
 """
 
 from host import actor_code, attributes, chain, exact, meter
@@ -67,7 +66,7 @@ def _tier(hint):
 
 
 def tier_value(hint):
-    """What a tier stands for: nothing that its class computes."""
+    """The type of a tier: its class computes nothing."""
     if type(hint) is Tier:
         return hint.value
     kind = actor_code.known(type(hint))
@@ -147,8 +146,8 @@ def submit_job(payload):
     """Submit a job to the runners: a JobSpec in deterministic CBOR, without submitter and submitted_at. Returns its id.
 
     max_price, tip and the limits of the callback go from this actor's balance
-    into escrow. Anyone's job may call any handler back: who reads an outcome
-    compares the sender with 0x02 and the job's id with what this returned.
+    into escrow. Anyone's job may call any handler back: the reader of an outcome compares the sender with 0x02, and the job's id with the
+    returned one.
     cowboy_sdk's runner writes the spec and does both.
     """
     return chain.request_of(chain.SUBMIT, _data(payload, "the job"))
@@ -167,7 +166,7 @@ def self_address():
 
 
 def context():
-    """All that is known of the message and its block."""
+    """The whole context of the message and its block."""
     meter.charge(20)
     m = chain.now.about
     return {"chain_id": m.chain_id, "block_height": m.height, "timestamp_ms": m.timestamp, "tx_hash": m.tx_hash,
@@ -176,12 +175,12 @@ def context():
 
 
 def keccak256(data):
-    """keccak256 of data, as Ethereum has it."""
+    """keccak256 of data, as in Ethereum."""
     return chain.request_of(chain.KECCAK, _data(data, "what is hashed"), chain.WAITING)
 
 
 def randomness(domain=b""):
-    """32 bytes that nobody knew before the parent block, by block, actor and domain."""
+    """32 bytes that were unknown before the parent block, by block, actor and domain."""
     return chain.request_of(chain.RANDOMNESS, _data(domain, "the domain"), chain.WAITING)
 
 

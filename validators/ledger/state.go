@@ -228,6 +228,12 @@ func (s *State) Timers(actor types.Address) []types.Timer {
 	return scheduler.Pending(s.params, reader{s.tree}, s.header.Height, actor)
 }
 
+// Tally counts the pending timers by tier and bins of heights: scheduler.TallyOf says
+// what is meant.
+func (s *State) Tally(from, to, width types.Height, limit int) scheduler.Tally {
+	return scheduler.TallyOf(s.params, reader{s.tree}, from, to, width, limit)
+}
+
 // TimersPending is how many timers are pending.
 func (s *State) TimersPending() uint64 { return scheduler.Total(reader{s.tree}) }
 

@@ -53,8 +53,9 @@ var (
 	carried = []string{"fixtures", "fixtures/attacks", "fixtures/vectors"}
 	oracles = []string{"internal/faces/oracle"}
 	shown   = []string{"internal/faces/readmodel"}
-	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/dashboard",
-		"internal/faces/words"}
+	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/words",
+		"internal/faces/views"}
+	pages    = []string{"internal/faces/page"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
 	batches  = []string{"internal/worlds/batch"}
@@ -117,8 +118,10 @@ var table = []layer{
 		why: "an oracle imports types and their encoding, so that it shares no code with what it judges"},
 	{name: "read model", packages: shown, imports: join(below, shells, faces), libraries: anyLibrary,
 		why: "the read model shows a validator to a face, for every world"},
-	{name: "face", packages: faces, imports: join(below, carried,
-		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words"}),
+	{name: "page", packages: pages, imports: []string{"internal/faces/api/model"},
+		why: "the page knows of a network what the API answers, as a browser does"},
+	{name: "face", packages: faces, imports: join(below, carried, pages,
+		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words", "internal/faces/views"}),
 		libraries: anyLibrary,
 		why: "a face imports the base, env, what it shows, and the names of the API: no shell, no world, no implementation of the " +
 			"environment"},

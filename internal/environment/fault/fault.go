@@ -85,6 +85,7 @@ type Effect struct {
 	Did    string // "3 connections cut, 41 packets dropped"; "" when nothing yet
 	Idle   bool   // it had no effect so far
 	Ended  bool   // it can have none any more
+	Order  *Order // that made it; nil where none did
 }
 
 // Divided is how a partition, or the sides of a bridge, are told.

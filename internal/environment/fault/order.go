@@ -93,7 +93,7 @@ func (o *Order) CheckOf(kind Whose) error {
 	case v == nil || !v.OfNode():
 		return nil
 	case !v.Of.Has(kind):
-		return &Invalid{CodeInvalid, "node", fmt.Sprintf("%s is no fault of %s, and %s is one", o.Verb, kind, o.Node)}
+		return &Invalid{CodeInvalid, "node", fmt.Sprintf("%s cannot be applied to %s: %s is one", o.Verb, kind, o.Node)}
 	case slices.Contains(v.Takes, Kind) && o.Kind != Honest && !slices.Contains(KindsOf(kind), o.Kind):
 		return &Invalid{CodeUnknownKind, "kind", fmt.Sprintf("there is no misbehaviour %.*q of %s: they are %s", maxShown, o.Kind, kind,
 			strings.Join(KindsOf(kind), ", "))}
@@ -140,7 +140,8 @@ func (o *Order) Mends() bool {
 
 // Done is the effect of an order that leaves nothing to count.
 func (o *Order) Done() Effect {
-	return Effect{Verb: o.Verb, Detail: o.Node, Did: "done", Ended: true}
+	made := *o
+	return Effect{Verb: o.Verb, Detail: o.Node, Did: "done", Ended: true, Order: &made}
 }
 
 func (o *Order) takes() []Argument {

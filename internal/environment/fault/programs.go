@@ -22,7 +22,7 @@ const (
 const hangLimit = 10 * time.Second
 
 // errBroken is why a host fails that was told to.
-var errBroken = errors.New("it was told to fail")
+var errBroken = errors.New("the host fails by order of a fault")
 
 // CheckHost says whether a host can fail in a way, and if not why.
 func CheckHost(how string) error {

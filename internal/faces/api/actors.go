@@ -25,7 +25,7 @@ func (s *Server) registerActors() {
 		errors:      []int{404, 409},
 		request:     model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
 	serve(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
-		summary: "Ask a gas bidding agent for the price of a timer that is not there",
+		summary: "Ask a gas bidding agent for the price of a timer that does not exist",
 		description: "As the lane of the next block would (CIP-1 §7): nothing is charged or kept. An agent that fails answers 200 with its " +
 			"status and error, and what the protocol's own agent bids.",
 		errors:  []int{404, 409},

@@ -12,6 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/views"
+	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -58,6 +60,13 @@ type Backend interface {
 	BringHeartbeat(ctx context.Context, node string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error)
 	BringResult(ctx context.Context, node string, runner types.Address, result *push.JobResult) error
 	BringRefusal(ctx context.Context, node string, runner types.Address, ack *push.JobAck) error
+	// Views is what its validators told of the latest views.
+	Views() *views.Table
+	// Links lists the links between nodes, one for each direction.
+	Links() []model.Link
+	// LogPath is the file that holds what a node logs, "" where nobody keeps it. The
+	// node is one of Nodes or RunnerNodes.
+	LogPath(node string) string
 	// Liveness tells whether blocks are made.
 	Liveness() Liveness
 	// World makes faults of nodes and links.
@@ -72,7 +81,10 @@ type Backend interface {
 type Reader interface {
 	Head() Head
 	Kept() (history.Kept, error)
-	Block(types.Height) (*Block, error)                    // genesis for 0; nil when there is none; not_kept when it was dropped
+	Block(types.Height) (*Block, error) // genesis for 0; nil when there is none; not_kept when it was dropped
+	// Heads lists the blocks of heights from one to another, oldest first: the first so many
+	// of them, or with newest the last.
+	Heads(from, to types.Height, newest bool, limit int) ([]history.Head, error)
 	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
 	Receipt(types.Hash) (*Executed, error)
@@ -91,6 +103,9 @@ type Reader interface {
 	Story(id types.TimerID, from types.Height, blocks int) (*Story, error)
 	// Lane lists what the timer lane of the last so many blocks did, newest last.
 	Lane(last int) ([]model.LaneBlock, error)
+	// Tally counts the pending timers by tier and bins of width heights; it reads at most
+	// limit of them.
+	Tally(from, to, width types.Height, limit int) scheduler.Tally
 	Params() ([]Param, error)
 	// Runner is a registered runner, nil where there is none. What the chain does not
 	// know of it, its name and its connections, is for who knows the nodes to add; so
@@ -103,6 +118,8 @@ type Reader interface {
 	Subsets() model.Subsets
 	// Presence is P(H), nil where no block after H is final, or H has none.
 	Presence(types.Height) (*model.Presence, error)
+	// Attested is the same as bitmaps.
+	Attested(types.Height) (*history.Presence, error)
 	Job(types.Hash) (*model.Job, error)          // nil where there is none
 	Jobs(history.JobFilter) ([]model.Job, error) // in the order of submission
 	JobRunners(types.Hash) ([]model.JobRunner, error)

@@ -106,7 +106,7 @@ func noBlock(v Reader, h types.Height) *Error {
 type blocksInput struct {
 	OnNode
 	From  optional[types.Height] `query:"from" doc:"First height; without it the latest blocks are listed, newest last."`
-	Limit int                    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"At most so many blocks."`
+	Limit int                    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Maximum number of blocks."`
 }
 
 func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, error) {
@@ -147,7 +147,7 @@ func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, erro
 // HashInput is the parameter of what is asked about one execution.
 type HashInput struct {
 	OnNode
-	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Of a transaction; a receipt is also found by a timer's id or a message's hash."`
+	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Hash of a transaction; for other receipts the id of a timer or the hash of a message."`
 }
 
 func (s *Server) transaction(_ context.Context, in *HashInput) (m model.Transaction, err error) {

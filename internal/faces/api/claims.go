@@ -21,7 +21,7 @@ func newClaims(d directory) *claims { return &claims{directory: d, held: map[str
 // is taken: its owner alone may have another actor take it over.
 func (c *claims) claim(v Reader, name string, owner types.Address, replace bool) (release func(), err error) {
 	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clip(name)).
-		Hint("Choose another name, or have the new actor take it over with replace: true.").At("name")
+		Hint("Choose another name, or give it to the new actor with replace: true.").At("name")
 	if strings.HasPrefix(name, "0x") || strings.ContainsAny(name, "/?#% \t\r\n") {
 		return nil, Refuse(http.StatusBadRequest, "invalid_name", "the name %q begins with 0x or has a space or one of / ? # %%",
 			clip(name)).At("name")

@@ -22,7 +22,7 @@ func (s *Server) registerDevnet() {
 	serve(s, operation{id: "devnet_send", method: http.MethodPost, path: "/devnet/send", tag: tagDevnet,
 		summary: "Sign and submit a call or a transfer; answers the receipt once final",
 		description: "The devnet signs with the key of from and takes care of nonce and fees. A handler that fails answers 200: " +
-			"its receipt has the status. payload is bytes where it begins with 0x, and else UTF-8 text.",
+			"its receipt has the status. payload is bytes if it begins with 0x, otherwise UTF-8 text.",
 		errors:  []int{404, 409, 429, 504},
 		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: model.Sent{Receipt: exampleReceipt}}, s.send)
 	serve(s, operation{id: "devnet_deploy", method: http.MethodPost, path: "/devnet/deploy", tag: tagDevnet,
@@ -39,7 +39,7 @@ func (s *Server) cheat(what string) error {
 		return nil
 	}
 	return Refuse(http.StatusForbidden, "strict", "%s is off: this network runs with --strict", what).
-		Hint("Sign with a key of your own and use POST /submit, or start the network without --strict.")
+		Hint("Sign with your own key and use POST /submit, or start the network without --strict.")
 }
 
 func (s *Server) accounts(_ context.Context, in *OnNode) ([]model.DevnetAccount, error) {
@@ -133,8 +133,8 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 		d.Payload = types.Execute{Kind: types.KindExecute, Handler: body.Handler, Payload: data, Sponsor: sponsor}
 	}
 	if body.Trace && !body.DryRun {
-		return m, Refuse(http.StatusBadRequest, "invalid_request", "trace is of a dry run").At("trace").
-			Hint("Of what was executed GET /transaction/{hash}/trace tells.")
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "trace needs dry_run").At("trace").
+			Hint("GET /transaction/{hash}/trace shows the trace of an executed transaction.")
 	}
 	var r *Executed
 	if body.DryRun {
@@ -221,7 +221,7 @@ func (d directory) key(name string) (env.Signer, error) {
 		}
 	}
 	return nil, Refuse(http.StatusNotFound, "unknown_signer", "the devnet has no key of %q", clip(name)).
-		Hint("GET /devnet/accounts lists those it signs for; with a key of your own use POST /submit.").At("from")
+		Hint("GET /devnet/accounts lists the accounts it signs for; with any other key use POST /submit.").At("from")
 }
 
 // sign signs a transaction, submits it and waits for its receipt.

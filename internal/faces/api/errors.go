@@ -82,7 +82,7 @@ func asError(err error) *Error {
 	case errors.As(err, &e):
 		return e
 	case errors.Is(err, context.Canceled):
-		return Refuse(http.StatusServiceUnavailable, "stopped", "the request ended before its answer was there")
+		return Refuse(http.StatusServiceUnavailable, "stopped", "the request ended before its answer arrived")
 	}
 	slog.Error("a request failed inside the devnet", "error", err)
 	return Refuse(http.StatusInternalServerError, "internal", "the devnet failed: %v", err).

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/page"
 )
 
 // kinds are the types of events a reader may ask for.
@@ -27,20 +28,20 @@ type eventsInput struct {
 	To          optional[types.Height] `query:"to" doc:"End with this height, at most the latest final block's; without it the stream does not end."`
 	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, job, presence, runner, fault."`
 	Actor       string                 `query:"actor" maxLength:"256" doc:"Only what is about this account or actor; blocks then only where type names them."`
-	LastEventID string                 `header:"Last-Event-ID" maxLength:"64" doc:"Go on behind this event; wins over from."`
+	LastEventID string                 `header:"Last-Event-ID" maxLength:"64" doc:"Start after this event; overrides from."`
 }
 
 func (s *Server) registerEvents() {
 	op := operation{id: "events", method: http.MethodGet, path: "/events", tag: tagChain,
 		summary: "Follow final blocks as server-sent events",
-		description: "Events of type block (a Block), tx (a Receipt), timer (what a block did to a timer, with the receipt of a fire), " +
-			"log (a line an actor printed), job (what a block did to a job, and told with the next final block what validators saw of it beside " +
-			"the chain), presence (a bit of P that changed), runner (what a validator heard of a runner beside the chain, told with the next " +
-			"final block) and fault (what somebody did to nodes and links, told with the next final block). " +
-			"Each has an id; a " +
-			"reader that comes back with Last-Event-ID misses nothing. " +
-			"A validator that answers for itself alone heard what is beside the chain itself: the header Devnet-Node and the " +
-			"first comment name it. " +
+		description: "Sends events of these types: block (a Block), tx (a Receipt), timer (a block's effect on a timer, with the receipt of a " +
+			"fire) and log (a line that an actor printed). Also job (a block's effect on a job) and presence (a bit of P that changed). A job " +
+			"event may " +
+			"also come from a validator that saw it outside the chain. runner is such an event about a runner, and fault is a fault of nodes and " +
+			"links. Events from outside the chain are sent with the next final block. " +
+			"Each has an id: a reader that reconnects with Last-Event-ID misses nothing. " +
+			"If each validator answers for itself, events from outside the chain are those that this validator saw. The header Devnet-Node and " +
+			"the first comment name it. " +
 			"The last event of a stream the server ends is of type dropped and says why; one with to ends with the comment end.",
 		errors:   []int{400, 404, 409},
 		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
@@ -69,6 +70,10 @@ func (s *Server) registerEvents() {
 	})
 	s.exemplify(op)
 }
+
+// Endless reports whether the answer of a path does not end. A server that holds the world
+// during a request must not hold it for an endless one.
+func Endless(path string) bool { return path == "/events" || path == page.LivePath }
 
 // reader is one client's walk through the events.
 type reader struct {
@@ -103,7 +108,7 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 		r.kinds = strings.Split(in.Type, ",")
 		for _, kind := range r.kinds {
 			if !slices.Contains(kinds, kind) {
-				return nil, Refuse(http.StatusBadRequest, "invalid_type", "%q is no type of event", clip(kind)).
+				return nil, Refuse(http.StatusBadRequest, "invalid_type", "unknown event type %q", clip(kind)).
 					Hint("The types are %s.", strings.Join(kinds, ", ")).At("type")
 			}
 		}
@@ -139,7 +144,7 @@ func (s *Server) ends(r *reader, in *eventsInput) error {
 		return nil
 	}
 	if !in.From.set && in.LastEventID == "" {
-		return Refuse(http.StatusBadRequest, "missing_from", "to needs from, or Last-Event-ID: the stream would begin behind its end").At("from")
+		return Refuse(http.StatusBadRequest, "missing_from", "to needs from or Last-Event-ID: the stream would start after its end").At("from")
 	}
 	v, err := s.backend.Reader("")
 	if err != nil {
@@ -172,7 +177,7 @@ func (r *reader) resume(id string) error {
 	h, err := strconv.ParseUint(height, 10, 64)
 	n, err2 := strconv.ParseUint(number, 10, 31)
 	if !found || err != nil || err2 != nil {
-		return Refuse(http.StatusBadRequest, "invalid_event_id", "Last-Event-ID %q is no id of an event", clip(id)).
+		return Refuse(http.StatusBadRequest, "invalid_event_id", "invalid Last-Event-ID %q", clip(id)).
 			Hint("It is the height, a point, and the number of the event in its block, as the stream sent it.").At("Last-Event-ID")
 	}
 	r.height, r.skip = types.Height(h), int(n)+1
@@ -188,11 +193,12 @@ func (r *reader) run(ctx context.Context, out stream) {
 		events, at := r.wait(ctx, out)
 		switch at {
 		case ended:
-			out.drop(ctx, "stopped", "the network stops", "Connect again when it is up; Last-Event-ID goes on where this ended.")
+			out.drop(ctx, "stopped", "the network stops", "Connect again when it is up; with Last-Event-ID the stream continues where this one "+
+				"ended.")
 			return
 		case behind:
 			if r.live {
-				out.drop(ctx, "slow_reader", fmt.Sprintf("the reader fell behind: the events of height %d are no longer kept", r.height),
+				out.drop(ctx, "slow_reader", fmt.Sprintf("the reader is too slow: the events of height %d are no longer kept", r.height),
 					"Connect again with Last-Event-ID, or from=, and read faster; type= and actor= make the stream smaller.")
 				return
 			}

@@ -38,7 +38,7 @@ var (
 		BaseFeeLaneTimer: types.WeiOf(1000)}
 	exampleParam = model.Param{Key: "cip5.max_timers_per_actor", Value: "1024", Class: "block", Default: "1024"}
 	exampleActor = model.Actor{Address: exampleActorAt, Name: "heartbeat", Owner: exampleAddress, CodeHash: exampleHash,
-		Balance: types.WeiOf(100 * types.CBY), DeployedAt: 2, Handlers: []model.Handler{{Name: "handle_timer", Doc: "Counts and goes on."}},
+		Balance: types.WeiOf(100 * types.CBY), DeployedAt: 2, Handlers: []model.Handler{{Name: "handle_timer", Doc: "Counts and continues."}},
 		Timers: model.ActorTimers{Pending: 1, NextDue: &exampleHeight}}
 	exampleEntry = model.StateEntry{Key: types.Bytes("count"), Value: types.Bytes("3"), Text: "3"}
 	exampleLog   = model.LogLine{Actor: exampleActorAt, Height: 12, Hash: exampleTimerID, Line: "beat 3"}
@@ -130,5 +130,5 @@ var exampleErrors = map[string]model.ErrorBody{
 		Hint: "This is a fault of the devnet and not of the request; its log says more (devnet logs)."},
 	"503": {Code: "node_stopped", Message: "v2 is not running", Field: "node"},
 	"504": {Code: "not_final", Message: fmt.Sprintf("the transaction %s is not final after %s", exampleHash, WaitTimeout),
-		Hint: "It may still become final: ask GET /transaction/" + exampleHash.String() + "/receipt. GET /ready tells whether blocks are made."},
+		Hint: "It may still become final: ask GET /transaction/" + exampleHash.String() + "/receipt. GET /ready shows whether blocks are made."},
 }

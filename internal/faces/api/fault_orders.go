@@ -11,10 +11,11 @@ import (
 )
 
 // given is an argument of a fault's verb as a request has it: what its fields are
-// called, and how they are read.
+// called, and how they are read and written.
 type given struct {
 	fields []string
 	read   func(*model.FaultRequest, *fault.Order) error
+	write  func(*fault.Order, *model.FaultRequest)
 }
 
 // arguments are those that a request can have.
@@ -22,35 +23,35 @@ var arguments = map[fault.Argument]given{
 	fault.Node: {[]string{"node"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.Node = r.Node
 		return nil
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Node = o.Node }},
 	fault.Kind: {[]string{"kind"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.Kind = r.Kind
 		return nil
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Kind = o.Kind }},
 	fault.On: {[]string{"on"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.On = r.On
 		return nil
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.On = o.On }},
 	fault.Skew: {[]string{"skew"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Skew, err = duration(r.Skew, "skew")
 		return err
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Skew = worded(o.Skew) }},
 	fault.Groups: {[]string{"groups"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.Groups = r.Groups
 		return nil
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Groups = o.Groups }},
 	fault.Sides: {[]string{"left", "right"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.Left, o.Right = r.Left, r.Right
 		return nil
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Left, r.Right = o.Left, o.Right }},
 	fault.Ends: {[]string{"a", "b"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.A, o.B = r.A, r.B
 		return nil
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.A, r.B = o.A, o.B }},
 	fault.Delay: {[]string{"delay"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Delay, err = duration(r.Delay, "delay")
 		return err
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Delay = o.Delay.String() }},
 	fault.Flapping: {[]string{"up", "down", "times"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Times = r.Times
 		if o.Up, err = duration(r.Up, "up"); err != nil {
@@ -58,19 +59,23 @@ var arguments = map[fault.Argument]given{
 		}
 		o.Down, err = duration(r.Down, "down")
 		return err
+	}, func(o *fault.Order, r *model.FaultRequest) {
+		r.Up, r.Down, r.Times = o.Up.String(), o.Down.String(), o.Times
 	}},
 	fault.Rejoining: {[]string{"after_blocks", "new_identity"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.AfterBlocks, o.NewIdentity = r.AfterBlocks, r.NewIdentity
 		return nil
+	}, func(o *fault.Order, r *model.FaultRequest) {
+		r.AfterBlocks, r.NewIdentity = o.AfterBlocks, o.NewIdentity
 	}},
 	fault.Offers: {[]string{"add", "remove"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.Add, o.Remove = r.Add, r.Remove
 		return nil
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Add, r.Remove = o.Add, o.Remove }},
 	fault.Victim: {[]string{"role or contract"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.Role, o.Contract = r.Role, r.Contract
 		return nil
-	}},
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Role, r.Contract = o.Role, o.Contract }},
 	fault.Properties: {[]string{"what happens to packets between them"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
 		o.Link = fault.Link{Loss: r.Loss, Duplicate: r.Duplicate, Reorder: r.Reorder, Bandwidth: r.Bandwidth, OneWay: r.OneWay}
 		if o.Link.Latency, err = duration(r.Latency, "latency"); err != nil {
@@ -78,6 +83,10 @@ var arguments = map[fault.Argument]given{
 		}
 		o.Link.Jitter, err = duration(r.Jitter, "jitter")
 		return err
+	}, func(o *fault.Order, r *model.FaultRequest) {
+		l := o.Link
+		r.Latency, r.Jitter, r.Loss, r.Duplicate = worded(l.Latency), worded(l.Jitter), l.Loss, l.Duplicate
+		r.Reorder, r.Bandwidth, r.OneWay = l.Reorder, l.Bandwidth, l.OneWay
 	}},
 }
 
@@ -96,6 +105,35 @@ func OrderOf(r *model.FaultRequest) (fault.Order, error) {
 	return o, nil
 }
 
+// requestOf is the request that makes an order; nil where none can.
+func requestOf(o *fault.Order) *model.FaultRequest {
+	if o == nil {
+		return nil
+	}
+	v := fault.Lookup(o.Verb)
+	if v == nil || v.Hidden {
+		return nil
+	}
+	r := &model.FaultRequest{Verb: o.Verb}
+	for _, a := range v.Takes {
+		arguments[a].write(o, r)
+	}
+	return r
+}
+
+// ShowFault is what a fault did so far, as the API has it.
+func ShowFault(e fault.Effect) model.FaultReceipt {
+	return model.FaultReceipt{Verb: e.Verb, Detail: e.Detail, Did: e.Did, Idle: e.Idle, Ended: e.Ended, Order: requestOf(e.Order)}
+}
+
+// worded writes a duration; 0 is none.
+func worded(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
+}
+
 // duration reads a duration; none is 0.
 func duration(text, field string) (time.Duration, error) {
 	if text == "" {
@@ -103,7 +141,7 @@ func duration(text, field string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, Refuse(http.StatusBadRequest, "invalid_duration", "%q is no duration", clip(text)).
+		return 0, Refuse(http.StatusBadRequest, "invalid_duration", "invalid duration %q", clip(text)).
 			Hint("Write it with its unit: 20ms, 1.5s.").At(field)
 	}
 	return d, nil

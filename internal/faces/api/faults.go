@@ -21,12 +21,13 @@ func (s *Server) registerFaults() {
 	serve(s, operation{id: "faults", method: http.MethodGet, path: "/devnet/faults", tag: tagDevnet,
 		summary: "The faults so far, and what each did", response: []model.FaultReceipt{exampleFault}}, s.faults)
 	serve(s, operation{id: "heal", method: http.MethodPost, path: "/devnet/heal", tag: tagDevnet,
-		summary:     "Mend all links; answers the faults so far",
+		summary:     "Remove the faults of all links; returns the faults so far",
 		description: "No partition or bridge, and all links as they are by themselves. Nodes that are down, frozen or misbehave stay so.",
 		response:    []model.FaultReceipt{exampleFault}}, s.heal)
 }
 
-var exampleFault = model.FaultReceipt{Verb: "partition", Detail: "v0,v1 / v2,v3", Did: "4 connections cut, 61 packets dropped"}
+var exampleFault = model.FaultReceipt{Verb: "partition", Detail: "v0,v1 / v2,v3", Did: "4 connections cut, 61 packets dropped",
+	Order: &model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}}
 
 type faultInput struct{ Body model.FaultRequest }
 
@@ -42,7 +43,7 @@ func (s *Server) fault(_ context.Context, in *faultInput) (m model.FaultReceipt,
 	if err != nil {
 		return m, FaultRefused(err)
 	}
-	m = model.FaultReceipt(effect)
+	m = ShowFault(effect)
 	s.feed.note(m)
 	return m, nil
 }
@@ -66,7 +67,7 @@ func FaultRefused(err error) error {
 func (s *Server) receipts() []model.FaultReceipt {
 	out := []model.FaultReceipt{}
 	for _, r := range s.backend.Faults() {
-		out = append(out, model.FaultReceipt(r))
+		out = append(out, ShowFault(r))
 	}
 	return out
 }
@@ -86,7 +87,7 @@ func (s *Server) heal(context.Context, *struct{}) ([]model.FaultReceipt, error) 
 	if err != nil {
 		return nil, FaultRefused(err)
 	}
-	s.feed.note(model.FaultReceipt(effect))
+	s.feed.note(ShowFault(effect))
 	return s.receipts(), nil
 }
 

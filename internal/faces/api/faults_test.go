@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func (m *memory) Do(o fault.Order) (fault.Effect, error) {
 	case v.Mends:
 		return o.Done(), nil
 	}
-	m.faults = append(m.faults, fault.Effect{Verb: o.Verb, Detail: o.Detail(), Idle: true})
+	m.faults = append(m.faults, fault.Effect{Verb: o.Verb, Detail: o.Detail(), Idle: true, Order: &o})
 	return m.faults[len(m.faults)-1], nil
 }
 
@@ -145,5 +146,35 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 	if !slices.Contains(parts, "misbehave takes node and kind") ||
 		!slices.Contains(parts, "disk_fail, disk_slow, cpu_slow, sync_lies and clock_skew are the simulator's") {
 		t.Errorf("the verbs are told as %q", parts)
+	}
+}
+
+// What made a fault is told so that it can be made again: whatever arguments a verb takes.
+func TestAFaultTellsTheRequestThatMakesItAgain(t *testing.T) {
+	whole := model.FaultRequest{Node: "v0", Kind: "equivocate", On: true, Skew: "-2s", Delay: "3ms", Up: "1s", Down: "2s", Times: 3,
+		Add: []string{"a"}, Remove: []string{"b"}, Role: "archive", Contract: "", AfterBlocks: 4, NewIdentity: true,
+		Groups: [][]string{{"v0", "v1"}, {"v2"}}, Left: []string{"v1"}, Right: []string{"v2"}, A: "v0", B: "v1", Latency: "20ms",
+		Jitter: "5ms", Loss: 0.5, Duplicate: 0.25, Reorder: 0.125, Bandwidth: 1000, OneWay: true}
+	for _, v := range fault.Verbs() {
+		whole.Verb = v.Name
+		order, err := OrderOf(&whole)
+		if v.Hidden {
+			if requestOf(&fault.Order{Verb: v.Name}) != nil {
+				t.Errorf("%s has a request, which nobody takes", v.Name)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := requestOf(&order)
+		if again, err := OrderOf(request); err != nil || !reflect.DeepEqual(again, order) || !strings.Contains(order.Detail(), again.Detail()) {
+			t.Errorf("%s: %+v makes %+v, and not %+v: %v", v.Name, request, again, order, err)
+		}
+	}
+	w := newWorld(t)
+	if m := post[model.FaultReceipt](w, "/devnet/fault", model.FaultRequest{Verb: "crash", Node: "v0"}); m.Order == nil ||
+		!reflect.DeepEqual(*m.Order, model.FaultRequest{Verb: "crash", Node: "v0"}) {
+		t.Errorf("%+v", m.Order)
 	}
 }

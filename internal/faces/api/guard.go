@@ -39,7 +39,7 @@ type gate struct {
 }
 
 // guard refuses what no route should see: another site's page that found its way to this
-// server (by a name that resolves to it, or by a form), what misrouted says, and a body
+// server (by a name that resolves to it, a form or an embedded address), what misrouted says, and a body
 // that is too long or too slow. A bug of ours ends one request, not the network.
 func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) http.Handler {
 	sites := http.NewCrossOriginProtection()
@@ -50,7 +50,7 @@ func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) ht
 				write(w, asError(fmt.Errorf("panic: %v", p)))
 			}
 		}()
-		w.Header().Set("X-Content-Type-Options", "nosniff")
+		harden(w.Header())
 		if !s.allows(r.Host) {
 			write(w, Refuse(http.StatusForbidden, "forbidden_host", "the Host header %q is not a name of this server", clip(r.Host)).
 				Hint("Call it as localhost or by its IP address, or start it with --http NAME:PORT.").At("Host"))
@@ -59,6 +59,11 @@ func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) ht
 		if err := sites.Check(r); err != nil {
 			write(w, Refuse(http.StatusForbidden, "forbidden_origin", "a page of another site may not drive the devnet: %v", err).
 				Hint("Call the API from outside a browser, or from a page of the same origin.").At("Origin"))
+			return
+		}
+		if r.Header.Get("Sec-Fetch-Site") == "cross-site" && !visits(r) {
+			write(w, Refuse(http.StatusForbidden, "forbidden_origin", "a page of another site may not read the devnet").
+				Hint("Call the API from outside a browser, or open its page at /.").At("Sec-Fetch-Site"))
 			return
 		}
 		if wrong := misrouted(r); wrong != nil {
@@ -70,6 +75,20 @@ func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) ht
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// harden forbids pages of other sites to frame or embed an answer.
+func harden(h http.Header) {
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Referrer-Policy", "no-referrer")
+}
+
+// visits reports whether a browser opens the page itself. A link on another site may open
+// it.
+func visits(r *http.Request) bool {
+	return r.URL.Path == "/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // body reads the whole body within its limits of size and time, so that no
@@ -122,7 +141,7 @@ func (s *gate) allows(host string) bool {
 // unrouted says what is wrong with a request that no route takes.
 func unrouted(mux *http.ServeMux, r *http.Request) *Error {
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path {
-		return Refuse(http.StatusNotFound, "unknown_path", "nothing is served at %s", clip(r.URL.Path)).Hint("Perhaps %s was meant.", clip(clean))
+		return Refuse(http.StatusNotFound, "unknown_path", "no path %s", clip(r.URL.Path)).Hint("Perhaps %s was meant.", clip(clean))
 	}
 	var others []string
 	for _, method := range methods {
@@ -136,7 +155,7 @@ func unrouted(mux *http.ServeMux, r *http.Request) *Error {
 		return Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s does not take %s", clip(r.URL.Path), r.Method).
 			Hint("Use %s.", strings.Join(others, " or "))
 	}
-	return Refuse(http.StatusNotFound, "unknown_path", "nothing is served at %s", clip(r.URL.Path)).
+	return Refuse(http.StatusNotFound, "unknown_path", "no path %s", clip(r.URL.Path)).
 		Hint("GET /openapi.json lists every path.")
 }
 

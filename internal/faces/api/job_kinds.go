@@ -52,7 +52,7 @@ func (f *form) http() *push.Http {
 	for _, line := range r.Header {
 		name, value, found := strings.Cut(line, ":")
 		if name = strings.TrimSpace(name); !found || name == "" {
-			f.refuse("header", "%q is no NAME: VALUE", clip(line))
+			f.refuse("header", "%q is not NAME: VALUE", clip(line))
 		}
 		h.Headers = append(h.Headers, [2]string{name, strings.TrimSpace(value)})
 	}
@@ -66,7 +66,7 @@ func (f *form) arguments() string {
 	text := plainJSON(f.request.Arguments)
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil || object == nil {
-		f.refuse("arguments", "%s is no JSON object", clip(string(text)))
+		f.refuse("arguments", "%s is not a JSON object", clip(string(text)))
 	}
 	return string(text)
 }
@@ -78,7 +78,7 @@ func (f *form) ethSend() *push.EthSend {
 	}
 	f.needs("signed_transaction", r.SignedTransaction)
 	if !strings.HasPrefix(r.SignedTransaction, "0x") {
-		f.refuse("signed_transaction", "it is 0x and hexadecimal digits")
+		f.refuse("signed_transaction", "want 0x and hexadecimal digits")
 	}
 	return &push.EthSend{Chain: or(r.Chain, 0), SignedTransaction: f.bytes("signed_transaction", r.SignedTransaction)}
 }
@@ -99,7 +99,7 @@ func (f *form) belongs() {
 		{"ethsend", "chain", r.Chain != nil}, {"ethsend", "signed_transaction", r.SignedTransaction != ""},
 	} {
 		if one.given && one.kind != r.Kind {
-			f.refuse(one.field, "it is of the kind %s, and this job is %s", one.kind, clip(r.Kind))
+			f.refuse(one.field, "wrong kind: the field belongs to %s, and this job is %s", one.kind, clip(r.Kind))
 		}
 	}
 }

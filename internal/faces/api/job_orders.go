@@ -24,13 +24,15 @@ func (s *Server) registerJobOrders() {
 		errors:      []int{404, 409, 429, 504}, request: model.JobOrder{ID: exampleHash.String()}, response: exampleJob}, s.cancelJob)
 	serve(s, operation{id: "job_answer", method: http.MethodPost, path: "/devnet/job/answer", tag: tagDevnet,
 		summary: "Give the result of a job of the executor manual; answers the job",
-		description: "Each of the devnet's runners in its committee gets it, once it has the job: that is waited for. 409 with bad_result " +
+		description: "Each of the devnet's runners in its committee receives the result as soon as it has the job; the request waits for " +
+			"that. 409 with bad_result " +
 			"where the job does not take it.",
 		errors: []int{404, 409}, request: model.AnswerRequest{ID: exampleHash.String(), Result: "42"}, response: exampleJob}, s.answerJob)
 	serve(s, operation{id: "job_progress", method: http.MethodPost, path: "/devnet/job/progress", tag: tagDevnet,
 		summary: "Say how far a job of the executor manual is; answers the job",
-		description: "Each of the devnet's runners with that job sends a JobProgress (CIP-11 §10.4) to the validator that pushed it, at most " +
-			"one in 100 ms: GET /job/{id}/story shows it. A job that was polled for has no such stream. 409 with bad_result if percent does " +
+		description: "Each of the devnet's runners with that job sends a JobProgress (CIP-11 §10.4) to the validator that pushed it. It sends " +
+			"at most one in 100 ms; GET /job/{id}/story shows them. A job that was polled for has no such stream. 409 with bad_result if percent " +
+			"does " +
 			"not exceed the last.",
 		errors: []int{404, 409}, request: model.ProgressRequest{ID: exampleHash.String(), Percent: 40, Detail: "half of the pages"},
 		response: exampleJob}, s.progressJob)

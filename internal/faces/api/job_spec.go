@@ -163,7 +163,7 @@ func (f *form) wallTime() uint64 {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < time.Second || d%time.Second != 0 {
-		f.refuse("max_wall_time", "%q is no time of whole seconds: write 30s or 2m", clip(text))
+		f.refuse("max_wall_time", "%q is not a time in whole seconds: write 30s or 2m", clip(text))
 		return 0
 	}
 	return uint64(d / time.Second)
@@ -172,7 +172,7 @@ func (f *form) wallTime() uint64 {
 // pool is the entitlement that runners have to have, or nil. No entitlement is empty.
 func (f *form) pool() *string {
 	if f.request.Pool != nil && *f.request.Pool == "" {
-		f.refuse("pool", "it is empty, and no runner is in it: name one, or leave it out")
+		f.refuse("pool", "empty pool name: name a pool, or leave it out")
 	}
 	return f.request.Pool
 }
@@ -225,7 +225,7 @@ func (f *form) check(raw json.RawMessage) (c push.Check) {
 	var entries map[string]json.RawMessage
 	text := plainJSON(raw)
 	if strict(text, &one) != nil || json.Unmarshal(text, &entries) != nil || len(entries) != 1 {
-		f.refuse("check", "%s is no check: %s", clip(string(text)), want)
+		f.refuse("check", "%s is not a check: %s", clip(string(text)), want)
 		return c
 	}
 	switch {
@@ -239,7 +239,7 @@ func (f *form) check(raw json.RawMessage) (c push.Check) {
 	case one.Range != nil && one.Range.Pointer != nil && one.Range.Min != nil && one.Range.Max != nil:
 		c.Range = &push.Range{Pointer: *one.Range.Pointer, Min: *one.Range.Min, Max: *one.Range.Max}
 	default:
-		f.refuse("check", "%s is no check: %s", clip(string(text)), want)
+		f.refuse("check", "%s is not a check: %s", clip(string(text)), want)
 	}
 	return c
 }
@@ -271,16 +271,16 @@ func (f *form) callback(spec *push.JobSpec) string {
 	r := f.request
 	if r.Callback == "" {
 		if r.CorrelationID != "" {
-			f.refuse("correlation_id", "it is of a job with a callback")
+			f.refuse("correlation_id", "needs a callback")
 		}
 		if r.Context != "" {
-			f.refuse("context", "it is of a job with a callback")
+			f.refuse("context", "needs a callback")
 		}
 		return ""
 	}
 	at := strings.LastIndexByte(r.Callback, '.')
 	if at < 1 || at == len(r.Callback)-1 {
-		f.refuse("callback", "%q is no ACTOR.HANDLER", clip(r.Callback))
+		f.refuse("callback", "%q is not ACTOR.HANDLER", clip(r.Callback))
 		return ""
 	}
 	spec.Callback = &push.Callback{Handler: r.Callback[at+1:], CorrelationID: f.bytes("correlation_id", r.CorrelationID),
@@ -297,7 +297,7 @@ func (f *form) thousandths(field string, given *float64) uint64 {
 	whole, part, _ := strings.Cut(text, ".")
 	n, err := strconv.ParseUint(whole+part+strings.Repeat("0", max(0, 3-len(part))), 10, 64)
 	if err != nil || len(part) > 3 || n > math.MaxUint32 {
-		f.refuse(field, "%s is no number from 0 on with at most three decimals", text)
+		f.refuse(field, "%s is not a number of at least 0 with at most three decimals", text)
 	}
 	return n
 }

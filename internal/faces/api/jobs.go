@@ -20,20 +20,20 @@ func (s *Server) registerJobs() {
 	serve(s, operation{id: "job_status", method: http.MethodGet, path: "/job/{id}/status", tag: tagJobs,
 		summary: "The status of a job", errors: errors, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
 	serve(s, operation{id: "job_runners", method: http.MethodGet, path: "/job/{id}/runners", tag: tagJobs,
-		summary: "The runners of all draws of a job, in the order drawn, and what came of them", errors: errors,
+		summary: "List the runners of all draws of a job, in the order drawn, with their outcomes", errors: errors,
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: &exampleCommit, RevealedAt: &exampleReveal,
 			Outcome: model.RunnerAgreed}}}, s.jobRunners)
 	serve(s, operation{id: "job_draws", method: http.MethodGet, path: "/job/{id}/draws", tag: tagJobs,
 		summary: "The draws of a job, each with all that it follows from: who could be drawn, their weights, the seed and each step",
 		errors:  errors, response: []model.JobDraw{exampleDraw}}, s.jobDraws)
 	serve(s, operation{id: "job_results", method: http.MethodGet, path: "/job/{id}/results", tag: tagJobs,
-		summary: "What the chain got of the runners of all draws of a job: commitments and results", errors: errors,
+		summary: "List the commitments and results of the runners of all draws of a job", errors: errors,
 		response: []model.JobResult{exampleJobResult}}, s.jobResults)
 	serve(s, operation{id: "job_verified", method: http.MethodGet, path: "/job/{id}/verified", tag: tagJobs,
 		summary: "The verified result of a job", errors: errors,
 		response: model.JobVerified{ID: exampleJobID, Verified: true, Result: &exampleResult, Winner: &exampleAddress}}, s.jobVerified)
 	serve(s, operation{id: "job_story", method: http.MethodGet, path: "/job/{id}/story", tag: tagJobs,
-		summary:  "All that final blocks did to a job, from its submission to its callback, and what validators saw of it beside the chain",
+		summary:  "List the events of a job, from its submission to its callback, with sightings of validators outside the chain",
 		errors:   errors,
 		response: model.JobStory{Job: exampleJob, Height: 20, Story: []model.JobEvent{exampleJobEvent}}}, s.jobStory)
 }
@@ -167,7 +167,7 @@ func (s *Server) jobResults(_ context.Context, in *jobResultsInput) ([]model.Job
 type jobStoryInput struct {
 	JobInput
 	Offset int `query:"offset" minimum:"0" maximum:"1000000000" default:"0" doc:"Entries to leave out."`
-	Limit  int `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"At most so many entries."`
+	Limit  int `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of entries."`
 }
 
 func (s *Server) jobStory(_ context.Context, in *jobStoryInput) (m model.JobStory, err error) {

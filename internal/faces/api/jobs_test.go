@@ -189,7 +189,7 @@ func TestRunnersThatPollAreAnswered(t *testing.T) {
 	if !slices.Equal(w.chain.brought, want) {
 		t.Errorf("%q, want %q", w.chain.brought, want)
 	}
-	w.chain.notTaken = Refuse(409, "not_taken", "it was not taken: the runner did not sign it")
+	w.chain.notTaken = Refuse(409, "not_taken", "not accepted: the runner did not sign it")
 	w.refused(409, "not_taken", "POST", "/runner/r0/job_result", result)
 	w.refused(409, "not_taken", "POST", "/runner/r0/job_refusal", refusal)
 	refusal.Reject = "Expired"

@@ -62,6 +62,25 @@ const (
 	WaitTimeout = 60 * time.Second
 	MaxWaiters  = 1024
 
+	// MaxColumns bounds the blocks of GET /blocks/columns, MaxPresence the heights of
+	// GET /presence and MaxPresenceBytes the bitmaps of an answer: what is not told is asked
+	// for with next. MaxTallied is how many timers GET /timers/calendar reads, and
+	// CalendarBins and CalendarHeights are what it tells unasked.
+	MaxColumns       = 4096
+	MaxPresence      = 256
+	MaxPresenceBytes = 4 << 20
+	MaxTallied       = 1 << 17
+	MaxCalendarBins  = 512
+	CalendarHeights  = 4096
+
+	// MaxRanges is how many of these run at once: each reads thousands of records.
+	MaxRanges = 8
+
+	// MaxLogRead is how many bytes of a node's log are read for an answer, MaxLogLine of
+	// a line are shown.
+	MaxLogRead = 1 << 20
+	MaxLogLine = 4096
+
 	// MaxReads is how many read-only calls and dry runs run or wait at once:
 	// each takes a Python host of the read pool.
 	MaxReads = 64

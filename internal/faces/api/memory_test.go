@@ -48,6 +48,7 @@ type memory struct {
 	paused   bool
 	drops    bool // what it admitted
 	labour
+	shown
 	gaps bool // before a nonce are admitted, as a pool does that hopes for the rest
 }
 

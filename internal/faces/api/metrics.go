@@ -54,24 +54,24 @@ func newMetrics(b Backend, f *feed, processes prometheus.Gatherer) *metrics {
 		pooled:      prometheus.NewDesc("devnet_mempool_transactions", "Transactions in the node's pool.", node, nil),
 		connections: prometheus.NewDesc("devnet_connections", "The node's live connections to other validators.", node, nil),
 		counts: map[string]*prometheus.Desc{CountActors: prometheus.NewDesc("devnet_actors_total",
-			"What happened to the actors of a node since it started: dead_letters are events for roles that had stopped, roles_restarted and "+
-				"contracts_restarted panicked and were made again.", []string{"node", "what"}, nil),
+			"Actor failures of a node since it started: dead_letters counts events for stopped roles; roles_restarted and contracts_restarted "+
+				"count restarts after a panic.", []string{"node", "what"}, nil),
 			CountGivenUp: prometheus.NewDesc("devnet_views_given_up_total",
 				"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", []string{"node", "cause"}, nil),
 			CountRunners: prometheus.NewDesc("devnet_runners_total",
-				"What happened to runners at the node since it started: connections that arrived and left, deliveries of jobs by outcome, "+
-					"words of progress, results that were not taken.", []string{"node", "what"}, nil),
+				"Runner events at the node since it started: connections opened and closed, job deliveries by outcome, progress messages, refused "+
+					"results.", []string{"node", "what"}, nil),
 			CountStrangers: prometheus.NewDesc("devnet_runners_refused_total",
 				"Connections of runners that were not let in since the node started, by the reason of the Goodbye.", []string{"node", "reason"}, nil),
 			CountRefused: prometheus.NewDesc("devnet_refused_total",
-				"What the node turned away since it started: frames, transactions, blocks, blocks of its own, signers that contradicted themselves, "+
-					"executions over which the host of programs failed, peers shut out.",
+				"Items that the node refused since it started: frames, transactions, blocks, its own blocks. Also signers that contradicted "+
+					"themselves, executions on which the host of programs failed, and banned peers.",
 				[]string{"node", "what"}, nil)},
 		pending: prometheus.NewDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block.", nil, nil),
 		fee:     prometheus.NewDesc("devnet_basefee_wei", "Base fee of the next block.", []string{"resource"}, nil),
 		budget: prometheus.NewDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block.", nil,
 			nil),
-		laneCycles: prometheus.NewDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by what for.", []string{"use"},
+		laneCycles: prometheus.NewDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by purpose.", []string{"use"},
 			nil),
 		use: prometheus.NewDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block.", nil,
 			nil),
@@ -84,9 +84,9 @@ func newMetrics(b Backend, f *feed, processes prometheus.Gatherer) *metrics {
 		seen:   time.Now(),
 		blocks: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_blocks_total", Help: "Final blocks."}),
 		receipts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_receipts_total",
-			Help: "Executions, by what caused them and how they ended."}, []string{"origin", "status"}),
+			Help: "Executions, by cause and result."}, []string{"origin", "status"}),
 		timers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_timers_total",
-			Help: "What blocks did to timers: scheduled, deferred, or how they ended."}, []string{"outcome"}),
+			Help: "Timer changes by blocks: scheduled, deferred, or ended by reason."}, []string{"outcome"}),
 		cycles: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_cycles_total", Help: "Cycles used by final blocks."}),
 		fires: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_timer_cycles_total",
 			Help: "Cycles used by fires of timers in final blocks."}),

@@ -36,8 +36,8 @@ func newJobMetrics() *jobMetrics {
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_jobs_ended_total",
 			Help: "Jobs that final blocks ended, by the end: completed, or the error's code."}, []string{"end"}),
 		draws: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_job_draws_total",
-			Help: "Draws in final blocks, by what became of the runner that the MRU record favours: hit where it was drawn, miss where not, " +
-				"none where no record was in force (CIP-11 §9.4)."}, []string{"mru"}),
+			Help: "Draws in final blocks, by the fate of the runner that the MRU record favours (CIP-11 §9.4): hit if drawn, miss if not, none " +
+				"without a record."}, []string{"mru"}),
 		acks: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "devnet_job_ack_seconds",
 			Help:    "Time from the push of a job to the runner's answer, by the validator that pushed.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}, []string{"node"}),

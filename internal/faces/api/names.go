@@ -29,19 +29,19 @@ func (d directory) readerOf(n OnNode) (Reader, error) {
 // NoState refuses to read the state of a runner.
 func NoState(runner string) *Error {
 	return Refuse(http.StatusNotFound, "no_state", "%s is a runner, which keeps no state: name a validator", runner).
-		Hint("GET /runner/%s tells of it, and GET /validators lists what node takes.", runner).At("node")
+		Hint("GET /runner/%s shows it, and GET /validators lists the values of node.", runner).At("node")
 }
 
 // Page is the parameters of every list.
 type Page struct {
 	Offset int `query:"offset" minimum:"0" maximum:"1000000000" default:"0" doc:"Entries to leave out."`
-	Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"At most so many entries."`
+	Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Maximum number of entries."`
 }
 
 // OrderedPage is the parameters of a list that history makes longer.
 type OrderedPage struct {
 	Page
-	Order string `query:"order" enum:"oldest,newest" default:"oldest" doc:"What the list begins with."`
+	Order string `query:"order" enum:"oldest,newest" default:"oldest" doc:"Prefix of the entries listed."`
 }
 
 func (p OrderedPage) page() history.Page {

@@ -102,6 +102,7 @@ func (s *sender) free(next types.Nonce, head types.Height) types.Nonce {
 // nonces that were taken since are free, and events go on behind its latest block.
 func (s *Server) Reverted() {
 	s.nonces.forget()
+	s.page.Revert()
 	if v, err := s.backend.Reader(""); err == nil {
 		s.feed.revert(v.Head().Height)
 	}

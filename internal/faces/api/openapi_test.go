@@ -16,7 +16,8 @@ import (
 var routes = []string{
 	"GET /account/{address}", "GET /actor/{address}", "GET /actor/{address}/logs", "GET /actor/{address}/receipts",
 	"GET /actor/{address}/state", "GET /actors",
-	"GET /basefee", "GET /block/{id}", "GET /block/{id}/receipts", "GET /blocks", "GET /devnet/accounts", "GET /devnet/faults", "GET /events",
+	"GET /basefee", "GET /block/{id}", "GET /block/{id}/receipts", "GET /blocks", "GET /blocks/columns", "GET /links",
+	"GET /nodes/{name}/log", "GET /presence", "GET /timers/calendar", "GET /views", "GET /devnet/accounts", "GET /devnet/faults", "GET /events",
 	"GET /health", "GET /height",
 	"GET /job/{id}", "GET /job/{id}/draws", "GET /job/{id}/results", "GET /job/{id}/runners", "GET /job/{id}/status",
 	"GET /job/{id}/story", "GET /job/{id}/verified",

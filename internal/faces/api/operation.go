@@ -120,10 +120,10 @@ func (s *Server) describe() huma.Config {
 		{Name: tagChain, Description: "Blocks, transactions, accounts and prices."},
 		{Name: tagActors, Description: "Actors: their code, state, logs, and read-only calls."},
 		{Name: tagTimers, Description: "Timers in every state."},
-		{Name: tagJobs, Description: "Jobs in every state, and what became of them."},
+		{Name: tagJobs, Description: "Jobs in every state, with their results and payments."},
 		{Name: tagRunners, Description: "Runners, their presence, and what those that poll ask and bring."},
 		{Name: tagNetwork, Description: "The nodes and how they do."},
-		{Name: tagDevnet, Description: "What only a devnet has: funded keys. Refused with --strict."},
+		{Name: tagDevnet, Description: "Funded keys and orders that only a devnet has. Refused with --strict."},
 	}
 	return cfg
 }

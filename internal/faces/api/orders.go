@@ -20,7 +20,7 @@ const MaxNameBytes = 32
 func CheckJoin(name string, accounts []string, standing string) error {
 	switch {
 	case name == "" || len(name) > MaxNameBytes || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
-		return Refuse(http.StatusBadRequest, "invalid_name", "%.40q is no name of a node", name).
+		return Refuse(http.StatusBadRequest, "invalid_name", "invalid node name %.40q", name).
 			Hint("A name has 1 to 32 lower-case letters, digits and hyphens.").At("name")
 	case slices.Contains(accounts, name):
 		return Refuse(http.StatusConflict, "name_taken", "%s is an account's name", name).
@@ -79,7 +79,7 @@ func ErrPausedOrder() error {
 // ErrNotFinal refuses to wait longer for an order.
 func ErrNotFinal(hash types.Hash, waited string) error {
 	return Refuse(http.StatusGatewayTimeout, "not_final", "the instruction %s is not final after %s", hash, waited).
-		Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready tells whether blocks are made.", hash)
+		Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready shows whether blocks are made.", hash)
 }
 
 // Judged is why the chain refused an order, or nil.

@@ -19,10 +19,10 @@ import (
 // Runners that poll (CIP-11 §14, decision J11): in sunset 410 answers their polls for
 // jobs, and their results and heartbeats are taken.
 func (s *Server) registerPolling() {
-	const gone = "410 in the phase sunset of cip11.push. A page has at most 1 MiB of specs; the header Next-After is there if more follow. " +
+	const gone = "410 in the phase sunset of cip11.push. A page has at most 1 MiB of specs; it has the header Next-After if more follow. " +
 		"A caller that asks for more than 4 MiB a second waits, and above two seconds is refused (429)."
 	serveWhole(s, operation{id: "runner_jobs", method: http.MethodGet, path: "/runner/{address}/jobs", tag: tagRunners,
-		summary: "What a runner that polls has to do: jobs drawn for it whose result is not final, by deadline", description: gone,
+		summary: "List the work of a runner that polls: jobs drawn for it whose result is not final, by deadline", description: gone,
 		errors: []int{400, 404, 409, 410, 429}, response: []model.PolledJob{{JobID: exampleJobID, JobSpec: types.Bytes{0xab}, BlockHeight: 12,
 			DeadlineBlock: 42}}}, s.polledJobs)
 	serve(s, operation{id: "runner_heartbeat", method: http.MethodPost, path: "/runner/{address}/heartbeat", tag: tagRunners,
@@ -37,8 +37,8 @@ func (s *Server) registerPolling() {
 		response: model.Reported{}}, s.polledResult)
 	serve(s, operation{id: "runner_job_refusal", method: http.MethodPost, path: "/runner/{address}/job_refusal", tag: tagRunners,
 		summary: "Bring a runner's refusal of a job, a JobAck with Reject as it signs it on the wire; answers once a validator took it",
-		description: "It counts until the commit deadline and before a commitment, as a refusal of a pushed job does (decision J21): the " +
-			"runner keeps its reputation, and another is drawn. GET /job/{id}/story shows it.",
+		description: "It counts until the commit deadline and before a commitment, like the refusal of a pushed job (decision J21). The " +
+			"runner keeps its reputation, and the chain draws another. GET /job/{id}/story shows it.",
 		errors: []int{400, 404, 409, 429}, request: model.RefusalRequest{JobID: exampleJobID, Reject: string(push.Unsupported),
 			Reason: &exampleRefusal}, response: model.Reported{}}, s.polledRefusal)
 }
@@ -60,7 +60,7 @@ func (s *Server) polling(in *RunnerInput) (v Reader, r model.Runner, err error) 
 	}
 	r, err = s.findRunner(v, in.Address, "address")
 	if err == nil && r.Health == model.RunnerDeregistered {
-		err = Refuse(http.StatusConflict, "deregistered", "runner %s was deregistered, for ever", r.Address).At("address")
+		err = Refuse(http.StatusConflict, "deregistered", "runner %s was deregistered permanently", r.Address).At("address")
 	}
 	return v, r, err
 }

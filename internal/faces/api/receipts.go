@@ -11,11 +11,11 @@ import (
 
 func (s *Server) registerReceipts() {
 	serve(s, operation{id: "block_receipts", method: http.MethodGet, path: "/block/{id}/receipts", tag: tagChain,
-		summary:     "What a final block executed: transactions, fires and delivered messages, in their order",
-		description: "Delivered messages are found here alone: nobody submitted them.",
+		summary:     "List the executions of a final block: transactions, fires and delivered messages, in their order",
+		description: "Only this list has delivered messages, since they are not submitted.",
 		errors:      []int{400, 404, 409}, response: []model.Receipt{exampleReceipt}}, s.blockReceipts)
 	serve(s, operation{id: "actor_receipts", method: http.MethodGet, path: "/actor/{address}/receipts", tag: tagActors,
-		summary: "What the latest blocks executed of an actor, newest first", errors: []int{400, 404, 409},
+		summary: "List the executions of an actor in the latest blocks, newest first", errors: []int{400, 404, 409},
 		response: []model.Receipt{exampleReceipt}}, s.actorReceipts)
 }
 
@@ -52,7 +52,7 @@ type actorReceiptsInput struct {
 	AddressInput
 	Page
 	Failed bool `query:"failed" doc:"Only those whose status is not ok."`
-	Blocks int  `query:"blocks" minimum:"1" maximum:"1000" default:"100" doc:"Of so many of the latest blocks."`
+	Blocks int  `query:"blocks" minimum:"1" maximum:"1000" default:"100" doc:"Number of latest blocks to search."`
 }
 
 func (s *Server) actorReceipts(_ context.Context, in *actorReceiptsInput) ([]model.Receipt, error) {

@@ -18,9 +18,9 @@ func (s *Server) registerRunnerOrders() {
 	key := types.PublicKey{0: 2, 32: 7}
 	serve(s, operation{id: "runner_join", method: http.MethodPost, path: "/devnet/runner/join", tag: tagDevnet,
 		summary: "Register a runner, and start it where it is the devnet's own; answers it once its registration is final",
-		description: "With public_key that of a runner which somebody else starts; without it one more of the devnet's own. from pays fee and " +
+		description: "With public_key it registers a runner that you start; without it the devnet starts one more. from pays fee and " +
 			"stake, and owns it: less than cip2.min_stake is refused. A runner with public_key signs for that account, by signed " +
-			"(docs/WIRE.md). A key is registered once, for ever.",
+			"(docs/WIRE.md). A key is registered at most once, ever.",
 		errors:   []int{404, 409, 429, 504},
 		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Signed: &types.Signature{}, Capability: []string{"custom"}},
 		response: exampleRunner}, s.joinRunner)
@@ -30,10 +30,10 @@ func (s *Server) registerRunnerOrders() {
 			"Registry and draws do not change by that (CIP-11 6.5).",
 		errors: []int{404, 409, 429}, request: model.RunnerOrder{Runner: "r0"}, response: exampleRunner}, s.reloadRunner)
 	for _, one := range []struct{ verb, summary, description string }{
-		{"leave", "Deregister a runner for its owner, for ever; answers it once that is final",
+		{"leave", "Deregister a runner for its owner, permanently; answers it once that is final",
 			"Its stake returns to its owner cip2.stake_return_epochs epochs later, and when its last job ended if that is later: stake_returns " +
 				"is the block. Then its place is given again."},
-		{"pause", "Keep a runner out of draws for its owner; answers it once that is final", "Jobs that it has go on."},
+		{"pause", "Keep a runner out of draws for its owner; answers it once that is final", "Its open jobs continue."},
 		{"resume", "Let a paused runner be drawn again; answers it once that is final", ""},
 	} {
 		serve(s, operation{id: "runner_" + one.verb, method: http.MethodPost, path: "/devnet/runner/" + one.verb, tag: tagDevnet,
@@ -81,7 +81,7 @@ func (s *Server) joinRunner(ctx context.Context, in *joinRunnerInput) (m model.R
 		return s.joinOwn(ctx, v, key, &in.Body)
 	}
 	if in.Body.Name != "" {
-		return m, badRunner("name", "it is of a runner that the devnet starts, which has no public_key")
+		return m, badRunner("name", "the devnet starts that runner, so it takes no public_key")
 	}
 	registration, err := Registration(&in.Body)
 	if err != nil {

@@ -26,7 +26,7 @@ func Registration(r *model.RunnerRequest) (*system.Registration, error) {
 		return nil, badRunner("public_key", "%v", err)
 	}
 	if _, err := crypto.AddressOf(in.PublicKey); err != nil {
-		return nil, badRunner("public_key", "%s is no compressed secp256k1 key", in.PublicKey)
+		return nil, badRunner("public_key", "%s is not a compressed secp256k1 key", in.PublicKey)
 	}
 	if r.Signed == nil {
 		return nil, badRunner("signed", "it is missing: %s has to sign its registration for the account that owns it", in.PublicKey).

@@ -21,8 +21,8 @@ func (s *Server) registerRunners() {
 	serve(s, operation{id: "runner", method: http.MethodGet, path: "/runner/{address}", tag: tagRunners,
 		summary: "A runner", errors: []int{400, 404, 409}, response: exampleRunner}, s.getRunner)
 	serve(s, operation{id: "subsets", method: http.MethodGet, path: "/subsets", tag: tagRunners,
-		summary:     "From what every runner's subset of validators follows (CIP-11 §5)",
-		description: "Of the validators in it the first subset_size by keccak256(runner's key ‖ validator's key) are a runner's.",
+		summary:     "Show the basis of every runner's subset of validators (CIP-11 §5)",
+		description: "A runner's subset is the first subset_size validators in it, by keccak256(runner's key ‖ validator's key).",
 		errors:      []int{404, 409}, response: exampleSubsets}, s.subsets)
 	serve(s, operation{id: "presence", method: http.MethodGet, path: "/presence/{height}", tag: tagRunners,
 		summary:     "P(H), which runners are present at a height, and the votes that it follows from (CIP-11 §8)",
@@ -195,7 +195,7 @@ func (s *Server) subsets(_ context.Context, in *OnNode) (m model.Subsets, err er
 
 type presenceInput struct {
 	OnNode
-	Height types.Height `path:"height" example:"12" doc:"Of the block that was voted on."`
+	Height types.Height `path:"height" example:"12" doc:"Height of the block that was voted on."`
 }
 
 func (s *Server) presence(_ context.Context, in *presenceInput) (m model.Presence, err error) {

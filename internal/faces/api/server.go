@@ -12,6 +12,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cowboyinc/devnet/internal/faces/page"
 )
 
 func init() {
@@ -26,8 +28,8 @@ type Config struct {
 	// call the server.
 	Hosts []string
 	// World is held by whoever calls Handler's ServeHTTP where one goroutine at a time
-	// may use the backend, but not for GET /events: what runs beside requests, and that,
-	// take it. Nil: the backend is for many.
+	// may use the backend, but not for a path that is Endless: what runs beside requests, and
+	// that, take it. Nil: the backend is for many.
 	World sync.Locker
 	// Node answers below /devnet/node/, which is for whoever drives this node from
 	// outside and no part of the API; nil: nobody does.
@@ -55,6 +57,7 @@ type Server struct {
 	reads    *places // who runs programs beside blocks
 	traces   *places // who executes anew
 	readers  *places // who follows events
+	ranges   *places // who reads thousands of records
 	polls    polls
 	answers  *answers
 	patience time.Duration // WaitTimeout
@@ -63,6 +66,7 @@ type Server struct {
 	nonces   *nonces
 	feed     *feed
 	metrics  *metrics
+	page     *page.Page
 	http     *http.Server
 	ended    context.Context
 	end      context.CancelFunc
@@ -81,6 +85,7 @@ func New(backend Backend, cfg Config) *Server {
 		reads:    newPlaces(MaxReads, "too_many_reads", "read-only calls run or wait already", "Try again when some are done."),
 		traces:   newPlaces(MaxTraces, "too_many_traces", "executions are being executed again already", "Try again when they are done."),
 		readers:  newPlaces(MaxEventReaders, "too_many_readers", "clients follow events already", "Close one of them."),
+		ranges:   newPlaces(MaxRanges, "too_many_ranges", "ranges are read already", "Try again when they are done."),
 		polls:    polls{full: map[pollCaller]time.Time{}, waits: cfg.World == nil},
 		answers:  newAnswers(),
 		claims:   newClaims(directory{backend}),
@@ -100,15 +105,21 @@ func New(backend Backend, cfg Config) *Server {
 	s.feed.start()
 	s.api = humago.New(s.mux, s.describe())
 	s.registerChain()
+	s.registerColumns()
+	s.registerViews()
+	s.registerLinks()
 	s.registerTransactions()
 	s.registerActors()
 	s.registerReceipts()
 	s.registerTraces()
 	s.registerTimers()
+	s.registerCalendar()
 	s.registerJobs()
 	s.registerRunners()
+	s.registerPresence()
 	s.registerPolling()
 	s.registerNetwork()
+	s.registerNodeLog()
 	s.registerEvents()
 	s.registerDevnet()
 	s.registerFaults()
@@ -117,6 +128,7 @@ func New(backend Backend, cfg Config) *Server {
 	if cfg.Node != nil {
 		s.mux.Handle("/devnet/node/", cfg.Node)
 	}
+	s.page = page.Serve(s.mux, cfg.World)
 	s.handler = s.guard(s.mux)
 	s.http = HTTPServer(s.handler, s.ended)
 	return s

@@ -57,7 +57,7 @@ const AdvanceTimeout = 4 * time.Minute
 func (s *Server) registerSteering() {
 	for _, on := range []bool{true, false} {
 		op := operation{id: "pause", method: http.MethodPost, path: "/devnet/pause", tag: tagDevnet, summary: "Stop the making of blocks",
-			description: "What is under way still becomes final. Transactions wait in the pool. Asking twice changes nothing.",
+			description: "Work in progress still becomes final. Transactions wait in the pool. Asking twice changes nothing.",
 			response:    model.Pace{Paused: true, Height: 12}}
 		if !on {
 			op.id, op.path, op.summary = "resume", "/devnet/resume", "Let blocks be made again"
@@ -66,14 +66,14 @@ func (s *Server) registerSteering() {
 		serve(s, op, func(context.Context, *struct{}) (m model.Pace, err error) { return s.pace(on) })
 	}
 	serve(s, operation{id: "advance", method: http.MethodPost, path: "/devnet/advance", tag: tagDevnet,
-		summary: "Time travel: skip every height at which nothing is due, and tell what fired",
+		summary: "Travel in time: skip every height at which nothing is due, and list the fires",
 		description: "Timers on the way fire at their own heights, and the clock of all nodes moves along. " +
-			"Epochs end on the way, each with a block. 504 when it takes longer than four minutes; it goes on all the same.",
+			"Epochs end on the way, each with a block. 504 when it takes longer than four minutes; it still continues.",
 		errors: []int{409, 504}, request: model.AdvanceRequest{Blocks: 1000},
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
 			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}}, s.advance)
 	move := operation{id: "validator_join", method: http.MethodPost, path: "/devnet/validator/join", tag: tagDevnet,
-		summary:     "Start a validator and have it join the set at the epoch's end; answers once that is decided",
+		summary:     "Start a validator that joins the set at the end of the epoch; answers once that is decided",
 		description: "It starts from nothing and catches up before its first vote.",
 		errors:      []int{404, 409, 429, 504}, request: model.MoveRequest{Name: "v4"},
 		response: model.Move{Name: "v4", Address: exampleAddress, Status: "joining", Epoch: 1, Height: 65}}
@@ -81,7 +81,8 @@ func (s *Server) registerSteering() {
 		return s.backend.Steer().Join(ctx, in.Body.Name)
 	})
 	move.id, move.path = "validator_leave", "/devnet/validator/leave"
-	move.summary, move.description = "Have a validator leave the set at the epoch's end; answers once that is decided", "Its node stops then."
+	move.summary, move.description = "Remove a validator from the set at the end of the epoch; answers once that is decided", "Its node "+
+		"stops at that height."
 	move.response = model.Move{Name: "v4", Address: exampleAddress, Status: "leaving", Epoch: 1, Height: 65}
 	serve(s, move, func(ctx context.Context, in *moveInput) (model.Move, error) {
 		return s.backend.Steer().Leave(ctx, in.Body.Name)
@@ -119,7 +120,7 @@ func (s *Server) advance(ctx context.Context, in *advanceInput) (m model.Advance
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return m, Refuse(http.StatusGatewayTimeout, "not_final", "the advance is still under way after %s", AdvanceTimeout).
-			Hint("GET /height tells how far it is.")
+			Hint("GET /height shows the progress.")
 	case errors.As(err, &refused):
 		return m, travelRefused(refused)
 	case err != nil:

@@ -17,14 +17,13 @@ func (s *Server) registerTimers() {
 		summary: "A timer, with the receipt of its fire", errors: []int{400, 404, 409},
 		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
 	serve(s, operation{id: "timer_story", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
-		summary: "All that blocks did to a timer: moves between tiers, each block it was due in and why it was deferred, what its fire paid " +
-			"and to whom",
+		summary: "List the events of a timer: moves between tiers, blocks that deferred it with the reason, and the payments of its fire",
 		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than " +
 			"limit " +
 			"blocks is told in parts: next is the height from which to ask on.",
 		errors: []int{400, 404, 409}, response: exampleStory}, s.story)
 	serve(s, operation{id: "lane", method: http.MethodGet, path: "/timers/lane", tag: tagTimers,
-		summary: "What the timer lane of the last blocks did, newest last",
+		summary: "Show the timer lane of the last blocks, newest last",
 		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A " +
 			"block without due timers is listed too.",
 		errors:   []int{404, 409},
@@ -110,7 +109,7 @@ func unknownTimer(v Reader, id types.TimerID) error {
 type storyInput struct {
 	TimerInput
 	From  types.Height `query:"from" doc:"Tell the blocks that deferred it from this height on; from the first where absent."`
-	Limit int          `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"At most so many of these blocks; rows of equal ones are told as one."`
+	Limit int          `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of these blocks; rows of equal ones are joined."`
 }
 
 func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, err error) {
@@ -151,7 +150,7 @@ func (d directory) nodeOf(a types.Address) string {
 
 type laneInput struct {
 	OnNode
-	Last int `query:"last" minimum:"1" maximum:"1000" default:"40" doc:"So many of the latest blocks."`
+	Last int `query:"last" minimum:"1" maximum:"1000" default:"40" doc:"Number of latest blocks."`
 }
 
 func (s *Server) lane(_ context.Context, in *laneInput) ([]model.LaneBlock, error) {

@@ -14,17 +14,17 @@ import (
 
 func (s *Server) registerTraces() {
 	serve(s, operation{id: "trace", method: http.MethodGet, path: "/transaction/{hash}/trace", tag: tagChain,
-		summary: "What a transaction, a timer's fire or a delivered message did: its block is executed again",
-		description: "A tree of calls, with what each read, wrote, sent and printed, its cycles and cells, and the fee to the wei. States " +
-			"of old blocks are not kept: the blocks since the nearest state that is remembered, or since genesis, are executed again, for at " +
-			"most 20 seconds; where that is not enough the answer is 503 still_replaying, and who asks again goes on from there. A network " +
-			"that drops its oldest blocks (--history) answers not_kept for what did not run lately.",
+		summary: "Trace a transaction, a timer's fire or a delivered message: its block is executed again",
+		description: "Returns a tree of calls, each with the values it read, wrote, sent and printed, its cycles and cells, and the fee to " +
+			"the wei. Old states are not kept: the blocks since the nearest remembered state, or since genesis, are executed again, for at most " +
+			"20 seconds. If that is not enough, the answer is 503 still_replaying, and the next request continues there. A network that drops " +
+			"its oldest blocks (--history) answers not_kept for executions that are not recent.",
 		errors: []int{400, 404, 409, 500}, response: exampleTrace}, s.trace)
 }
 
 type traceInput struct {
 	HashInput
-	Profile bool `query:"profile" doc:"With what each line of code took."`
+	Profile bool `query:"profile" doc:"Add the cost of each line of code."`
 	Sources bool `query:"sources" doc:"With the code that ran."`
 	Text    bool `query:"text" doc:"With the same in lines for people."`
 }

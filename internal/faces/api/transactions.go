@@ -110,7 +110,7 @@ func (s *Server) await(ctx context.Context, h types.Hash) (*Executed, error) {
 			why = ": " + l.message()
 		}
 		return nil, Refuse(http.StatusGatewayTimeout, "not_final", "the transaction %s is not final after %s%s", h, s.patience, why).
-			Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready tells whether blocks are made, and why not.", h)
+			Hint("It may still become final: ask GET /transaction/%s/receipt. GET /ready shows whether blocks are made, and why not.", h)
 	}
 	return r, err
 }

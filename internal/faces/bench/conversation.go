@@ -178,7 +178,7 @@ func (c *Conversation) answer(ctx context.Context, line []byte) answer {
 	decoder := json.NewDecoder(bytes.NewReader(line))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&f); err != nil {
-		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "this is no frame: %v", err))
+		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "invalid frame: %v", err))
 	}
 	var body any
 	var err error
@@ -274,13 +274,13 @@ func (c *Conversation) begin(config *Config) (any, error) {
 
 // request has the HTTP API serve a request.
 func (c *Conversation) request(ctx context.Context, f *frame) answer {
-	if path, _, _ := strings.Cut(f.Path, "?"); path == "/events" || path == "/metrics" {
+	if path, _, _ := strings.Cut(f.Path, "?"); api.Endless(path) || path == "/metrics" {
 		return refused(f.ID, api.Refuse(http.StatusBadRequest, "no_stream", "%s is not for a bench, whose requests are answered once", path).
-			Hint("GET /block/{id}/receipts tells what a block did.").At("path"))
+			Hint("GET /block/{id}/receipts shows the executions of a block.").At("path"))
 	}
 	r, err := http.NewRequestWithContext(ctx, f.Method, "http://localhost"+f.Path, bytes.NewReader(f.Body))
 	if err != nil || !strings.HasPrefix(f.Path, "/") {
-		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "this is no request: %.60q %.200q", f.Method,
+		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "invalid request: %.60q %.200q", f.Method,
 			f.Path).At("path"))
 	}
 	if f.Body != nil {
@@ -329,7 +329,7 @@ func (r *recorder) Write(data []byte) (n int, e error) { return r.body.Write(dat
 func (c *Conversation) mock(m *Mock) error {
 	switch {
 	case m == nil:
-		return api.Refuse(http.StatusBadRequest, "invalid_request", "it does not say what runners bring").At("mock")
+		return api.Refuse(http.StatusBadRequest, "invalid_request", "the source does not define the results of runners").At("mock")
 	case len(m.Answers) == 0 || len(m.Answers) > MaxAnswers:
 		return api.Refuse(http.StatusBadRequest, "invalid_request", "%d answers; a mock has 1 to %d", len(m.Answers), MaxAnswers).At("mock")
 	}
@@ -365,7 +365,7 @@ func (c *Conversation) revert(number int) (any, error) {
 func (c *Conversation) run(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 || d > MaxRun {
-		return api.Refuse(http.StatusBadRequest, "invalid_duration", "%.40q is no duration up to %v", text, MaxRun).
+		return api.Refuse(http.StatusBadRequest, "invalid_duration", "%.40q is not a duration up to %v", text, MaxRun).
 			Hint("Write it with its unit: 20ms, 1.5s.").At("for")
 	}
 	return c.network.Run(d)

@@ -126,7 +126,7 @@ func (j *Judge) transacted(o *Observation, m *moves, wrong func(string, ...any))
 		}
 		signer, ok := j.rules.Recover(tx.SigningDigest(), *tx.Signature)
 		if !ok {
-			wrong("transaction %s is signed by nobody", hash)
+			wrong("transaction %s has no signer", hash)
 			continue
 		}
 		j.seen.Nonces++
@@ -239,7 +239,7 @@ func (j *Judge) delivered(o *Observation, m *moves, wrong func(string, ...any)) 
 		m.ran = true
 		sent, waits := j.books.queue[r.Hash]
 		if !waits {
-			wrong("a message is delivered that nobody sent, or twice: %s", r.Hash)
+			wrong("a message is delivered that was never sent, or twice: %s", r.Hash)
 			continue
 		}
 		delete(j.books.queue, r.Hash)

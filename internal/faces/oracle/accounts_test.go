@@ -216,7 +216,7 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 		{"a program's gift from one who is no actor", 2, func(o *Observation) { held(o, bob, alice, 60) }, "accounts", "holds 10 wei less"},
 		{"a delivery at another price", 3, func(o *Observation) { o.Receipts[2].Fee = types.WeiOf(521) }, "accounts", "and costs 520"},
 		{"a delivery for another", 3, func(o *Observation) { o.Receipts[2].Sender = alice }, "accounts", "it was sent by"},
-		{"a delivery of nothing", 3, func(o *Observation) { o.Receipts[2].Hash = types.Hash{8} }, "accounts", "that nobody sent"},
+		{"a delivery of nothing", 3, func(o *Observation) { o.Receipts[2].Hash = types.Hash{8} }, "accounts", "that was never sent"},
 		{"a delivery over its limit", 3, func(o *Observation) { o.Receipts[2].Cycles = 101 }, "accounts", "used 101 cycles"},
 		{"a receipt in another's name", 2, func(o *Observation) { o.Receipts[0].Sender = alice }, "accounts", "says it is from"},
 		{"a receipt of another actor", 2, func(o *Observation) { o.Receipts[0].To = alice }, "accounts", "says it is from"},
@@ -224,7 +224,7 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 			"signed no transaction"},
 		{"a timer that changes who pays", 3, func(o *Observation) { o.Timers[0].Timer.FeePayer = alice }, "accounts", "became one for which"},
 		{"an unsigned transaction", 2, func(o *Observation) { o.Block.Transactions[0].Signature = nil }, "accounts", "is not signed"},
-		{"a signature that nobody made", 2, func(o *Observation) { o.Block.Transactions[0].Signature[50] ^= 1 }, "accounts", "signed by nobody"},
+		{"a signature that nobody made", 2, func(o *Observation) { o.Block.Transactions[0].Signature[50] ^= 1 }, "accounts", "has no signer"},
 
 		{"a transaction twice", 4, func(o *Observation) {
 			o.Block.Transactions[0] = signed(bob, 0, &deployed, 0, types.Execute{Kind: types.KindExecute, Handler: "h"})
@@ -249,7 +249,7 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 			"announced in epoch 0"},
 		{"an instruction of anybody", 1, func(o *Observation) { o.Receipts[1].Sender = alice }, "nextset", "not the system key"},
 
-		{"an epoch too early", 3, func(o *Observation) { o.Block.Header.Epoch = 1 }, "leader", "it is of epoch 0"},
+		{"an epoch too early", 3, func(o *Observation) { o.Block.Header.Epoch = 1 }, "leader", "with 4 blocks per epoch it is 0"},
 	} {
 		j := judgeMoney(moneyChain(func(h types.Height, o *Observation) {
 			if h == test.at {
@@ -285,10 +285,10 @@ func TestWhatABootBeginsWithIsJudged(t *testing.T) {
 		{"at what was kept", func(j *Judge) { j.Booted(validators[0], header(2), blocks[2].Hash, header(2).StateRoot) }, ""},
 		{"above it", func(j *Judge) { j.Booted(validators[0], header(3), blocks[3].Hash, header(3).StateRoot) }, ""},
 		{"below it", func(j *Judge) { j.Booted(validators[0], header(1), blocks[1].Hash, header(1).StateRoot) },
-			"boots at height 2, and had kept"},
+			"boots at height 2, but had stored"},
 		{"at genesis again", func(j *Judge) { j.Booted(validators[0], &genesis().Header, types.Hash{}, genesis().Header.StateRoot) },
 			"boots at height 0"},
-		{"with another block", func(j *Judge) { j.Booted(validators[0], header(2), types.Hash{1}, header(2).StateRoot) }, "and had kept"},
+		{"with another block", func(j *Judge) { j.Booted(validators[0], header(2), types.Hash{1}, header(2).StateRoot) }, "but had stored"},
 		{"with a block of no chain", func(j *Judge) { j.Booted(validators[1], header(2), types.Hash{1}, header(2).StateRoot) },
 			"is final at that height"},
 		{"with another state", func(j *Judge) { j.Booted(validators[0], header(2), blocks[2].Hash, types.Hash{1}) }, "with a state of root"},

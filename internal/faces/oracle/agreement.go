@@ -26,14 +26,14 @@ func (j *Judge) agree(o *Observation) {
 	}
 	first := &known.first
 	if first.Hash != o.Hash {
-		wrong("it finalized %s, and %s finalized %s", o.Hash, first.Validator, first.Hash)
+		wrong("finalized %s, while %s finalized %s", o.Hash, first.Validator, first.Hash)
 		return
 	}
 	if !equal(first.Receipts, o.Receipts) {
-		wrong("its receipts differ from those of %s", first.Validator)
+		wrong("receipts differ from those of %s", first.Validator)
 	}
 	if !equal(first.Timers, o.Timers) {
-		wrong("its timer changes differ from those of %s", first.Validator)
+		wrong("timer changes differ from those of %s", first.Validator)
 	}
 	if !equal(first.NextSet, o.NextSet) {
 		wrong("the set of its next epoch differs from that of %s", first.Validator)
@@ -56,7 +56,7 @@ func shared[T any](a, b []T) bool {
 func (j *Judge) linked(o *Observation, wrong func(string, ...any)) {
 	h := &o.Block.Header
 	if h.ChainID != j.rules.ChainID {
-		wrong("the block is of chain %d, not %d", h.ChainID, j.rules.ChainID)
+		wrong("wrong chain of the block: got %d, want %d", h.ChainID, j.rules.ChainID)
 	}
 	if h.Height == 0 || uint64(h.Height) <= h.Skipped {
 		wrong("a block of height %d that skips %d has no parent", h.Height, h.Skipped)
@@ -72,13 +72,13 @@ func (j *Judge) linked(o *Observation, wrong func(string, ...any)) {
 	}
 	hash := hashHeader(parent)
 	if h.Parent != hash {
-		wrong("its parent is %s, the finalized block of height %d is %s", h.Parent, parent.Height, hash)
+		wrong("wrong parent: got %s, but the finalized block of height %d is %s", h.Parent, parent.Height, hash)
 	}
 	if h.Timestamp <= parent.Timestamp {
-		wrong("its time %d ms is not after its parent's, %d ms", h.Timestamp, parent.Timestamp)
+		wrong("time %d ms is not after the parent's, %d ms", h.Timestamp, parent.Timestamp)
 	}
 	if want := keccak(parent.Randomness[:], hash[:]); h.Randomness != want {
-		wrong("its randomness is %s, want %s", h.Randomness, want)
+		wrong("wrong randomness: got %s, want %s", h.Randomness, want)
 	}
 }
 
@@ -90,13 +90,13 @@ func (j *Judge) contains(o *Observation, wrong func(string, ...any)) {
 		hashes = append(hashes, h[:]...)
 	}
 	if got := keccak(hashes); got != o.Block.Header.Transactions {
-		wrong("its transactions hash to %s, the header says %s", got, o.Block.Header.Transactions)
+		wrong("transactions hash to %s, the header has %s", got, o.Block.Header.Transactions)
 	}
 	for i := range o.Receipts {
 		receipts = append(receipts, codec.Marshal(&o.Receipts[i])...)
 	}
 	if got := keccak(receipts); got != o.Block.Header.ReceiptsRoot {
-		wrong("its receipts hash to %s, the header says %s", got, o.Block.Header.ReceiptsRoot)
+		wrong("receipts hash to %s, the header has %s", got, o.Block.Header.ReceiptsRoot)
 	}
 }
 

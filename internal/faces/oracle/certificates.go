@@ -24,7 +24,7 @@ func (j *Judge) certify(o *Observation) {
 			j.quorum(f, types.Finalize, parent, h.Parent, "the finalization of its parent", wrong)
 		}
 	} else if o.Block.Parent != nil {
-		wrong("the first block bears a notarization of genesis")
+		wrong("the first block carries a notarization of genesis")
 	}
 	if o.Finalization != nil {
 		j.quorum(o.Finalization, types.Finalize, h.Height, o.Hash, "its finalization", wrong)
@@ -48,7 +48,7 @@ func (j *Judge) quorum(c *types.Certificate, kind types.VoteKind, h types.Height
 	}
 	set, known := j.sets[c.Epoch]
 	if !known {
-		wrong("%s is of epoch %d, whose set nobody announced", what, c.Epoch)
+		wrong("%s belongs to epoch %d, whose set was not announced", what, c.Epoch)
 		return
 	}
 	members := map[types.Address]bool{} // whether it voted

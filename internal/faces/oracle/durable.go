@@ -46,15 +46,15 @@ func (j *Judge) Booted(validator types.Address, block *types.Header, hash, state
 	j.unlink(validator)
 	wrong := func(format string, args ...any) { j.report("durable", block.Height, validator, format, args...) }
 	if kept := j.durable.kept[validator]; block.Height < kept.height {
-		wrong("it boots at height %d, and had kept block %s of height %d", block.Height, kept.hash, kept.height)
+		wrong("boots at height %d, but had stored block %s of height %d", block.Height, kept.hash, kept.height)
 	} else if block.Height == kept.height && kept.height > 0 && hash != kept.hash {
-		wrong("it boots with block %s, and had kept %s", hash, kept.hash)
+		wrong("boots with block %s, but had stored %s", hash, kept.hash)
 	}
 	if known := j.chain[block.Height]; known != nil && known.first.Hash != hash {
-		wrong("it boots with block %s, and %s is final at that height", hash, known.first.Hash)
+		wrong("boots with block %s, but %s is final at that height", hash, known.first.Hash)
 	}
 	if stateRoot != block.StateRoot {
-		wrong("it boots with a state of root %s, the header says %s", stateRoot, block.StateRoot)
+		wrong("boots with a state of root %s, the header has %s", stateRoot, block.StateRoot)
 	}
 }
 

@@ -18,7 +18,7 @@ func (j *Judge) charge(o *Observation) {
 	c.cycles += j.chargeAgents(o, c.cycles, c.wrong)
 	h := c.h
 	if types.Cycles(c.cycles) != h.CyclesUsed || types.Cells(c.cells) != h.CellsUsed || types.Cycles(c.fires) != h.TimerCyclesUsed {
-		c.wrong("its receipts used %d cycles (fires %d) and %d cells, the header says %d (%d) and %d", c.cycles, c.fires, c.cells,
+		c.wrong("receipts used %d cycles (fires %d) and %d cells, the header has %d (%d) and %d", c.cycles, c.fires, c.cells,
 			h.CyclesUsed, h.TimerCyclesUsed, h.CellsUsed)
 	}
 }
@@ -73,7 +73,7 @@ func (c *charging) receipt(i int) {
 	case types.OriginTransaction:
 		tx := c.txs[r.Hash]
 		if tx == nil {
-			c.wrong("receipt %d is of no transaction of the block, or of one that has a receipt: %s", i, r.Hash)
+			c.wrong("receipt %d matches no transaction of the block, or one that already has a receipt: %s", i, r.Hash)
 			return
 		}
 		delete(c.txs, r.Hash)
@@ -83,7 +83,7 @@ func (c *charging) receipt(i int) {
 		c.fires += uint64(r.Cycles)
 		fire := c.fired[r.Hash]
 		if fire == nil {
-			c.wrong("receipt %d is of the fire of no timer, or of one that has a receipt: %s", i, r.Hash)
+			c.wrong("receipt %d matches no fire of a timer, or one that already has a receipt: %s", i, r.Hash)
 			return
 		}
 		delete(c.fired, r.Hash)
@@ -191,7 +191,7 @@ func (j *Judge) chargeFire(o *Observation, c *types.TimerChange, r *types.Receip
 		wrong("the fire of %s with %d cycles and %d cells paid %s, tip %s; want %s, tip %s", r.Hash, r.Cycles, r.Cells, r.Fee, r.Tip, fee, tips)
 	}
 	if c.FeePaid != r.Fee || c.TipPaid != r.Tip || c.CyclesUsed != r.Cycles || c.CellsUsed != r.Cells || c.Result != r.Status {
-		wrong("the fire of %s used %d cycles and %d cells for %s, tip %s, and ended %s; its receipt says %d, %d, %s, %s and %s", r.Hash,
+		wrong("the fire of %s: used %d cycles and %d cells for %s, tip %s, and ended %s; receipt: %d, %d, %s, %s and %s", r.Hash,
 			c.CyclesUsed, c.CellsUsed, c.FeePaid, c.TipPaid, c.Result, r.Cycles, r.Cells, r.Fee, r.Tip, r.Status)
 	}
 }
@@ -224,7 +224,7 @@ func (j *Judge) tipped(base *big.Int, c *types.TimerChange, wrong func(string, .
 	}
 	both := t.MaxFeePerCycle != nil && t.MaxPriorityFeePerCycle != nil
 	if most != nil && (paid.Cmp(most) > 0 || both && paid.Cmp(most) != 0) {
-		wrong("timer %s tips %s a cycle; by what it states it is %s", t.ID, paid, most)
+		wrong("timer %s tips %s a cycle; its stated terms give %s", t.ID, paid, most)
 	}
 }
 

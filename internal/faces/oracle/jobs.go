@@ -330,7 +330,7 @@ func (w *work) submittersWord(e *types.Event, data *jobEvent) {
 		return
 	}
 	if want := data.ID; e.Actor != types.DispatcherAddress || data.Runner != nil || data.Price != nil || data.Validator != nil {
-		w.wrong("job %s: %s tells what is not of its time", want, e.Name)
+		w.wrong("job %s: %s reports an event that does not fit its time", want, e.Name)
 	}
 }
 

@@ -191,8 +191,7 @@ func (r *laneOf) greed() {
 		limit := r.rules.limit(r.timer(c))
 		fits := limit <= r.rules.LaneBudget.Sub(r.used[turn])
 		if c.Reason == reasonLaneFull && fits || c.Reason == reasonCells && (!fits || r.rules.FireCells <= left.Sub(r.cells[turn])) {
-			r.wrong("timer %s with a limit of %d cycles waits (%s) though at its turn the lane had used %d of %d cycles, and the block had %d "+
-				"cells left",
+			r.wrong("timer %s with a limit of %d cycles waits (%s), but its turn had room: %d of %d cycles of the lane used, %d cells left",
 				c.Timer.ID, limit, c.Reason, r.used[turn], r.rules.LaneBudget, left.Sub(r.cells[turn]))
 		}
 	}

@@ -120,10 +120,10 @@ func TestPlantedLanesAreFound(t *testing.T) {
 		{"a tip below what is stated", 2, func(o *Observation) {
 			o.Timers[1].Priority, o.Timers[1].TipPaid, o.Timers[1].FeePaid = types.WeiOf(1), types.WeiOf(100), types.WeiOf(1720)
 			o.Receipts[1].Tip, o.Receipts[1].Fee = types.WeiOf(100), types.WeiOf(1720)
-		}, "fees", "tips 1 a cycle; by what it states it is 2"},
+		}, "fees", "tips 1 a cycle; its stated terms give 2"},
 		{"a fire priced out", 1, func(o *Observation) { o.Timers[0].Timer.MaxFeePerCycle = ref(types.WeiOf(5)) }, "fees", "whose maximum is 5"},
 		{"agents over their budget", 2, func(o *Observation) { o.Block.Header.CyclesUsed = 31 }, "fees", "agents may use 30"},
-		{"agents under fifo", 2, func(o *Observation) { o.Lane.Policy = fifo }, "fees", "its receipts used 200 cycles"},
+		{"agents under fifo", 2, func(o *Observation) { o.Lane.Policy = fifo }, "fees", "receipts used 200 cycles"},
 		{"the lesser tip first", 2, func(o *Observation) {
 			o.Timers[0], o.Timers[1] = o.Timers[1], o.Timers[0]
 			o.Receipts[0], o.Receipts[1] = o.Receipts[1], o.Receipts[0]

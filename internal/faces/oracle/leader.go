@@ -13,18 +13,18 @@ func (j *Judge) leads(o *Observation, parent *types.Header) {
 	wrong := func(format string, args ...any) { j.report("leader", h.Height, types.Address{}, format, args...) }
 	if n := j.rules.EpochBlocks; n > 0 {
 		if want := types.Epoch(uint64(h.Height-1) / n); h.Epoch != want {
-			wrong("the block says epoch %d; with %d blocks an epoch it is of epoch %d", h.Epoch, n, want)
+			wrong("wrong epoch: the block has %d; with %d blocks per epoch it is %d", h.Epoch, n, want)
 		}
 	}
 	if h.View <= parent.View {
-		wrong("its view is %d, and its parent's is %d", h.View, parent.View)
+		wrong("view %d does not follow the parent's view %d", h.View, parent.View)
 	}
 	if set := j.setOf(h.Epoch); set != nil {
 		if j.rules.Hears && len(set.Members) > 1 && !j.proposed[o.Hash] { // who is alone sends none
 			wrong("%s never sent a proposal of it, and is named as its proposer", h.Proposer)
 		}
 		if h.SetEpoch != set.Epoch {
-			wrong("the block says that the set of epoch %d decides on it; it is that of epoch %d", h.SetEpoch, set.Epoch)
+			wrong("wrong set: the block names the set of epoch %d, want epoch %d", h.SetEpoch, set.Epoch)
 		}
 		j.seen.Leaders++
 		if turn := turnOf(set, h.View); h.Proposer != turn {
@@ -41,7 +41,7 @@ func (j *Judge) leads(o *Observation, parent *types.Header) {
 	}
 	border := before.Epoch != now.Epoch // its block is proposed again until it is final
 	if c.Epoch != before.Epoch || c.View < parent.View || c.View >= h.View && !border {
-		wrong("its parent, of view %d and the set of epoch %d, was notarized in view %d by that of epoch %d, and it is of view %d itself",
+		wrong("the parent, of view %d and set epoch %d, has a notarization of view %d by set epoch %d; the block has view %d",
 			parent.View, before.Epoch, c.View, c.Epoch, h.View)
 	}
 }

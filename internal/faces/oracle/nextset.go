@@ -76,7 +76,7 @@ func (j *Judge) instructed(o *Observation, wrong func(string, ...any)) {
 			continue
 		}
 		if r.Sender != j.rules.SystemKey {
-			wrong("the instruction %s is of %s, which is not the system key", r.Hash, r.Sender)
+			wrong("the instruction %s comes from %s, which is not the system key", r.Hash, r.Sender)
 		}
 		switch in.Opcode {
 		case opJoin:
@@ -96,7 +96,7 @@ func (j *Judge) joins(args []byte, wrong func(string, ...any)) {
 	err := codec.Unmarshal(args, types.MaxTransactionBytes, &in)
 	address, ok := j.rules.AddressOf(in.PublicKey)
 	if err != nil || !ok {
-		wrong("an instruction was executed by which nobody can join: %v", err)
+		wrong("an executed instruction lets no validator join: %v", err)
 		return
 	}
 	if j.turnover.leaves[address] {
@@ -112,7 +112,7 @@ func (j *Judge) leaves(args []byte, wrong func(string, ...any)) {
 		Address types.Address `cbor:"address"`
 	}
 	if err := codec.Unmarshal(args, types.MaxTransactionBytes, &in); err != nil {
-		wrong("an instruction was executed by which nobody can leave: %v", err)
+		wrong("an executed instruction lets no validator leave: %v", err)
 		return
 	}
 	if _, waits := j.turnover.joins[in.Address]; waits {

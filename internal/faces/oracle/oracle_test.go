@@ -218,16 +218,16 @@ func TestPlantedContentIsFound(t *testing.T) {
 			o.Receipts[0].Hash = o.Block.Transactions[0].Hash()
 		}, "fees", "exceed its maxima"},
 		{"more cycles than the limit", 1, func(o *Observation) { o.Receipts[0].Cycles = 501 }, "fees", "used 501 cycles"},
-		{"receipt of nothing", 1, func(o *Observation) { o.Receipts[0].Hash = types.Hash{1} }, "fees", "of no transaction"},
+		{"receipt of nothing", 1, func(o *Observation) { o.Receipts[0].Hash = types.Hash{1} }, "fees", "matches no transaction"},
 		{"transaction without receipt", 1, func(o *Observation) { o.Receipts = nil }, "fees", "has no receipt"},
 		{"transaction paid twice", 1, func(o *Observation) { o.Receipts = append(o.Receipts, o.Receipts[0]) }, "fees",
-			"or of one that has a receipt"},
+			"or one that already has a receipt"},
 		{"wrong origin", 1, func(o *Observation) { o.Receipts[0].Origin = "gift" }, "fees", `origin "gift"`},
 		{"fire for too little", 2, func(o *Observation) { o.Receipts[0].Fee = types.WeiOf(1019) }, "fees", "want 1020"},
 		{"fire with a tip under fifo", 2, func(o *Observation) { o.Receipts[0].Tip = types.WeiOf(1) }, "fees", "tip 1; want 1020, tip 0"},
-		{"fire whose receipt says otherwise", 2, func(o *Observation) { o.Timers[0].TipPaid = types.WeiOf(1) }, "fees", "its receipt says"},
+		{"fire whose receipt says otherwise", 2, func(o *Observation) { o.Timers[0].TipPaid = types.WeiOf(1) }, "fees", "; receipt: "},
 		{"fire without a receipt", 2, func(o *Observation) { o.Receipts = nil }, "fees", "has no receipt"},
-		{"receipt without a fire", 2, func(o *Observation) { o.Timers[0].Status = types.TimerExpired }, "fees", "of the fire of no timer"},
+		{"receipt without a fire", 2, func(o *Observation) { o.Timers[0].Status = types.TimerExpired }, "fees", "matches no fire of a timer"},
 		{"delivery with a tip", 4, func(o *Observation) {
 			o.Receipts = []types.Receipt{{Origin: types.OriginMessage, Height: 4, Fee: types.WeiOf(5), Tip: types.WeiOf(5)}}
 		}, "fees", "delivery"},
@@ -249,14 +249,14 @@ func TestPlantedContentIsFound(t *testing.T) {
 			o.Timers[0].Timer.Height, o.Timers[0].Timer.ID = 1, timer(1, 0, 1).ID
 		}, "timers", "is due at 1"},
 		{"sequence that falls", 1, func(o *Observation) { o.Timers[2].Timer.Seq = 2 }, "timers", "sequence 2 after 2"},
-		{"fire of nothing", 2, func(o *Observation) { o.Timers[0].Timer.ID = types.Hash{1} }, "timers", "which nobody scheduled"},
+		{"fire of nothing", 2, func(o *Observation) { o.Timers[0].Timer.ID = types.Hash{1} }, "timers", "which was never scheduled"},
 		{"timer looked at behind one that was not", 2, func(o *Observation) {
 			o.Timers, o.Lane.Examined = o.Timers[1:], 1
 			o.Receipts = nil
 		}, "timers", "neither ended nor was deferred"},
 		{"timer triggered that watches nothing", 2, func(o *Observation) { o.Timers[1].Kind = types.ChangeTriggered }, "timers", "is triggered"},
 		{"change of no kind", 2, func(o *Observation) { o.Timers[1].Kind = 0 }, "timers", "scheduled again"},
-		{"end of another kind", 2, func(o *Observation) { o.Timers[0].Kind = types.ChangeDeferred }, "timers", "its change is of kind 4"},
+		{"end of another kind", 2, func(o *Observation) { o.Timers[0].Kind = types.ChangeDeferred }, "timers", "its change has the kind 4"},
 		{"extension that does not lengthen", 3, func(o *Observation) { o.Timers[0].Timer.ExpiresAt = 19 }, "timers",
 			"is extended to 19, and expires at 19"},
 		{"deferral that lengthens", 2, func(o *Observation) { o.Timers[1].Timer.ExpiresAt++ }, "timers", "expires at 13, and did at 12"},
@@ -295,7 +295,7 @@ func TestPlantedContentIsFound(t *testing.T) {
 		{"bids that nobody locked", 3, func(o *Observation) { o.Money.Bids = types.WeiOf(1) }, "supply", "and 1 are locked"},
 		{"expired in time", 4, func(o *Observation) { o.Timers[0].Status = types.TimerExpired }, "timers", "which expires at 24, is expired"},
 		{"insufficient before its height", 4, func(o *Observation) { o.Timers[0].Status = types.TimerInsufficientFunds }, "timers",
-			"for want of funds"},
+			"for lack of funds"},
 		{"an end that is none", 4, func(o *Observation) { o.Timers[0].Status = "lost" }, "timers", `is "lost"`},
 		{"deferred before its height", 4, func(o *Observation) {
 			o.Timers[0].Kind, o.Timers[0].Status, o.Timers[0].Reason = types.ChangeDeferred, types.TimerPending, "lane_full"
@@ -335,9 +335,9 @@ func TestPlantedFormIsFound(t *testing.T) {
 		text   string
 	}{
 		{"another hash", func(o *Observation) { o.Hash = types.Hash{1} }, "agreement", "knows it as"},
-		{"another parent", func(o *Observation) { o.Block.Header.Parent = types.Hash{1} }, "agreement", "its parent is"},
-		{"another chain", func(o *Observation) { o.Block.Header.ChainID = 8 }, "agreement", "of chain 8"},
-		{"time that stands", func(o *Observation) { o.Block.Header.Timestamp = 2000 }, "agreement", "not after its parent's"},
+		{"another parent", func(o *Observation) { o.Block.Header.Parent = types.Hash{1} }, "agreement", "wrong parent: got"},
+		{"another chain", func(o *Observation) { o.Block.Header.ChainID = 8 }, "agreement", "wrong chain of the block: got 8"},
+		{"time that stands", func(o *Observation) { o.Block.Header.Timestamp = 2000 }, "agreement", "not after the parent's"},
 		{"other randomness", func(o *Observation) { o.Block.Header.Randomness = types.Hash{} }, "agreement", "randomness"},
 		{"a transaction too many", func(o *Observation) { o.Block.Transactions = append(o.Block.Transactions, transaction()) }, "agreement",
 			"transactions hash to"},
@@ -362,8 +362,8 @@ func TestPlantedFormIsFound(t *testing.T) {
 
 		{"another leader", func(o *Observation) { o.Block.Header.Proposer = validators[1] }, "leader", "which is the turn of"},
 		{"another's turn", func(o *Observation) { o.Block.Header.View = 4 }, "leader", "which is the turn of"},
-		{"a view that stands", func(o *Observation) { o.Block.Header.View = 2 }, "leader", "its view is 2, and its parent's is 2"},
-		{"a parent notarized in another view", func(o *Observation) { o.Block.Parent.View = 9 }, "leader", "was notarized in view 9"},
+		{"a view that stands", func(o *Observation) { o.Block.Header.View = 2 }, "leader", "view 2 does not follow the parent's view 2"},
+		{"a parent notarized in another view", func(o *Observation) { o.Block.Parent.View = 9 }, "leader", "has a notarization of view 9"},
 
 		{"another root", func(o *Observation) { o.StateRoot = types.Hash{1} }, "roots", "its state has root"},
 		{"a key of state lost", func(o *Observation) { o.State = o.State[1:] }, "roots", "2 keys of state"},
@@ -382,7 +382,7 @@ func TestTwoChainsAreFound(t *testing.T) {
 			o.Block.Header.SubsetEpoch = 9
 		}
 	})
-	accused(t, "two blocks at a height", judge(chain(nil), other), "agreement", "it finalized")
+	accused(t, "two blocks at a height", judge(chain(nil), other), "agreement", "finalized ")
 	otherTimers, otherReceipts, otherSet := chain(nil), chain(nil), chain(nil)
 	otherTimers[1].Timers = otherTimers[1].Timers[:1]
 	otherReceipts[1].Receipts[0].Output = []byte("x")
@@ -404,7 +404,7 @@ func TestVotesAgainstOneselfAreFound(t *testing.T) {
 		{"two notarized", []types.Vote{vote(types.Notarize, 1), vote(types.Notarize, 2)}, "it notarized"},
 		{"nullified, then finalized", []types.Vote{vote(types.Nullify, 0), vote(types.Finalize, 1)}, "it finalized the view that it nullified"},
 		{"finalized, then nullified", []types.Vote{vote(types.Finalize, 1), vote(types.Nullify, 0)}, "it nullified the view that it finalized"},
-		{"two finalized", []types.Vote{vote(types.Finalize, 1), vote(types.Finalize, 2)}, "it finalized"},
+		{"two finalized", []types.Vote{vote(types.Finalize, 1), vote(types.Finalize, 2)}, "finalized "},
 	} {
 		j := judge()
 		for _, v := range test.votes {

@@ -49,7 +49,7 @@ func (j *Judge) pass(o *Observation) {
 		want = keccak(codec.Marshal(o.Block.Passed))
 	}
 	if h.Passed != want {
-		r.wrong("the header commits to another list of what was passed over")
+		r.wrong("the header commits to another list of skipped items")
 	}
 	r.timers()
 	r.reasons()
@@ -91,7 +91,7 @@ func (r *passOf) timers() {
 	for _, id := range r.passed.Fires.Failed {
 		known := r.Judge.timers.pending[id]
 		if seen[id] || known == nil || !(known.isDue(r.o.Block.Header.Height) || r.wokenNow(id)) {
-			r.wrong("timer %s is passed over, and is not due, or twice", id)
+			r.wrong("timer %s is skipped, but is not due, or twice", id)
 			continue
 		}
 		seen[id] = true
@@ -108,7 +108,7 @@ func (r *passOf) timers() {
 			delete(r.blamed.timers, c.Timer.ID)
 		}
 		if c.Status == types.TimerFired && c.Result == types.StatusHostFailed && !r.ended[c.Timer.ID] {
-			r.wrong("timer %s ended because hosts failed over it, and too few validators say so", c.Timer.ID)
+			r.wrong("timer %s ended because hosts failed on it, but too few validators report that", c.Timer.ID)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (r *passOf) settled(id types.TimerID, known *life) {
 			return
 		}
 	}
-	r.wrong("timer %s was passed over by %d validators, and neither waits for that nor ends", id, len(r.blamed.timers[id]))
+	r.wrong("timer %s was skipped by %d validators, and neither waits for that nor ends", id, len(r.blamed.timers[id]))
 }
 
 // reasons judges who waits, as it is said, for a host or for want of time.
@@ -157,9 +157,9 @@ func (r *passOf) reasons() {
 		switch {
 		case c.Status != types.TimerPending:
 		case c.Reason == reasonNotBegun && !over:
-			r.wrong("timer %s waits for want of time, and the block does not say that its proposer had none", c.Timer.ID)
+			r.wrong("timer %s waits for lack of time, but the block does not report that its proposer ran out of it", c.Timer.ID)
 		case c.Reason == reasonHostFailed && !failed[c.Timer.ID] && !r.asked(&c.Timer):
-			r.wrong("timer %s waits because a host failed, and the block passes over neither it nor its agent", c.Timer.ID)
+			r.wrong("timer %s waits because a host failed, but the block skips neither it nor its agent", c.Timer.ID)
 		}
 	}
 }
@@ -186,7 +186,7 @@ func (r *passOf) messages() {
 	for _, seq := range r.passed.Messages.Failed {
 		sent, waits := r.blamed.queue[seq]
 		if seen[seq] || !waits {
-			r.wrong("message %d is passed over, and does not wait, or twice", seq)
+			r.wrong("message %d is skipped, but does not wait, or twice", seq)
 			continue
 		}
 		seen[seq] = true
@@ -197,7 +197,7 @@ func (r *passOf) messages() {
 		receipt, enough := delivered[sent.Hash], r.blames(r.blamed.messages[seq])
 		r.ended[sent.Hash] = enough
 		if enough != (receipt != nil) {
-			r.wrong("message %d was passed over by %d validators; delivered: %v", seq, len(r.blamed.messages[seq]), receipt != nil)
+			r.wrong("message %d was skipped by %d validators; delivered: %v", seq, len(r.blamed.messages[seq]), receipt != nil)
 		}
 		if enough && receipt != nil {
 			r.seen.HostFailed++
@@ -212,7 +212,7 @@ func (r *passOf) messages() {
 	r.leave(delivered)
 	for i := range r.o.Receipts {
 		if receipt := &r.o.Receipts[i]; receipt.Status == types.StatusHostFailed && !r.ended[receipt.Hash] {
-			r.wrong("receipt %d (%s) ended because hosts failed over it, and too few validators say so", i, receipt.Origin)
+			r.wrong("receipt %d (%s) ended because hosts failed on it, but too few validators report that", i, receipt.Origin)
 		}
 	}
 }

@@ -86,20 +86,20 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 			*o = passingChain(nil)[2]
 			o.Timers[0].At, o.Receipts[0].Height, o.Receipts[1].Height = 2, 2, 2
 			o.Receipts = o.Receipts[:1]
-		}, "passed over by 1 validators, and neither waits for that nor ends"},
-		{"an end of what nobody passed over", 3, func(o *Observation) { o.Block.Passed = nil }, "too few validators say so"},
+		}, "skipped by 1 validators, and neither waits for that nor ends"},
+		{"an end of what nobody passed over", 3, func(o *Observation) { o.Block.Passed = nil }, "too few validators report that"},
 		{"no end though enough say so", 3, func(o *Observation) {
 			waits := timer(2, 0, 1)
 			waits.Deferrals = 2
 			o.Timers[0] = types.TimerChange{Kind: types.ChangeDeferred, Timer: waits, Status: types.TimerPending, At: 3, Reason: reasonHostFailed}
 			o.Receipts = o.Receipts[1:]
-		}, "passed over by 2 validators, and neither waits for that nor ends"},
+		}, "skipped by 2 validators, and neither waits for that nor ends"},
 		{"another reason", 2, func(o *Observation) { o.Timers[0].Reason = "lane_full" }, "neither waits for that nor ends"},
 		{"a host that the block does not name", 2, func(o *Observation) { o.Block.Passed.Fires.Failed = nil },
-			"passes over neither it nor its agent"},
+			"skips neither it nor its agent"},
 		{"no time, which the block does not say", 2, func(o *Observation) {
 			o.Block.Passed.Fires.Failed, o.Timers[0].Reason = nil, reasonNotBegun
-		}, "does not say that its proposer had none"},
+		}, "does not report that its proposer ran out of it"},
 		{"one twice", 2, func(o *Observation) {
 			f := &o.Block.Passed.Fires
 			f.Failed = append(f.Failed, f.Failed[0])
@@ -112,7 +112,7 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 		{"another number of deliveries", 2, func(o *Observation) { o.Block.Passed.Messages.Begun = begun(3) },
 			"says that 3 deliveries were begun, and shows 1"},
 		{"a message of nobody", 2, func(o *Observation) { o.Block.Passed.Messages.Failed = []types.Seq{8} },
-			"message 8 is passed over, and does not wait"},
+			"message 8 is skipped, but does not wait"},
 		{"a message charged less", 3, func(o *Observation) { o.Receipts[1].Cycles = 99 },
 			"is charged 99 cycles and 2 cells; its limits are 100 and 2"},
 		{"a nonce listed twice", 2, func(o *Observation) {
@@ -120,9 +120,9 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 		}, "nonce 4 of 0x0000000000000000000000000000000000000000 is listed as late twice"},
 		{"a transaction that ends though too few say so", 2, func(o *Observation) {
 			o.Receipts = []types.Receipt{{Hash: types.Hash{9}, Origin: types.OriginTransaction, Height: 2, Status: types.StatusHostFailed}}
-		}, "receipt 0 (transaction) ended because hosts failed over it, and too few validators say so"},
+		}, "receipt 0 (transaction) ended because hosts failed on it, but too few validators report that"},
 		{"a message that does not end", 3, func(o *Observation) { o.Receipts = o.Receipts[:1] },
-			"message 7 was passed over by 2 validators; delivered: false"},
+			"message 7 was skipped by 2 validators; delivered: false"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			j := judgePassing(passingChain(func(h types.Height, o *Observation) {

@@ -160,7 +160,7 @@ func (w *work) rotateSubsets(h *types.Header, wrong func(string, ...any)) {
 		want, p.subsets = next.epoch, next
 	}
 	if h.SubsetEpoch != want {
-		wrong("the header is of subset epoch %d, want %d", h.SubsetEpoch, want)
+		wrong("wrong subset epoch of the header: got %d, want %d", h.SubsetEpoch, want)
 	}
 }
 

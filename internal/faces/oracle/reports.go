@@ -33,7 +33,7 @@ func (j *Judge) reportOf(tx *types.Transaction) *report {
 func (w *work) bring(r *report) {
 	set := w.setOf(w.epoch)
 	if set == nil || set.Index(r.validator) < 0 {
-		w.wrong("%s is no validator, and brings a %s", r.validator, r.op)
+		w.wrong("%s is not a validator, but sends a %s", r.validator, r.op)
 	}
 	switch r.op {
 	case "heartbeat":
@@ -80,7 +80,7 @@ func (w *work) beat(r *report) {
 	runner := w.runners.known[in.Runner]
 	if runner == nil || runner.Health == Deregistered || in.BlockHeight > w.height ||
 		in.BlockHeight < runner.LastHeartbeat+types.Height(w.rules.HeartbeatBlocks) {
-		w.wrong("a heartbeat of runner %s at height %d comes too soon, or is of nobody", in.Runner, in.BlockHeight)
+		w.wrong("a heartbeat of runner %s at height %d comes too soon, or from an unknown key", in.Runner, in.BlockHeight)
 		return
 	}
 	runner.LastHeartbeat, w.touched = in.BlockHeight, true
@@ -119,7 +119,7 @@ func (w *work) commit(r *report) {
 		return
 	}
 	if job.spec.Verification.Runners == 1 || job.revealing(w.height) || in.Drawn != job.since {
-		w.wrong("a commitment of %s for job %s of %d runners, due by %d and before all committed, for the draw of %d; it was drawn in %d",
+		w.wrong("a commitment of %s for job %s of %d runners, due by %d and before all committed, is for draw %d; the draw was %d",
 			in.Runner, job.id, job.spec.Verification.Runners, job.commitDeadline(), in.Drawn, job.since)
 	}
 	if len(m.commitments) > 0 {
@@ -150,7 +150,7 @@ func (w *work) refuse(r *report) {
 		return
 	}
 	if in.Drawn != job.since || in.Spec != keccak(job.raw) || len(m.commitments) > 0 || w.height > job.commitDeadline() {
-		w.wrong("%s refuses job %s, of the draw of %d, behind its commitment, late or with another spec", in.Runner, job.id, in.Drawn)
+		w.wrong("%s refuses job %s, of the draw of %d, after its commitment, late or with another spec", in.Runner, job.id, in.Drawn)
 	}
 	m.refused, job.vacant, job.excluded[in.Runner] = true, true, true
 	job.refusals++

@@ -122,7 +122,7 @@ func (w *work) register(e *runnerEvent) {
 		return
 	}
 	if e.Stake.Less(w.rules.MinStake) {
-		w.wrong("runner %s is registered with a stake of %s; the least is %s", e.Runner, e.Stake, w.rules.MinStake)
+		w.wrong("runner %s is registered with a stake of %s; the minimum is %s", e.Runner, e.Stake, w.rules.MinStake)
 	}
 	w.move(e.Owner, types.RegistryAddress, e.Stake.Big())
 	w.enter(&Runner{Address: e.Runner, Owner: e.Owner, Index: e.Index, Health: Healthy, Stake: e.Stake,
@@ -224,7 +224,7 @@ func (w *work) stands(o *Observation) {
 		want := w.runners.known[is.Address]
 		switch {
 		case want == nil:
-			w.wrong("runner %s stands in the registry, and nobody registered it", is.Address)
+			w.wrong("runner %s is in the registry without a registration", is.Address)
 		case !want.Offer.equal(&is.Offer):
 			w.wrong("the offer of runner %s changed, and its owner did not change it", is.Address)
 		case want.Owner != is.Owner || want.Index != is.Index || want.Health != is.Health || want.Stake != is.Stake ||

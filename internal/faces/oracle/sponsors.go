@@ -42,7 +42,7 @@ func (s sponsors) drew(c *types.TimerChange, wrong func(string, ...any)) {
 	}
 	by := s[*t.Sponsor]
 	if by.signer != t.FeePayer || by.actor != t.Actor {
-		wrong("timer %s of %s was paid by %s; what it draws on %s signed for timers of %s", t.ID, t.Actor, t.FeePayer, by.signer, by.actor)
+		wrong("timer %s of %s was paid by %s; the sponsor %s signed for timers of %s", t.ID, t.Actor, t.FeePayer, by.signer, by.actor)
 		return
 	}
 	if by.paid.Add(by.paid, c.FeePaid.Big()); by.paid.Cmp(by.most) > 0 {

@@ -156,7 +156,7 @@ func (w *work) submitted(id types.Hash) {
 	}
 	var err error
 	if j.spec, err = readSpec(raw); err != nil || j.spec.TimeoutBlocks == 0 || j.spec.Verification.Runners == 0 || j.spec.kind == 0 {
-		w.wrong("the spec of job %s is none: %v", id, err)
+		w.wrong("the spec of job %s is invalid: %v", id, err)
 		return
 	}
 	w.number(j)

@@ -61,7 +61,7 @@ func (j *Judge) age(o *Observation) {
 		}
 		known := j.timers.pending[c.Timer.ID]
 		if (c.Kind == types.ChangeEnded) != (c.Status != types.TimerPending) {
-			wrong("timer %s is %s (%s), and its change is of kind %d", c.Timer.ID, c.Status, c.Reason, c.Kind)
+			wrong("timer %s is %s (%s), but its change has the kind %d", c.Timer.ID, c.Status, c.Reason, c.Kind)
 		}
 		switch {
 		case j.timers.ended[c.Timer.ID] != "":
@@ -87,7 +87,7 @@ func (j *Judge) age(o *Observation) {
 func (j *Judge) scheduled(rules *LaneRules, c *types.TimerChange, wrong func(string, ...any)) {
 	t := &c.Timer
 	if c.Kind != types.ChangeScheduled || c.Reason != "" {
-		wrong("timer %s, which nobody scheduled, is %s (%s)", t.ID, c.Status, c.Reason)
+		wrong("timer %s, which was never scheduled, is %s (%s)", t.ID, c.Status, c.Reason)
 		return
 	}
 	j.seen.Scheduled++
@@ -188,7 +188,7 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 	case types.TimerInsufficientFunds:
 		j.seen.Insufficient++
 		if early || j.rules.FreeFees && policy == fifo {
-			wrong("timer %s, due at %d, ended for want of funds", t.ID, known.due())
+			wrong("timer %s, due at %d, ended for lack of funds", t.ID, known.due())
 		}
 	case types.TimerCancelled:
 		j.seen.Cancelled++

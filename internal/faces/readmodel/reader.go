@@ -266,7 +266,7 @@ func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Execut
 	}
 	sender, ok := v.source.verifier.Recover(tx.SigningDigest(), *tx.Signature)
 	if !ok {
-		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "nobody can have made this signature")
+		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "no signer can be recovered from this signature")
 	}
 	traced := v.executor
 	traced.Recorder = actors.NewRecorder(tx.Hash())
@@ -301,7 +301,7 @@ func Refusal(err error) error {
 	case errors.As(err, &full):
 		return api.Refuse(statusOf(full.Code), full.Code, "%s", full.Message)
 	case errors.As(err, &notTaken):
-		return api.Refuse(http.StatusConflict, "not_taken", "it was not taken: %s", notTaken.Why)
+		return api.Refuse(http.StatusConflict, "not_taken", "not accepted: %s", notTaken.Why)
 	case errors.Is(err, validators.ErrNoGateway):
 		return api.Refuse(http.StatusServiceUnavailable, "no_gateway", "this validator takes no answers of runners").
 			Hint("Hand it to another, by node.")
@@ -335,7 +335,7 @@ func environment(err error) error {
 		return api.Refuse(http.StatusServiceUnavailable, api.CodeNoProgramHost, "this machine cannot run programs: %v", err).
 			Hint("%s", remedy(err))
 	}
-	return api.Refuse(http.StatusServiceUnavailable, api.CodeHostFailed, "the host of programs failed over it: it %s", verb[host.Failure]).
+	return api.Refuse(http.StatusServiceUnavailable, api.CodeHostFailed, "the host of programs failed on it: it %s", verb[host.Failure]).
 		Hint("%s", remedy(err))
 }
 
@@ -347,7 +347,7 @@ func remedy(err error) string {
 	}
 	switch host.Failure {
 	case program.Missing:
-		return "devnet doctor tells what is missing."
+		return "devnet doctor shows what is missing."
 	case program.Late, program.Stopped:
 		return "It took longer than it may here: try again when the machine is less busy, or let the program do less at once."
 	}

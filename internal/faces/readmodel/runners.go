@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/gateway"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 // Changes are what a runner said on a connection of what it offers, as it is shown; nil
@@ -135,6 +136,14 @@ func basisOf(a *selection.Assignment) model.SubsetBasis {
 }
 
 // Presence implements api.Reader. Where P is not known it says why.
+// Attested implements api.Reader.
+func (v *reader) Attested(h types.Height) (*history.Presence, error) {
+	if h >= v.state.Height() {
+		return nil, nil
+	}
+	return v.archive.Presence(h)
+}
+
 func (v *reader) Presence(h types.Height) (*model.Presence, error) {
 	if h >= v.state.Height() {
 		return nil, nil

@@ -45,6 +45,16 @@ func (v *reader) Lane(last int) (out []model.LaneBlock, err error) {
 	return out, err
 }
 
+// Heads implements api.Reader.
+func (v *reader) Heads(from, to types.Height, newest bool, limit int) ([]history.Head, error) {
+	return v.archive.Heads(from, to, newest, limit)
+}
+
+// Tally implements api.Reader.
+func (v *reader) Tally(from, to, width types.Height, limit int) scheduler.Tally {
+	return v.state.Tally(from, to, width, limit)
+}
+
 func laneOf(l *history.LaneRecord) model.LaneBlock {
 	m := model.LaneBlock{Height: l.Height, Skipped: l.Skipped, Proposer: l.Proposer, Policy: l.Policy, BaseFeeCycle: l.BaseFeeCycle,
 		BaseFeeCell: l.BaseFeeCell, BaseFeeLaneTimer: l.BaseFeeLane, Budget: l.Budget, TimerCyclesUsed: l.Cycles,

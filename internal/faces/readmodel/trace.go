@@ -80,9 +80,9 @@ func (v *reader) stateBefore(ctx context.Context, stored *history.Stored) (*ledg
 		}
 		if ctx.Err() != nil {
 			return nil, 0, api.Refuse(http.StatusServiceUnavailable, "still_replaying",
-				"the state before block %d is not at hand: blocks %d to %d were executed again for it, and the time is over",
+				"the state before block %d is not in memory: blocks %d to %d were executed again for it, and the time is over",
 				target.Height, from+1, state.Height()).
-				Hint("Ask again: it goes on from there.")
+				Hint("Ask again: it continues from there.")
 		}
 		if state, err = v.step(state, target); err != nil {
 			return nil, 0, err
@@ -133,7 +133,7 @@ func (v *reader) nearest(h types.Height) (*ledger.State, error) {
 	case kept.From > 1:
 		return nil, api.Refuse(http.StatusNotFound, api.CodeNotKept,
 			"the state before block %d is not kept: this network keeps %d blocks (--history), and no genesis to execute from", h, kept.Blocks).
-			Hint("Of such a network only what ran lately can be executed again: the last %d blocks since it started.", maxRecentStates)
+			Hint("Such a network can execute again only recent blocks: the last %d since it started.", maxRecentStates)
 	}
 	return genesis, nil
 }
@@ -142,7 +142,8 @@ func (v *reader) nearest(h types.Height) (*ledger.State, error) {
 func (s *Source) probing(to *actors.Recorder) (program.Host, func(), error) {
 	prober, ok := s.programs.(program.Prober)
 	if !ok {
-		return nil, nil, api.Refuse(http.StatusServiceUnavailable, "no_profile", "this network's host of programs does not tell what lines take").
+		return nil, nil, api.Refuse(http.StatusServiceUnavailable, "no_profile", "this network's host of programs does not report the cost of "+
+			"lines").
 			Hint("Leave out profile.")
 	}
 	host, end := prober.Probing(to.Probed)

@@ -210,11 +210,11 @@ func syntaxWords(message string) string {
 	got, unexpected := strings.CutPrefix(message, "got ")
 	switch {
 	case message == "not an identifier":
-		return "a name is wanted here, and words of the language like load, def and if are none"
+		return "a name is wanted here; words of the language like load, def and if cannot be names"
 	case strings.HasPrefix(got, "import, "):
-		return `there is no import: load("FILE.star", "NAME") takes names from another file, and json is there without`
+		return `Starlark has no import: load(\"FILE.star\", \"NAME\") takes names from another file, and json needs no load`
 	case message == "keyword argument must have form name=expr":
-		return "before = stands the name of an argument; who compares writes =="
+		return "= follows the name of an argument; a comparison is written =="
 	case unexpected:
 		found, wanted, _ := strings.Cut(got, ", want ")
 		what := "a syntax error: found " + strings.ReplaceAll(found, "newline", "the end of the line")

@@ -33,9 +33,9 @@ func (n *network) traceOfFailed(at Position) []string {
 		}
 		lines, err := n.trace(f.hash)
 		if err != nil {
-			return wrapped("", fmt.Sprintf("there is no trace of what failed last: %v", err))
+			return wrapped("", fmt.Sprintf("the last failure has no trace: %v", err))
 		}
-		return append([]string{"the trace of what failed last:"}, shortened(lines)...)
+		return append([]string{"trace of the last failure:"}, shortened(lines)...)
 	}
 	return nil
 }

@@ -49,8 +49,8 @@ func init() {
 		{"hash", "a hash or id: 32 bytes, or 0x-hex, or what has one, like a timer or a job", readHash},
 		{"number", "a number, like 0.7", readNumber},
 		{"texts", `a list of strings, like ["accept: text/html"]`, readTexts},
-		{"json", `a dict of what JSON has, or its text, like {"city": "Oslo"}`, readJSON},
-		{"jsons", `a list of dicts of what JSON has, like [{"Equal": ["/city"]}]`, readJSONs},
+		{"json", `a dict of JSON values, or its text, like {\"city\": \"Oslo\"}`, readJSON},
+		{"jsons", `a list of dicts of JSON values, like [{\"Equal\": [\"/city\"]}]`, readJSONs},
 		{"value", "any value", func(_ *call, v starlark.Value) (any, error) { return v, nil }},
 		{"names", "names of oracles, each a string", readText},
 	}
@@ -268,7 +268,7 @@ func readAmount(_ *call, v starlark.Value) (any, error) {
 
 // ParseAmount reads an amount with its unit: "100 CBY", "0.5 CBY", "7 wei".
 func ParseAmount(text string) (types.Wei, error) {
-	bad := fmt.Errorf("%q is no amount: write 100 CBY, 0.5 CBY or 7 wei", text)
+	bad := fmt.Errorf("invalid amount %q: write 100 CBY, 0.5 CBY or 7 wei", text)
 	number, unit, found := strings.Cut(strings.TrimSpace(text), " ")
 	digits, known := units[strings.TrimSpace(unit)]
 	if !found || !known {

@@ -48,7 +48,7 @@ func (n *network) AttrNames() []string   { return attributes(networkVerbs, netwo
 // open refuses whatever is asked of a network that was closed.
 func (n *network) open() error {
 	if n.closed {
-		return mistake("this network was closed by net.close(); what is still wanted of it must be read before")
+		return mistake("net.close() closed this network; read from it before that")
 	}
 	return nil
 }

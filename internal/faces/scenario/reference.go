@@ -16,22 +16,22 @@ func Reference() string {
 	var b strings.Builder
 	b.WriteString("### Functions\n\n")
 	verbsTo(&b, "", globalVerbs)
-	b.WriteString("### Network\n\nWhat `network(…)` returns. Without parentheses:\n\n")
+	b.WriteString("### Network\n\nThe result of `network(…)`. Without parentheses:\n\n")
 	for _, f := range networkFields {
 		fmt.Fprintf(&b, "- **`net.%s`**: %s\n", f.name, f.doc)
 	}
 	b.WriteString("\nVerbs:\n\n")
 	verbsTo(&b, "net.", networkVerbs)
-	b.WriteString("### Validators\n\nWhat `net.validators[0]` and `net.validator(\"v0\")` are. Verbs:\n\n")
+	b.WriteString("### Validators\n\nThe type of `net.validators[0]` and `net.validator(\"v0\")`. Verbs:\n\n")
 	verbsTo(&b, "v.", validatorVerbs)
-	b.WriteString("### Runners\n\nWhat `net.runners[0]`, `net.runner(\"r0\")` and the members of `job.committee` are. Verbs, of those " +
+	b.WriteString("### Runners\n\nThe type of `net.runners[0]`, `net.runner(\"r0\")` and the members of `job.committee`. Verbs, of those " +
 		"that the devnet runs itself; misbehave takes " + strings.Join(fault.KindsOf(fault.Runners), ", ") + ":\n\n")
 	verbsTo(&b, "r.", runnerVerbs)
-	b.WriteString("### Jobs\n\nWhat `net.submit_job(…)` and `net.job(id)` return. Verbs:\n\n")
+	b.WriteString("### Jobs\n\nThe result of `net.submit_job(…)` and `net.job(id)`. Verbs:\n\n")
 	verbsTo(&b, "job.", jobVerbs)
 	b.WriteString(
-		"### Fields\n\nThe same names as in JSON over HTTP, but since for from, a word that Starlark reserves; bytes, hashes and addresses " +
-			"are `bytes`, amounts whole numbers of wei, what has no value `None`.\n\n")
+		"### Fields\n\nThe names come from JSON over HTTP, but since replaces from, a reserved word of Starlark. Bytes, hashes and " +
+			"addresses are `bytes`, amounts whole numbers of wei, missing values `None`.\n\n")
 	for _, shown := range []struct {
 		kind  string
 		value any
@@ -52,8 +52,8 @@ func Reference() string {
 		}
 	}
 	fmt.Fprintf(&b,
-		"\n### Limits\n\nA script takes at most %d steps, and its process at most %d MiB of heap; one step may take %v, waiting for the "+
-			"network apart; a file has at most %d KiB, and a script at most %d of them.\n",
+		"\n### Limits\n\nA script takes at most %d steps, and its process at most %d MiB of heap. One step may take %v, apart from waiting "+
+			"for the network. A file has at most %d KiB, and a script at most %d of them.\n",
 		MaxSteps, MaxMemory>>20, MaxStepTime, MaxScriptBytes>>10, MaxFiles)
 	return broken(b.String())
 }

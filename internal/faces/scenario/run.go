@@ -288,14 +288,14 @@ func (s *sources) read(name string) (string, error) {
 		return text, nil
 	}
 	if !filepath.IsLocal(name) {
-		return "", mistake("%q is outside the script's folder: a script reads files of its own folder only", name)
+		return "", mistake("%q is outside the script's folder: a script can read only files of that folder", name)
 	}
 	if len(s.text) == MaxFiles {
 		return "", mistake("a script has at most %d files", MaxFiles)
 	}
 	within := path.Clean(filepath.ToSlash(name))
 	if info, err := fs.Stat(s.root, within); err == nil && !info.Mode().IsRegular() { // a pipe would block
-		return "", &Mistake{What: fmt.Sprintf("%s is no regular file", name), At: Position{File: s.missing(name)}}
+		return "", &Mistake{What: fmt.Sprintf("%s is not a regular file", name), At: Position{File: s.missing(name)}}
 	}
 	file, err := s.root.Open(within)
 	if err != nil {

@@ -113,7 +113,7 @@ func readable(title string, err error) error {
 func (v *runnerValue) ready(c *call, verb *fault.Verb) error {
 	name := v.name()
 	if name == "" {
-		return mistake("%s: the devnet does not run %s: faults are of its own runners, r0, r1, …", c.title, v.at)
+		return mistake("%s: the devnet does not run %s: faults apply only to its own runners, r0, r1, …", c.title, v.at)
 	}
 	running := v.n.backend.RunnerRuns(name)
 	switch {

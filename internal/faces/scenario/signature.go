@@ -193,7 +193,7 @@ func (c *call) bind(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error
 // bindNames takes any number of strings.
 func (c *call) bindNames(v *verb, args starlark.Tuple, kwargs []starlark.Tuple) error {
 	if len(kwargs) > 0 {
-		return mistake("%s takes names alone, like %s(\"agreement\", \"supply\")", c.title, c.title)
+		return mistake("%s takes only names, like %s(\"agreement\", \"supply\")", c.title, c.title)
 	}
 	var names []string
 	for _, value := range args {

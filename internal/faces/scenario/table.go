@@ -25,9 +25,9 @@ func init() {
 	globalVerbs = []*verb{
 		parse("network(*, validators: count = 4, runners: count = 0, block_time: text = \"1s\", policy: text?, seed: count?, link: link?, "+
 			"params: params?, supervision: text = \"restart\")",
-			"Brings the script's network up, one at a time. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed goes "+
-				"before seed; link is every link's. supervision decides after a panic of a role: \"restart\" makes the role again, or "+
-				"starts the node again from its disk; \"stop\" leaves the node down.", doNetwork),
+			"Brings the script's network up, one at a time. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed "+
+				"overrides seed; link applies to every link. supervision decides after a panic of a role: \"restart\" makes the role or the node "+
+				"again; \"stop\" leaves the node down.", doNetwork),
 		parse("link(*, "+linkProperties+")",
 			"A link for network(…): latency, up to jitter more, the chances of loss, of a copy and of being overtaken, and bytes a second.", doLink),
 		parse("expect(condition: value, message: text = \"\")",
@@ -37,12 +37,13 @@ func init() {
 		parse("eventually(condition: function, within: count = 50, message: text = \"\")",
 			"Runs the network until the condition is true; fails after within blocks, or early as net.run ends.", doEventually),
 		parse("always(condition: function, blocks: count = 20, message: text = \"\")",
-			"Runs the network for so many blocks; fails as soon as the condition is not true after one.", doAlways),
+			"Runs the network for the given number of blocks; fails as soon as the condition is false after one.", doAlways),
 		parse("sometimes(name: text, condition: value)",
 			"Notes whether the condition was true. Over `--seeds N` the batch fails if it was true in no run.", doSometimes),
 		parse("check(oracles: names)",
-			"Asks the oracles named, or all: those of the table of oracles judge all that happened so far; queues, that no queue is beyond its "+
-				"limit; liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock. An oracle "+
+			"Asks the named oracles, or all of them. The table of oracles lists those that judge all events so far. queues checks that no queue is "+
+				"beyond its limit. liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock. "+
+				"An oracle "+
 				"that is named fails if it had nothing to judge. Without names, liveness comes first, and such an oracle is left out.", doCheck),
 		parse("random(below: count)",
 			"A whole number from 0 to below - 1, drawn from the seed.", doRandom),
@@ -76,7 +77,7 @@ func init() {
 		parse("close()", "Ends the network as the script's end would: the oracles judge it, each fault must have had an effect. Then "+
 			"network(…) may bring up another, to compare them.", netClose),
 		parse("pause()", "Stops the making of blocks.", netPause),
-		parse("resume()", "Goes on with it.", netResume),
+		parse("resume()", "Continues with it.", netResume),
 		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, sender: text = \"alice\", within: count = 50)",
 			"Deploys an actor from a file of the script's folder, from a fixture like \"actors/heartbeat.py\", or a Go sample like "+
 				"\"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok.", netDeploy),
@@ -94,21 +95,21 @@ func init() {
 		parse("receipt(hash: hash, *, node: node?)", "The receipt of a transaction, of a timer's fire by the timer's id, or of a message; "+
 			"None while there is none.", netReceipt),
 		parse("state(actor: party, key: bytes?, *, node: node?)",
-			"An actor's state as a dict, or the value of one key, None where it has none.", netState),
+			"An actor's state as a dict, or the value of one key, None if it has none.", netState),
 		parse("balance(of: party, *, node: node?)", "A balance in wei.", netBalance),
 		parse("account(of: party, *, node: node?)", "An account: address, nonce, balance.", netAccount),
 		parse("timers(*, actor: party?, status: text?, due_by: height?, node: node?)",
 			"Timers in every state, by due height; status is pending, fired, expired, insufficient_funds or cancelled.", netTimers),
 		parse("timer(id: hash, *, node: node?)", "One timer, or None.", netTimer),
 		parse("story(id: hash, *, node: node?)",
-			"What blocks did to a timer, oldest first: its moves between tiers, each row of blocks that deferred it alike and why, what its fire "+
-				"paid; None where no block scheduled it.", netStory),
+			"The events of a timer, oldest first: its moves between tiers, each row of blocks that deferred it alike, and the payments of its "+
+				"fire. None if no block scheduled it.", netStory),
 		parse("lane(last: count = 40, *, node: node?)",
-			"What the timer lane did in each of the last blocks, at most 1000, newest last.", netLane),
-		parse("block(height: height?, *, node: node?)", "A final block, the latest without a height; None where there is none.", netBlock),
+			"The timer lane in each of the last blocks, at most 1000, newest last.", netLane),
+		parse("block(height: height?, *, node: node?)", "A final block, the latest without a height; None if it does not exist.", netBlock),
 		parse("blocks(first: height?, limit: count = 50, *, node: node?)", "Final blocks from a height on; without one the latest.", netBlocks),
 		parse("events(*, type: text?, actor: party?, since: height?)",
-			"What happened, oldest first: each has type (block, tx, timer, log, job or presence), height, and data as HTTP's /events has it.",
+			"Events, oldest first: each has type (block, tx, timer, log, job or presence), height, and data as in HTTP's /events.",
 			netEvents),
 		parse("validator(name: party)", "A validator by its name or address, the proposer of a block say.", netValidator),
 		parse("leader()", "The validator that leads the present view, as the highest running one sees it.", netLeader),
@@ -121,8 +122,8 @@ func init() {
 			"next epoch on.", netJoin),
 		parse("leave_validator(node: node)", "Removes one at the epoch's end, by instruction.", netLeave),
 	}, faultVerbs(0), []*verb{
-		parse("faults()", "What each fault did so far: verb, detail, did, idle.", netFaults),
-		parse("presence(height: height, *, node: node?)", "P(height): a bool a runner, by index; None before the block above it is final.",
+		parse("faults()", "The effect of each fault so far: verb, detail, did, idle.", netFaults),
+		parse("presence(height: height, *, node: node?)", "P(height): one bool per runner, by index; None before the block above it is final.",
 			netPresence),
 		parse("submit_job(*, "+jobArguments+", sender: text = \"alice\", within: count = 50)",
 			"Submits a job by a signed transaction, and returns it once that is final. The arguments are the flags of devnet job submit; "+
@@ -134,10 +135,10 @@ func init() {
 		parse("runner(name: party)", "A runner by its name or address.", netRunner),
 		parse("join_runner(name: text = \"\")", "Starts a runner, and returns it once it is registered.", netJoinRunner),
 		parse("leave_runner(runner: party)", "Deregisters a runner of the devnet's own, which ends its jobs and stops.", netLeaveRunner),
-		parse("snapshot(name: text)", "Keeps the network as it is, under a name, in place of what was kept under that name before. It has to "+
-			"be at rest: all nodes run honestly, no transaction waits, no job is open, no fault is in force. In the simulator alone.", netSnapshot),
-		parse("restore(name: text)", "Makes the network what it was at a snapshot, as often as wanted: each time the same run begins. Faults "+
-			"so far stay listed, and the oracles go on judging.", netRestore),
+		parse("snapshot(name: text)", "Keeps the network as it is, under a name, and replaces an earlier snapshot of that name. It has to "+
+			"be at rest: all nodes run honestly, no transaction waits, no job is open, no fault is in force. Only in the simulator.", netSnapshot),
+		parse("restore(name: text)", "Makes the network what it was at a snapshot, as often as wanted: each time the same run begins. Earlier "+
+			"faults stay listed, and the oracles continue to judge.", netRestore),
 	})
 	validatorVerbs, runnerVerbs = faultVerbs(fault.Validators), faultVerbs(fault.Runners)
 	jobVerbs = []*verb{
@@ -146,7 +147,8 @@ func init() {
 			"through its runners: from 1 to 100, and more than before.", jobProgress),
 		parse("cancel(*, sender: text?, within: count = 50)", "Cancels it by a transaction of its submitter, and returns the receipt.",
 			jobCancel),
-		parse("story()", "What blocks did to it and validators saw of it, oldest first: events like those of net.events(type = \"job\").",
+		parse("story()", "The changes of it by blocks, and the sightings of validators, oldest first: events like those of net.events(type = "+
+			"\"job\").",
 			jobStory),
 		parse("draws()", "Its draws, oldest first, each with seed, candidates, weights and steps.", jobDraws),
 	}

@@ -9,14 +9,15 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/views"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Limits of a timeline.
 const (
-	// keptViews and keptDeeds bound what is remembered: a run may be long, and its
-	// end tells.
-	keptViews, keptDeeds = 64, 64
+	// keptDeeds bounds what is remembered beside views: a run may be long, and its end
+	// tells.
+	keptDeeds = 64
 	// shownViews and shownDeeds bound what is shown of that: about a screen.
 	shownViews, shownDeeds = 12, 16
 	// timelineColumns is how wide a line is at most.
@@ -27,30 +28,16 @@ const (
 // came of them, what the script did, and which receipts failed. A failing run
 // ends with it. Worlds tell it as things happen; it is safe for concurrent use.
 type Timeline struct {
+	views views.Table
+
 	mu     sync.Mutex
 	began  types.Time      // 0: nothing happened yet
 	now    types.Time      // the time of what was told last
-	views  []viewTold      // the views, in the order they began
 	deeds  []deed          // what the script did, in order
 	tip    types.Height    // the height up to which receipts were told
 	failed []failedReceipt // the first receipts that failed
 	more   int             // failed ones beyond maxFailed
 }
-
-// viewTold is one view, as the validators told of it.
-type viewTold struct {
-	epoch            types.Epoch
-	view             types.View
-	leader           types.Address
-	began            types.Time
-	height           types.Height // of the block that was notarized or final; 0: of none
-	notarized, final types.Time   // 0: not
-	nullified        types.Time
-	gaveUp           []surrender
-}
-
-// surrender is a validator's word on why it gave a view up.
-type surrender struct{ node, why string }
 
 // deed is what is no view: a verb of the script, a failed receipt, a validator that
 // came back.
@@ -64,28 +51,14 @@ func (t *Timeline) Tell(at types.Time, node string, report simplex.Report) {
 	if t == nil {
 		return // nobody asked for one
 	}
+	ofView := t.views.Tell(at, node, report)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pass(at)
+	if ofView {
+		return
+	}
 	switch r := report.(type) {
-	case simplex.Entered:
-		v := t.view(at, r.Epoch, r.View)
-		v.leader = r.Leader
-	case simplex.GaveUp:
-		v := t.view(at, r.Epoch, r.View)
-		v.leader = r.Leader
-		v.gaveUp = append(v.gaveUp, surrender{node, why(&r)})
-	case simplex.Notarized:
-		v := t.view(at, r.Certificate.Epoch, r.Certificate.View)
-		v.height, v.notarized = r.Certificate.Height, first(v.notarized, at)
-	case simplex.Nullified:
-		v := t.view(at, r.Certificate.Epoch, r.Certificate.View)
-		v.nullified = first(v.nullified, at)
-	case simplex.Finalized:
-		for _, b := range r.Blocks {
-			v := t.view(at, b.Header.SetEpoch, b.Header.View)
-			v.leader, v.height, v.final = b.Header.Proposer, b.Header.Height, first(v.final, at)
-		}
 	case simplex.SitsOut:
 		t.do(at, node+" sits out: its log of votes is lost")
 	case simplex.ComesBack:
@@ -97,21 +70,8 @@ func (t *Timeline) Tell(at types.Time, node string, report simplex.Report) {
 	}
 }
 
-// why is a cause in words.
-func why(r *simplex.GaveUp) string {
-	text := strings.ReplaceAll(r.Cause.String(), "_", " ")
-	if r.Detail != "" {
-		text += ": " + r.Detail
-	}
-	return text
-}
-
-func first(known, at types.Time) types.Time {
-	if known != 0 {
-		return known
-	}
-	return at
-}
+// Views is the table of its views.
+func (t *Timeline) Views() *views.Table { return &t.views }
 
 // Final takes the receipts of a block that a validator made final. Of each height
 // the first word counts.
@@ -188,25 +148,7 @@ func (t *Timeline) do(at types.Time, text string) {
 	t.deeds = append(t.deeds, deed{at, text})
 }
 
-func (t *Timeline) pass(at types.Time) { t.began, t.now = first(t.began, at), max(t.now, at) }
-
-// view is that of an epoch and number, begun at a time where it is new. Where it is
-// older than all that is kept, what is told of it goes nowhere.
-func (t *Timeline) view(at types.Time, e types.Epoch, v types.View) *viewTold {
-	for i := len(t.views) - 1; i >= 0; i-- {
-		if t.views[i].epoch == e && t.views[i].view == v {
-			return &t.views[i]
-		}
-	}
-	if len(t.views) == keptViews {
-		if oldest := &t.views[0]; e < oldest.epoch || e == oldest.epoch && v < oldest.view {
-			return &viewTold{}
-		}
-		t.views = append(t.views[:0], t.views[1:]...)
-	}
-	t.views = append(t.views, viewTold{epoch: e, view: v, began: at})
-	return &t.views[len(t.views)-1]
-}
+func (t *Timeline) pass(at types.Time) { t.began, t.now = cmp.Or(t.began, at), max(t.now, at) }
 
 // row is a line of the timeline before it is wrapped.
 type row struct {
@@ -220,13 +162,13 @@ func (t *Timeline) Lines(name func(string) string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var rows []row
-	views := t.views[max(0, len(t.views)-shownViews):]
+	views := t.views.Last(shownViews).Views
 	since := t.began
 	if len(views) > 0 {
-		since = views[0].began
+		since = views[0].Began
 	}
 	for i := range views {
-		rows = append(rows, row{views[i].began, fmt.Sprintf("view %d", views[i].view), name(views[i].leader.String()), views[i].text(t.now)})
+		rows = append(rows, row{views[i].Began, fmt.Sprintf("view %d", views[i].View), name(views[i].Leader.String()), views[i].Text(t.now, "")})
 	}
 	deeds := t.deeds[max(0, len(t.deeds)-shownDeeds):]
 	for _, d := range deeds {
@@ -238,47 +180,11 @@ func (t *Timeline) Lines(name func(string) string) []string {
 		return nil
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.at, b.at) })
-	lines := []string{fmt.Sprintf("the last %d views, by who led them, in seconds of the network:", len(views))}
+	lines := []string{fmt.Sprintf("the last %d views, by leader, in seconds of the network:", len(views))}
 	for _, r := range rows {
 		lines = append(lines, wrapped(fmt.Sprintf("%9.3f  %-9s %-3s ", r.at.Sub(t.began).Seconds(), r.what, r.who), r.text)...)
 	}
 	return lines
-}
-
-// text is what came of a view.
-func (v *viewTold) text(now types.Time) string {
-	took := func(at types.Time) string { return fmt.Sprintf("%.3f", at.Sub(v.began).Seconds()) }
-	switch {
-	case v.final != 0:
-		return fmt.Sprintf("block %d, final after %s", v.height, took(v.final)) + v.surrenders("; but ")
-	case v.nullified != 0:
-		return "nullified after " + took(v.nullified) + v.surrenders(": ")
-	case v.notarized != 0:
-		return fmt.Sprintf("block %d, notarized after %s and not final", v.height, took(v.notarized)) + v.surrenders("; but ")
-	}
-	return "open for " + took(now) + v.surrenders(": ")
-}
-
-// surrenders lists why validators gave the view up, those of one reason together.
-func (v *viewTold) surrenders(lead string) string {
-	var reasons []string
-	who := map[string][]string{} // looked up only
-	for _, s := range v.gaveUp {
-		if who[s.why] == nil {
-			reasons = append(reasons, s.why)
-		}
-		if !slices.Contains(who[s.why], s.node) {
-			who[s.why] = append(who[s.why], s.node)
-		}
-	}
-	for i, reason := range reasons {
-		slices.Sort(who[reason])
-		reasons[i] = fmt.Sprintf("%s (%s)", reason, strings.Join(who[reason], " "))
-	}
-	if len(reasons) == 0 {
-		return ""
-	}
-	return lead + strings.Join(reasons, "; ")
 }
 
 // wrapped is a text behind its head, on as many lines as it takes; those after the

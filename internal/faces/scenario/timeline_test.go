@@ -34,7 +34,7 @@ func TestAViewSaysWhatCameOfIt(t *testing.T) {
 		Error: &types.Fault{Code: "reverted", Message: "no"}}})
 	line.Final(at(2500), 1, []types.Receipt{{Status: types.StatusReverted}}) // another validator's word
 	got := strings.Join(line.Lines(strings.NewReplacer(leader.String(), "v9", types.Address{}.String(), "shop").Replace), "\n")
-	want := `the last 3 views, by who led them, in seconds of the network:
+	want := `the last 3 views, by leader, in seconds of the network:
     0.000  view 1    v9  block 1, final after 0.400
     0.500  view 2    v9  nullified after 1.700: no proposal (v0 v1); too few
                          votes: 1 of 3 (v2)
@@ -69,8 +69,8 @@ func TestATimelineIsShortAndNarrow(t *testing.T) {
 			}
 		}
 		lines := line.Lines(same)
-		if len(line.views) > keptViews || len(line.deeds) > keptDeeds {
-			t.Fatalf("%d views and %d deeds are kept", len(line.views), len(line.deeds))
+		if len(line.deeds) > keptDeeds {
+			t.Fatalf("%d deeds are kept", len(line.deeds))
 		}
 		last := ""
 		for i, text := range lines {

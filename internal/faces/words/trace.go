@@ -261,7 +261,7 @@ func printFee(w io.Writer, t *model.Trace) {
 	add(f.Tip, "to the proposer: tip")
 	rows = append(rows, [2]string{CBY(f.Total), "paid in all"})
 	if !f.Prepaid.IsZero() {
-		add(f.Prepaid.Sub(f.Total.Min(f.Prepaid)), "came back, of the %s prepaid", CBY(f.Prepaid))
+		add(f.Prepaid.Sub(f.Total.Min(f.Prepaid)), "refunded, of the %s prepaid", CBY(f.Prepaid))
 	}
 	wide := len(slices.MaxFunc(rows, func(a, b [2]string) int { return len(a[0]) - len(b[0]) })[0])
 	for _, row := range rows {
@@ -293,7 +293,7 @@ func Scheduled(w io.Writer, t *model.Trace, names Names) {
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\nAsked of the chain:")
+	fmt.Fprintln(w, "\nQuestions to the chain:")
 	for _, line := range lines {
 		fmt.Fprintln(w, Clipped(line, Columns))
 	}

@@ -96,7 +96,7 @@ def refused():
 				if !traced {
 					continue
 				}
-				for _, want := range []string{"the trace of what failed last:", "alice → heart.nothing", "  no_handler: the sample has",
+				for _, want := range []string{"trace of the last failure:", "alice → heart.nothing", "  no_handler: the sample has",
 					" in all, and "} {
 					if !strings.Contains(text, want) {
 						t.Errorf("after %q there is no %q in\n%s", script, want, text)

@@ -5,7 +5,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/views"
 )
 
 // The network is what the HTTP API serves.
@@ -78,6 +80,21 @@ func (n *Network) RunnerLetters() map[types.Address]uint64 {
 		all[r.Address] = r.Status().DeadLetters
 	}
 	return all
+}
+
+// Views implements api.Backend.
+func (n *Network) Views() *views.Table {
+	n.reports.views.Pass(n.reports.clock.Now())
+	return &n.reports.views
+}
+
+// LogPath implements api.Backend. Where nodes run in processes of their own, who started
+// them keeps what they log.
+func (n *Network) LogPath(node string) string {
+	if n.home == nil || n.config.Here != nil {
+		return ""
+	}
+	return home.NodeLog(n.home.Dir(), node)
 }
 
 // Key returns the key of an account, system and the faucet included, or of a runner of

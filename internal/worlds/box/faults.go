@@ -11,6 +11,7 @@ import (
 // Fault is one fault of the network, from its verb on.
 type Fault struct {
 	verb, detail string
+	order        *fault.Order // that made it; nil where none did
 	counts       fault.Counts
 	ended        atomic.Bool
 }
@@ -20,7 +21,7 @@ func (f *Fault) end() { f.ended.Store(true) }
 // Effect says what the fault did so far.
 func (f *Fault) Effect() fault.Effect {
 	did := f.counts.String(fault.Passing(f.verb, "packet"))
-	return fault.Effect{Verb: f.verb, Detail: f.detail, Did: did, Idle: did == "", Ended: f.ended.Load()}
+	return fault.Effect{Verb: f.verb, Detail: f.detail, Did: did, Idle: did == "", Ended: f.ended.Load(), Order: f.order}
 }
 
 // MaxFaults bounds the faults a network remembers; the oldest is forgotten
@@ -35,7 +36,8 @@ type faults struct {
 
 // add enters the fault that an order makes.
 func (fs *faults) add(o *fault.Order) *Fault {
-	f := &Fault{verb: o.Verb, detail: o.Detail()}
+	made := *o
+	f := &Fault{verb: o.Verb, detail: o.Detail(), order: &made}
 	fs.enter(f)
 	return f
 }

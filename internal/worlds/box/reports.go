@@ -4,6 +4,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/internal/faces/views"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -17,6 +18,7 @@ type reports struct {
 	finality  *finality
 	presence  *presence
 	sightings *readmodel.Sightings
+	views     views.Table
 }
 
 // booted tells the configuration's Booted of one validator.
@@ -62,8 +64,10 @@ func (r *reports) observe(f validators.FinalBlocks) {
 
 // tell hands on what a validator's consensus reported.
 func (r *reports) tell(name string, report simplex.Report) {
+	now := r.clock.Now()
+	r.views.Tell(now, name, report)
 	if r.config.Tell != nil {
-		r.config.Tell(r.clock.Now(), name, report)
+		r.config.Tell(now, name, report)
 	}
 }
 

@@ -47,7 +47,7 @@ type Validator struct {
 	Machine
 	config  Config
 	listen  string
-	socket  *quic.Transport                      // nil while it is closed
+	socket  atomic.Pointer[quic.Transport]       // nil while it is closed
 	runners *connections.Gateway                 // of the runners that dial the socket
 	shell   atomic.Pointer[validators.Validator] // stays readable when the node is stopped
 	// contracts are those of the process that runs, or ran last.
@@ -74,7 +74,8 @@ func (v *Validator) openSocket() error {
 	if err != nil {
 		return fmt.Errorf("%s cannot listen: %w", v.Name, err)
 	}
-	v.socket, v.runners, v.listen = socket, runners, socket.Addr().String()
+	v.runners, v.listen = runners, socket.Addr().String()
+	v.socket.Store(socket)
 	c.Book.Enter(v.Address, cmp.Or(c.Announced, v.listen))
 	return nil
 }
@@ -82,7 +83,7 @@ func (v *Validator) openSocket() error {
 // Open opens the files, and the socket where Stop has closed it. Where that fails
 // everything is closed again.
 func (v *Validator) Open() error {
-	if v.socket == nil {
+	if v.socket.Load() == nil {
 		if err := v.openSocket(); err != nil {
 			return err
 		}
@@ -101,7 +102,7 @@ func (v *Validator) Open() error {
 // again.
 func (v *Validator) Start(bootstrap []types.Validator) error {
 	c := &v.config
-	given := env.Validator{Base: v.boot(), Mesh: v.tapped(c.Book.mesh(v.socket)), Connections: v.runners,
+	given := env.Validator{Base: v.boot(), Mesh: v.tapped(c.Book.mesh(v.socket.Load())), Connections: v.runners,
 		Store: v.disk.store, Programs: c.Programs}
 	if c.Wrap != nil {
 		given = c.Wrap(given)
@@ -139,9 +140,9 @@ func (v *Validator) Stop() (err error) {
 		v.shell.Load().Stop()
 		v.contracts.Load().End()
 	}
-	if v.socket != nil {
-		err = v.socket.Close()
-		v.socket = nil
+	if socket := v.socket.Load(); socket != nil {
+		err = socket.Close()
+		v.socket.Store(nil)
 	}
 	return errors.Join(err, v.halt())
 }
@@ -162,4 +163,4 @@ func (v *Validator) Contracts() *fault.Contracts { return v.contracts.Load() }
 func (v *Validator) Store() env.Store { return v.disk.store }
 
 // Socket is its end of the mesh, for what that has counted; nil while it is closed.
-func (v *Validator) Socket() *quic.Transport { return v.socket }
+func (v *Validator) Socket() *quic.Transport { return v.socket.Load() }

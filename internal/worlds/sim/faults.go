@@ -30,6 +30,7 @@ type Effect struct {
 	Moved      int           // clocks
 	Slowed     int           // steps, or writes, that took longer
 	counts     *fault.Counts // of a validator that misbehaves, or nil
+	order      *fault.Order  // that made it; nil where none did
 }
 
 // Idle says that a fault had no effect.

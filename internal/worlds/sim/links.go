@@ -111,6 +111,13 @@ func (n *links) upTo(d time.Duration) time.Duration {
 	return time.Duration(n.rand.Int64N(int64(d) + 1))
 }
 
+// Standing is how the link from one node to another stands now.
+func (w *World) Standing(from, to string) (up, cut bool, rule Link) {
+	a, b := w.find(from), w.find(to)
+	l := w.link(a, b)
+	return a.process != nil && a.process.connected(b), l.cut != nil, l.Link
+}
+
 // link returns the link from one node to another, made on first use.
 func (n *links) link(from, to *node) *linkState {
 	link := from.links[to]

@@ -36,6 +36,8 @@ func (n *Network) Do(o fault.Order) (fault.Effect, error) {
 		return fault.Effect{}, err
 	case r == nil:
 		return o.Done(), nil
+	case r.order == nil: // one that ends a fault returns what that did
+		r.order = &o
 	}
 	return r.effect(n.now), nil
 }
@@ -101,5 +103,5 @@ func (w *World) Faults() (all []fault.Effect) {
 
 // effect is what a receipt says, to faces.
 func (r *Effect) effect(now types.Time) fault.Effect {
-	return fault.Effect{Verb: r.Verb, Detail: r.Detail, Did: r.did(), Idle: r.Idle(), Ended: r.Until <= now}
+	return fault.Effect{Verb: r.Verb, Detail: r.Detail, Did: r.did(), Idle: r.Idle(), Ended: r.Until <= now, Order: r.order}
 }

@@ -8,8 +8,8 @@
         with expect_revert("user_error"):
             counter.call("add", "two")
 
-The network is the one that scenarios run on: the same consensus, timers, fees and
-faults, in a `devnet bench` process beside the test. No actor can import this.
+The network is the one that scenarios run on: the same consensus, timers, fees and faults, in a separate `devnet bench` process. No actor
+can import this.
 """
 
 from cowboy_sdk.testing import offchain  # first: it makes an actor's file importable

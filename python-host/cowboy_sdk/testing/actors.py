@@ -1,4 +1,4 @@
-"""Actors and timers of a chain, as a test has them."""
+"""Actors and timers of a chain, for a test."""
 
 from urllib.parse import quote
 
@@ -8,7 +8,7 @@ __unittest = True  # unittest leaves the lines of this file out of tracebacks
 
 
 class Timer(Record):
-    """A timer in any state; story tells what blocks did to it."""
+    """A timer in any state; story lists its events."""
 
     def __init__(self, chain, form):
         super().__init__("timer", read("timer", form).__dict__)
@@ -65,7 +65,7 @@ class Actor:
 
     @property
     def timers(self):
-        """Those that are pending."""
+        """The pending ones."""
         return self.chain.timers(self, "pending")
 
     @property

@@ -27,15 +27,13 @@ def _close():
 class Chain(Network):
     """A network of validators, funded accounts, and the actors that a test deploys.
 
-    seed decides every key and every moment of it: one seed is one run. validators is
-    how many there are; block_time is "auto" (a block when there is something to do) or
-    a duration like "1s"; params are protocol parameters that differ from the
-    defaults, policy is that of the timer lane. With apart every validator executes
-    all by itself; so many runners do jobs. It is closed by close, at the end of with, or of the process.
+    seed decides every key and every moment of it: one seed is one run. validators is their number; block_time is "auto" (a block when
+    there is something to do) or a duration like "1s". params are protocol parameters that differ from the defaults, and policy is the
+    timer lane's policy. With apart every validator executes all by itself; runners is the number of runners that do jobs. It is closed by
+    close, at the end of with, or of the process.
 
-    http is the address of a network that runs, which is then used as it is; live has a
-    `devnet up` of its own, as the other arguments say. Either has no snapshots, send
-    waits as call does, and what was before the test is not listed.
+    http is the address of a running network, which is used as it is. live starts a separate `devnet up` by the other arguments. Either
+    has no snapshots, send waits as call does, and events from before the test are not listed.
     """
 
     def __init__(self, seed=1, validators=1, block_time="auto", params=None, policy=None, apart=False, http=None, runners=0,
@@ -75,7 +73,7 @@ class Chain(Network):
 
     @property
     def height(self):
-        """Of the latest final block."""
+        """Height of the latest final block."""
         return self.get("/height")["height"]
 
     @property
@@ -115,10 +113,10 @@ class Chain(Network):
         for actor in self.actors.values():
             if actor.name and actor.name == of:
                 return actor.address
-        raise ValueError("%r is no account, actor or address; the accounts are %s" % (of, ", ".join(self.accounts)))
+        raise ValueError("unknown account, actor or address %r; the accounts are %s" % (of, ", ".join(self.accounts)))
 
     def name(self, address):
-        """What the test calls an address: an account's or actor's name, else hexadecimal."""
+        """The test's name for an address: an account's or actor's name, otherwise hexadecimal."""
         for name, known in self.accounts.items():
             if known == address:
                 return name
@@ -165,7 +163,7 @@ class Chain(Network):
         self._so_far = deploys
 
     def _free(self, name):
-        """The name, or none where an actor before may have it: the test knows both by what deploy returned."""
+        """The name, or none if an earlier actor may have it: the test knows both by the result of deploy."""
         return "" if self.live or any(a.name == name for a in self.actors.values()) else name
 
     def call(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
@@ -175,12 +173,12 @@ class Chain(Network):
         return self._sent("%s(%s)" % (handler, show(to_bytes(payload))), self.post("/devnet/send", body), self._actor(to))
 
     def dry_run(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
-        """What call would end with on the latest state, which it does not change."""
+        """The result of a call on the latest state, which it does not change."""
         body = dict(self._execute(to, handler, payload, sender, value, sponsor, cycles, cells), dry_run=True)
         return Receipt(self.get("/devnet/send", body))
 
     def send(self, to, handler, payload=b"", sender="alice", value=0, sponsor=0, cycles=None, cells=None):
-        """Hand in a transaction and go on: its hash, for receipt. Several of them may be in one block."""
+        """Hand in a transaction without waiting: its hash, for receipt. Several of them may be in one block."""
         body = self._execute(to, handler, payload, sender, value, sponsor, cycles, cells)
         if self.live:
             return Receipt(self.post("/devnet/send", body)).hash
@@ -200,13 +198,13 @@ class Chain(Network):
         result = self.get("/actor/read", body)
         if result["status"] != "ok":
             error = result["error"] or {"code": result["status"], "message": ""}
-            raise Reverted("read of " + handler, result["status"], error["code"], error["message"], source=self._lines(actor))
+            raise Reverted("a read: " + handler, result["status"], error["code"], error["message"], source=self._lines(actor))
         return bytes.fromhex(result["output"][2:])
 
     def bid(self, actor, late=0, owner=None, **told):
-        """What an actor's get_gas_bid answers for a timer of owner's (else its own) that is late by so many blocks, as the lane of
-        the next block would ask it: max_fee_per_cycle and max_priority_fee_per_cycle as it answered, tip_per_cycle and priced_out
-        as they would count, context as it was told. Names of that may be given, to tell it another number. Or Reverted."""
+        """The answer of an actor's get_gas_bid for a timer of owner (default: its own) that is late by the given number of blocks. The
+        lane of the next block would ask it so. max_fee_per_cycle and max_priority_fee_per_cycle are the answer, tip_per_cycle and
+        priced_out its effect, context the question. Names of that may be given, to tell it another number. Or Reverted."""
         __tracebackhide__ = True
         body = {"bidder": self.path(actor), "late": late, "with": {name: wei(number) for name, number in told.items()}}
         if owner is not None:
@@ -230,7 +228,7 @@ class Chain(Network):
             raise
 
     def advance(self, blocks=None, to=None, to_next_timer=False):
-        """Time travel: by so many blocks, to a height, or to where the next timer is due. All that is due on the way happens."""
+        """Time travel: by a number of blocks, to a height, or to where the next timer is due. All that is due on the way happens."""
         given = {"blocks": blocks, "to": to, "to_next_timer": to_next_timer or None}
         asked = {k: v for k, v in given.items() if v is not None}
         if len(asked) != 1:
@@ -253,7 +251,7 @@ class Chain(Network):
         return found
 
     def receipts(self, since=1, of=None):
-        """What the blocks from a height on executed, in order: transactions, fires and messages; with of an actor's alone."""
+        """The executions of the blocks from a height on, in order: transactions, fires and messages; with of only those of an actor."""
         mine = None if of is None else self.address(of)
         found = []
         for block in self.blocks(since):
@@ -261,7 +259,7 @@ class Chain(Network):
         return [r for r in found if mine is None or mine in (r.to, r.sender)]
 
     def events(self, actor=None, name=None, since=1):
-        """What actors told by emit_event since a height, in order."""
+        """The events that actors emitted by emit_event since a height, in order."""
         mine = None if actor is None else self.address(actor)
         return [e for r in self.receipts(since) for e in r.events
                 if (mine is None or e.actor == mine) and (name is None or e.name == name)]
@@ -289,7 +287,7 @@ class Chain(Network):
         self._so_far = None
 
     def restart(self):
-        """Begin anew, at genesis. Deploys that then come first are remembered, so that each is made once. A live network goes on."""
+        """Start over, at genesis. Deploys that then come first are remembered, so that each is made once. A live network continues."""
         self.failed, self.expected = None, set()
         if self.live:
             self.actors, self._begun = {}, self.height
@@ -338,7 +336,7 @@ class Chain(Network):
         return mocks.Mock(self, name, handlers)
 
     def run(self, time):
-        """Let so much of the network's time pass, "5s", without travel: runners connect, are drawn, and work."""
+        """Let the given network time pass, "5s", without travel: runners connect, are drawn, and work."""
         self._so_far = None
         self.bench.ask("run", **{"for": time})
         self._count()
@@ -348,7 +346,7 @@ class Chain(Network):
         return [read("job", j) for j in self.get("/jobs")]
 
     def job(self, id):
-        """A job by its id, as it stands now."""
+        """A job by its id, in its present state."""
         return read("job", self.get("/job/0x" + id.hex()))
 
     def submit_job(self, **request):
@@ -361,8 +359,9 @@ class Chain(Network):
         self.bench.ask("answer", job="0x" + id.hex(), result=to_hex(result, "a result"))
 
     def mock_runner(self, kind, answers, match="", runner=None):
-        """What runners bring for jobs of a kind (http, llm, mcp, ethsend, custom) whose text has match in it: bytes, text, a dict or list
-        as JSON, or fails("why"); of a list each job in turn has the next, and the last goes on. runner: only that one brings it."""
+        """The answers of runners for jobs of a kind (http, llm, mcp, ethsend, custom) whose text has match in it: bytes, text, a dict or
+        list as JSON, or fails("why"). With a list each job in turn has the next answer, and the last is repeated. runner: only that one
+        brings it."""
         turns = answers if isinstance(answers, list) else [answers]
         if not turns:
             raise ValueError("a mock has an answer at least")
@@ -420,7 +419,7 @@ class Chain(Network):
         return receipt
 
     def waited_for(self, hash):
-        """A failure that the test expected is none that explains another."""
+        """A failure that the test expected does not explain another."""
         self.expected.add(hash)
         if self.failed == hash:
             self.failed = None
@@ -433,7 +432,7 @@ class Chain(Network):
         return actor and actor.lines()
 
     def _count(self):
-        """Tell the gas report of what was executed since it was told last."""
+        """Print the gas report of the executions since it was printed last."""
         if self.costs is None:
             return
         for receipt in self.receipts(self._told + 1):

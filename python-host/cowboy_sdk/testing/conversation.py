@@ -1,4 +1,4 @@
-"""The conversation with a devnet: `devnet bench` beside the test, in frames of JSON, one a line.
+"""The conversation with a devnet: a separate `devnet bench`, in frames of JSON, one per line.
 
 Its other end is internal/faces/bench, whose package comment has the frames. A
 request is one of the HTTP API (docs: GET /openapi.json of a devnet).
@@ -46,7 +46,7 @@ class Given:
     def __init__(self, told):
         parent, read, write = map(int, told.split(":"))
         if parent != os.getppid():
-            raise ValueError("it was given to another process")
+            raise ValueError("the chain belongs to another process")
         for pipe in (read, write):
             os.set_inheritable(pipe, False)  # else it would not end before all that a test starts
         self.stdout, self.stdin = open(read, "rb"), open(write, "wb")
@@ -82,7 +82,7 @@ def begin():
 
 
 class Bench:
-    """One network in virtual time, in a process of its own. Threads may share it."""
+    """One network in virtual time, in a separate process. Threads may share it."""
 
     def __init__(self, **config):
         self.lock, self.asked = threading.Lock(), 0
@@ -95,7 +95,7 @@ class Bench:
             raise
 
     def revert(self, number):
-        """Go back to a snapshot. It is done before what is asked next, if that is no other snapshot: a test's deploys are in one."""
+        """Go back to a snapshot. It is done before the next request, if that is no other snapshot: a test's deploys are in one."""
         with self.lock:
             if self.process.poll() is not None:
                 raise DevnetGone("the devnet of this chain has ended")
@@ -138,7 +138,7 @@ class Bench:
     def answer(self):
         line = self.process.stdout.readline(MAX_ANSWER)
         if not line.endswith(b"\n"):
-            raise DevnetGone("the devnet of this chain ended in the middle of a conversation; what it printed stands above")
+            raise DevnetGone("the devnet of this chain ended in the middle of a conversation; its output is above")
         return json.loads(line)
 
     def close(self):
@@ -155,7 +155,7 @@ class Bench:
 
 
 class Live:
-    """A network that runs: the same requests over HTTP. It cannot go back, and whoever sends waits."""
+    """A network that runs: the same requests over HTTP. It cannot go back, and each sender waits."""
 
     def __init__(self, address):
         import http.client  # with all that TLS and mail need: longer than a test takes
@@ -206,7 +206,7 @@ class Up(Live):
             line = self.process.stdout.readline(MAX_ANSWER)
         try:
             if not line:
-                raise DevnetGone("devnet up did not start; what it printed stands above")
+                raise DevnetGone("devnet up did not start; its output is above")
             threading.Thread(target=self.process.stdout.read, daemon=True).start()  # so that it never waits for a reader
             super().__init__(json.loads(line)["http"])
         except BaseException:

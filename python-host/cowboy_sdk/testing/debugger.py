@@ -1,9 +1,7 @@
 """`devnet debug`: a final execution again, under pdb, on its author's own terminal.
 
-Actors' code runs as the chain has it, but unmetered; what it asks of the chain is
-answered from a trace of the execution (GET /transaction/{hash}/trace), in the order
-in which it was asked then. Where it goes another way than then, by the doing of who
-debugs it, state is kept here and everything else is refused.
+Actors' code runs as on the chain, but unmetered. A trace of the execution (GET /transaction/{hash}/trace) answers its requests to the
+chain, in their former order. If the user makes it go another way, state is kept here and every other request is refused.
 
     python3 -m cowboy_sdk.testing.debugger TRACE.json FOLDER
 """
@@ -39,7 +37,7 @@ def raw(text):
 
 
 class Debugger(pdb.Pdb):
-    """Stops in functions of actors alone: what a file does when it is loaded is seen by `break`."""
+    """Stops only in functions of actors: `break` shows the loading of a file."""
 
     def __init__(self):
         super().__init__(skip=OWN, nosigint=True)
@@ -57,7 +55,7 @@ class Debugger(pdb.Pdb):
         """A function is stopped in at its first line."""
 
     def get_stack(self, frame, traceback):
-        """Of the frames those of actors."""
+        """The actors' frames among the frames."""
         stack, at = super().get_stack(frame, traceback)
         theirs = [place for place in stack if place[0].f_code.co_filename in FILES]
         return (theirs, len(theirs) - 1) if theirs else (stack, at)
@@ -79,7 +77,7 @@ FILES = {}  # file of an actor's code → what it was compiled to, None before
 
 
 class Diverged(errors.HostError):
-    """What the code asks for now was not asked for then."""
+    """The code makes a request that the execution did not make."""
 
 
 def coded(call):
@@ -101,7 +99,7 @@ class Chain:
                 self.state[key] = raw(step.get("old" if step["what"] != "get_state" else "value"))
 
     def next(self, name, key):
-        """The step that is asked for, or None where it was none of then."""
+        """The requested step, or None if the execution did not have it."""
         if self.other:
             return None
         step = self.steps[self.at] if self.at < len(self.steps) else None
@@ -135,7 +133,7 @@ class Chain:
         return answer(name, step)
 
     def called(self, step, op):
-        """A call of another actor: that runs as well, and answers what it did then."""
+        """A call of another actor: it runs as well, and answers as before."""
         well = self.player.run(step["call"]) if step.get("call") and coded(step["call"]) else True
         error = step.get("error")
         if error:
@@ -146,7 +144,7 @@ class Chain:
         return raw(step.get("value")) or b""
 
     def invented(self, name, key, op):
-        """What can be said of what was not asked then."""
+        """The message for a request that the execution did not make."""
         if name == "get_state":
             return self.state.get(key)
         if name in ("set_state", "delete_state", "emit_event", "print"):
@@ -255,7 +253,7 @@ def tell(line):
 
 
 def connect(player):
-    """Have what actors ask of the chain answered by the player."""
+    """Let the player answer the requests of actors to the chain."""
     def now():
         return player.calls[-1]
 

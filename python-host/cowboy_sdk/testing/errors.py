@@ -1,4 +1,4 @@
-"""What a test expects, and how it is told where it did not come."""
+"""The expectations of a test, and the messages of those not met."""
 
 import re
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ LINE = re.compile(r"(?:(?:line \d+, in [^;:]+|…); )*line (\d+)(?:, in [^;:]+)?
 
 
 class Reverted(AssertionError):
-    """An execution ended otherwise than ok. code and message are the chain's; receipt is None where it was a read."""
+    """An execution ended otherwise than ok. code and message come from the chain; receipt is None for a read."""
 
     def __init__(self, what, status, code, message, receipt=None, source=None, chain=None):
         self.status, self.code, self.message, self.receipt, self.chain = status, code, message, receipt, chain
@@ -48,7 +48,7 @@ class Caught:
 
 @contextmanager
 def expect_event(chain, name, data=None, actor=None):
-    """Within it an event of that name is emitted, with that data and by that actor where they are given."""
+    """Within it an event of that name is emitted, with that data and by that actor if they are given."""
     from cowboy_sdk.testing.values import to_bytes
 
     before = chain.height

@@ -1,5 +1,5 @@
-"""What a test that failed is told beside its failure: the trace of the last transaction, fire or message that failed and that no
-expect_revert waited for."""
+"""The explanation of a failed test, next to its failure: the trace of the last failed transaction, fire or message that no expect_revert
+waited for."""
 
 from cowboy_sdk.testing.conversation import DevnetError, DevnetGone
 
@@ -12,13 +12,13 @@ def trace(chain):
         failed = _last(chain)
         if failed is None:
             return []
-        return ["the trace of what failed last:"] + chain.get("/transaction/0x%s/trace?text=true" % failed.hex())["text"]
+        return ["trace of the last failure:"] + chain.get("/transaction/0x%s/trace?text=true" % failed.hex())["text"]
     except (DevnetError, DevnetGone) as error:
-        return ["there is no trace of what failed last: %s" % error]
+        return ["the last failure has no trace: %s" % error]
 
 
 def _last(chain):
-    """The hash of what failed last, or None."""
+    """The hash of the last failure, or None."""
     since = max(chain.height + 1 - BLOCKS, 1)
     for receipt in reversed(chain.receipts(since)):
         if not receipt.ok and receipt.hash not in chain.expected:

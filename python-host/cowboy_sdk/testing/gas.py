@@ -1,4 +1,4 @@
-"""What handlers cost, over all calls that tests made."""
+"""The costs of handlers, over all calls that tests made."""
 
 import json
 import os
@@ -43,7 +43,7 @@ class Costs:
         return {row[0]: {"cycles": row[3], "cells": row[6]} for row in self.rows()}
 
     def compare(self, path):
-        """What differs from the snapshot in a file, in lines; where there is no file it is written."""
+        """The differences from the snapshot in a file, in lines; a missing file is written."""
         now, before = self.snapshot(), kept(path)
         if before is None:
             self.save(path)
@@ -61,7 +61,7 @@ class Costs:
 
 
 def kept(path):
-    """What a file keeps; None where there is none. A ValueError says why it cannot be one."""
+    """The content of a file; None if it does not exist. A ValueError says why it cannot be one."""
     try:
         with open(path, encoding="utf-8") as file:
             found = json.load(file)
@@ -73,7 +73,7 @@ def kept(path):
         raise ValueError("%s cannot be read: %s" % (path, error)) from None
     rows = found.values() if isinstance(found, dict) else [None]
     if not all(isinstance(row, dict) and {type(row.get("cycles")), type(row.get("cells"))} == {int} for row in rows):
-        raise ValueError("%s is no gas snapshot: remove it, or name another file" % path)
+        raise ValueError("invalid gas snapshot %s: remove it, or name another file" % path)
     return found
 
 

@@ -43,7 +43,7 @@ def source(name, handlers):
     text = HEAD % {"name": name}
     for handler, answers in handlers.items():
         if not handler.isidentifier() or handler.startswith("_"):
-            raise ValueError("%r is no name of a handler" % handler)
+            raise ValueError("invalid handler name %r" % handler)
         answers = answers if isinstance(answers, list) else [answers]
         if not answers:
             raise ValueError("%s has no answer: give bytes, or reverts(…)" % handler)

@@ -4,16 +4,16 @@ from cowboy_sdk.testing.values import Record, read
 
 
 class Network:
-    """What a chain has of validators and links."""
+    """Validators and links of a chain."""
 
     @property
     def validators(self):
-        """By name: v0, v1, …; each as it stands now."""
+        """By name: v0, v1, …; each in its present state."""
         found = (Validator(self, form) for form in self.get("/validators"))
         return sorted(found, key=lambda v: (len(v.name), v.name))
 
     def fault(self, verb, **arguments):
-        """Make a fault, as POST /devnet/fault takes it; what it did so far."""
+        """Make a fault, as POST /devnet/fault takes it; its effect so far."""
         return read("fault", self.post("/devnet/fault", dict(arguments, verb=verb)))
 
     def faults(self):
@@ -21,19 +21,19 @@ class Network:
         return [read("fault", f) for f in self.get("/devnet/faults")]
 
     def partition(self, *groups):
-        """Nodes reach those of their own group only."""
+        """Nodes reach only nodes of their group."""
         return self.fault("partition", groups=[[_name(n) for n in group] for group in groups])
 
     def bridge(self, node, left, right):
-        """left and right reach one another through node alone."""
+        """left and right reach one another only through node."""
         return self.fault("bridge", node=_name(node), left=[_name(n) for n in left], right=[_name(n) for n in right])
 
     def link(self, a, b, **properties):
-        """What happens to what passes between a and b: latency="20ms", jitter, loss, duplicate, reorder, bandwidth, one_way."""
+        """Set the packets between a and b: latency="20ms", jitter, loss, duplicate, reorder, bandwidth, one_way."""
         return self.fault("link", a=_name(a), b=_name(b), **properties)
 
     def heal(self):
-        """Mend all links."""
+        """Remove the faults of all links."""
         return [read("fault", f) for f in self.post("/devnet/heal", {})]
 
     def join_validator(self, name=""):
@@ -48,7 +48,7 @@ def _name(node):
 
 
 class Validator(Record):
-    """A validator as it stood when it was asked for, and its faults."""
+    """A validator in its state at the request, and its faults."""
 
     def __init__(self, chain, form):
         super().__init__("validator", read("validator", form).__dict__)

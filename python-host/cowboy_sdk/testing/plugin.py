@@ -50,7 +50,7 @@ def devnet_seed(request):
 
 @pytest.fixture
 def chain(request, devnet_seed):
-    """A network at genesis, of its own for this test; the marker devnet says which one. Deploys that come first are made once."""
+    """A network at genesis, separate for this test; the marker devnet says which one. Deploys that come first are made once."""
     marker = request.node.get_closest_marker("devnet")
     options = dict(marker.kwargs) if marker else {}
     if marker and marker.args:
@@ -60,7 +60,7 @@ def chain(request, devnet_seed):
         if options.pop("live", False) and not options:
             pass  # the one that runs is live
         elif options:
-            pytest.skip("it asks for a network of its own, and the tests run on the one at " + http)
+            pytest.skip("the test needs a separate network, and the tests run on the one at " + http)
         options["http"] = http
     key = (devnet_seed, repr(sorted(options.items())))
     network = opened.pop(key, None)

@@ -5,7 +5,7 @@ import shlex
 
 
 def replay(seed, test, unit=False):
-    """Seed and command, for the end of a failure; on a live network, which has another past by then, its address alone."""
+    """Seed and command, for the end of a failure; for a live network, which has another past by then, only its address."""
     if os.environ.get("DEVNET_TEST_HTTP"):
         return "on the network at " + os.environ["DEVNET_TEST_HTTP"]
     tested = os.environ.get("DEVNET_TEST")  # the paths that `devnet test` was given

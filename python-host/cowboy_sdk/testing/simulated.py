@@ -45,11 +45,11 @@ class SimulatedChain:
         self.chain.revert(snapshot.of)
 
     def events(self, name=None):
-        """What it told by emit_event so far, in order."""
+        """The events emitted by emit_event so far, in order."""
         return self.actor.events(name)
 
     def set_sender(self, sender):
-        """Who calls from now on: an account that the chain has the key of, by name or address."""
+        """Set the caller of the next calls: an account whose key the chain has, by name or address."""
         self.chain.sender(sender)
         self.sender = sender
 
@@ -58,7 +58,7 @@ class SimulatedChain:
         return self.chain.height
 
     def set_block_height(self, height):
-        """Go on to a height; all that is due on the way happens. Back goes revert alone."""
+        """Advance to a height; all due items on the way happen. Only revert goes back."""
         now = self.chain.height
         if height < now:
             raise ValueError("the chain is at height %d, and does not go back to %d: revert to a snapshot" % (now, height))
@@ -66,13 +66,13 @@ class SimulatedChain:
             self.chain.advance(to=height)
 
     def advance_block(self, n=1):
-        """Go on by n blocks: timers that are due fire, messages are delivered. The fires' receipts."""
+        """Advance by n blocks: timers that are due fire, messages are delivered. The fires' receipts."""
         since = self.chain.height + 1
         self.chain.advance(blocks=n)
         return [r for r in self.chain.receipts(since, self.actor) if r.origin == "timer"]
 
     def timers(self):
-        """Those that are pending."""
+        """The pending ones."""
         return self.actor.timers
 
     def check_determinism(self, scenario):

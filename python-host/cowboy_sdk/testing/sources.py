@@ -6,7 +6,7 @@ import types
 
 
 def read(source):
-    """Name and text of a file, a module, a class, an instance; of text itself the name is None."""
+    """Name and text of a file, a module, a class, an instance; for a text the name is None."""
     if isinstance(source, bytes):
         source = source.decode()
     if isinstance(source, str) and ("\n" in source or source.startswith("go:")):
@@ -32,7 +32,7 @@ def _note(path):
 
 
 def _found(path):
-    """A relative path is of the folder of the test that names it, or else of the working directory."""
+    """A relative path starts at the folder of the test that names it, or at the working directory."""
     if os.path.isabs(path):
         return path
     frame = inspect.currentframe()

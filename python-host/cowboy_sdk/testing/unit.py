@@ -14,9 +14,9 @@ __unittest = True  # a traceback ends at the test's own line
 
 
 class TestCase(unittest.TestCase):
-    """Its tests have self.chain, which is at genesis when each begins. options are Chain's.
+    """Its tests have self.chain, which is at genesis when each begins. options are those of Chain.
 
-    setUp of a subclass calls super().setUp() first; what it deploys there is made once.
+    setUp of a subclass calls super().setUp() first; its deploys are made once.
     """
 
     options = {}
@@ -27,7 +27,7 @@ class TestCase(unittest.TestCase):
         cls.seed = int(os.environ.get("DEVNET_SEED", "1"), 0)
         http = os.environ.get("DEVNET_TEST_HTTP")
         if http and cls.options:
-            raise unittest.SkipTest("it asks for a network of its own, and the tests run on the one at " + http)
+            raise unittest.SkipTest("the test needs a separate network, and the tests run on the one at " + http)
         cls.chain = Chain(cls.seed, http=http, **cls.options)
         cls.addClassCleanup(cls.chain.close)
 
@@ -66,7 +66,7 @@ class TestCase(unittest.TestCase):
 
 
 def _cut(traceback):
-    """Behind the last line of the test's own."""
+    """After the test's last line."""
     last = traceback
     while traceback is not None:
         if "__unittest" not in traceback.tb_frame.f_globals:

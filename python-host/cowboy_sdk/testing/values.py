@@ -1,4 +1,4 @@
-"""What the chain answers, as Python values: bytes, integers, and records that read as their author wrote them."""
+"""Answers of the chain as Python values: bytes, integers, and records that read as their author wrote them."""
 
 import json
 
@@ -100,7 +100,7 @@ def printable(data):
 
 
 class Event(Record):
-    """What an actor told by emit_event."""
+    """An event that an actor emitted by emit_event."""
 
     def __init__(self, name, data, actor, height):
         super().__init__("event", {"name": name, "data": data, "actor": actor, "height": height})

@@ -49,6 +49,7 @@ type Conn struct {
 	dead  atomic.Bool
 
 	mu     sync.Mutex
+	told   map[netip.AddrPort]*tally // of the addresses that had a rule, at most maxTallies
 	random *rand.Rand
 	queue  waiting
 	bytes  int
@@ -58,9 +59,17 @@ type Conn struct {
 	done   chan struct{}
 }
 
+// maxTallies bounds the addresses whose losses are counted: a peer that comes back may
+// have another one.
+const maxTallies = 1 << 12
+
+// tally counts what rules did to the packets for one address, whichever rule it was.
+type tally struct{ dropped, delayed atomic.Uint64 }
+
 // link is a rule, and the link as it stands.
 type link struct {
 	Rule
+	*tally
 	free time.Time // when its bandwidth is
 	last time.Time // latest departure so far, of packets in order
 }
@@ -82,7 +91,7 @@ func (c *Conn) SetRules(rules map[netip.AddrPort]Rule) {
 	before := c.rules.Load()
 	links := make(map[netip.AddrPort]*link, len(rules))
 	for to, rule := range rules {
-		one := &link{Rule: rule}
+		one := &link{Rule: rule, tally: c.tallyOf(plain(to))}
 		if before != nil {
 			if old := (*before)[plain(to)]; old != nil {
 				one.free, one.last = old.free, old.last
@@ -91,6 +100,30 @@ func (c *Conn) SetRules(rules map[netip.AddrPort]Rule) {
 		links[plain(to)] = one
 	}
 	c.rules.Store(&links)
+}
+
+// tallyOf is the tally of an address. It is called with the lock held.
+func (c *Conn) tallyOf(to netip.AddrPort) *tally {
+	if t := c.told[to]; t != nil {
+		return t
+	}
+	if c.told == nil || len(c.told) == maxTallies {
+		c.told = map[netip.AddrPort]*tally{}
+	}
+	t := &tally{}
+	c.told[to] = t
+	return t
+}
+
+// Tally is how many packets for an address rules dropped and delayed, since the socket
+// opened.
+func (c *Conn) Tally(to netip.AddrPort) (dropped, delayed uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.told[plain(to)]; t != nil {
+		return t.dropped.Load(), t.delayed.Load()
+	}
+	return 0, 0
 }
 
 // Kill loses all that is sent from now on, what waits included, as the end of a
@@ -133,6 +166,7 @@ func (c *Conn) WriteTo(packet []byte, to net.Addr) (int, error) {
 // ruled does with a packet what its link's rule says.
 func (c *Conn) ruled(l *link, packet []byte, to net.Addr) (int, error) {
 	if l.Cut {
+		l.dropped.Add(1)
 		l.CutCounts.Dropped.Add(1)
 		return len(packet), nil
 	}
@@ -146,6 +180,7 @@ func (c *Conn) ruled(l *link, packet []byte, to net.Addr) (int, error) {
 	}
 	now := time.Now()
 	if c.chance(l.Link.Loss) {
+		l.dropped.Add(1)
 		l.LinkCounts.Dropped.Add(1)
 		return len(packet), nil
 	}
@@ -194,10 +229,12 @@ func (c *Conn) upTo(d time.Duration) time.Duration {
 // enter lets a packet wait, or loses it where too much does.
 func (c *Conn) enter(l *link, at, now time.Time, packet []byte, to net.Addr) {
 	if len(c.queue) >= MaxPackets || c.bytes+len(packet) > MaxBytes {
+		l.dropped.Add(1)
 		l.LinkCounts.Dropped.Add(1)
 		return
 	}
 	if at.After(now) {
+		l.delayed.Add(1)
 		l.LinkCounts.Delayed.Add(1)
 	}
 	c.number++
@@ -264,6 +301,7 @@ func (c *Conn) depart(w waiter) {
 		return
 	}
 	if l := c.find(w.to); l != nil && l.Cut {
+		l.dropped.Add(1)
 		l.CutCounts.Dropped.Add(1)
 		return
 	}

@@ -297,7 +297,7 @@ func (t *Transport) Stats() []PeerStats {
 	defer t.mu.RUnlock()
 	stats := make([]PeerStats, 0, len(t.byAddress))
 	for _, p := range t.byAddress {
-		stats = append(stats, p.counters.stats(p.Address, p.live() != nil))
+		stats = append(stats, p.counters.stats(p.Address, p.live()))
 	}
 	slices.SortFunc(stats, func(a, b PeerStats) int { return bytes.Compare(a.Address[:], b.Address[:]) })
 	return stats

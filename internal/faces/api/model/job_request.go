@@ -31,8 +31,8 @@ type JobRequest struct {
 	MaxPrice        *types.Wei        `json:"max_price,omitempty" doc:"In wei, for the whole committee; left out: 1 CBY."`
 	Tip             *types.Wei        `json:"tip,omitempty" doc:"In wei, to the winner; left out: 0."`
 	Threshold       *uint64           `json:"threshold,omitempty" doc:"How many have to agree; left out: two thirds, rounded up."`
-	Field           *string           `json:"field,omitempty" doc:"Of majority_vote: a JSON pointer to what is compared; left out: the whole result."`
-	Check           []json.RawMessage `json:"check,omitempty" doc:"Of structured_match, each with one entry: {\"Schema\": a JSON schema}, {\"Equal\": [pointer, …]}, {\"Tolerance\": {\"pointer\", \"permille\"}} or {\"Range\": {\"pointer\", \"min\", \"max\"}}."`
+	Field           *string           `json:"field,omitempty" doc:"For majority_vote: a JSON pointer to the value that is compared; left out: the whole result."`
+	Check           []json.RawMessage `json:"check,omitempty" doc:"For structured_match, each with one entry: {\"Schema\": a JSON schema}, {\"Equal\": [pointer, …]}, {\"Tolerance\": {\"pointer\", \"permille\"}} or {\"Range\": {\"pointer\", \"min\", \"max\"}}."`
 	TEE             bool              `json:"tee,omitempty" doc:"Only runners with a trusted execution environment."`
 	Pool            *string           `json:"pool,omitempty" doc:"Only runners with this entitlement."`
 	Callback        string            `json:"callback,omitempty" example:"prices.on_price" doc:"ACTOR.HANDLER, the actor by name or address; left out: none."`
@@ -44,28 +44,28 @@ type JobRequest struct {
 	MaxMemoryMB     *uint64           `json:"max_memory_mb,omitempty" doc:"Left out: 256."`
 	MaxRetries      *uint64           `json:"max_retries,omitempty" doc:"Draws after the first; left out: 3."`
 	MaxReturnBytes  *uint64           `json:"max_return_bytes,omitempty" doc:"Left out: 65,536."`
-	ExpectedMS      *uint64           `json:"expected_ms,omitempty" doc:"Milliseconds of work, by which its price is reckoned; left out: 1,000."`
-	DataFormat      string            `json:"data_format,omitempty" enum:"bytes,text,json" doc:"What a result has to be; left out: bytes."`
+	ExpectedMS      *uint64           `json:"expected_ms,omitempty" doc:"Milliseconds of work, from which the price is computed; left out: 1,000."`
+	DataFormat      string            `json:"data_format,omitempty" enum:"bytes,text,json" doc:"Format of a result; left out: bytes."`
 
-	Executor string `json:"executor,omitempty" doc:"Of custom: the executor's name."`
+	Executor string `json:"executor,omitempty" doc:"For custom: the executor's name."`
 	Params   string `json:"params,omitempty" doc:"Of custom: bytes."`
 
 	URL        string   `json:"url,omitempty" doc:"Of http."`
-	Method     string   `json:"method,omitempty" doc:"Of http; left out: GET."`
+	Method     string   `json:"method,omitempty" doc:"For http; left out: GET."`
 	Header     []string `json:"header,omitempty" example:"[\"accept: application/json\"]" doc:"Of http, each NAME: VALUE."`
-	Body       *string  `json:"body,omitempty" doc:"Of http: bytes; left out: none."`
-	Extraction *string  `json:"extraction,omitempty" doc:"Of http: a JSON pointer into the answer; left out: the whole."`
+	Body       *string  `json:"body,omitempty" doc:"For http: bytes; left out: none."`
+	Extraction *string  `json:"extraction,omitempty" doc:"For http: a JSON pointer into the answer; left out: the whole."`
 
 	Model        string   `json:"model,omitempty" doc:"Of llm."`
 	Prompt       string   `json:"prompt,omitempty" doc:"Of llm."`
-	SystemPrompt *string  `json:"system_prompt,omitempty" doc:"Of llm; left out: none."`
-	Temperature  *float64 `json:"temperature,omitempty" doc:"Of llm, with at most three decimals; left out: 0.7."`
-	MaxTokens    *uint64  `json:"max_tokens,omitempty" doc:"Of llm; left out: 256."`
+	SystemPrompt *string  `json:"system_prompt,omitempty" doc:"For llm; left out: none."`
+	Temperature  *float64 `json:"temperature,omitempty" doc:"For llm, with at most three decimals; left out: 0.7."`
+	MaxTokens    *uint64  `json:"max_tokens,omitempty" doc:"For llm; left out: 256."`
 
 	Server    string          `json:"server,omitempty" doc:"Of mcp."`
 	Tool      string          `json:"tool,omitempty" doc:"Of mcp."`
 	Arguments json.RawMessage `json:"arguments,omitempty" doc:"Of mcp: a JSON object, or its text; left out: {}."`
 
-	Chain             *uint64 `json:"chain,omitempty" doc:"Of ethsend: the chain's number."`
-	SignedTransaction string  `json:"signed_transaction,omitempty" doc:"Of ethsend: 0x and hexadecimal digits."`
+	Chain             *uint64 `json:"chain,omitempty" doc:"For ethsend: the chain's number."`
+	SignedTransaction string  `json:"signed_transaction,omitempty" doc:"For ethsend: 0x and hexadecimal digits."`
 }

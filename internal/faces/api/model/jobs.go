@@ -13,20 +13,20 @@ type Job struct {
 	Committee      []types.Address `json:"committee" doc:"Runners in the order drawn; empty while it is Pending."`
 	Attempts       uint32          `json:"attempts" doc:"Draws made."`
 	SubmittedAt    types.Height    `json:"submitted_at"`
-	AssignedAt     *types.Height   `json:"assigned_at" doc:"Of the last draw; null before the first."`
+	AssignedAt     *types.Height   `json:"assigned_at" doc:"Height of the last draw; null before the first."`
 	Deadline       types.Height    `json:"deadline" doc:"The last height that takes results, or at which a job that waits may be drawn."`
 	CommitDeadline *types.Height   `json:"commit_deadline" doc:"The last height that takes commitments; null while it waits, and of one runner."`
 	CompletedAt    *types.Height   `json:"completed_at" doc:"Also of a failure; null while it is open."`
 	Result         *types.Bytes    `json:"result" nullable:"true" doc:"The winner's."`
 	Winner         *types.Address  `json:"winner" nullable:"true"`
 	Error          *Fault          `json:"error" doc:"Why it failed: timeout, no_candidates, disagreement or cancelled."`
-	Pool           *JobPool        `json:"pool" doc:"Who may be drawn for it in the next block, while it waits; who might have been, where it failed with no_candidates. Else, and in lists, null."`
+	Pool           *JobPool        `json:"pool" doc:"For a waiting job: runners that the next block may draw. For a job that failed with no_candidates: runners that it might have drawn. Null for other jobs, and in lists."`
 	TimeoutBlocks  uint64          `json:"timeout_blocks"`
 	MaxPrice       types.Wei       `json:"max_price"`
 	Tip            types.Wei       `json:"tip"`
-	Escrow         types.Wei       `json:"escrow" doc:"What its submitter paid in: max_price, tip and the callback's limits (decision J7)."`
-	Price          *types.Wei      `json:"price" nullable:"true" doc:"What its runners got, and the treasury; null unless it is Completed."`
-	Callback       *JobCallback    `json:"callback" doc:"Null where it has none."`
+	Escrow         types.Wei       `json:"escrow" doc:"Escrow of the submitter: max_price, tip and the callback's limits (decision J7)."`
+	Price          *types.Wei      `json:"price" nullable:"true" doc:"Payment to its runners and the treasury; null unless it is Completed."`
+	Callback       *JobCallback    `json:"callback" doc:"Null if it has none."`
 	Spec           types.Bytes     `json:"spec" doc:"The canonical JobSpec as CBOR, with submitter and submitted_at."`
 }
 
@@ -56,9 +56,9 @@ const (
 type JobRunner struct {
 	Address     types.Address `json:"address"`
 	Attempt     uint32        `json:"attempt" doc:"Of draws, from 1."`
-	CommittedAt *types.Height `json:"committed_at" doc:"Of its first commitment; null without, and of a single runner."`
-	RevealedAt  *types.Height `json:"revealed_at" doc:"Of its result; null without."`
-	Outcome     string        `json:"outcome" enum:"pending,agreed,disagreed,silent,refused" doc:"silent: no result came of it in that attempt; refused: it gave its place back, and the story says why; pending also where the job was cancelled meanwhile."`
+	CommittedAt *types.Height `json:"committed_at" doc:"Height of its first commitment; null without one, and for the job of a single runner."`
+	RevealedAt  *types.Height `json:"revealed_at" doc:"Height of its result; null without one."`
+	Outcome     string        `json:"outcome" enum:"pending,agreed,disagreed,silent,refused" doc:"silent: no result arrived in that attempt. refused: the runner gave its place back, for the reason in the story. pending includes a job that was cancelled meanwhile."`
 }
 
 // JobResult is what the chain got of a runner in one draw.
@@ -110,21 +110,21 @@ const (
 // validator saw beside the chain. Fields that say nothing of it are null.
 type JobEvent struct {
 	ID        types.Hash      `json:"id"`
-	Height    types.Height    `json:"height" doc:"Of the block; of what a validator saw, of the block that is told next."`
+	Height    types.Height    `json:"height" doc:"Height of the block; for a sighting of a validator, of the next final block."`
 	What      string          `json:"what" enum:"submitted,waiting,drawn,pushed,acked,progress,result,committed,refused,revealed,retried,cancelled,completed,failed,called_back,hard_failure,not_taken"`
 	Attempt   uint32          `json:"attempt" doc:"Draws made; 0 where who saw it does not know."`
-	Committee []types.Address `json:"committee" doc:"Of the attempt; empty where there is none, and where who saw it does not know."`
+	Committee []types.Address `json:"committee" doc:"Committee of the attempt; empty if it has none, or if the validator that saw it does not know."`
 	Runner    *types.Address  `json:"runner" nullable:"true"`
-	Validator *types.Address  `json:"validator" nullable:"true" doc:"Who brought it, or saw it."`
+	Validator *types.Address  `json:"validator" nullable:"true" doc:"Validator that included or saw it."`
 	Outcome   *string         `json:"outcome" enum:"Success,Duplicate,SoftFailure,HardFailure" nullable:"true" doc:"Of a delivery (CIP-11 §10.6)."`
-	Fraction  *uint8          `json:"fraction" nullable:"true" doc:"Of progress, in hundredths."`
-	Rejected  *string         `json:"rejected" enum:"Capacity,Unsupported,MissingEntitlement,BadSpec,Expired" nullable:"true" doc:"Of an ack that rejects: why (CIP-11 §10.2)."`
+	Fraction  *uint8          `json:"fraction" nullable:"true" doc:"For progress, in hundredths."`
+	Rejected  *string         `json:"rejected" enum:"Capacity,Unsupported,MissingEntitlement,BadSpec,Expired" nullable:"true" doc:"For an ack that rejects: the reason (CIP-11 §10.2)."`
 	Detail    *string         `json:"detail" nullable:"true" doc:"The runner's words, of progress and of an ack; of not_taken why the validator did not take the result."`
 	Error     *Fault          `json:"error"`
 	// AfterMicros is in microseconds.
-	AfterMicros *uint64        `json:"after_us" doc:"Of acked: microseconds from the push to the answer, by the clock of the validator that pushed."`
-	Favoured    *types.Address `json:"favoured" nullable:"true" doc:"Of drawn: the runner that the MRU record favours (CIP-11 §9.4); null for none in force."`
-	Pool        *JobPool       `json:"pool" doc:"Of waiting, and of failed with no_candidates: who might have been drawn at the end of the block. Null where a block has too many of these to count."`
+	AfterMicros *uint64        `json:"after_us" doc:"For acked: microseconds from the push to the answer, by the clock of the validator that pushed."`
+	Favoured    *types.Address `json:"favoured" nullable:"true" doc:"For drawn: the runner that the MRU record favours (CIP-11 §9.4); null if none is in force."`
+	Pool        *JobPool       `json:"pool" doc:"For waiting, and for failed with no_candidates: the runners that could be drawn at the end of the block. Null where a block has too many of these to count."`
 
 	// Submitter is whose job it is, for who selects events; nil where who saw it does
 	// not know.
@@ -143,8 +143,8 @@ func (e *JobEvent) Seen() bool {
 // JobStory is all that final blocks did to a job, and what validators saw of it.
 type JobStory struct {
 	Job    Job          `json:"job"`
-	Height types.Height `json:"height" doc:"Of the latest final block: up to there it is told."`
-	Story  []JobEvent   `json:"story" doc:"In the order of the blocks; what validators saw before one stands before what it did. Of that the latest is kept, until they are started again."`
+	Height types.Height `json:"height" doc:"Height of the latest final block, the end of the story."`
+	Story  []JobEvent   `json:"story" doc:"In the order of blocks; sightings of validators precede the block that follows them. Only the latest sightings are kept, until the validators restart."`
 	Next   *int         `json:"next" doc:"The offset from which to ask on; null where all is told."`
 }
 
@@ -175,12 +175,12 @@ type ResultRequest struct {
 // without its own signature.
 type RefusalRequest struct {
 	JobID         types.Hash      `json:"job_id"`
-	Reject        string          `json:"reject" enum:"Capacity,Unsupported,MissingEntitlement,BadSpec" doc:"As of a JobAck on the wire. That the assignment is over (Expired) is no refusal."`
+	Reject        string          `json:"reject" enum:"Capacity,Unsupported,MissingEntitlement,BadSpec" doc:"As of a JobAck on the wire. The end of the assignment (Expired) does not count as a refusal."`
 	Reason        *string         `json:"reason,omitempty" nullable:"true" doc:"For people: at most 256 bytes of UTF-8 without control characters. It is in the error of a job that ends refused."`
 	RefusalSigned types.Signature `json:"refusal_signed" doc:"As of a JobAck on the wire: over chain, job, block_height, hash of job_spec, reject and reason."`
 }
 
 // Reported is the answer to what a runner brings that polls: a validator took it.
 type Reported struct {
-	Hash *types.Hash `json:"hash,omitempty" nullable:"true" doc:"Of the runner transaction of a heartbeat; absent of a result, whose commitment and reveal follow, and of a refusal."`
+	Hash *types.Hash `json:"hash,omitempty" nullable:"true" doc:"Hash of the runner transaction of a heartbeat. Absent for a result, whose commitment and reveal follow, and for a refusal."`
 }

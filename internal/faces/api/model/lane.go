@@ -7,13 +7,13 @@ type LaneBlock struct {
 	Height           types.Height   `json:"height"`
 	Skipped          uint64         `json:"skipped" doc:"Heights before it that have no block (decision C8)."`
 	Proposer         types.Address  `json:"proposer"`
-	Policy           string         `json:"policy" doc:"Of the lane in this block (decision T25)."`
+	Policy           string         `json:"policy" doc:"Policy of the lane in this block (decision T25)."`
 	BaseFeeCycle     types.Wei      `json:"basefee_cycle"`
 	BaseFeeCell      types.Wei      `json:"basefee_cell"`
 	BaseFeeLaneTimer types.Wei      `json:"basefee_lane_timer"`
 	Budget           types.Cycles   `json:"budget" doc:"Cycles that fires may use; base fees follow half of it."`
 	TimerCyclesUsed  types.Cycles   `json:"timer_cycles_used" doc:"By fires: the lane's utilisation."`
-	Utilisation      uint64         `json:"utilisation_permille" doc:"Of the budget, in thousandths, rounded down."`
+	Utilisation      uint64         `json:"utilisation_permille" doc:"Share of the budget, in thousandths, rounded down."`
 	GCBudget         types.Cycles   `json:"gc_budget"`
 	GCCyclesUsed     types.Cycles   `json:"gc_cycles_used" doc:"By the cleanup of timers that ended unfired."`
 	GBABudget        types.Cycles   `json:"gba_budget"`
@@ -29,7 +29,7 @@ type LaneBlock struct {
 	Cancelled        uint64         `json:"cancelled"`
 	Moved            uint64         `json:"moved" doc:"From one tier of the calendar to another."`
 	BurnedLaneTimer  types.Wei      `json:"burned_lane_timer"`
-	Tips             types.Wei      `json:"tips" doc:"Of fires to the proposer, an auction's payments included."`
+	Tips             types.Wei      `json:"tips" doc:"Tips of fires to the proposer, an auction's payments included."`
 }
 
 // LaneDeferral is how many timers a block deferred for a reason.

@@ -15,7 +15,7 @@ import (
 
 // Health is the answer of GET /health: the process serves.
 type Health struct {
-	Status string `json:"status" enum:"ok" doc:"Always ok: the process answers. GET /ready tells whether the network does."`
+	Status string `json:"status" enum:"ok" doc:"Always ok: the process answers. GET /ready shows whether the network does."`
 }
 
 // Height is the answer of GET /height.
@@ -31,9 +31,9 @@ type Error struct {
 // ErrorBody says what was wrong, where, and what to do.
 type ErrorBody struct {
 	Code    string `json:"code" doc:"Stable name of the error, for programs."`
-	Message string `json:"message" doc:"What was wrong, for people."`
-	Hint    string `json:"hint" doc:"What to do about it; empty where there is nothing to say."`
-	Field   string `json:"field" doc:"The parameter or field at fault; empty where none is."`
+	Message string `json:"message" doc:"Cause of the error, for people."`
+	Hint    string `json:"hint" doc:"Remedy; empty if there is none."`
+	Field   string `json:"field" doc:"The parameter or field at fault; empty if none is."`
 }
 
 // Split is an amount by the fee it came from.
@@ -52,8 +52,8 @@ type Tips struct {
 // Vote is one notarize vote on the parent, as a block carries it (decision C3).
 type Vote struct {
 	Validator types.Address `json:"validator"`
-	BitLength int           `json:"bit_length" doc:"Of its presence bitmap: the registry's length at the block's parent (CIP-11 §8.4)."`
-	Bitmap    types.Bytes   `json:"bitmap" doc:"Without its length; bit i is bit i mod 8, from the least, of byte i / 8 (CIP-11 §12.3)."`
+	BitLength int           `json:"bit_length" doc:"Number of bits of its presence bitmap: the registry's length at the block's parent (CIP-11 §8.4)."`
+	Bitmap    types.Bytes   `json:"bitmap" doc:"Without its length; bit i is bit i mod 8 of byte i / 8, where bit 0 has the value 1 (CIP-11 §12.3)."`
 }
 
 // Block is a final block and what executing it did.
@@ -76,7 +76,7 @@ type Block struct {
 	TimersDeferred     []types.TimerID `json:"timers_deferred" doc:"Examined and left; /timers/lane counts those that the block did not come to, too."`
 	TimersExpired      []types.TimerID `json:"timers_expired"`
 	TimersInsufficient []types.TimerID `json:"timers_insufficient"`
-	Passed             Passed          `json:"passed" doc:"What its proposer passed over: its host of programs failed, or its time was over (decision C18)."`
+	Passed             Passed          `json:"passed" doc:"Items that its proposer skipped, because its host of programs failed or its time was over (decision C18)."`
 	Burned             Split           `json:"burned"`
 	Tips               Tips            `json:"tips"`
 	Events             []Event         `json:"events" doc:"The chain's own that belong to no receipt: timers that ended unfired, gas bidding agents that failed, parameters that changed."`
@@ -89,12 +89,12 @@ type Block struct {
 // Passed is what the proposer of a block passed over, each uncharged and where it
 // was, unless the hosts of more validators than can be faulty failed over it by then.
 type Passed struct {
-	Timers   []types.TimerID `json:"timers" doc:"Over which its host failed, in the order of their turns."`
+	Timers   []types.TimerID `json:"timers" doc:"Items on which its host failed, in the order of their turns."`
 	Messages []types.Seq     `json:"messages" doc:"The same of deferred messages, by sequence number."`
 	Agents   []Asked         `json:"agents" doc:"The same of gas bidding agents, in the order of asking."`
 	Late     []Late          `json:"late" doc:"Transactions that took too much CPU time at it: what more validators list than can be faulty ends as host_failed (decision C18)."`
 	Waiting  uint64          `json:"waiting" doc:"How many of agents, timers and messages it left for another block: they were cut off in one before, or their code is doubted."`
-	Stopped  []string        `json:"stopped" doc:"Of agents, timers and messages, at which its time was over: those that follow were not begun."`
+	Stopped  []string        `json:"stopped" doc:"Agents, timers and messages at which its time was over: it did not begin the later ones."`
 }
 
 // Late is a transaction that was late at a proposer.
@@ -108,7 +108,7 @@ type Late struct {
 type Asked struct {
 	Bidder        types.Address `json:"bidder"`
 	Actor         types.Address `json:"actor"`
-	TriggerHeight types.Height  `json:"trigger_height" doc:"Of the timers it was asked for."`
+	TriggerHeight types.Height  `json:"trigger_height" doc:"Due height of the timers that the agent priced."`
 }
 
 // Fault says why something failed.
@@ -122,12 +122,12 @@ type Fault struct {
 type Event struct {
 	Actor types.Address `json:"actor"`
 	Name  string        `json:"name"`
-	Data  types.Bytes   `json:"data" doc:"Of the chain's own events: a CBOR map."`
+	Data  types.Bytes   `json:"data" doc:"For the chain's own events: a CBOR map."`
 }
 
 // Receipt is the result of one execution in a block.
 type Receipt struct {
-	Hash       types.Hash    `json:"hash" doc:"Of the transaction; of a fire the timer's id; of a delivered message its own."`
+	Hash       types.Hash    `json:"hash" doc:"Hash of the transaction; for a fire the timer's id; for a delivered message its hash."`
 	Origin     string        `json:"origin" enum:"transaction,timer,message"`
 	Height     types.Height  `json:"height"`
 	Index      uint32        `json:"index" doc:"Position among the block's receipts."`
@@ -151,7 +151,7 @@ type Receipt struct {
 type Transaction struct {
 	Hash                   types.Hash      `json:"hash"`
 	Status                 string          `json:"status" enum:"final,pending" doc:"final once a final block holds it."`
-	Height                 *types.Height   `json:"height" doc:"Of the block that holds it; null while pending."`
+	Height                 *types.Height   `json:"height" doc:"Height of the block that holds it; null while pending."`
 	Sender                 types.Address   `json:"sender"`
 	ChainID                uint64          `json:"chain_id"`
 	Nonce                  types.Nonce     `json:"nonce"`
@@ -164,8 +164,8 @@ type Transaction struct {
 	MaxPriorityFeePerCycle types.Wei       `json:"max_priority_fee_per_cycle"`
 	MaxPriorityFeePerCell  types.Wei       `json:"max_priority_fee_per_cell"`
 	Kind                   string          `json:"kind" doc:"transfer, deploy, execute or system."`
-	Handler                string          `json:"handler" doc:"Of an execute; else empty."`
-	Sponsor                types.Wei       `json:"sponsor" doc:"Of an execute: the most in wei that timers of the actor may cost its sender."`
+	Handler                string          `json:"handler" doc:"Handler of an execute; empty for others."`
+	Sponsor                types.Wei       `json:"sponsor" doc:"For an execute: the maximum in wei that timers of the actor may cost its sender."`
 	Payload                types.Bytes     `json:"payload" doc:"The canonical CBOR map of the instruction."`
 	Signature              types.Signature `json:"signature"`
 }
@@ -178,8 +178,8 @@ type Submitted struct {
 // Account is a balance and a nonce; one that was never used has neither.
 type Account struct {
 	Address types.Address `json:"address"`
-	Name    string        `json:"name" doc:"The devnet's name of the account, or the actor's; empty where it has none."`
-	Nonce   types.Nonce   `json:"nonce" doc:"Of the next transaction."`
+	Name    string        `json:"name" doc:"The devnet's name of the account, or the actor's; empty if it has none."`
+	Nonce   types.Nonce   `json:"nonce" doc:"Nonce of the next transaction."`
 	Balance types.Wei     `json:"balance" doc:"In wei."`
 }
 
@@ -192,7 +192,7 @@ type Handler struct {
 // ActorTimers counts an actor's pending timers.
 type ActorTimers struct {
 	Pending uint64        `json:"pending"`
-	NextDue *types.Height `json:"next_due" doc:"Due height of the earliest; null where none is pending."`
+	NextDue *types.Height `json:"next_due" doc:"Due height of the earliest; null if none is pending."`
 }
 
 // Actor is a deployed actor.
@@ -213,28 +213,28 @@ type Actor struct {
 type StateEntry struct {
 	Key   types.Bytes `json:"key"`
 	Value types.Bytes `json:"value"`
-	Text  string      `json:"text" doc:"The value where it is printable UTF-8, else empty."`
-	Int   string      `json:"int" doc:"The value as the SDK's get_int reads it, in decimal; empty where it is longer than 32 bytes, or empty."`
+	Text  string      `json:"text" doc:"The value if it is printable UTF-8, otherwise empty."`
+	Int   string      `json:"int" doc:"The value as the SDK's get_int reads it, in decimal; empty if it is longer than 32 bytes, or empty."`
 }
 
 // LogLine is one line an actor printed.
 type LogLine struct {
 	Actor  types.Address `json:"actor"`
 	Height types.Height  `json:"height"`
-	Hash   types.Hash    `json:"hash" doc:"Of the receipt of the execution that printed it."`
+	Hash   types.Hash    `json:"hash" doc:"Hash of the receipt of the execution that printed it."`
 	Line   string        `json:"line"`
 }
 
 // ReadResult is the answer of POST /actor/read.
 type ReadResult struct {
-	Height types.Height `json:"height" doc:"Of the state that was read."`
+	Height types.Height `json:"height" doc:"Height of the state that was read."`
 	Status string       `json:"status"`
 	Output types.Bytes  `json:"output"`
-	Text   string       `json:"text" doc:"The output where it is printable UTF-8, else empty."`
+	Text   string       `json:"text" doc:"The output if it is printable UTF-8, otherwise empty."`
 	Cycles types.Cycles `json:"cycles"`
 	Cells  types.Cells  `json:"cells"`
 	Error  *Fault       `json:"error"`
-	Logs   []string     `json:"logs" doc:"What the handler printed."`
+	Logs   []string     `json:"logs" doc:"Lines that the handler printed."`
 }
 
 // BaseFee is the prices of the next block, in wei a cycle and a cell.
@@ -260,16 +260,16 @@ type Timer struct {
 	MaxPriorityFeePerCycle *types.Wei     `json:"max_priority_fee_per_cycle"`
 	Bid                    types.Wei      `json:"bid" doc:"Locked for an auction; 0 under a policy without one."`
 	GBA                    *types.Address `json:"gba" nullable:"true"`
-	Watch                  *Watch         `json:"watch" doc:"What makes it due when it changes, at its height at the earliest; null where its height alone does."`
+	Watch                  *Watch         `json:"watch" doc:"The key of state whose change makes it due, at its height at the earliest; null if only its height does."`
 	Status                 string         `json:"status" enum:"pending,fired,expired,insufficient_funds,cancelled"`
-	Tier                   *string        `json:"tier" doc:"Of the calendar: ring, epoch, overflow, or carry where it is past its height; null once it ended."`
+	Tier                   *string        `json:"tier" doc:"Tier of the calendar: ring, epoch, overflow, or carry if it is past its height; null once it ended."`
 	ScheduledAt            types.Height   `json:"scheduled_at"`
 	EndedAt                *types.Height  `json:"ended_at" doc:"Null while pending."`
 	Deferrals              uint64         `json:"deferrals" doc:"Blocks in which it was due and did not end."`
-	Reason                 string         `json:"reason" doc:"Of the last deferral or of its end."`
+	Reason                 string         `json:"reason" doc:"Reason of the last deferral or of its end."`
 	Result                 string         `json:"result" doc:"How its handler ended, as a receipt's status; empty unless it fired."`
-	Priority               types.Wei      `json:"priority" doc:"Tip in wei a cycle when a block looked at it last, or the bid in an auction; the stated tip, or 0, where none has yet."`
-	Weight                 string         `json:"weight" doc:"Of its actor as n/d, when a block looked at it last; 1/1 where none has yet, and under a policy without weights."`
+	Priority               types.Wei      `json:"priority" doc:"Tip in wei a cycle when a block looked at it last, or the bid in an auction. The stated tip, or 0, before the first look."`
+	Weight                 string         `json:"weight" doc:"Weight of its actor as n/d, when a block looked at it last; 1/1 before the first look, and under a policy without weights."`
 	CyclesUsed             types.Cycles   `json:"cycles_used"`
 	CellsUsed              types.Cells    `json:"cells_used"`
 	FeePaid                types.Wei      `json:"fee_paid" doc:"All of it, tip included."`
@@ -286,7 +286,7 @@ type Watch struct {
 // TimerDetail is a timer with the receipt of its fire.
 type TimerDetail struct {
 	Timer
-	Receipt *Receipt `json:"receipt,omitempty" doc:"Of its fire; absent unless it fired."`
+	Receipt *Receipt `json:"receipt,omitempty" doc:"Receipt of its fire; absent unless it fired."`
 }
 
 // Validator is one validator as the network sees it.
@@ -296,7 +296,7 @@ type Validator struct {
 	Address     types.Address   `json:"address"`
 	PublicKey   types.PublicKey `json:"public_key"`
 	QUICAddress string          `json:"quic_address"`
-	Height      types.Height    `json:"height" required:"false" doc:"Of its latest final block."`
+	Height      types.Height    `json:"height" required:"false" doc:"Height of its latest final block."`
 	StateRoot   types.Hash      `json:"state_root" required:"false" doc:"After that block."`
 	View        types.View      `json:"view" required:"false" doc:"Its current view."`
 	Status      string          `json:"status" enum:"joining,active,leaving,left"`
@@ -333,7 +333,7 @@ type Param struct {
 	Key     string `json:"key"`
 	Value   string `json:"value"`
 	Class   string `json:"class" enum:"genesis,block,epoch" doc:"When it may change: never, at a later block, at a later epoch."`
-	Tier    string `json:"tier" doc:"Of governance, as a draft names it: genesis, 0, 2, 3, or 0,2 where it names both (decision G1); empty: none. One system key stands for all tiers here."`
+	Tier    string `json:"tier" doc:"Tier of governance in the drafts: genesis, 0, 2, 3, or 0,2 if a draft names both (decision G1); empty: none. One system key stands for all tiers here."`
 	Default string `json:"default"`
 }
 
@@ -351,7 +351,7 @@ type ReadyNode struct {
 	Kind    string       `json:"kind" enum:"validator,runner"`
 	Ready   bool         `json:"ready" doc:"For a validator elsewhere: whether it is connected with the one that answers."`
 	Height  types.Height `json:"height,omitempty" doc:"The latest final block. Absent before the first, and for a validator elsewhere."`
-	Missing []string     `json:"missing" doc:"What this node waits for, in words; empty when it is ready."`
+	Missing []string     `json:"missing" doc:"Conditions that this node does not meet, in words; empty when it is ready."`
 }
 
 // Ready is the answer of GET /ready.
@@ -360,16 +360,16 @@ type Ready struct {
 	ChainID  uint64       `json:"chain_id"`
 	Genesis  types.Hash   `json:"genesis" doc:"State root of genesis: two networks with the same one began alike."`
 	Height   types.Height `json:"height" doc:"Highest final height among running nodes."`
-	Paused   bool         `json:"paused" doc:"True while no blocks are made since somebody paused the network."`
+	Paused   bool         `json:"paused" doc:"True while block production is paused."`
 	Node     string       `json:"node,omitempty" doc:"The validator that answers, where the others run elsewhere; of those it knows whether they are connected."`
 	Strict   bool         `json:"strict" doc:"True where everything under /devnet and the faucet is refused."`
 	Version  string       `json:"version"`
-	Strategy string       `json:"supervision" enum:"restart,stop" doc:"It decides after a panic of a role: restart makes the role again, or starts the node again from its disk; stop leaves the node down."`
+	Strategy string       `json:"supervision" enum:"restart,stop" doc:"Effect of a panic of a role: restart makes the role again, or starts the node again from its disk; stop leaves the node down."`
 	Nodes    []ReadyNode  `json:"nodes"`
 	SinceMS  uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
 	Stalled  string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
-	Blocked  bool         `json:"blocked,omitempty" doc:"True where no block can be made before somebody does something; stalled says what."`
-	Trouble  []string     `json:"troubles" doc:"What validators met lately that blocks went on without, such as programs over which their hosts fail."`
+	Blocked  bool         `json:"blocked,omitempty" doc:"True if no block can be made without an operator; stalled gives the reason."`
+	Trouble  []string     `json:"troubles" doc:"Recent trouble of validators that does not stop blocks, such as programs on which their hosts fail."`
 	Error    *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
 }
 
@@ -405,10 +405,10 @@ type TimerEvent struct {
 	ID      types.TimerID `json:"id"`
 	Actor   types.Address `json:"actor"`
 	Height  types.Height  `json:"height" doc:"Of the block."`
-	Status  string        `json:"status" doc:"pending where it was scheduled, extended or deferred; else how it ended."`
+	Status  string        `json:"status" doc:"pending if it was scheduled, extended or deferred; otherwise how it ended."`
 	Reason  string        `json:"reason"`
-	Receipt *Receipt      `json:"receipt,omitempty" doc:"Of a fire; else absent."`
-	Logs    []string      `json:"logs" doc:"What a fire printed."`
+	Receipt *Receipt      `json:"receipt,omitempty" doc:"Receipt of a fire; absent for others."`
+	Logs    []string      `json:"logs" doc:"Lines that a fire printed."`
 }
 
 // SendRequest is the body of POST /devnet/send.
@@ -422,7 +422,7 @@ type SendRequest struct {
 	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
 	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
 	DryRun      bool          `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
-	Trace       bool          `json:"trace,omitempty" doc:"Of a dry run: answer what it did, call by call, beside the receipt."`
+	Trace       bool          `json:"trace,omitempty" doc:"For a dry run: add its trace, call by call, to the receipt."`
 }
 
 // DeployRequest is the body of POST /devnet/deploy.
@@ -444,7 +444,7 @@ type ReadRequest struct {
 	Actor   string `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
 	Handler string `json:"handler" minLength:"1" maxLength:"256"`
 	Payload string `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
-	From    string `json:"from,omitempty" maxLength:"256" doc:"Who asks, by name or address; the zero address where absent."`
+	From    string `json:"from,omitempty" maxLength:"256" doc:"Caller, by name or address; the zero address if absent."`
 }
 
 // BidRequest is the body of POST /actor/bid.
@@ -452,23 +452,23 @@ type BidRequest struct {
 	Bidder string               `json:"bidder" minLength:"1" maxLength:"256" doc:"The gas bidding agent, by address or name."`
 	Actor  string               `json:"actor,omitempty" maxLength:"256" doc:"Whose timer it would be, by address or name; the agent's own where absent."`
 	Late   types.Height         `json:"late,omitempty" doc:"For how many blocks the timer would be due."`
-	With   map[string]types.Wei `json:"with,omitempty" doc:"What the agent is told instead, by the names of its context: heights in blocks, amounts in wei."`
+	With   map[string]types.Wei `json:"with,omitempty" doc:"Values that replace those given to the agent, by the names of its context: heights in blocks, amounts in wei."`
 }
 
 // BidTrial answers POST /actor/bid.
 type BidTrial struct {
-	Height   types.Height         `json:"height" doc:"Of the block that would ask."`
-	Context  map[string]types.Wei `json:"context" doc:"What the agent was told: heights in blocks, amounts in wei."`
+	Height   types.Height         `json:"height" doc:"Height of the block that would ask."`
+	Context  map[string]types.Wei `json:"context" doc:"Values given to the agent: heights in blocks, amounts in wei."`
 	Status   string               `json:"status"`
 	Error    *Fault               `json:"error"`
 	Output   types.Bytes          `json:"output"`
-	Answered bool                 `json:"answered" doc:"False where the output is no answer: the protocol's own agent bids then."`
+	Answered bool                 `json:"answered" doc:"False if the output is not an answer: the protocol's own agent bids for such a timer."`
 
 	MaxFeePerCycle         *types.Wei `json:"max_fee_per_cycle" doc:"As answered, in wei; null: the protocol's own agent says it."`
 	MaxPriorityFeePerCycle *types.Wei `json:"max_priority_fee_per_cycle" doc:"As answered, in wei; null: the protocol's own agent says it."`
 
-	BaseFeeCycle     types.Wei `json:"basefee_cycle" doc:"What a cycle of the fire would cost, in wei."`
-	BaseFeeLaneTimer types.Wei `json:"basefee_lane_timer" doc:"The same of the lane, beside it."`
+	BaseFeeCycle     types.Wei `json:"basefee_cycle" doc:"Price of a cycle of the fire, in wei."`
+	BaseFeeLaneTimer types.Wei `json:"basefee_lane_timer" doc:"Price of the lane for the same cycle, in addition."`
 	TipPerCycle      types.Wei `json:"tip_per_cycle" doc:"The same of the tip: the timer's priority."`
 	PricedOut        bool      `json:"priced_out" doc:"The max fee is too low for a turn in that block."`
 

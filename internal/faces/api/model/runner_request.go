@@ -7,7 +7,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // which offers what its settings say, so that only from, name and stake may be given.
 type RunnerRequest struct {
 	From          string               `json:"from,omitempty" maxLength:"64" example:"alice" doc:"The devnet account that pays fee and stake and owns the runner; left out: alice."`
-	Name          string               `json:"name,omitempty" maxLength:"32" doc:"Of a runner that the devnet starts; left out: the next of r0, r1, … that is free."`
+	Name          string               `json:"name,omitempty" maxLength:"32" doc:"Name of a runner that the devnet starts; left out: the next of r0, r1, … that is free."`
 	PublicKey     string               `json:"public_key,omitempty" doc:"Compressed secp256k1: 0x and 66 hexadecimal digits."`
 	Signed        *types.Signature     `json:"signed,omitempty" doc:"With public_key: that key's signature for the account of from, of keccak256(cowboy/Registration/1 ‖ chain_id_be8 ‖ account ‖ public_key) (docs/WIRE.md)."`
 	Stake         *types.Wei           `json:"stake,omitempty" doc:"In wei; left out: 20,000 CBY."`

@@ -19,10 +19,10 @@ type RateCard = system.RateCard
 // Runner is a registered runner, as the latest final block has it.
 type Runner struct {
 	Index             uint32          `json:"index" doc:"Its place in the registry: the index of its bit in presence bitmaps (decision J12)."`
-	Name              string          `json:"name" doc:"Of the devnet's own runners; else empty."`
+	Name              string          `json:"name" doc:"Name of the devnet's own runners; empty for others."`
 	Address           types.Address   `json:"address"`
 	PublicKey         types.PublicKey `json:"public_key"`
-	Owner             types.Address   `json:"owner" doc:"Who registered it, paid its stake and may change it (decision J20)."`
+	Owner             types.Address   `json:"owner" doc:"Account that registered it, paid its stake and may change it (decision J20)."`
 	Stake             types.Wei       `json:"stake" doc:"In wei."`
 	Reputation        uint64          `json:"reputation" doc:"0 to 100. Below cip2.min_reputation it regains a point each cip2.reputation_recovery_blocks (decision J21)."`
 	Refusals          uint64          `json:"refusals" doc:"Jobs that it refused within cip2.refusal_window_blocks; each halves its weight in draws, at most four times (decision J21)."`
@@ -32,15 +32,15 @@ type Runner struct {
 	Subset            []types.Address `json:"subset" doc:"The validators that it belongs to, in the order of its keys (CIP-11 §5.1); empty once it is deregistered."`
 	ActiveJobs        uint64          `json:"active_jobs" doc:"Jobs in whose committee it is."`
 	MaxConcurrentJobs uint64          `json:"max_concurrent_jobs"`
-	Accepting         bool            `json:"accepting" doc:"It is healthy, and told none of its validators that it takes no new jobs."`
+	Accepting         bool            `json:"accepting" doc:"It is healthy, and has not reported to any of its validators that it refuses new jobs."`
 	Capabilities      []string        `json:"capabilities"`
 	Entitlements      []string        `json:"entitlements"`
-	Changes           *RunnerChanges  `json:"changes" doc:"What it said of these on its open connections; null: nothing. No draw minds it (CIP-11 §6.5)."`
-	RateCard          RateCard        `json:"rate_card" doc:"What it asks, in wei."`
+	Changes           *RunnerChanges  `json:"changes" doc:"Changes that it reported on its open connections; null: none. No draw minds it (CIP-11 §6.5)."`
+	RateCard          RateCard        `json:"rate_card" doc:"Prices that it asks, in wei."`
 	RegisteredAt      types.Height    `json:"registered_at"`
 	LastHeartbeat     types.Height    `json:"last_heartbeat" doc:"The last height that it signed in a heartbeat of the chain; registering is the first (decision J18)."`
-	Heard             []RunnerEvent   `json:"heard" doc:"What validators heard of it beside the chain, in their order: the latest, until they are started again. Lists have none."`
-	StakeReturns      types.Height    `json:"stake_returns" doc:"The block in which the stake of a deregistered runner returns and its place is free; later if it still has a job then. stake is 0 afterwards. 0: it is registered."`
+	Heard             []RunnerEvent   `json:"heard" doc:"Latest events about it that validators saw outside the chain, in their order, until the validators restart. Lists have none."`
+	StakeReturns      types.Height    `json:"stake_returns" doc:"The block that pays the stake of a deregistered runner back and frees its place; later if it still has a job at that height. stake is 0 afterwards. 0: it is registered."`
 	DeadLetters       *uint64         `json:"dead_letters" nullable:"true" doc:"Events for its role after that had stopped, since the runner started last; null: another process runs it than the one that answers."`
 }
 
@@ -56,14 +56,14 @@ const (
 // RunnerEvent is something that a validator heard of a runner beside the chain (decision
 // J22). Fields that say nothing of it are null.
 type RunnerEvent struct {
-	Height            types.Height  `json:"height" doc:"Of the block that is told next."`
+	Height            types.Height  `json:"height" doc:"Height of the next final block."`
 	What              string        `json:"what" enum:"connected,left,refused,backpressure,capabilities"`
-	Runner            types.Address `json:"runner" doc:"Of refused the key that its certificate proved, registered or not."`
+	Runner            types.Address `json:"runner" doc:"For refused: the key that its certificate proved, registered or not."`
 	Validator         types.Address `json:"validator" doc:"Who heard it."`
-	Reason            string        `json:"reason" doc:"Of left and refused that of the Goodbye, empty where the connection was lost; of backpressure the runner's words, at most 256 bytes; of capabilities the names, added ones after a +, removed ones after a -."`
-	ActiveJobs        *uint32       `json:"active_jobs" doc:"Of backpressure: as the runner says (CIP-11 §6.4)."`
+	Reason            string        `json:"reason" doc:"For left and refused: the reason of the Goodbye, empty if the connection was lost. For backpressure: the runner's words, at most 256 bytes. For capabilities: the names, added ones after a +, removed ones after a -."`
+	ActiveJobs        *uint32       `json:"active_jobs" doc:"For backpressure: as the runner reports (CIP-11 §6.4)."`
 	MaxConcurrentJobs *uint32       `json:"max_concurrent_jobs" doc:"Of backpressure."`
-	Accepting         *bool         `json:"accepting" nullable:"true" doc:"Of backpressure: it takes new jobs."`
+	Accepting         *bool         `json:"accepting" nullable:"true" doc:"For backpressure: it takes new jobs."`
 }
 
 // RunnerChanges is what a runner says on its connections of what it offers, beside what
@@ -80,8 +80,8 @@ type RunnerChanges struct {
 // computes any runner's subset.
 type Subsets struct {
 	SubsetEpoch   uint64       `json:"subset_epoch"`
-	Height        types.Height `json:"height" doc:"Of the block in which it began."`
-	OverlapBlocks uint64       `json:"overlap_blocks" doc:"For so many blocks from height on the former subsets hold as well."`
+	Height        types.Height `json:"height" doc:"Height of the block in which it began."`
+	OverlapBlocks uint64       `json:"overlap_blocks" doc:"Number of blocks from height on in which the former subsets are also in force."`
 	Current       SubsetBasis  `json:"current"`
 	Former        *SubsetBasis `json:"former" doc:"Those before; null before the first rotation."`
 }
@@ -100,7 +100,7 @@ type SubsetBasis struct {
 type SubsetMember struct {
 	Address     types.Address   `json:"address"`
 	PublicKey   types.PublicKey `json:"public_key"`
-	QUICAddress string          `json:"quic_address" doc:"Where it listens now; as it was at the rotation where nobody knows better."`
+	QUICAddress string          `json:"quic_address" doc:"The address where it listens now; if unknown, the one of the rotation."`
 }
 
 // Presence is P(H) and the votes that it follows from.
@@ -116,7 +116,7 @@ type Presence struct {
 type RunnerPresence struct {
 	Index      int             `json:"index"`
 	Address    types.Address   `json:"address"`
-	Name       string          `json:"name" doc:"Of the devnet's own runners; else empty."`
+	Name       string          `json:"name" doc:"Name of the devnet's own runners; empty for others."`
 	Present    bool            `json:"present"`
 	Count      int             `json:"count" doc:"Votes that show it."`
 	Validators []types.Address `json:"validators" doc:"Whose votes they are."`

@@ -5,12 +5,12 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // Pace is the answer of POST /devnet/pause and /devnet/resume.
 type Pace struct {
 	Paused bool         `json:"paused"`
-	Height types.Height `json:"height" doc:"Of the latest final block; one that was under way may follow."`
+	Height types.Height `json:"height" doc:"Height of the latest final block; one more may follow if it was under way."`
 }
 
 // AdvanceRequest asks for time travel: exactly one field is given.
 type AdvanceRequest struct {
-	Blocks      uint64       `json:"blocks,omitempty" doc:"So many heights from the latest final one."`
+	Blocks      uint64       `json:"blocks,omitempty" doc:"Number of heights from the latest final one."`
 	To          types.Height `json:"to,omitempty" doc:"This height."`
 	ToNextTimer bool         `json:"to_next_timer,omitempty" doc:"The height at which the next timer is due."`
 }
@@ -25,7 +25,7 @@ type Advance struct {
 	Fired    uint64         `json:"fired" doc:"Timers that fired."`
 	Ended    uint64         `json:"ended" doc:"Timers that ended in any way, those that fired included."`
 	Deferred uint64         `json:"deferred" doc:"How many times a due timer was left for a later block."`
-	Timers   []AdvanceTimer `json:"timers" doc:"Those that ended, in order; at most 10,000 are listed."`
+	Timers   []AdvanceTimer `json:"timers" doc:"Timers that ended, in order; at most 10,000 are listed."`
 }
 
 // AdvanceTimer is a timer that ended on the way.
@@ -64,7 +64,7 @@ type TimerRequest struct {
 type ExtendRequest struct {
 	ID string       `json:"id" doc:"The timer's id, or enough of its first digits."`
 	To types.Height `json:"to,omitempty" doc:"Its new expires_at."`
-	By uint64       `json:"by,omitempty" doc:"So many heights beyond the expires_at that it has."`
+	By uint64       `json:"by,omitempty" doc:"Number of heights to add to expires_at."`
 }
 
 // TimerOrder is what an instruction did to a timer.
@@ -72,7 +72,7 @@ type TimerOrder struct {
 	ID        types.TimerID `json:"id"`
 	Status    string        `json:"status" enum:"pending,cancelled" doc:"As the instruction left it."`
 	ExpiresAt types.Height  `json:"expires_at"`
-	Height    types.Height  `json:"height" doc:"Of the block with the instruction."`
+	Height    types.Height  `json:"height" doc:"Height of the block with the instruction."`
 	Hash      types.Hash    `json:"hash" doc:"Of the transaction."`
 }
 

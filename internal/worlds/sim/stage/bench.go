@@ -36,6 +36,7 @@ const (
 type Bench struct {
 	*Stage
 	version string
+	told    *scenario.Timeline
 	awaits  bool
 	answers *sim.Answers          // of runners, which mocks give
 	waiting map[types.Hash][]byte // handed in, and perhaps not final; looked up only
@@ -83,6 +84,9 @@ func newBench(version string, c bench.Config, told *scenario.Timeline, hosts *py
 	if c.Open {
 		accounts = append(accounts, wallet.Faucet)
 	}
+	if told == nil {
+		told = new(scenario.Timeline)
+	}
 	settled := sim.NetworkConfig{Accounts: accounts, Unjudged: true, Apart: c.Apart, Runners: c.Runners, Open: c.Open}
 	if c.Runners > 0 && !c.Open {
 		settled.Answers = new(sim.Answers)
@@ -93,7 +97,7 @@ func newBench(version string, c bench.Config, told *scenario.Timeline, hosts *py
 		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("params")
 	}
 	s.views = readmodel.NewSource(s.Genesis, samples.Mux{Other: inBlocks{s.hosts}}, s.Scheme())
-	return &Bench{Stage: s, version: version, awaits: true, answers: settled.Answers, waiting: map[types.Hash][]byte{}}, nil
+	return &Bench{Stage: s, version: version, told: told, awaits: true, answers: settled.Answers, waiting: map[types.Hash][]byte{}}, nil
 }
 
 // inBlocks has reads share the interpreters of blocks: nothing is executed at once
@@ -290,6 +294,7 @@ func (b *Bench) Snapshot() (revert func() error, err error) {
 			*b.answers = *answers.Clone()
 		}
 		clear(b.waiting)
+		b.told.Views().Forget()
 		return again()
 	}, nil
 }

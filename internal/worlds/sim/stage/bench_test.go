@@ -226,7 +226,7 @@ func TestAFrameThatIsNoneIsRefused(t *testing.T) {
 		c := begin(t)
 		fmt.Fprint(c.in, text)
 		line, err := c.out.ReadString('\n')
-		if err != nil || !strings.Contains(line, "this is no frame") {
+		if err != nil || !strings.Contains(line, "invalid frame") {
 			t.Errorf("%q is answered with %q, %v", text, line, err)
 		}
 	}

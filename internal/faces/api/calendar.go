@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func (s *Server) registerCalendar() {
+	serve(s, operation{id: "timers_calendar", method: http.MethodGet, path: "/timers/calendar", tag: tagTimers,
+		summary: "How many timers are due, by tier of the calendar and by height, in bins",
+		description: "The range is that of the next 4,096 heights where it is not given. At most 131,072 timers are read: whole says " +
+			"whether that was enough.",
+		errors: []int{400, 404, 409}, response: exampleCalendar}, s.calendar)
+}
+
+var exampleCalendar = model.Calendar{Height: 12, From: 13, To: 16, Width: 2, Carry: 2, Pending: 9, Whole: true, Tiers: []model.CalendarTier{
+	{Tier: "ring", Counts: []uint64{3, 1}, Total: 4}, {Tier: "epoch", Counts: []uint64{0, 0}}, {Tier: "overflow", Counts: []uint64{0, 0}}}}
+
+type calendarInput struct {
+	OnNode
+	From optional[types.Height] `query:"from" doc:"First height; where absent, the next one."`
+	To   optional[types.Height] `query:"to" doc:"Last height; where absent, 4,095 above the first."`
+	Bins int                    `query:"bins" minimum:"1" maximum:"512" default:"64" doc:"At most so many bins, of equal width."`
+}
+
+func (s *Server) calendar(_ context.Context, in *calendarInput) (m model.Calendar, err error) {
+	free, err := s.ranges.take()
+	if err != nil {
+		return m, err
+	}
+	defer free()
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	head := v.Head()
+	from := head.Height + 1
+	if in.From.set {
+		from = max(in.From.Value, 1) // nothing is due at genesis
+	}
+	to := from + min(noEnd-from, CalendarHeights-1)
+	if in.To.set {
+		to = in.To.Value
+	}
+	if to < from {
+		return m, backwards()
+	}
+	width := (to-from)/types.Height(in.Bins) + 1
+	tally := v.Tally(from, to, width, MaxTallied)
+	m = model.Calendar{Height: head.Height, From: from, To: to, Width: width, Carry: tally.Carry, Arrears: tally.Arrears,
+		Pending: head.TimersPending, Whole: tally.Whole}
+	for _, name := range []string{"ring", "epoch", "overflow"} {
+		tier := model.CalendarTier{Tier: name, Counts: append([]uint64{}, tally.Bins[name]...)}
+		for _, n := range tier.Counts {
+			tier.Total += n
+		}
+		m.Tiers = append(m.Tiers, tier)
+	}
+	return m, nil
+}

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"math"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+func (s *Server) registerColumns() {
+	serve(s, operation{id: "blocks_columns", method: http.MethodGet, path: "/blocks/columns", tag: tagChain,
+		summary: "Final blocks as columns: one array of each figure",
+		description: "At most 4,096 blocks: of what is asked the first, with next to ask on; where from is absent, the last. " +
+			"A height that time travel skipped has no row.",
+		errors: []int{400, 404, 409}, response: exampleColumns}, s.columns)
+}
+
+var exampleColumns = model.Columns{From: 12, To: 12, Head: 12, KeptFrom: 1, Nodes: []model.NamedValidator{{Name: "v0", Address: exampleAddress}},
+	Height: []types.Height{12}, Skipped: []uint64{0}, View: []types.View{13}, Proposer: []int{0}, TimestampMS: []types.Millis{1_700_000_012_000},
+	Transactions: []int{1}, CyclesUsed: []types.Cycles{21_300}, CellsUsed: []types.Cells{410}, TimerCyclesUsed: []types.Cycles{900},
+	LaneBudget: []types.Cycles{2_000_000}, Fired: []uint64{1}, Deferred: []uint64{0}, Ended: []uint64{0},
+	BaseFeeCycle: []types.Wei{types.WeiOf(1000)}, BaseFeeCell: []types.Wei{types.WeiOf(1000)}, BaseFeeLaneTimer: []types.Wei{types.WeiOf(1000)}}
+
+// HeightRange is a range of heights that is asked for.
+type HeightRange struct {
+	From optional[types.Height] `query:"from" doc:"First height; where absent, the latest up to to are told."`
+	To   optional[types.Height] `query:"to" doc:"Last height; where absent, the latest final one."`
+}
+
+// bounds are the heights that are looked at, of which the last is at most last; newest
+// says that the end counts, where only so many are told.
+func (r *HeightRange) bounds(last types.Height) (from, to types.Height, newest bool, err error) {
+	from, to, newest = 1, last, !r.From.set
+	if r.To.set {
+		to = min(r.To.Value, last)
+	}
+	if r.From.set {
+		from = r.From.Value
+		if r.To.set && r.To.Value < from {
+			return 0, 0, false, backwards()
+		}
+	}
+	return from, to, newest, nil
+}
+
+func backwards() *Error {
+	return Refuse(http.StatusBadRequest, "invalid_range", "to is before from").Hint("Give from first: from=1&to=9.").At("to")
+}
+
+type columnsInput struct {
+	OnNode
+	HeightRange
+}
+
+func (s *Server) columns(_ context.Context, in *columnsInput) (m model.Columns, err error) {
+	free, err := s.ranges.take()
+	if err != nil {
+		return m, err
+	}
+	defer free()
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	kept, err := v.Kept()
+	if err != nil {
+		return m, err
+	}
+	head := v.Head().Height
+	from, to, newest, err := in.bounds(head)
+	if err != nil {
+		return m, err
+	}
+	from = max(from, kept.From)
+	c := newColumns(s.directory)
+	c.Head, c.KeptFrom, c.From, c.To = head, kept.From, from, to
+	if from > to {
+		return c.Columns, nil
+	}
+	heads, err := v.Heads(from, to, newest, MaxColumns)
+	if err != nil {
+		return m, err
+	}
+	for i := range heads {
+		c.add(&heads[i])
+	}
+	c.narrow(newest)
+	return c.Columns, nil
+}
+
+// columns are columns that grow.
+type columns struct {
+	model.Columns
+	named *namedNodes
+}
+
+func newColumns(d directory) *columns {
+	return &columns{named: d.naming(), Columns: model.Columns{Nodes: []model.NamedValidator{}, Height: []types.Height{}, Skipped: []uint64{},
+		View: []types.View{}, Proposer: []int{}, TimestampMS: []types.Millis{}, Transactions: []int{}, CyclesUsed: []types.Cycles{},
+		CellsUsed: []types.Cells{}, TimerCyclesUsed: []types.Cycles{}, LaneBudget: []types.Cycles{}, Fired: []uint64{}, Deferred: []uint64{},
+		Ended: []uint64{}, BaseFeeCycle: []types.Wei{}, BaseFeeCell: []types.Wei{}, BaseFeeLaneTimer: []types.Wei{}}}
+}
+
+func (c *columns) add(h *history.Head) {
+	c.Height, c.Skipped, c.View = append(c.Height, h.Height), append(c.Skipped, h.Skipped), append(c.View, h.View)
+	c.Proposer = append(c.Proposer, c.named.place(h.Proposer))
+	c.Nodes = c.named.all
+	c.TimestampMS, c.Transactions = append(c.TimestampMS, h.Timestamp), append(c.Transactions, h.Transactions)
+	c.CyclesUsed, c.CellsUsed = append(c.CyclesUsed, h.CyclesUsed), append(c.CellsUsed, h.CellsUsed)
+	c.TimerCyclesUsed, c.LaneBudget = append(c.TimerCyclesUsed, h.TimerCyclesUsed), append(c.LaneBudget, h.Lane.Budget)
+	c.Fired, c.Deferred = append(c.Fired, h.Lane.Fired), append(c.Deferred, h.Lane.Deferrals())
+	c.Ended = append(c.Ended, h.Lane.Expired+h.Lane.Insufficient)
+	c.BaseFeeCycle, c.BaseFeeCell = append(c.BaseFeeCycle, h.BaseFeeCycle), append(c.BaseFeeCell, h.BaseFeeCell)
+	c.BaseFeeLaneTimer = append(c.BaseFeeLaneTimer, h.BaseFeeLaneTimer)
+}
+
+// narrow says which heights were looked at, where there are more blocks than are told.
+func (c *columns) narrow(newest bool) {
+	rows := len(c.Height)
+	if rows < MaxColumns {
+		return
+	}
+	if newest {
+		c.From = c.Height[0]
+		return
+	}
+	if last := c.Height[rows-1]; last < c.To {
+		next := last + 1
+		c.To, c.Next = last, &next
+	}
+}
+
+// namedNodes are validators in the order in which an answer comes upon them.
+type namedNodes struct {
+	names  map[types.Address]string
+	places map[types.Address]int
+	all    []model.NamedValidator
+}
+
+func (d directory) naming() *namedNodes {
+	n := &namedNodes{names: map[types.Address]string{}, places: map[types.Address]int{}, all: []model.NamedValidator{}}
+	for _, node := range d.backend.Nodes() {
+		n.names[node.Validator.Address] = node.Name
+	}
+	return n
+}
+
+// place is the position of a validator.
+func (n *namedNodes) place(a types.Address) int {
+	at, known := n.places[a]
+	if !known {
+		at = len(n.all)
+		n.places[a], n.all = at, append(n.all, model.NamedValidator{Name: n.names[a], Address: a})
+	}
+	return at
+}
+
+// noEnd is the last of a range without an end.
+const noEnd = math.MaxUint64

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+func (s *Server) registerLinks() {
+	serve(s, operation{id: "links", method: http.MethodGet, path: "/links", tag: tagNetwork,
+		summary: "The links between nodes, one for each direction: up or cut, the rule in force, what was dropped and delayed",
+		description: "Links between validators, and those of runners with validators that a fault concerns or that are up. A figure that " +
+			"nobody counts is null.",
+		response: exampleLinks}, s.links)
+}
+
+var (
+	exampleCount   = uint64(906)
+	exampleDelayed = uint64(12)
+	exampleFrames  = uint64(1200)
+	exampleBytes   = uint64(480_000)
+	exampleNone    = uint64(0)
+	exampleLinks   = model.Links{Nodes: []model.LinkNode{{Name: "v0", Kind: "validator", Running: true}, {Name: "v1", Kind: "validator", Running: true}},
+		Links: []model.Link{{From: "v0", To: "v1", Cut: true, Rule: &model.LinkRule{Latency: "20ms", Loss: 0.1}, Dropped: &exampleCount,
+			Delayed: &exampleDelayed, Frames: &exampleFrames, Bytes: &exampleBytes, Lost: &exampleNone}}}
+)
+
+type linksInput struct {
+	Faulty bool `query:"faulty" doc:"Only links that are down or cut, that have a rule, or on which something was dropped or delayed."`
+}
+
+func (s *Server) links(_ context.Context, in *linksInput) (model.Links, error) {
+	m := model.Links{Nodes: []model.LinkNode{}, Links: []model.Link{}}
+	for _, n := range s.backend.Nodes() {
+		if n.Status != "left" {
+			m.Nodes = append(m.Nodes, model.LinkNode{Name: n.Name, Kind: "validator", Running: n.Running})
+		}
+	}
+	for _, r := range s.backend.RunnerNodes() {
+		if !r.Left {
+			m.Nodes = append(m.Nodes, model.LinkNode{Name: r.Name, Kind: "runner", Running: r.Running})
+		}
+	}
+	for _, l := range s.backend.Links() {
+		if !in.Faulty || faulty(&l) {
+			m.Links = append(m.Links, l)
+		}
+	}
+	return m, nil
+}
+
+func faulty(l *model.Link) bool {
+	some := func(n *uint64) bool { return n != nil && *n > 0 }
+	return !l.Up || l.Cut || l.Rule != nil || some(l.Dropped) || some(l.Delayed) || some(l.Lost)
+}
+
+// ShowRule is what a fault of a link does, as the API has it.
+func ShowRule(l fault.Link) *model.LinkRule {
+	return &model.LinkRule{Latency: worded(l.Latency), Jitter: worded(l.Jitter), Loss: l.Loss, Duplicate: l.Duplicate, Reorder: l.Reorder,
+		Bandwidth: l.Bandwidth}
+}

@@ -1,0 +1,103 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+func (s *Server) registerPresence() {
+	serve(s, operation{id: "presences", method: http.MethodGet, path: "/presence", tag: tagRunners,
+		summary: "P(H) of heights in a row, and the votes that it follows from, as bitmaps (CIP-11 §8)",
+		description: "At most 256 heights and 4 MiB of bitmaps: of what is asked the first, with next to ask on; where from is absent, the " +
+			"last. P of a height is known once the block after it is final.",
+		errors: []int{400, 404, 409}, response: examplePresences}, s.presences)
+}
+
+var examplePresences = model.PresenceRange{From: 12, To: 12, Head: 13, Validators: []model.NamedValidator{{Name: "v0", Address: exampleAddress}},
+	Heights: []model.PresenceAt{{Height: 12, Rule: "quorum", Threshold: 2, Bits: 4, Count: 3, Present: []byte{7},
+		Votes: []model.PresenceVote{{Validator: 0, Bitmap: []byte{7}}}}}}
+
+type presencesInput struct {
+	OnNode
+	HeightRange
+}
+
+func (s *Server) presences(_ context.Context, in *presencesInput) (m model.PresenceRange, err error) {
+	free, err := s.ranges.take()
+	if err != nil {
+		return m, err
+	}
+	defer free()
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return m, err
+	}
+	kept, err := v.Kept()
+	if err != nil {
+		return m, err
+	}
+	head := v.Head().Height
+	from, to, newest, err := in.bounds(max(head, 1) - 1)
+	if err != nil {
+		return m, err
+	}
+	from = max(from, kept.From)
+	if newest && to >= from && to-from >= MaxPresence {
+		from = to - MaxPresence + 1
+	}
+	m = model.PresenceRange{From: from, To: to, Head: head, Validators: []model.NamedValidator{}, Heights: []model.PresenceAt{}}
+	return m, s.attest(v, &m)
+}
+
+// attest fills in the heights of a range, as many as an answer holds.
+func (s *Server) attest(v Reader, m *model.PresenceRange) error {
+	named, bytes := s.naming(), 0
+	for h := m.From; h <= m.To; h++ {
+		if h-m.From == MaxPresence || bytes > MaxPresenceBytes {
+			m.Next, m.To = &h, h-1
+			break
+		}
+		p, err := v.Attested(h)
+		if err != nil {
+			return err
+		}
+		if p == nil {
+			continue // time travel skipped it, or it was dropped since
+		}
+		at := presenceAt(p, named)
+		bytes += len(at.Present)
+		for i := range at.Votes {
+			bytes += len(at.Votes[i].Bitmap)
+		}
+		m.Heights = append(m.Heights, at)
+	}
+	m.Validators = named.all
+	return nil
+}
+
+func presenceAt(p *history.Presence, named *namedNodes) model.PresenceAt {
+	at := model.PresenceAt{Height: p.Height, Rule: string(p.Rule), Threshold: p.Threshold, Bits: p.Bitmap.Len(),
+		Present: packed(p.Bitmap.Bytes()), Votes: []model.PresenceVote{}}
+	for i := range at.Bits {
+		if p.Bitmap.Has(i) {
+			at.Count++
+		}
+	}
+	for i := range p.Votes {
+		at.Votes = append(at.Votes, model.PresenceVote{Validator: named.place(p.Votes[i].Validator), Bitmap: packed(p.Votes[i].Bitmap)})
+	}
+	return at
+}
+
+// packed is a bitmap without its length.
+func packed(encoded []byte) []byte {
+	bitmap, err := selection.ParseBitmap(encoded)
+	if err != nil {
+		return []byte{}
+	}
+	return encoded[len(encoded)-(bitmap.Len()+7)/8:]
+}

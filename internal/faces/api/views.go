@@ -1,0 +1,126 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/views"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+func (s *Server) registerViews() {
+	serve(s, operation{id: "views", method: http.MethodGet, path: "/views", tag: tagNetwork,
+		summary: "The latest views: who led, whose votes were seen, what came of each, who gave it up and why",
+		description: "The last 4,096 views that the validators of this process told of since it began. A validator that answers for " +
+			"itself alone knows the causes of its own votes only. Votes are those of certificates: a late vote is in none.",
+		errors: []int{400}, response: exampleViews}, s.viewsOf)
+}
+
+var (
+	exampleTook  = uint64(1_500_210)
+	exampleViews = model.Views{From: 17, To: 17, Latest: 18, KeptFrom: 1, Failed: 1,
+		Validators: []model.NamedValidator{{Name: "v0", Address: exampleAddress}, {Name: "v3", Address: exampleActorAt}},
+		Views: []model.View{{View: 17, Leader: 1, Outcome: model.ViewNullified, BeganMS: 1_700_000_012_000, TookUS: &exampleTook,
+			Notarize: []int{}, Nullify: []int{0}, Finalize: []int{}, GaveUp: []model.GaveUp{{Validator: 0, Cause: "no_proposal"}},
+			Cause: "no_proposal", Text: "nullified after 1.500 s: no proposal (v0)"}}}
+)
+
+type viewsInput struct {
+	From optional[types.View] `query:"from" doc:"First view; where absent, the latest up to to are told."`
+	To   optional[types.View] `query:"to" doc:"Last view; where absent, the latest."`
+}
+
+func (s *Server) viewsOf(_ context.Context, in *viewsInput) (m model.Views, err error) {
+	from, to := types.View(0), types.View(noEnd)
+	if in.From.set {
+		from = in.From.Value
+	}
+	if in.To.set {
+		to = in.To.Value
+	}
+	if to < from {
+		return m, backwards()
+	}
+	free, err := s.ranges.take()
+	if err != nil {
+		return m, err
+	}
+	defer free()
+	told := s.backend.Views().Between(from, to)
+	m = s.showViews(&told)
+	m.From, m.To = max(from, told.First), min(to, told.Latest)
+	return m, nil
+}
+
+// showViews is a part of a table of views. The members keep their positions; whoever led
+// or gave up and is none of them comes behind.
+func (s *Server) showViews(told *views.Told) model.Views {
+	named := s.naming()
+	address := map[string]types.Address{}
+	for a, name := range named.names { // order: a map to a map
+		address[name] = a
+	}
+	for _, a := range told.Members {
+		named.place(a)
+	}
+	m := model.Views{Latest: told.Latest, KeptFrom: told.First, Failed: told.Failed, Views: []model.View{}}
+	for i := range told.Views {
+		m.Views = append(m.Views, viewModel(&told.Views[i], told.Now, named, address))
+	}
+	m.Validators = named.all
+	return m
+}
+
+func viewModel(v *views.View, now types.Time, named *namedNodes, address map[string]types.Address) model.View {
+	m := model.View{Epoch: v.Epoch, View: v.View, Leader: -1, BeganMS: v.Began.Millis(), GaveUp: []model.GaveUp{}, Text: v.Text(now, " s"),
+		Notarize: votersOf(v, types.Notarize), Nullify: votersOf(v, types.Nullify), Finalize: votersOf(v, types.Finalize)}
+	if !v.Leader.IsZero() {
+		m.Leader = named.place(v.Leader)
+	}
+	if v.Height != 0 {
+		m.Height = &v.Height
+	}
+	var ended types.Time
+	if m.Outcome, ended = outcomeOf(v); ended != 0 {
+		took := uint64(max(0, ended.Sub(v.Began).Microseconds()))
+		m.TookUS = &took
+	}
+	if c := v.Cause(); c != simplex.NoCause {
+		m.Cause = c.String()
+	}
+	voted := map[int]bool{}
+	for _, n := range m.Nullify {
+		voted[n] = true
+	}
+	for _, g := range v.GaveUp {
+		a, known := address[g.Node]
+		if !known {
+			continue // it is none of the network's any more
+		}
+		at := named.place(a)
+		m.GaveUp = append(m.GaveUp, model.GaveUp{Validator: at, Cause: g.Cause.String(), Detail: g.Detail})
+		if !voted[at] {
+			voted[at], m.Nullify = true, append(m.Nullify, at)
+		}
+	}
+	slices.Sort(m.Nullify)
+	return m
+}
+
+func votersOf(v *views.View, kind types.VoteKind) []int { return append([]int{}, v.Votes[kind]...) }
+
+// outcomeOf is what came of a view, and when.
+func outcomeOf(v *views.View) (string, types.Time) {
+	switch {
+	case v.Final != 0:
+		return model.ViewFinal, v.Final
+	case v.Nullified != 0:
+		return model.ViewNullified, v.Nullified
+	case v.Notarized != 0:
+		return model.ViewNotarized, v.Notarized
+	}
+	return model.ViewOpen, 0
+}

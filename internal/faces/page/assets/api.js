@@ -1,0 +1,89 @@
+// @ts-check
+// Questions to the API of the page's own address, and orders.
+
+/** Refused is an answer that is no success. */
+export class Refused extends Error {
+  /**
+   * @param {number} status
+   * @param {any} body
+   */
+  constructor(status, body) {
+    const e = body && body.error || {};
+    super(e.message ? `${e.message}${e.code ? ` (${e.code})` : ''}` : `the devnet answered ${status}`);
+    this.status = status;
+    this.code = e.code || '';
+    this.hint = e.hint || '';
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {RequestInit} [init]
+ * @returns {Promise<any>}
+ */
+async function ask(path, init) {
+  let answer;
+  try {
+    answer = await fetch(path, init);
+  } catch {
+    const e = /** @type {any} */ (new Error('the devnet does not answer'));
+    e.hint = 'Start it again: devnet up';
+    throw e;
+  }
+  let body = null;
+  try { body = await answer.json(); } catch { /* an answer without a body */ }
+  if (!answer.ok && path !== '/ready') throw new Refused(answer.status, body);
+  return body;
+}
+
+/**
+ * get asks. Parameters that are empty are left out.
+ * @param {string} path
+ * @param {{[name: string]: any}} [query]
+ * @param {AbortSignal} [signal]
+ */
+export function get(path, query, signal) {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query || {})) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return ask(path + (text ? '?' + text : ''), { signal });
+}
+
+/**
+ * post orders.
+ * @param {string} path
+ * @param {any} [body]
+ */
+export function post(path, body) {
+  const init = /** @type {RequestInit} */ ({ method: 'POST' });
+  if (body !== undefined) {
+    init.headers = { 'Content-Type': 'application/json' };
+    init.body = JSON.stringify(body);
+  }
+  return ask(path, init);
+}
+
+/**
+ * part makes an id a part of a path.
+ * @param {string|number} id
+ */
+export function part(id) { return encodeURIComponent(String(id)); }
+
+/** The address that a command names, where it is not the one that commands take by themselves. */
+const ELSEWHERE = location.host === '127.0.0.1:4000' || location.host === 'localhost:4000' ? '' : ` --http ${location.origin}`;
+
+/**
+ * command is a command line for this network.
+ * @param {string} text
+ */
+export function command(text) { return `devnet ${text}${ELSEWHERE}`; }
+
+/**
+ * quoted is a word of a command line.
+ * @param {string} word
+ */
+export function quoted(word) {
+  return /^[\w.,:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

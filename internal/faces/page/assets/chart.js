@@ -1,0 +1,179 @@
+// @ts-check
+// Canvases: each with its words, and with a table of the same content behind it.
+import { compact } from './format.js';
+import { fill, h, show, write } from './kit.js';
+
+/** @typedef {{text: string, dim: string, line: string, ground: string, hues: string[], good: string, bad: string, warn: string, accent: string}} Inks */
+
+/** @type {Inks|null} */
+let inks = null;
+
+/**
+ * colours are those of the theme in force, as page.css has them.
+ * @returns {Inks}
+ */
+export function colours() {
+  if (inks) return inks;
+  const css = getComputedStyle(document.documentElement);
+  const of = (/** @type {string} */ name) => css.getPropertyValue('--' + name).trim();
+  inks = { text: of('text'), dim: of('dim'), line: of('line'), ground: of('ground'), good: of('good'), bad: of('bad'), warn: of('warn'), accent: of('accent'),
+    hues: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => of('hue' + n)) };
+  return inks;
+}
+
+/** @type {Set<() => void>} */
+const charts = new Set();
+
+/** repaint draws all with the colours of another theme. */
+export function repaint() {
+  inks = null;
+  for (const draw of charts) draw();
+}
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
+
+/**
+ * @template D
+ * @typedef {{title: string, height: number, draw: (ctx: CanvasRenderingContext2D, w: number, h: number, data: D, inks: Inks) => void,
+ *   table: (data: D) => {head: string[], rows: any[][]}, words: (data: D) => string,
+ *   at?: (x: number, y: number, w: number, h: number, data: D) => {text: string, href?: string}|null, note?: string}} Plan
+ */
+
+/**
+ * canvas makes a chart. Its words are what the picture says, for who does not see it.
+ * @template D
+ * @param {Plan<D>} plan
+ */
+export function canvas(plan) {
+  const el = h('canvas', { role: 'img', class: 'plot' });
+  const ctx = el.getContext('2d');
+  const readout = h('p', { class: 'readout' });
+  const table = h('div', { class: 'alt', hidden: true });
+  const button = h('button', { type: 'button', class: 'plain small tabled', 'aria-expanded': 'false', title: 'the same as a table (t)' }, 'as a table');
+  const figure = h('figure', { class: 'chart' }, h('figcaption', null, h('span', null, plan.title), button), el, readout, table);
+  /** @type {D|undefined} */
+  let data;
+  let width = 0;
+  let height = plan.height;
+  let waits = false;
+
+  function draw() {
+    if (waits || !width || data === undefined || !el.isConnected) return;
+    waits = true;
+    requestAnimationFrame(() => {
+      waits = false;
+      const scale = Math.min(3, devicePixelRatio || 1);
+      if (el.width !== Math.round(width * scale) || el.height !== Math.round(height * scale)) {
+        el.width = Math.round(width * scale);
+        el.height = Math.round(height * scale);
+      }
+      ctx.setTransform(scale, 0, 0, scale, 0, 0);
+      ctx.clearRect(0, 0, width, height);
+      ctx.font = '11px ' + FONT;
+      plan.draw(ctx, width, height, /** @type {D} */ (data), colours());
+    });
+  }
+  new ResizeObserver(() => {
+    const box = el.getBoundingClientRect();
+    if (box.width !== width || box.height !== height) {
+      width = box.width;
+      height = box.height || plan.height;
+      draw();
+    }
+  }).observe(el);
+  el.style.height = plan.height + 'px';
+  charts.add(draw);
+
+  function tabulate() {
+    if (table.hidden || data === undefined) return;
+    const { head, rows } = plan.table(data);
+    fill(table, h('div', { class: 'scroll', tabindex: '0' }, h('table', null, h('caption', null, plan.title), h('thead', null, h('tr', null, head.map((name) => h('th', { scope: 'col' }, name)))),
+      h('tbody', null, rows.slice(-200).map((row) => h('tr', null, row.map((cell) => h('td', null, cell))))))));
+  }
+  button.addEventListener('click', () => {
+    show(table, table.hidden);
+    show(el, table.hidden);
+    show(readout, table.hidden);
+    button.setAttribute('aria-expanded', String(!table.hidden));
+    write(button, table.hidden ? 'as a table' : 'as a picture');
+    tabulate();
+    draw();
+  });
+  if (plan.at) {
+    const hit = (/** @type {any} */ e) => {
+      const box = el.getBoundingClientRect();
+      return data === undefined ? null : /** @type {any} */ (plan).at(e.clientX - box.left, e.clientY - box.top, width, height, data);
+    };
+    el.addEventListener('pointermove', (/** @type {any} */ e) => {
+      const found = hit(e);
+      write(readout, found ? found.text : plan.note || '');
+      el.classList.toggle('live', Boolean(found && found.href));
+    });
+    el.addEventListener('pointerleave', () => write(readout, plan.note || ''));
+    el.addEventListener('click', (/** @type {any} */ e) => {
+      const found = hit(e);
+      if (found && found.href) location.hash = found.href;
+    });
+  }
+  write(readout, plan.note || '');
+  return {
+    el: figure,
+    /** @param {D} next */
+    set(next) {
+      data = next;
+      const text = plan.words(next);
+      if (el.getAttribute('aria-label') !== text) el.setAttribute('aria-label', text);
+      tabulate();
+      draw();
+    },
+  };
+}
+
+export const FONT = 'ui-sans-serif, system-ui, sans-serif';
+
+/**
+ * edges are the least and the greatest of numbers; none: 0 and 1.
+ * @param {number[]} list
+ * @param {number} [from]
+ * @returns {[number, number]}
+ */
+export function edges(list, from) {
+  let least = from ?? Infinity;
+  let most = from ?? -Infinity;
+  for (const n of list) {
+    if (n < least) least = n;
+    if (n > most) most = n;
+  }
+  if (!Number.isFinite(least)) return [0, 1];
+  return least === most ? [least - (least ? 1 : 0), most + 1] : [least, most];
+}
+
+/**
+ * scale maps a range onto pixels.
+ * @param {[number, number]} from
+ * @param {[number, number]} to
+ */
+export function scale([a, b], [p, q]) { return (/** @type {number} */ n) => p + (n - a) / (b - a) * (q - p); }
+
+/**
+ * axis draws a few lines with their numbers, on the left.
+ * @param {CanvasRenderingContext2D} ctx
+ * @param {[number, number]} range
+ * @param {(n: number) => number} y
+ * @param {number} w
+ * @param {Inks} ink
+ */
+export function axis(ctx, range, y, w, ink) {
+  ctx.strokeStyle = ink.line;
+  ctx.fillStyle = ink.dim;
+  ctx.lineWidth = 1;
+  ctx.textBaseline = 'bottom';
+  for (const n of [range[0], (range[0] + range[1]) / 2, range[1]]) {
+    const at = Math.round(y(n)) + 0.5;
+    ctx.beginPath();
+    ctx.moveTo(0, at);
+    ctx.lineTo(w, at);
+    ctx.stroke();
+    ctx.textBaseline = at < 14 ? 'top' : 'bottom';
+    ctx.fillText(compact(n), 2, at < 14 ? at + 1 : at - 1);
+  }
+}

@@ -1,0 +1,140 @@
+// @ts-check
+// Faults as the page makes them: each is an order to POST /devnet/fault, and a command line.
+import { command, post } from './api.js';
+import { action, add, busy, choice, copier, field, h } from './kit.js';
+
+/**
+ * make makes a fault.
+ * @param {any} order
+ * @returns {Promise<string>}
+ */
+export async function make(order) {
+  const r = await post('/devnet/fault', order);
+  return `${r.verb} ${r.detail}${r.did ? ': ' + r.did : ''}`;
+}
+
+/**
+ * typedFault is the command line of an order.
+ * @param {any} o
+ * @param {string} [kind]
+ */
+export function typedFault(o, kind) {
+  const parts = ['fault', kind || '', o.verb].filter(Boolean);
+  if (o.verb === 'partition') parts.push(o.groups.map((/** @type {string[]} */ g) => g.join(',')).join(' / '));
+  else if (o.verb === 'link') {
+    parts.push(o.a, o.b);
+    for (const name of ['latency', 'jitter', 'loss', 'duplicate', 'reorder', 'bandwidth']) if (o[name]) parts.push(`--${name} ${o[name]}`);
+    if (o.one_way) parts.push('--one-way');
+  } else {
+    parts.push(o.node);
+    if (o.kind) parts.push(o.kind);
+    if (o.delay) parts.push(o.delay);
+    if (o.role) parts.push(`--role ${o.role}`);
+    if (o.contract) parts.push(`--contract ${o.contract}`);
+    if (o.after_blocks) parts.push(String(o.after_blocks));
+    if (['blackhole', 'saturate'].includes(o.verb) && !o.on) parts.push('--off');
+  }
+  return command(parts.join(' '));
+}
+
+/**
+ * faultButton makes one fault.
+ * @param {string} label
+ * @param {any} order
+ * @param {string} kind
+ * @param {string} [tone]
+ */
+export function faultButton(label, order, kind, tone) {
+  return action(label, typedFault(order, kind), () => make(order), tone);
+}
+
+/** heal mends all links. */
+export function heal() {
+  return action('heal', command('heal'), async () => {
+    await post('/devnet/heal');
+    return 'all links are mended';
+  });
+}
+
+/**
+ * mends is the order that ends a fault in force; null where none does.
+ * @param {any} f
+ * @returns {any}
+ */
+export function mends(f) {
+  const o = f.order;
+  if (!o) return null;
+  switch (f.verb) {
+    case 'crash': case 'drop': return { verb: 'restart', node: o.node };
+    case 'freeze': return { verb: 'thaw', node: o.node };
+    case 'misbehave': return o.kind === 'honest' ? null : { verb: 'misbehave', node: o.node, kind: 'honest' };
+    case 'slow': return { verb: 'slow', node: o.node, delay: '0s' };
+    case 'blackhole': case 'saturate': return o.on ? { verb: f.verb, node: o.node, on: false } : null;
+    default: return null;
+  }
+}
+
+/** LIES are what a validator, or a runner, may be made to do. */
+export const LIES = {
+  validator: ['equivocate', 'withhold_votes', 'silent_leader', 'bad_state_root', 'tamper_body', 'withhold_body', 'impersonate', 'passes_over', 'forge', 'flood', 'fabricate_presence',
+    'suppress_presence', 'misshape_presence', 'choose_votes', 'false_commit', 'false_cancel', 'withhold_result', 'double_assign'],
+  runner: ['wrong_result', 'late_result', 'duplicate_result', 'no_reveal', 'bad_signature', 'replay_nonce', 'reject'],
+};
+
+const ROLES = {
+  validator: ['consensus', 'execution', 'archive', 'intake', 'gateway', 'parent'],
+  runner: ['runner', 'parent'],
+};
+
+/**
+ * orderForm is a choice beside a button that orders it.
+ * @param {string} label
+ * @param {string[]} options
+ * @param {(chosen: string) => any} order
+ * @param {string} kind
+ */
+function orderForm(label, options, order, kind) {
+  const chosen = choice(label, options);
+  const button = h('button', { type: 'button' }, label);
+  button.addEventListener('click', () => busy(button, () => make(order(chosen.input.value))));
+  chosen.el.firstElementChild.remove();
+  chosen.input.setAttribute('aria-label', label);
+  return h('span', { class: 'action' }, chosen.el, button, copier(() => typedFault(order(chosen.input.value), kind), '$', `copy as command: ${label}`));
+}
+
+/**
+ * nodeFaults are the faults of one node.
+ * @param {'validator'|'runner'} kind
+ * @param {string} node
+ */
+export function nodeFaults(kind, node) {
+  const el = h('div', { class: 'orders cheats' });
+  const b = (/** @type {string} */ label, /** @type {any} */ more, tone = '') => faultButton(label, { verb: label, node, ...more }, kind, tone);
+  if (kind === 'validator') add(el, [b('crash', {}, 'danger'), b('restart', {}), b('wipe', {}), b('freeze', {}), b('thaw', {})]);
+  else add(el, [b('drop', {}, 'danger'), b('restart', {}), b('freeze', {}), b('thaw', {}), b('blackhole', { on: true }), b('saturate', { on: true })]);
+  add(el, [orderForm('misbehave', [...LIES[kind], 'honest'], (k) => ({ verb: 'misbehave', node, kind: k }), kind),
+    orderForm('panic', ROLES[kind], (role) => ({ verb: 'panic', node, role }), kind),
+    orderForm('hang 2s', ROLES[kind], (role) => ({ verb: 'hang', node, role, delay: '2s' }), kind)]);
+  if (kind === 'runner') add(el, [orderForm('slow', ['2s', '10s', '0s'], (delay) => ({ verb: 'slow', node, delay }), kind)]);
+  return el;
+}
+
+/**
+ * linkForm sets what happens between two nodes.
+ * @param {() => string[]} nodes
+ */
+export function linkForm(nodes) {
+  const a = field('from', { value: 'v0', size: 6, list: 'known' });
+  const b = field('to', { value: 'v1', size: 6, list: 'known' });
+  const latency = field('latency', { value: '80ms', size: 6 });
+  const loss = field('loss', { value: '0', type: 'number', min: 0, max: 1, step: 0.05 });
+  const oneWay = h('input', { type: 'checkbox' });
+  const order = () => ({ verb: 'link', a: a.input.value, b: b.input.value, latency: latency.input.value, loss: Number(loss.input.value), one_way: oneWay.checked });
+  const button = h('button', { type: 'button' }, 'set the link');
+  button.addEventListener('click', () => busy(button, () => make(order())));
+  const el = h('div', { class: 'orders' }, a.el, b.el, latency.el, loss.el, h('label', { class: 'field' }, h('span', null, 'one way'), oneWay),
+    h('span', { class: 'action' }, button, copier(() => typedFault(order()), '$', 'copy as command: link')));
+  const first = nodes();
+  if (first.length > 1) { a.input.value = first[0]; b.input.value = first[1]; }
+  return el;
+}

@@ -1,0 +1,141 @@
+// @ts-check
+// The frame: bar, views, drawer, time bar, keys.
+import { count, plural, rate, span } from './format.js';
+import { attr, fill, h, mark, show, write } from './kit.js';
+import { repaint } from './chart.js';
+import * as drawer from './drawer.js';
+import * as keys from './keys.js';
+import * as names from './names.js';
+import * as route from './route.js';
+import { searchBox } from './search.js';
+import * as store from './store.js';
+import { timeBar } from './timebar.js';
+import { network } from './views/network.js';
+import { blocks } from './views/blocks.js';
+import { failed } from './views/failed.js';
+import { timers } from './views/timers.js';
+import { actors } from './views/actors.js';
+import { runners } from './views/runners.js';
+import { jobs } from './views/jobs.js';
+import { txs } from './views/txs.js';
+import { spacetime } from './views/spacetime.js';
+
+/** @typedef {{id: string, title: string, key: string, make: () => {el: any, draw: (r: route.Route) => void}}} Place */
+
+/** @type {Place[]} */
+const places = [network, blocks, failed, timers, actors, runners, jobs, txs, spacetime];
+/** @type {Map<string, {el: any, draw: (r: route.Route) => void}>} */
+const made = new Map();
+let now = route.read();
+
+const main = /** @type {any} */ (document.getElementById('main'));
+const tabs = new Map(places.map((p) => [p.id, h('a', { href: route.href(p.id), title: `g ${p.key}` }, p.title)]));
+fill(/** @type {any} */ (document.getElementById('views')), [...tabs.values()]);
+
+const chain = h('strong', { class: 'brand' }, 'devnet');
+const height = h('span', { class: 'height' });
+const pace = h('span', { class: 'dim pace' });
+const state = h('span', { class: 'state' });
+const heard = h('span', { class: 'unseen', 'aria-live': 'polite' });
+const theme = h('button', { type: 'button', class: 'plain', title: 'dark or light', 'aria-label': 'dark or light', onclick: turnTheme }, '◐');
+const search = searchBox();
+fill(/** @type {any} */ (document.getElementById('bar')), chain, height, pace, state, heard, search.el,
+  h('button', { type: 'button', class: 'plain', title: 'keys (?)', 'aria-label': 'keys', onclick: () => keys.help() }, '?'), theme);
+
+const time = timeBar();
+fill(/** @type {any} */ (document.getElementById('time')), time.el);
+drawer.mount(/** @type {any} */ (document.getElementById('drawer')));
+
+try { wear(localStorage.getItem('theme') || ''); } catch { /* it follows the system */ }
+
+/** @param {string} name */
+function wear(name) {
+  if (name === 'dark' || name === 'light') document.documentElement.dataset.theme = name;
+  else delete document.documentElement.dataset.theme;
+  repaint();
+}
+
+function turnTheme() {
+  const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  wear(dark ? 'light' : 'dark');
+  try { localStorage.setItem('theme', dark ? 'light' : 'dark'); } catch { /* nothing is kept */ }
+}
+
+/** @param {route.Route} next */
+function arrive(next) {
+  const place = places.find((p) => p.id === next.view) || places[0];
+  if (place.id !== next.view) return route.replace(place.id); // there is no such view
+  const another = !made.has(place.id) || now.view !== next.view;
+  now = next;
+  if (!made.has(place.id)) made.set(place.id, place.make());
+  if (another || !main.firstElementChild || main.firstElementChild.tagName === 'NOSCRIPT') {
+    fill(main, h('h1', { class: 'unseen' }, place.title), /** @type {any} */ (made.get(place.id)).el);
+    document.title = `${place.title} · devnet`;
+    scrollTo(0, 0);
+  }
+  for (const [id, a] of tabs) {
+    attr(a, 'href', route.href(id, { at: next.params.at }));
+    if (id === place.id) attr(a, 'aria-current', 'page'); else a.removeAttribute('aria-current');
+  }
+  drawer.open(next.sel);
+  draw();
+  return undefined;
+}
+
+let spoken = 0;
+
+function draw() {
+  drawBar();
+  made.get(now.view)?.draw(now);
+  drawer.draw();
+  time.draw(now);
+  names.refresh();
+}
+
+function drawBar() {
+  const ready = store.now?.ready;
+  write(chain, ready ? `devnet ${ready.chain_id}` : 'devnet');
+  attr(chain, 'title', ready ? `${ready.version} · genesis ${ready.genesis}` : '');
+  write(height, store.now ? `height ${count(store.head())}` : '');
+  const [text, tone] = words();
+  write(pace, store.now && !ready?.paused ? `${rate(store.pace)}/s` : '');
+  write(state, text);
+  attr(state, 'data-tone', tone);
+  attr(state, 'title', ready?.hint || '');
+  mark(document.body, 'strict', Boolean(ready?.strict));
+  mark(document.body, 'lost', Boolean(store.lost));
+  if (performance.now() - spoken > 5000 && store.now) {
+    spoken = performance.now();
+    write(heard, `height ${store.head()}, ${text}`);
+  }
+}
+
+/**
+ * words are the state of the network.
+ * @returns {[string, string]}
+ */
+function words() {
+  const b = store.now;
+  if (store.lost) return [`no answer for ${span(performance.now() - store.lost)}`, 'bad'];
+  if (!b) return ['connecting', 'dim'];
+  if (!b.ready) return ['no validator answers', 'bad'];
+  if (now.at !== null) return [`at ${count(now.at)}, not following`, 'warn'];
+  if (b.ready.paused) return ['paused', 'warn'];
+  if (b.ready.stalled) return [b.ready.stalled, b.ready.blocked ? 'bad' : 'warn'];
+  const down = b.nodes.filter((/** @type {any} */ n) => n.missing?.length);
+  if (down.length) return [`${plural(down.length, 'validator')} not ready`, 'warn'];
+  const runnersDown = b.runners.all - b.runners.ready;
+  if (runnersDown) return [`${plural(runnersDown, 'runner')} not ready`, 'warn'];
+  return [b.ready.strict ? 'live, strict' : 'live', 'good'];
+}
+
+/** @type {any} */ (document.querySelector('.skip')).addEventListener('click', (/** @type {Event} */ e) => {
+  e.preventDefault(); // what stands behind # is the state
+  main.focus();
+});
+keys.mount({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main });
+store.listen(draw);
+setInterval(() => { if (store.lost || !store.now) drawBar(); }, 1000);
+store.start();
+route.listen(arrive);
+show(main, true);

@@ -1,0 +1,94 @@
+// @ts-check
+// Who has an address: validators by the beat; runners, accounts and actors by what is asked now and then.
+import { get } from './api.js';
+import { short } from './format.js';
+import { link } from './kit.js';
+import { selected } from './route.js';
+import * as store from './store.js';
+
+/** @typedef {{name: string, kind: 'validator'|'runner'|'account'|'actor', address: string}} Known */
+
+/** @type {Map<string, Known>} by address */
+const known = new Map();
+let turn = -1;
+let before = '';
+let asked = 0;
+/** version counts how often it was learned who is there. */
+export let version = 0;
+
+/** The names of system actors, which nobody deploys. */
+const SYSTEM = ['', 'registry', 'dispatcher', 'verifier', 'treasury', 'governance'];
+
+/**
+ * refresh asks who is there, at most each few seconds.
+ * @param {boolean} [now]
+ */
+export async function refresh(now = false) {
+  const time = performance.now();
+  if (turn !== store.turns) {
+    known.clear();
+    turn = store.turns;
+    now = true;
+  }
+  if (!now && time - asked < 5000 || !store.now) return;
+  asked = time;
+  const strict = store.now.ready?.strict;
+  const of = turn;
+  const [runners, accounts, actors] = await Promise.all([get('/runners', { limit: 1000 }).catch(() => []),
+    strict ? [] : get('/devnet/accounts').catch(() => []), get('/actors', { limit: 1000 }).catch(() => [])]);
+  if (of !== store.turns) return;
+  for (const [kind, list] of /** @type {[Known['kind'], any[]][]} */ ([['account', accounts], ['actor', actors], ['runner', runners]])) {
+    for (const one of list) known.set(one.address, { kind, name: one.name || '', address: one.address });
+  }
+  const next = [...known].map(([address, k]) => address + k.name).join();
+  if (next === before) return;
+  before = next;
+  version++;
+  store.nudge();
+}
+
+/**
+ * find is who has an address.
+ * @param {string} address
+ * @returns {Known|undefined}
+ */
+export function find(address) {
+  const v = store.now?.nodes?.find((/** @type {any} */ n) => n.address === address);
+  if (v) return { kind: 'validator', name: v.name, address };
+  const system = /^0x0{38}0([1-5])$/.exec(address);
+  if (system) return { kind: 'actor', name: SYSTEM[Number(system[1])], address };
+  return known.get(address);
+}
+
+/**
+ * all are those that have a name.
+ * @returns {Known[]}
+ */
+export function all() {
+  const list = [...known.values()].filter((k) => k.name);
+  for (const v of store.now?.nodes || []) list.push({ kind: 'validator', name: v.name, address: v.address });
+  return list;
+}
+
+/**
+ * name is what an address is called; else its beginning and its end.
+ * @param {string|null|undefined} address
+ * @returns {string}
+ */
+export function name(address) {
+  if (!address) return '';
+  return find(address)?.name || short(address);
+}
+
+/**
+ * who leads to whoever has an address.
+ * @param {string|null|undefined} address
+ */
+export function who(address) {
+  if (!address) return '';
+  const one = find(address);
+  const kind = one ? one.kind : 'account';
+  const el = link(selected(`${kind}:${one && (kind === 'validator' || kind === 'runner') && one.name ? one.name : address}`), name(address));
+  el.title = address;
+  return el;
+}

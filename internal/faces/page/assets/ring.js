@@ -1,0 +1,170 @@
+// @ts-check
+// The network as a ring of validators: links as lines, height as a bar, the leader with a star. A line
+// drawn across links is a partition. Elements are made once for each set of names.
+import { attr, fill, h, mark, show, write } from './kit.js';
+import { selected } from './route.js';
+import * as route from './route.js';
+
+const SIZE = 400;
+const MID = SIZE / 2;
+
+/** MOST is how many validators a ring has; of more there is a matrix. */
+export const MOST = 16;
+
+/**
+ * ring makes the picture. cut is called with those on the smaller side of a line that was drawn.
+ * @param {(side: string[]) => void} cut
+ */
+export function ring(cut) {
+  const links = h('svg:g', { class: 'links' });
+  const nodes = h('svg:g', { class: 'nodes' });
+  const knife = h('svg:line', { class: 'knife', hidden: true });
+  const svg = h('svg:svg', { viewBox: `0 0 ${SIZE} ${SIZE}`, class: 'ring', role: 'group', 'aria-label': 'validators in a ring; the table of nodes says the same' }, links, nodes, knife);
+  let made = '';
+  /** @type {Map<string, {x: number, y: number, g: any, bar: any, height: any, star: any, sub: any}>} */
+  const at = new Map();
+  /** @type {Map<string, any>} */
+  const lines = new Map();
+
+  /** @param {string[]} names */
+  function build(names) {
+    at.clear();
+    lines.clear();
+    fill(links);
+    fill(nodes);
+    const radius = names.length === 1 ? 0 : 140;
+    names.forEach((name, i) => {
+      const turn = -Math.PI / 2 + i * 2 * Math.PI / names.length;
+      at.set(name, /** @type {any} */ ({ x: MID + radius * Math.cos(turn), y: MID + radius * Math.sin(turn) }));
+    });
+    names.forEach((a, i) => names.slice(i + 1).forEach((b) => {
+      const [p, q] = [/** @type {any} */ (at.get(a)), /** @type {any} */ (at.get(b))];
+      const title = h('svg:title');
+      const line = h('svg:line', { x1: p.x, y1: p.y, x2: q.x, y2: q.y, class: 'link', pathLength: 100 }, title);
+      const gap = h('svg:text', { x: (p.x + q.x) / 2, y: (p.y + q.y) / 2, class: 'gap', 'text-anchor': 'middle', 'dominant-baseline': 'central' });
+      links.append(line, gap);
+      lines.set(a + ' ' + b, { line, gap, title });
+    }));
+    for (const [name, n] of at) {
+      const bar = h('svg:rect', { x: n.x - 22, y: n.y + 10, width: 44, height: 4, class: 'bar' });
+      const star = h('svg:text', { x: n.x + 19, y: n.y - 17, class: 'star', 'text-anchor': 'middle' }, '★');
+      const height = h('svg:text', { x: n.x, y: n.y + 44, class: 'sub', 'text-anchor': 'middle' });
+      const sub = h('svg:text', { x: n.x, y: n.y + 58, class: 'sub dim', 'text-anchor': 'middle' });
+      const g = h('svg:a', { href: selected(`validator:${name}`), class: 'node' }, h('svg:title'), h('svg:circle', { cx: n.x, cy: n.y, r: 26 }),
+        h('svg:text', { x: n.x, y: n.y - 2, class: 'name', 'text-anchor': 'middle', 'dominant-baseline': 'central' }, name.slice(0, 8)),
+        h('svg:rect', { x: n.x - 22, y: n.y + 10, width: 44, height: 4, class: 'track' }), bar, star, height, sub);
+      nodes.append(g);
+      Object.assign(n, { g, bar, star, height, sub });
+    }
+  }
+
+  /** @type {{x: number, y: number}|null} */
+  let from = null;
+  const point = (/** @type {any} */ e) => {
+    const box = svg.getBoundingClientRect();
+    const scale = SIZE / Math.min(box.width, box.height);
+    return { x: (e.clientX - box.left - (box.width - SIZE / scale) / 2) * scale, y: (e.clientY - box.top - (box.height - SIZE / scale) / 2) * scale };
+  };
+  svg.addEventListener('pointerdown', (/** @type {any} */ e) => {
+    if (e.target.closest('a') || document.body.classList.contains('strict') || e.button) return;
+    from = point(e);
+    svg.setPointerCapture(e.pointerId);
+    e.preventDefault();
+  });
+  svg.addEventListener('pointermove', (/** @type {any} */ e) => {
+    if (!from) return;
+    const to = point(e);
+    for (const [name, n] of Object.entries({ x1: from.x, y1: from.y, x2: to.x, y2: to.y })) attr(knife, name, String(n));
+    knife.removeAttribute('hidden');
+    const side = new Set(sideOf(from, to));
+    for (const [name, n] of at) mark(n.g, 'aside', side.has(name));
+  });
+  const end = (/** @type {any} */ e) => {
+    if (!from) return;
+    const side = e.type === 'pointerup' ? sideOf(from, point(e)) : [];
+    from = null;
+    knife.setAttribute('hidden', '');
+    for (const n of at.values()) mark(n.g, 'aside', false);
+    if (side.length) cut(side);
+  };
+  svg.addEventListener('pointerup', end);
+  svg.addEventListener('pointercancel', end);
+
+  /**
+   * sideOf are the names on the smaller side of a line, where it is long enough to be meant.
+   * @param {any} a
+   * @param {any} b
+   */
+  function sideOf(a, b) {
+    if (Math.hypot(b.x - a.x, b.y - a.y) < 40) return [];
+    const left = [];
+    const right = [];
+    for (const [name, n] of at) ((b.x - a.x) * (n.y - a.y) - (b.y - a.y) * (n.x - a.x) > 0 ? left : right).push(name);
+    return left.length <= right.length ? left : right;
+  }
+
+  return {
+    el: svg,
+    /**
+     * @param {any[]} list of the beat
+     * @param {any} faulty its links
+     * @param {string} leader
+     * @param {number} head
+     */
+    draw(list, faulty, leader, head) {
+      const names = list.map((n) => n.name || n.address);
+      const key = names.join(' ');
+      if (key !== made) {
+        made = key;
+        build(names);
+      }
+      const sel = route.read().sel;
+      for (const n of list) {
+        const one = at.get(n.name || n.address);
+        if (!one) continue;
+        attr(one.g, 'href', selected(`validator:${n.name || n.address}`));
+        const bad = n.missing?.length || !n.running;
+        attr(one.g, 'data-tone', !n.running ? 'bad' : bad ? 'warn' : 'good');
+        mark(one.g, 'selected', sel === `validator:${n.name}`);
+        attr(one.bar, 'width', String(n.elsewhere ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
+        show(one.star, leader === n.name);
+        write(one.height, n.elsewhere ? '' : n.running ? String(n.height) : 'down');
+        write(one.sub, n.elsewhere ? 'elsewhere' : `${n.runners} runners`);
+        write(one.g.firstElementChild, `${n.name}: ${n.missing?.length ? n.missing.join('; ') : n.running ? 'runs' : 'down'}, view ${n.view}, ${n.peers} peers`);
+      }
+      const odd = new Map();
+      for (const l of faulty?.links || []) {
+        const id = names.indexOf(l.from) < names.indexOf(l.to) ? l.from + ' ' + l.to : l.to + ' ' + l.from;
+        const before = odd.get(id);
+        if (!before || worth(l) > worth(before)) odd.set(id, l);
+      }
+      for (const [id, { line, gap, title }] of lines) {
+        const l = odd.get(id);
+        const [a, b] = id.split(' ').map((n) => list.find((v) => (v.name || v.address) === n));
+        const state = l?.cut ? 'cut' : !a?.running || !b?.running || l && !l.up ? 'down' : l?.rule ? 'ruled' : 'up';
+        attr(line, 'data-state', state);
+        write(gap, state === 'cut' ? '✕' : state === 'ruled' ? '≈' : '');
+        write(title, `${id.replace(' ', ' – ')}: ${linkWords(l, state)}`);
+      }
+    },
+  };
+}
+
+/** @param {any} l */
+function worth(l) { return (l.cut ? 4 : 0) + (l.up ? 0 : 2) + (l.rule ? 1 : 0); }
+
+/**
+ * linkWords says how a link is.
+ * @param {any} l
+ * @param {string} state
+ */
+export function linkWords(l, state) {
+  if (!l) return { up: 'up', down: 'down', cut: 'cut', ruled: 'ruled' }[state] || state;
+  const parts = [state];
+  if (l.rule) parts.push(Object.entries(l.rule).map(([name, v]) => `${name} ${v}`).join(', '));
+  if (l.dropped) parts.push(`${l.dropped} packets dropped`);
+  if (l.delayed) parts.push(`${l.delayed} delayed`);
+  if (l.lost) parts.push(`${l.lost} frames not sent`);
+  if (l.rtt_us !== null && l.rtt_us !== undefined) parts.push(`round trip ${(l.rtt_us / 1000).toFixed(1)} ms`);
+  return parts.join(', ');
+}

@@ -1,0 +1,106 @@
+// @ts-check
+// Where the page is. All of it stands in the address behind #, so that a link is the whole state:
+// #/view?at=h120&sel=block:118&q=…
+
+/** @typedef {{view: string, at: number|null, sel: string, params: {[name: string]: string}}} Route */
+
+/** @type {Set<(route: Route) => void>} */
+const heard = new Set();
+
+/**
+ * read is the route of an address.
+ * @param {string} [hash]
+ * @returns {Route}
+ */
+export function read(hash = location.hash) {
+  const [path, search] = hash.replace(/^#\/?/, '').split('?', 2);
+  /** @type {{[name: string]: string}} */
+  const params = {};
+  for (const [name, value] of new URLSearchParams(search || '')) params[name] = value;
+  const at = /^h(\d{1,15})$/.exec(params.at || '');
+  return { view: path || 'network', at: at ? Number(at[1]) : null, sel: params.sel || '', params };
+}
+
+/**
+ * href is the address of a route.
+ * @param {string} view
+ * @param {{[name: string]: any}} [params]
+ */
+export function href(view, params = {}) {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  // What needs no escape behind # stays readable.
+  const text = search.toString().replaceAll('%3A', ':').replaceAll('%2C', ',').replaceAll('%40', '@');
+  return `#/${view}${text ? '?' + text : ''}`;
+}
+
+/**
+ * with is the route as it is, with some parameters changed; empty ones are taken away.
+ * @param {{[name: string]: any}} changes
+ */
+export function changed(changes) {
+  const now = read();
+  return href(now.view, { ...now.params, ...changes });
+}
+
+/**
+ * set changes parameters; back undoes it.
+ * @param {{[name: string]: any}} changes
+ * @param {boolean} [quietly] in place of what is there
+ */
+export function set(changes, quietly = false) {
+  const to = changed(changes);
+  if (to === location.hash) return;
+  if (quietly) {
+    history.replaceState(null, '', to);
+    tell();
+  } else {
+    location.hash = to;
+  }
+}
+
+/**
+ * select opens what is named in the drawer, or closes it.
+ * @param {string} sel
+ */
+export function select(sel) { set({ sel }); }
+
+/**
+ * selected is the address at which something is selected, in the view that is shown.
+ * @param {string} sel
+ */
+export function selected(sel) { return changed({ sel }); }
+
+/**
+ * go shows a view; the moment stays.
+ * @param {string} view
+ * @param {{[name: string]: any}} [params]
+ */
+export function go(view, params = {}) { location.hash = href(view, { at: read().params.at, ...params }); }
+
+/**
+ * replace shows a view in place of what is shown.
+ * @param {string} view
+ */
+export function replace(view) {
+  history.replaceState(null, '', href(view));
+  tell();
+}
+
+/**
+ * listen calls each with the route now, and with each that follows.
+ * @param {(route: Route) => void} each
+ */
+export function listen(each) {
+  heard.add(each);
+  each(read());
+}
+
+function tell() {
+  const now = read();
+  for (const each of heard) each(now);
+}
+
+addEventListener('hashchange', tell);

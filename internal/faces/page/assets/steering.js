@@ -1,0 +1,75 @@
+// @ts-check
+// Pause, resume, time travel, who joins, and parameters.
+import { command, get, post, quoted } from './api.js';
+import { count, plural } from './format.js';
+import { action, busy, copier, field, fill, h, list, show } from './kit.js';
+import * as store from './store.js';
+
+/** steering are the orders to the whole network. */
+export function steering() {
+  const pause = action('pause', command('pause'), async () => {
+    const p = await post('/devnet/pause');
+    return `paused at height ${count(p.height)}`;
+  });
+  const resume = action('resume', command('resume'), async () => {
+    await post('/devnet/resume');
+    return 'blocks are made again';
+  }, 'primary');
+  const blocks = field('blocks', { type: 'number', value: 100, min: 1, max: 1000000 });
+  const go = h('button', { type: 'button' }, 'advance');
+  go.addEventListener('click', () => busy(go, async () => advanced(await post('/devnet/advance', { blocks: Number(blocks.input.value) }))));
+  blocks.el.firstElementChild.remove();
+  blocks.input.setAttribute('aria-label', 'how many blocks to advance');
+  const next = action('to the next timer', command('advance --to-next-timer'), async () => advanced(await post('/devnet/advance', { to_next_timer: true })));
+  const join = action('a validator joins', command('validator join'), async () => {
+    const m = await post('/devnet/validator/join', {});
+    return `${m.name} joins at height ${count(m.height)}`;
+  });
+  const runner = action('a runner joins', command('runner join'), async () => {
+    const r = await post('/devnet/runner/join', {});
+    return `${r.name || 'a runner'} joins`;
+  });
+  const el = h('div', null,
+    h('div', { class: 'orders' }, pause, resume, h('span', { class: 'action' }, blocks.el, go, copier(() => command(`advance --blocks ${blocks.input.value}`), '$', 'copy as command: advance')), next),
+    h('div', { class: 'orders' }, join, runner), paramsOf());
+  return {
+    el,
+    draw() {
+      const paused = Boolean(store.now?.ready?.paused);
+      show(pause, !paused);
+      show(resume, paused);
+    },
+  };
+}
+
+/** @param {any} a */
+function advanced(a) {
+  return `from height ${count(a.from)} to ${count(a.to)}: ${plural(a.blocks, 'block')}, ${count(a.skipped)} skipped, ${plural(a.fired, 'timer')} fired`;
+}
+
+/** paramsOf are the parameters in force, asked for when they are opened. */
+function paramsOf() {
+  const place = h('div');
+  const key = field('parameter', { list: 'params', size: 24 });
+  const value = field('value', { size: 10 });
+  const known = h('datalist', { id: 'params' });
+  const set = h('button', { type: 'button' }, 'set');
+  const el = h('details', null, h('summary', null, 'parameters'), h('div', { class: 'orders' }, key.el, value.el, known,
+    h('span', { class: 'action' }, set, copier(() => command(`params set ${quoted(key.input.value)} ${quoted(value.input.value)}`), '$', 'copy as command: params set'))), place);
+  const load = async () => {
+    try {
+      const all = await get('/params');
+      fill(known, all.filter((/** @type {any} */ p) => p.class !== 'genesis').map((/** @type {any} */ p) => h('option', { value: p.key }, p.value)));
+      fill(place, list(['key', 'value', 'default', 'changes'], all.map((/** @type {any} */ p) => [p.key, h('span', { 'data-tone': p.value === p.default ? '' : 'warn' }, p.value), p.default, p.class === 'genesis' ? 'never' : `each ${p.class}`])));
+    } catch (e) {
+      fill(place, /** @type {any} */ (e).message);
+    }
+  };
+  el.addEventListener('toggle', () => { if (el.open) load(); });
+  set.addEventListener('click', () => busy(set, async () => {
+    const c = await post('/devnet/params', { key: key.input.value, value: value.input.value });
+    load();
+    return `${c.key} is ${c.value} from height ${count(c.height)} on`;
+  }));
+  return el;
+}

@@ -1,0 +1,232 @@
+// @ts-check
+// What the page knows of the network: the latest beat, and rings of blocks and views. Both are of one
+// genesis and one process: another one, or a revert, empties all.
+import { get } from './api.js';
+import { follow } from './live.js';
+
+/**
+ * @typedef {{height: number, skipped: number, view: number, proposer: string, at: number, txs: number, cycles: number, cells: number,
+ *   lane: number, budget: number, fired: number, deferred: number, ended: number, feeCycle: string, feeCell: string, feeLane: string}} Block
+ * @typedef {{epoch: number, view: number, leader: string, outcome: string, height: number|null, began: number, took: number|null,
+ *   notarize: string[], nullify: string[], finalize: string[], gaveUp: {validator: string, cause: string, detail: string}[],
+ *   cause: string, text: string}} View
+ */
+
+/** SIZE is how many blocks and views are kept. */
+export const SIZE = 4096;
+
+/**
+ * Ring keeps rows by number; one that is SIZE older gives its place.
+ * @template T
+ */
+class Ring {
+  constructor() {
+    /** @type {(T|undefined)[]} */
+    this.rows = new Array(SIZE);
+    this.head = 0;
+    this.first = 0; // the lowest number that may be there; 0: nothing
+    this.numbers = new Float64Array(SIZE).fill(-1);
+  }
+  clear() {
+    this.rows.fill(undefined);
+    this.numbers.fill(-1);
+    this.head = 0;
+    this.first = 0;
+  }
+  /**
+   * @param {number} n
+   * @param {T} row
+   */
+  put(n, row) {
+    if (n + SIZE <= this.head) return;
+    this.rows[n % SIZE] = row;
+    this.numbers[n % SIZE] = n;
+    if (n > this.head) this.head = n;
+    if (this.first === 0 || n < this.first) this.first = n;
+    if (this.first + SIZE <= this.head) this.first = this.head - SIZE + 1;
+  }
+  /**
+   * @param {number} n
+   * @returns {T|undefined}
+   */
+  get(n) { return n >= 0 && this.numbers[n % SIZE] === n ? this.rows[n % SIZE] : undefined; }
+  /**
+   * last are up to so many rows up to a number, oldest first; gaps are left out.
+   * @param {number} many
+   * @param {number} [to]
+   * @returns {T[]}
+   */
+  last(many, to = this.head) {
+    const out = [];
+    for (let n = Math.min(to, this.head), left = SIZE; n >= this.first && n >= 0 && out.length < many && left > 0; n--, left--) {
+      const row = this.get(n);
+      if (row) out.push(row);
+    }
+    return out.reverse();
+  }
+}
+
+/** @type {Ring<Block>} */ export const blocks = new Ring();
+/** @type {Ring<View>} */ export const views = new Ring();
+
+/**
+ * now is the latest beat; null before the first.
+ * @type {any}
+ */
+export let now = null;
+/** lost is since when no beat comes, by performance.now(); 0: they come. */
+export let lost = 0;
+/** looked counts blocks a second, over the last seconds. */
+export let pace = 0;
+/** changedAt is when the head moved last, by performance.now(). */
+export let changedAt = performance.now();
+/** turns counts how often all was dropped: what was fetched before is stale. */
+export let turns = 0;
+
+/** @type {Set<() => void>} */
+const heard = new Set();
+/** @type {{at: number, head: number}[]} */
+let heads = [];
+let asked = false;
+
+/**
+ * listen calls each at each beat, at most 30 times a second, and when the stream is lost.
+ * @param {() => void} each
+ * @returns {() => void}
+ */
+export function listen(each) {
+  heard.add(each);
+  return () => heard.delete(each);
+}
+
+function tell() {
+  if (asked) return;
+  asked = true;
+  requestAnimationFrame(() => {
+    asked = false;
+    for (const each of heard) each();
+  });
+}
+
+/** nudge has everything drawn anew. */
+export function nudge() { tell(); }
+
+export function start() {
+  follow((m) => {
+    if (m.beat) take(JSON.parse(m.beat));
+    else if (m.lost && !lost) lost = performance.now();
+    tell();
+  });
+}
+
+/** @param {any} beat */
+function take(beat) {
+  lost = 0;
+  if (now && (now.g !== beat.g || now.ready && beat.ready && now.ready.genesis !== beat.ready.genesis)) drop();
+  const before = head();
+  beat.nodes.sort((/** @type {any} */ a, /** @type {any} */ b) => byName(a.name || a.address, b.name || b.address));
+  now = beat;
+  if (beat.blocks) takeBlocks(beat.blocks);
+  if (beat.views) takeViews(beat.views);
+  const at = performance.now();
+  if (head() !== before) changedAt = at;
+  heads.push({ at, head: head() });
+  while (heads.length > 2 && heads[0].at < at - 8000) heads.shift();
+  const span = at - heads[0].at;
+  pace = span > 300 ? Math.max(0, (head() - heads[0].head) * 1000 / span) : pace;
+}
+
+/**
+ * byName orders v2 before v10.
+ * @param {string} a
+ * @param {string} b
+ */
+export function byName(a, b) { return a.localeCompare(b, 'en', { numeric: true }); }
+
+function drop() {
+  blocks.clear();
+  views.clear();
+  heads = [];
+  pace = 0;
+  turns++;
+}
+
+/** head is the latest final height. */
+export function head() { return now?.blocks?.head ?? now?.ready?.height ?? 0; }
+
+/**
+ * takeBlocks keeps the columns of blocks.
+ * @param {any} c
+ */
+export function takeBlocks(c) {
+  const names = c.nodes.map((/** @type {any} */ n) => n.name || n.address);
+  for (let i = 0; i < c.height.length; i++) {
+    blocks.put(c.height[i], { height: c.height[i], skipped: c.skipped[i], view: c.view[i], proposer: names[c.proposer[i]] || '', at: c.timestamp_ms[i],
+      txs: c.transactions[i], cycles: c.cycles_used[i], cells: c.cells_used[i], lane: c.timer_cycles_used[i], budget: c.lane_budget[i],
+      fired: c.fired[i], deferred: c.deferred[i], ended: c.ended[i], feeCycle: c.basefee_cycle[i], feeCell: c.basefee_cell[i],
+      feeLane: c.basefee_lane_timer[i] });
+  }
+}
+
+/**
+ * takeViews keeps views.
+ * @param {any} v
+ */
+export function takeViews(v) {
+  const names = v.validators.map((/** @type {any} */ n) => n.name || n.address);
+  const of = (/** @type {number[]} */ list) => (list || []).map((i) => names[i] || '?');
+  for (const one of v.views) {
+    views.put(one.view, { epoch: one.epoch, view: one.view, leader: names[one.leader] || '', outcome: one.outcome, height: one.height,
+      began: one.began_ms, took: one.took_us, notarize: of(one.notarize), nullify: of(one.nullify), finalize: of(one.finalize),
+      gaveUp: (one.gave_up || []).map((/** @type {any} */ g) => ({ validator: names[g.validator] || '?', cause: g.cause, detail: g.detail })),
+      cause: one.cause, text: one.text });
+  }
+}
+
+/** @type {Map<string, {turn: number, at: number}>} */
+const filled = new Map();
+
+/**
+ * fill fetches what the beats did not tell of the last rows up to a number; at most once a second.
+ * @param {'blocks'|'views'} what
+ * @param {number} many
+ * @param {number} [to]
+ */
+export async function fill(what, many, to) {
+  const ring = what === 'blocks' ? blocks : views;
+  const last = to ?? ring.head;
+  if (last > ring.head) return; // nobody has it yet
+  const from = Math.max(1, last - many + 1);
+  let gap = 0;
+  for (let n = last; n >= from && !gap; n--) if (!known(ring, n)) gap = n;
+  const before = filled.get(what);
+  const time = performance.now();
+  if (!gap || !now || before && before.turn === turns && time - before.at < 1000) return;
+  filled.set(what, { turn: turns, at: time });
+  const turn = turns;
+  try {
+    const answer = await get(what === 'blocks' ? '/blocks/columns' : '/views', { from, to: gap });
+    if (turn !== turns) return;
+    if (what === 'blocks') takeBlocks(answer); else takeViews(answer);
+    const end = answer.next ? answer.next - 1 : gap;
+    const had = what === 'blocks' ? answer.height : answer.views.map((/** @type {any} */ v) => v.view);
+    const there = new Set(had);
+    for (let n = from; n <= end; n++) if (!there.has(n)) nothing.set(what + n, turn);
+    while (nothing.size > 2 * SIZE) nothing.delete(/** @type {any} */ (nothing.keys().next().value));
+    tell();
+  } catch { /* it is asked again */ }
+}
+
+/**
+ * Numbers without a row: skipped heights, views that nobody told of.
+ * @type {Map<string, number>}
+ */
+const nothing = new Map();
+
+/**
+ * @param {Ring<any>} ring
+ * @param {number} n
+ */
+function known(ring, n) {
+  return ring.get(n) !== undefined || nothing.get((ring === blocks ? 'blocks' : 'views') + n) === turns;
+}

@@ -1,0 +1,34 @@
+// @ts-check
+import { get, part } from '../api.js';
+import { clock, count, money, plural, short } from '../format.js';
+import { facts, h, link, list } from '../kit.js';
+import { fetched } from '../drawer.js';
+import { name, who } from '../names.js';
+import { selected } from '../route.js';
+
+/** @type {import('../drawer.js').Kind} */
+export const block = {
+  word: 'block',
+  json: (id) => `/block/${part(id)}`,
+  command: (id) => `block ${id}`,
+  make: (id) => fetched(async (signal) => {
+    const b = await get(`/block/${part(id)}`, {}, signal);
+    const receipts = await get(`/block/${part(id)}/receipts`, {}, signal).catch(() => []);
+    return { b, receipts };
+  }, ({ b, receipts }) => {
+    const timers = /** @type {[string, string[]][]} */ ([['fired', b.timers_fired], ['deferred', b.timers_deferred], ['expired', b.timers_expired], ['not paid', b.timers_insufficient]]);
+    return [
+      facts([['hash', b.hash], ['parent', b.height > 0 ? link(selected(`block:${b.height - 1}`), short(b.parent)) : ''], ['view', link(selected(`view:${b.view}`), count(b.view))], ['proposer', who(b.proposer)],
+        ['time', clock(b.timestamp_ms)], ['skipped before', b.skipped ? plural(b.skipped, 'height') : ''], ['cycles', `${count(b.cycles_used)}, of timers ${count(b.timer_cycles_used)}`],
+        ['cells', count(b.cells_used)], ['base fees', `${count(b.basefee_cycle)} a cycle, ${count(b.basefee_cell)} a cell, ${count(b.basefee_lane_timer)} of the lane, in wei`],
+        ['burned', money(String(BigInt(b.burned.cycle) + BigInt(b.burned.cell) + BigInt(b.burned.lane_timer)))], ['tips', money(String(BigInt(b.tips.transactions) + BigInt(b.tips.timers)))],
+        ['votes', b.votes.map((/** @type {any} */ v) => name(v.validator)).join(' ')], ['state root', short(b.state_root)]]),
+      receipts.length ? [h('h3', null, plural(receipts.length, 'receipt')), list(['what', 'to', 'status', 'cycles', 'fee'], receipts.slice(0, 100).map((/** @type {any} */ r) => [
+        link(selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), r.origin === 'timer' ? 'fire' : r.origin === 'message' ? 'message' : 'tx', ' ', short(r.hash)),
+        [who(r.to), r.handler ? '.' + r.handler : ''], h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status), count(r.cycles), money(r.fee)]))]
+        : h('p', { class: 'dim' }, 'It holds no transaction, and no timer fired in it.'),
+      timers.filter(([, ids]) => ids.length).map(([what, ids]) => h('p', null, `timers ${what}: `, ids.slice(0, 20).map((t) => [link(selected(`timer:${t}`), short(t)), ' ']), ids.length > 20 ? `and ${ids.length - 20} more` : '')),
+      b.events.length ? h('details', null, h('summary', null, plural(b.events.length, 'event')), list(['actor', 'event'], b.events.map((/** @type {any} */ e) => [who(e.actor), e.name]))) : null,
+    ];
+  }),
+};

@@ -1,0 +1,42 @@
+// @ts-check
+import { command, get, part, post } from '../api.js';
+import { count, money, plural } from '../format.js';
+import { action, facts, fill, h, link, list } from '../kit.js';
+import { nodeFaults } from '../faults.js';
+import * as names from '../names.js';
+import { name, who } from '../names.js';
+import { href, selected } from '../route.js';
+import { logOf } from './validator.js';
+
+/** @type {import('../drawer.js').Kind} */
+export const runner = {
+  word: 'runner',
+  json: (id) => `/runner/${part(id)}`,
+  command: (id) => `runner show ${id}`,
+  make: (id) => {
+    const top = h('div');
+    const mine = !id.startsWith('0x');
+    const log = mine ? logOf(id) : null;
+    let last = '';
+    return {
+      el: h('div', { class: 'thing' }, top, mine ? [h('h3', { class: 'cheats' }, 'Faults'), nodeFaults('runner', id), h('div', { class: 'orders cheats' }, action('leave', command(`runner leave ${id}`), async () => {
+        await post('/devnet/runner/leave', { runner: id });
+        return `${id} leaves`;
+      }))] : null, log?.el),
+      async load(signal) {
+        const r = await get(`/runner/${part(id)}`, {}, signal);
+        await log?.load(signal);
+        const text = JSON.stringify(r) + names.version;
+        if (text === last) return;
+        last = text;
+        fill(top, facts([['health', h('span', { 'data-tone': r.health === 'Healthy' ? 'good' : 'bad' }, r.health)], ['present', r.present ? 'yes' : h('span', { 'data-tone': 'bad' }, 'no')], ['accepting', r.accepting ? 'yes' : 'no'],
+          ['address', r.address], ['owner', r.owner === r.address ? '' : who(r.owner)], ['place in the registry', count(r.index)], ['stake', money(r.stake)], ['reputation', count(r.reputation)], ['refusals', r.refusals ? count(r.refusals) : ''], ['jobs', `${r.active_jobs} of ${r.max_concurrent_jobs}`],
+          ['subset', r.subset.map((/** @type {string} */ a) => [h('span', { 'data-tone': r.connected.includes(a) ? 'good' : 'bad' }, r.connected.includes(a) ? '✓' : '✗'), who(a), ' '])],
+          ['also connected to', r.connected.filter((/** @type {string} */ a) => !r.subset.includes(a)).map((/** @type {string} */ a) => [who(a), ' '])],
+          ['capabilities', r.capabilities.join(', ')], ['entitlements', r.entitlements.join(', ')], ['registered at', count(r.registered_at)], ['last heartbeat', count(r.last_heartbeat)], ['stake returns at', r.stake_returns ? count(r.stake_returns) : '']]),
+        h('p', null, link(href('jobs', { runner: id }), 'its jobs')),
+        r.heard.length ? [h('h3', null, `What validators heard: ${plural(r.heard.length, 'event')}`), list(['block', 'what', 'validator', 'why'], r.heard.slice(-30).reverse().map((/** @type {any} */ e) => [link(selected(`block:${e.height}`), count(e.height)), e.what, name(e.validator), e.reason]))] : null);
+      },
+    };
+  },
+};

@@ -1,0 +1,62 @@
+// @ts-check
+import { command, get, part, post } from '../api.js';
+import { bytes, count, money, plural, short, wei } from '../format.js';
+import { action, block, facts, h, link, list } from '../kit.js';
+import { again, fetched } from '../drawer.js';
+import { who } from '../names.js';
+import { selected } from '../route.js';
+import * as store from '../store.js';
+import { receiptFacts, traceOf } from '../receipt.js';
+import { storyLane } from '../storylane.js';
+
+/** @type {import('../drawer.js').Kind} */
+export const timer = {
+  word: 'timer',
+  json: (id) => `/timer/${part(id)}/story`,
+  command: (id) => `timer show ${id}`,
+  make: (id) => fetched(async (signal) => {
+    const story = await get(`/timer/${part(id)}/story`, {}, signal);
+    const detail = story.timer.status === 'fired' ? await get(`/timer/${part(story.timer.id)}`, {}, signal) : null;
+    return { story, detail };
+  }, ({ story, detail }) => {
+    const t = story.timer;
+    return [
+      h('p', { class: 'sentence' }, sentence(t)),
+      storyLane(t, story.story, story.height),
+      facts([['actor', [who(t.actor), '.', t.handler]], ['due at', link(selected(`block:${t.height}`), count(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
+        ['tier', t.tier], ['reason', t.reason], ['deferred', t.deferrals ? plural(t.deferrals, 'time') : ''], ['scheduled at', link(selected(`block:${t.scheduled_at}`), count(t.scheduled_at))], ['ended at', t.ended_at ? link(selected(`block:${t.ended_at}`), count(t.ended_at)) : ''],
+        ['expires at', count(t.expires_at)], ['payer', who(t.fee_payer)], ['watches', t.watch ? [who(t.watch.actor), ' ', bytes(t.watch.key)] : ''], ['agent', who(t.gba)], ['cycles', `${count(t.cycles_used)} of ${count(t.gas_limit)}`],
+        ['fee', t.fee_paid === '0' ? '' : [money(t.fee_paid), h('small', null, ' ', wei(t.fee_paid))]], ['priority', t.priority === '0' ? '' : `${count(t.priority)} wei a cycle`], ['weight', t.weight === '1/1' ? '' : t.weight]]),
+      t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), block(bytes(t.payload))] : null,
+      h('h3', null, 'Its story'),
+      list(['block', 'what', 'why'], story.story.map((/** @type {any} */ e) => [e.from === e.to ? link(selected(`block:${e.from}`), count(e.from)) : `${count(e.from)}–${count(e.to)}`,
+        what(e), [e.reason || '', e.paid ? ` paid ${money(e.paid.fee_paid)}` : '']])),
+      t.status === 'pending' && !store.now?.ready?.strict ? h('p', null, action('cancel', command(`timer cancel ${short(t.id)}`), async () => {
+        const r = await post('/devnet/timer/cancel', { id: t.id });
+        again();
+        return `the timer is ${r.status}`;
+      }, 'danger')) : null,
+      detail?.receipt ? [h('h3', null, 'Receipt of its fire'), receiptFacts(detail.receipt), traceOf(t.id)] : null,
+    ];
+  }),
+};
+
+/** @param {any} t */
+function sentence(t) {
+  const late = t.ended_at && t.ended_at > t.height ? `, ${plural(t.ended_at - t.height, 'block')} late` : '';
+  switch (t.status) {
+    case 'fired': return `It fired in block ${count(t.ended_at)}${late}, and its handler ended ${t.result}.`;
+    case 'pending': return t.deferrals ? `It is due since block ${count(t.height)} and waits: ${t.reason}.` : `It is due in block ${count(t.height)}.`;
+    case 'cancelled': return `It was cancelled in block ${count(t.ended_at)}.`;
+    case 'expired': return `It expired in block ${count(t.ended_at)} before its turn: ${t.reason || 'no block had room for it'}.`;
+    default: return `It ended in block ${count(t.ended_at)}: its payer could not pay.`;
+  }
+}
+
+/** @param {any} e */
+function what(e) {
+  if (e.kind === 'moved') return `moved from ${e.tier_from} to ${e.tier}`;
+  if (e.kind === 'scheduled') return `scheduled into ${e.tier}`;
+  if (e.kind === 'deferred') return `deferred${e.blocks > 1 ? ` in ${count(e.blocks)} blocks` : ''}`;
+  return e.kind.replaceAll('_', ' ');
+}

@@ -1,0 +1,29 @@
+// @ts-check
+import { get, part } from '../api.js';
+import { bytes, count, short } from '../format.js';
+import { block as text, facts, h, link } from '../kit.js';
+import { fetched } from '../drawer.js';
+import { who } from '../names.js';
+import { selected } from '../route.js';
+import { receiptFacts, traceOf } from '../receipt.js';
+
+/** @type {import('../drawer.js').Kind} */
+export const tx = {
+  word: 'transaction',
+  json: (id) => `/transaction/${part(id)}/receipt`,
+  command: (id) => `tx ${id} --trace`,
+  make: (id) => fetched(async (signal) => {
+    const signed = await get(`/transaction/${part(id)}`, {}, signal).catch(() => null);
+    const receipt = await get(`/transaction/${part(id)}/receipt`, {}, signal).catch((e) => (signed ? null : Promise.reject(e)));
+    return { signed, receipt };
+  }, ({ signed, receipt }) => [
+    signed && !receipt ? h('p', { class: 'warn' }, 'It waits in a pool; no final block holds it.') : null,
+    receipt ? receiptFacts(receipt) : null,
+    signed ? h('details', null, h('summary', null, 'as it was signed'), facts([['hash', signed.hash], ['sender', who(signed.sender)], ['nonce', count(signed.nonce)], ['kind', signed.kind], ['to', who(signed.to)],
+      ['value', signed.value === '0' ? '' : count(signed.value) + ' wei'], ['limits', `${count(signed.cycles_limit)} cycles, ${count(signed.cells_limit)} cells`],
+      ['max fees', `${count(signed.max_fee_per_cycle)} a cycle, ${count(signed.max_fee_per_cell)} a cell`], ['tips', `${count(signed.max_priority_fee_per_cycle)} a cycle, ${count(signed.max_priority_fee_per_cell)} a cell`]]),
+    text(bytes(signed.payload))) : null,
+    receipt ? traceOf(receipt.hash) : null,
+    receipt ? h('p', null, link(selected(`block:${receipt.height}`), `block ${count(receipt.height)}`), ' ', short(id)) : null,
+  ]),
+};

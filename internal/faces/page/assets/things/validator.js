@@ -1,0 +1,106 @@
+// @ts-check
+import { command, get, part, post } from '../api.js';
+import { count, span } from '../format.js';
+import { action, block, choice, facts, fill, h, link, typed } from '../kit.js';
+import { nodeFaults } from '../faults.js';
+import { selected } from '../route.js';
+import * as store from '../store.js';
+
+/** @type {import('../drawer.js').Kind} */
+export const validator = {
+  word: 'validator',
+  json: () => '/validators',
+  command: (id) => `validator show ${id}`,
+  make: (id) => {
+    const top = h('div');
+    const votes = h('p', { class: 'votes' });
+    const orders = nodeFaults('validator', id);
+    const moves = h('div', { class: 'orders cheats' }, action('leave', command(`validator leave ${id}`), async () => {
+      const m = await post('/devnet/validator/leave', { name: id });
+      return `${m.name} leaves at height ${count(m.height)}`;
+    }));
+    const log = logOf(id);
+    let last = '';
+    let lastVotes = '';
+    return {
+      el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('h3', { class: 'cheats' }, 'Faults'), orders, moves, log.el),
+      load: log.load,
+      draw() {
+        const n = store.now?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);
+        const text = JSON.stringify(n) + store.head();
+        if (text !== last) {
+          last = text;
+          fill(top, n ? facts([['state', h('span', { 'data-tone': n.missing?.length ? 'bad' : n.running ? 'good' : 'bad' }, n.missing?.join('; ') || (n.running ? 'runs' : 'down'))], ['status', n.status],
+            ['address', n.address], ['height', n.elsewhere ? 'not known here' : [count(n.height), behind(n.height)]], ['view', n.elsewhere ? '' : link(selected(`view:${n.view}`), count(n.view))],
+            ['peers', n.elsewhere ? '' : count(n.peers)], ['runners', n.elsewhere ? '' : count(n.runners)], ['dead letters', n.dead_letters ? count(n.dead_letters) : ''], ['made again', n.restarted ? count(n.restarted) : '']])
+            : h('p', null, `No validator is called ${id}.`));
+        }
+        const voted = JSON.stringify(store.views.last(24).map((v) => [v.view, voteOf(v, id)]));
+        if (voted === lastVotes) return;
+        lastVotes = voted;
+        fill(votes, store.views.last(24).map((v) => h('a', { class: 'vote', href: selected(`view:${v.view}`), 'data-vote': voteOf(v, id), title: `view ${v.view}: ${voteWord(v, id)}` }, LETTER[voteOf(v, id)])));
+      },
+    };
+  },
+};
+
+/** @param {number} height */
+function behind(height) {
+  const by = store.head() - height;
+  return by > 2 ? h('span', { 'data-tone': 'warn' }, ` ${count(by)} behind`) : null;
+}
+
+/** @type {{[vote: string]: string}} */
+export const LETTER = { final: '✓', notarize: '+', nullify: '✗', silent: '·' };
+
+/**
+ * voteOf is how a validator voted in a view.
+ * @param {store.View} v
+ * @param {string} name
+ */
+export function voteOf(v, name) {
+  if (v.finalize.includes(name)) return 'final';
+  if (v.nullify.includes(name)) return 'nullify';
+  return v.notarize.includes(name) ? 'notarize' : 'silent';
+}
+
+/**
+ * voteWord says it.
+ * @param {store.View} v
+ * @param {string} name
+ */
+export function voteWord(v, name) {
+  const gave = v.gaveUp.find((g) => g.validator === name);
+  const lead = v.leader === name ? ', leads' : '';
+  const took = v.took === null ? '' : `, ${span(v.took / 1000)}`;
+  return { final: 'voted to finalize', notarize: 'voted to notarize', nullify: `gave it up${gave ? ': ' + gave.cause.replaceAll('_', ' ') : ''}`, silent: 'no vote seen' }[voteOf(v, name)] + lead + took;
+}
+
+/**
+ * logOf is the end of a node's log, where it is opened.
+ * @param {string} name
+ */
+export function logOf(name) {
+  const place = h('div');
+  const level = choice('at least', ['', 'INFO', 'WARN', 'ERROR'], 'INFO');
+  const el = h('details', null, h('summary', null, 'log'), level.el, place, typed(command(`logs ${name} -f`)));
+  let last = '';
+  const load = async (/** @type {AbortSignal|undefined} */ signal) => {
+    if (!el.open) return;
+    try {
+      const log = await get(`/nodes/${part(name)}/log`, { limit: 60, level: level.input.value }, signal);
+      const text = log.lines.map((/** @type {any} */ l) => l.text).join('\n');
+      if (text === last) return;
+      last = text;
+      fill(place, text ? block(text) : h('p', { class: 'dim' }, 'It logged nothing of that level.'));
+      const pre = place.querySelector('pre');
+      if (pre) pre.scrollTop = pre.scrollHeight;
+    } catch (e) {
+      last = '';
+      fill(place, h('p', { class: 'dim' }, /** @type {any} */ (e).message));
+    }
+  };
+  el.addEventListener('toggle', () => load(undefined));
+  level.input.addEventListener('change', () => { last = ''; load(undefined); });
+  return { el, load };
+}

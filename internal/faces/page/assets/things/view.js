@@ -1,0 +1,35 @@
+// @ts-check
+import { count, span, words } from '../format.js';
+import { facts, fill, h, link, list } from '../kit.js';
+import { selected } from '../route.js';
+import * as store from '../store.js';
+
+/** @type {import('../drawer.js').Kind} */
+export const view = {
+  word: 'view',
+  json: (id) => `/views?from=${Number(id)}&to=${Number(id)}`,
+  command: (id) => `curl '${location.origin}/views?from=${Number(id)}&to=${Number(id)}'`,
+  make: (id) => {
+    const el = h('div', { class: 'thing' });
+    let last = '';
+    return {
+      el,
+      draw() {
+        const v = store.views.get(Number(id));
+        if (!v) store.fill('views', 1, Number(id));
+        const text = JSON.stringify(v);
+        if (text === last) return;
+        last = text;
+        if (!v) return void fill(el, h('p', { class: 'dim' }, `Nothing is known of view ${id}: the devnet keeps the latest 4,096 since it was started.`));
+        const all = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
+        const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));
+        fill(el, h('p', { class: 'sentence' }, `View ${v.view}${v.leader ? ` of ${v.leader}` : ''}: ${v.text || v.outcome}`),
+          facts([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', count(v.epoch)],
+            ['block', v.height === null ? '' : link(selected(`block:${v.height}`), count(v.height))], ['took', v.took === null ? '' : span(v.took / 1000)],
+            ['to notarize', words(v.notarize)], ['to finalize', words(v.finalize)], ['to nullify', words(v.nullify)], ['silent', words(silent)]]),
+          v.gaveUp.length ? [h('h3', null, 'Who gave it up'), list(['validator', 'cause', 'what it waited for'], v.gaveUp.map((g) => [link(selected(`validator:${g.validator}`), g.validator), g.cause, g.detail]))] : null,
+          h('p', null, link(selected(`view:${v.view - 1}`), '‹ before'), ' ', link(selected(`view:${v.view + 1}`), 'next ›')));
+      },
+    };
+  },
+};

@@ -1,0 +1,60 @@
+// @ts-check
+// Views: each that failed as a sentence, with its cause and who gave it up.
+import { clock, count, plural } from '../format.js';
+import { attr, empty, fill, h, show, write } from '../kit.js';
+import { pool } from '../rows.js';
+import * as route from '../route.js';
+import * as store from '../store.js';
+
+export const failed = { id: 'views', title: 'Views', key: 'v', make };
+
+const ROWS = 60;
+
+function make() {
+  const sum = h('p', { class: 'sentence' });
+  const causes = h('div', { class: 'choices', role: 'group', 'aria-label': 'causes' });
+  const all = h('a', { href: '#' }, 'all views');
+  const none = h('div');
+  const table = pool({
+    label: 'views', size: ROWS, href: (v) => route.selected(`view:${v.view}`), sel: (v) => `view:${v.view}`, columns: /** @type {import('../rows.js').Column<store.View>[]} */ ([
+      { name: 'view', text: (v) => count(v.view), main: true },
+      { name: 'leader', text: (v) => v.leader },
+      { name: 'what came of it', text: (v) => v.text || v.outcome, main: true, tone: (v) => (v.outcome === 'nullified' ? 'bad' : '') },
+      { name: 'cause', text: (v) => v.cause.replaceAll('_', ' ') },
+      { name: 'block', kind: 'num', text: (v) => (v.height === null ? '' : count(v.height)) },
+      { name: 'began', text: (v) => clock(v.began) },
+    ]) });
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Views that failed'), all, causes), sum, table.el, none));
+  let causesMade = '';
+  return {
+    el,
+    /** @param {route.Route} r */
+    draw(r) {
+      store.fill('views', store.SIZE);
+      let list = store.views.last(store.SIZE);
+      if (r.at !== null) list = list.filter((v) => v.height === null || v.height <= /** @type {number} */ (r.at));
+      const bad = list.filter((v) => v.outcome === 'nullified');
+      const every = r.params.all === '1';
+      const wanted = /^cause:(.+)$/.exec(r.params.q || '')?.[1] || '';
+      const shown = (every ? list : bad).filter((v) => !wanted || v.cause === wanted);
+      table.set(shown.slice(-ROWS).reverse(), r.sel);
+      write(sum, list.length ? `${plural(bad.length, 'view')} of the last ${count(list.length)} failed; ${count(store.now?.views?.failed ?? bad.length)} since the devnet began.` : '');
+      attr(all, 'href', route.changed({ all: every ? '' : '1' }));
+      write(all, every ? 'failed ones only' : 'all views');
+      const counts = /** @type {{[cause: string]: number}} */ ({});
+      for (const v of bad) counts[v.cause || 'other'] = (counts[v.cause || 'other'] || 0) + 1;
+      const key = JSON.stringify([counts, wanted, location.hash]);
+      if (key !== causesMade) {
+        causesMade = key;
+        fill(causes, Object.entries(counts).sort((a, b) => b[1] - a[1]).map(([cause, n]) => h('a', { href: route.changed({ q: wanted === cause ? '' : `cause:${cause}` }), 'aria-current': wanted === cause ? 'true' : null }, `${cause.replaceAll('_', ' ')} ${n}`)),
+          wanted && !counts[wanted] ? h('a', { href: route.changed({ q: '' }), 'aria-current': 'true' }, `${wanted} 0`) : null);
+      }
+      const why = shown.length ? '' : !list.length ? 'no view' : 'no failed view';
+      show(none, !shown.length);
+      if (none.dataset.why !== why) {
+        none.dataset.why = why;
+        fill(none, !why ? null : list.length ? empty('No view failed: each leader proposed, and enough votes came in time. Make one fail:', 'devnet fault validator freeze v0') : empty('No view is told of yet. The devnet keeps the latest 4,096 since it was started.'));
+      }
+    },
+  };
+}

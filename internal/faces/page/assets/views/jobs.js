@@ -1,0 +1,114 @@
+// @ts-check
+// Jobs: the list, the chart of the one that is selected, and a form.
+import { command, get, part, post, quoted } from '../api.js';
+import { count, money, short } from '../format.js';
+import { attr, busy, choice, copier, empty, field, fill, h, link, show } from '../kit.js';
+import { gantt } from '../gantt.js';
+import * as names from '../names.js';
+import { poll } from '../poll.js';
+import { pool } from '../rows.js';
+import * as route from '../route.js';
+
+export const jobs = { id: 'jobs', title: 'Jobs', key: 'j', make };
+
+const ROWS = 40;
+const STATES = ['', 'Pending', 'Assigned', 'Executing', 'Completed', 'Failed'];
+
+function make() {
+  const states = h('span', { class: 'choices', role: 'group', 'aria-label': 'states' }, STATES.map((s) => h('a', { href: '#', 'data-state': s }, s || 'all')));
+  const none = h('div');
+  const picture = h('div');
+  const title = h('h2', null, 'From submission to callback');
+  const table = pool({
+    label: 'jobs', size: ROWS, href: (j) => route.selected(`job:${j.id}`), sel: (j) => `job:${j.id}`, columns: [
+      { name: 'job', text: (j) => short(j.id), main: true },
+      { name: 'kind', text: (j) => j.kind, main: true },
+      { name: 'status', text: (j) => j.status + (j.error ? ': ' + j.error.code : ''), main: true, tone: (j) => (j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn') },
+      { name: 'submitter', text: (j) => names.name(j.submitter) },
+      { name: 'mode', text: (j) => j.mode.replaceAll('_', ' ') },
+      { name: 'committee', text: (j) => j.committee.map(names.name).join(' ') },
+      { name: 'submitted', kind: 'num', text: (j) => count(j.submitted_at) },
+      { name: 'ended', kind: 'num', text: (j) => (j.completed_at === null ? '' : count(j.completed_at)) },
+      { name: 'deadline', kind: 'num', text: (j) => count(j.deadline) },
+      { name: 'price', kind: 'num', text: (j) => money(j.price) },
+    ] });
+  const el = h('div', { class: 'cards' },
+    h('section', { class: 'card whole' }, title, picture),
+    h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Jobs'), states), table.el, none),
+    h('section', { class: 'card whole cheats' }, submitForm()));
+
+  const rows = poll(700, async (r) => {
+    const list = await get('/jobs', { limit: ROWS, order: 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', runner: r.params.runner, submitter: r.params.submitter });
+    const id = /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || list[0]?.id;
+    const story = id ? await get(`/job/${part(id)}/story`, { limit: 2000 }).catch(() => null) : null;
+    const runners = story ? await get(`/job/${part(id)}/runners`).catch(() => []) : [];
+    return { list, story, runners };
+  }, ({ list, story, runners }, r) => {
+    const shown = r.at === null ? list : list.filter((/** @type {any} */ j) => j.submitted_at <= /** @type {number} */ (r.at));
+    table.set(shown, r.sel);
+    show(none, !shown.length);
+    if (!shown.length) {
+      fill(none, r.params.status || r.params.runner || r.params.submitter ? empty('No job is like that.') : empty('No job was submitted yet. Submit one:', command('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
+    }
+    drawStory(story, runners);
+  });
+  let made = '';
+  /**
+   * @param {any} story
+   * @param {any[]} runners
+   */
+  function drawStory(story, runners) {
+    const key = story ? JSON.stringify([names.version, story.story.length, story.job, runners, story.job.completed_at === null ? story.height : 0]) : '';
+    if (key === made) return;
+    made = key;
+    if (!story) return void fill(picture, h('p', { class: 'dim' }, 'A job stands here, once there is one.'));
+    const j = story.job;
+    fill(title, `Job ${short(j.id)}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status));
+    fill(picture, gantt(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'all of it')));
+  }
+  return {
+    el,
+    /** @param {route.Route} r */
+    draw(r) {
+      for (const a of states.children) {
+        const s = a.getAttribute('data-state') || '';
+        attr(a, 'href', route.changed({ status: s }));
+        if (s === (r.params.status || '')) attr(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
+      }
+      rows(r);
+      const open = /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1];
+      if (open && open !== drawnFor) {
+        drawnFor = open;
+        Promise.all([get(`/job/${part(open)}/story`, { limit: 2000 }), get(`/job/${part(open)}/runners`)]).then(([s, x]) => drawStory(s, x)).catch(() => undefined);
+      } else if (!open) drawnFor = '';
+    },
+  };
+}
+
+let drawnFor = '';
+
+/** submitForm submits a job of the executor that needs nothing outside. */
+function submitForm() {
+  const kind = choice('kind', ['custom', 'http', 'llm'], 'custom');
+  const what = field('executor, address or model', { value: 'echo', size: 18 });
+  const input = field('params or prompt', { value: 'hello', size: 18 });
+  const runners = field('runners', { type: 'number', value: 3, min: 1, max: 100 });
+  const mode = choice('mode', ['none', 'majority_vote', 'deterministic', 'semantic_similarity'], 'majority_vote');
+  const body = () => {
+    const k = kind.input.value;
+    const of = k === 'custom' ? { executor: what.input.value, params: input.input.value } : k === 'http' ? { url: what.input.value } : { model: what.input.value, prompt: input.input.value };
+    return { kind: k, runners: Number(runners.input.value), mode: mode.input.value, ...of };
+  };
+  const typed = () => {
+    const b = /** @type {any} */ (body());
+    return command(`job submit --kind ${b.kind} ${['executor', 'params', 'url', 'model', 'prompt'].filter((f) => b[f]).map((f) => `--${f} ${quoted(b[f])}`).join(' ')} --runners ${b.runners} --mode ${b.mode}`);
+  };
+  const go = h('button', { type: 'button', class: 'primary' }, 'submit');
+  go.addEventListener('click', () => busy(go, async () => {
+    const s = await post('/devnet/job/submit', body());
+    if (s.id) route.select(`job:${s.id}`);
+    return `job ${short(s.id || s.hash || '')} is submitted`;
+  }));
+  return h('details', null, h('summary', null, 'submit a job'), h('div', { class: 'orders' }, kind.el, what.el, input.el, runners.el, mode.el, h('span', { class: 'action' }, go, copier(typed, '$', 'copy as command: job submit'))));
+}
+

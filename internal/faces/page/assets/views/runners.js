@@ -1,0 +1,129 @@
+// @ts-check
+// Runners: who was present at which height, how many of its validators saw it, and the list.
+import { get } from '../api.js';
+import { bit, bits, count, money, plural } from '../format.js';
+import { empty, fill, h, show, write } from '../kit.js';
+import { canvas } from '../chart.js';
+import { poll } from '../poll.js';
+import { pool } from '../rows.js';
+import * as route from '../route.js';
+import * as store from '../store.js';
+
+export const runners = { id: 'runners', title: 'Runners', key: 'r', make };
+
+const ROWS = 60;
+const HEIGHTS = 96;
+
+function make() {
+  const map = heat();
+  const sum = h('p', { class: 'sentence' });
+  const none = h('div');
+  const table = pool({
+    label: 'runners', size: ROWS, href: (r) => route.selected(`runner:${r.name || r.address}`), sel: (r) => `runner:${r.name || r.address}`, columns: [
+      { name: 'runner', text: (r) => r.name || r.address, main: true },
+      { name: 'health', text: (r) => r.health, main: true, tone: (r) => (r.health === 'Healthy' ? 'good' : 'bad') },
+      { name: 'present', text: (r) => (r.present ? 'yes' : 'no'), main: true, tone: (r) => (r.present ? '' : 'bad') },
+      { name: 'connected', kind: 'num', text: (r) => `${r.subset.filter((/** @type {string} */ a) => r.connected.includes(a)).length} of ${r.subset.length}` },
+      { name: 'jobs', kind: 'num', text: (r) => `${r.active_jobs} of ${r.max_concurrent_jobs}` },
+      { name: 'accepting', text: (r) => (r.accepting ? 'yes' : 'no') },
+      { name: 'reputation', kind: 'num', text: (r) => r.reputation },
+      { name: 'stake', kind: 'num', text: (r) => money(r.stake) },
+      { name: 'offers', text: (r) => r.capabilities.join(', ') },
+    ] });
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Presence'), sum, map.el), h('section', { class: 'card whole' }, h('h2', null, 'Runners'), table.el, none));
+  /** @type {any[]} */
+  let known = [];
+  /** @type {any} */
+  let latest = null;
+  function drawMap() {
+    if (!latest) return;
+    map.set({ ...latest, known });
+    const last = latest.p?.heights[latest.p.heights.length - 1];
+    write(sum, last ? `${count(last.count)} of ${plural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${count(last.height)}: a runner counts where ${plural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
+  }
+  const list = poll(1000, () => get('/runners', { limit: 1000 }), (all, r) => {
+    table.set(all.slice(0, ROWS), r.sel);
+    known = all;
+    drawMap();
+    show(none, !all.length);
+    if (!all.length) fill(none, empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), h('code', null, 'devnet runner join'));
+  });
+  const seen = poll(1000, async (r) => {
+    const to = Math.min(r.at ?? store.head(), store.head()) - 1;
+    return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, to - HEIGHTS + 1), to });
+  }, (p) => {
+    latest = { p };
+    drawMap();
+  }, (e) => {
+    latest = { p: null, error: e.message };
+    drawMap();
+  });
+  return {
+    el,
+    /** @param {route.Route} r */
+    draw(r) {
+      list(r);
+      seen(r);
+    },
+  };
+}
+
+const LEFT = 64;
+
+/** heat is the map: rows are runners, by subset; a cell says how many votes show it. */
+function heat() {
+  /** @param {any} d */
+  const rowsOf = (d) => d.known.filter((/** @type {any} */ k) => k.health !== 'Deregistered').sort((/** @type {any} */ a, /** @type {any} */ b) => a.subset.join().localeCompare(b.subset.join()) || a.index - b.index).slice(0, 200);
+  const tall = (/** @type {number} */ hgt, /** @type {number} */ n) => Math.min(22, (hgt - 20) / Math.max(1, n));
+  return canvas({
+    title: `the last ${HEIGHTS} heights: rows are runners, grouped by their validators`, height: 240,
+    note: 'the darker, the more votes show it; red: absent; a gap: a height without a block',
+    words: (d) => (d.p ? `presence of ${rowsOf(d).length} runners at ${d.p.heights.length} heights` : d.error || ''),
+    table: (d) => ({ head: ['height', 'present', 'threshold', 'absent'], rows: (d.p?.heights || []).map((/** @type {any} */ x) => {
+      const map = bits(x.present);
+      return [count(x.height), x.count, x.threshold, rowsOf(d).filter((/** @type {any} */ k) => k.index < x.bits && !bit(map, k.index)).map((/** @type {any} */ k) => k.name || k.address).join(' ')];
+    }) }),
+    at(x, y, w, hgt, d) {
+      if (!d.p) return null;
+      const rows = rowsOf(d);
+      const each = (w - LEFT) / HEIGHTS;
+      const at = d.p.to - HEIGHTS + 1 + Math.floor((x - LEFT) / each);
+      const one = d.p.heights.find((/** @type {any} */ e) => e.height === at);
+      const runner = rows[Math.floor((y - 2) / tall(hgt, rows.length))];
+      if (!one || !runner) return null;
+      const votes = one.votes.filter((/** @type {any} */ v) => bit(bits(v.bitmap), runner.index)).map((/** @type {any} */ v) => d.p.validators[v.validator]?.name);
+      return { text: `${runner.name || runner.address} at ${count(one.height)}: ${bit(bits(one.present), runner.index) ? 'present' : 'absent'}; shown by ${votes.length ? votes.join(' ') : 'nobody'}`, href: route.selected(`runner:${runner.name || runner.address}`) };
+    },
+    draw(ctx, w, hgt, d, ink) {
+      ctx.textBaseline = 'middle';
+      ctx.fillStyle = ink.dim;
+      if (!d.p || !d.p.heights.length) return void ctx.fillText(d.error || 'No height has a presence yet: votes carry it, from the second block on.', 4, hgt / 2);
+      const rows = rowsOf(d);
+      const [each, hh] = [(w - LEFT) / HEIGHTS, tall(hgt, rows.length)];
+      const skip = Math.ceil(11 / hh);
+      rows.forEach((/** @type {any} */ k, /** @type {number} */ row) => {
+        ctx.fillStyle = k.present ? ink.text : ink.bad;
+        if (row % skip === 0) ctx.fillText((k.name || k.address).slice(0, 9), 2, 2 + row * hh + hh / 2);
+      });
+      for (const one of d.p.heights) {
+        const x = LEFT + (one.height - (d.p.to - HEIGHTS + 1)) * each;
+        const map = bits(one.present);
+        const votes = one.votes.map((/** @type {any} */ v) => bits(v.bitmap));
+        rows.forEach((/** @type {any} */ k, /** @type {number} */ row) => {
+          if (k.index >= one.bits) return;
+          const n = votes.filter((/** @type {Uint8Array} */ v) => bit(v, k.index)).length;
+          const is = bit(map, k.index);
+          ctx.globalAlpha = is ? 0.25 + 0.6 * Math.min(1, n / Math.max(1, k.subset.length)) : n ? 0.5 : 0.85;
+          ctx.fillStyle = is ? ink.good : ink.bad;
+          ctx.fillRect(x, 2 + row * hh, Math.max(1, each - 1), Math.max(1, hh - 1));
+          ctx.globalAlpha = 1;
+        });
+      }
+      ctx.fillStyle = ink.dim;
+      ctx.fillText(count(Math.max(1, d.p.to - HEIGHTS + 1)), LEFT, hgt - 8);
+      const last = count(d.p.to);
+      ctx.fillText(last, w - ctx.measureText(last).width - 2, hgt - 8);
+      return undefined;
+    },
+  });
+}

@@ -1,0 +1,89 @@
+// @ts-check
+// Transactions: what the latest blocks executed, and one of it: trace, fee to the wei.
+import { command, get } from '../api.js';
+import { count, money, short } from '../format.js';
+import { attr, empty, fill, h, show } from '../kit.js';
+import { name } from '../names.js';
+import { poll } from '../poll.js';
+import { pool } from '../rows.js';
+import * as route from '../route.js';
+import * as store from '../store.js';
+
+export const txs = { id: 'txs', title: 'Transactions', key: 'x', make };
+
+const ROWS = 60;
+const BACK = 30; // so many blocks that have something are asked for receipts
+const KINDS = ['', 'transaction', 'timer', 'message'];
+
+function make() {
+  const kinds = h('span', { class: 'choices', role: 'group', 'aria-label': 'kinds' }, KINDS.map((s) => h('a', { href: '#', 'data-kind': s }, s ? { transaction: 'transactions', timer: 'fires', message: 'messages' }[s] : 'all')));
+  const bad = h('a', { href: '#' }, 'failed only');
+  const none = h('div');
+  const table = pool({
+    label: 'executions', size: ROWS, href: (r) => route.selected(`${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`), sel: (r) => `${r.origin === 'timer' ? 'timer' : 'tx'}:${r.hash}`, columns: [
+      { name: 'hash', text: (r) => short(r.hash), main: true },
+      { name: 'block', kind: 'num', text: (r) => count(r.height) },
+      { name: 'what', text: (r) => ({ transaction: 'transaction', timer: 'fire', message: 'message' }[/** @type {string} */ (r.origin)] || r.origin) },
+      { name: 'sender', text: (r) => name(r.sender) },
+      { name: 'to', text: (r) => name(r.to) + (r.handler ? '.' + r.handler : ''), main: true },
+      { name: 'status', text: (r) => r.status, main: true, tone: (r) => (r.status === 'ok' ? 'good' : 'bad') },
+      { name: 'cycles', kind: 'num', text: (r) => count(r.cycles) },
+      { name: 'cells', kind: 'num', text: (r) => count(r.cells) },
+      { name: 'fee', kind: 'num', text: (r) => money(r.fee) },
+      { name: 'why', text: (r) => (r.error ? `${r.error.code}: ${r.error.message}` : '') },
+    ] });
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Executions'), kinds, bad), table.el, none));
+  const list = poll(700, async (r) => {
+    const to = Math.min(r.at ?? store.head(), store.head());
+    await store.fill('blocks', 2000, to);
+    const busy = store.blocks.last(2000, to).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
+    const found = [];
+    for (const b of busy) {
+      found.push(...(await receiptsOf(b.height)));
+      if (found.length >= 4 * ROWS) break;
+    }
+    return found;
+  }, (all, r) => {
+    const kind = KINDS.includes(r.params.kind || '') ? r.params.kind || '' : '';
+    const shown = all.filter((x) => (!kind || x.origin === kind) && (r.params.failed !== '1' || x.status !== 'ok'));
+    table.set(shown.slice(0, ROWS), r.sel);
+    show(none, !shown.length);
+    if (!shown.length) fill(none, all.length ? empty('None of the latest executions is like that.') : empty('Nothing was executed in the latest 2,000 blocks. Send something:', command('transfer bob 5')));
+  });
+  return {
+    el,
+    /** @param {route.Route} r */
+    draw(r) {
+      for (const a of kinds.children) {
+        const s = a.getAttribute('data-kind') || '';
+        attr(a, 'href', route.changed({ kind: s }));
+        if (s === (r.params.kind || '')) attr(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
+      }
+      attr(bad, 'href', route.changed({ failed: r.params.failed === '1' ? '' : '1' }));
+      if (r.params.failed === '1') attr(bad, 'aria-current', 'true'); else bad.removeAttribute('aria-current');
+      list(r);
+    },
+  };
+}
+
+/**
+ * Receipts of blocks do not change; the latest are kept.
+ * @type {Map<string, any[]>}
+ */
+const kept = new Map();
+
+/**
+ * @param {number} height
+ * @returns {Promise<any[]>}
+ */
+async function receiptsOf(height) {
+  const key = `${store.turns}.${height}`;
+  const had = kept.get(key);
+  if (had) return had;
+  const list = await get(`/block/${height}/receipts`).catch(() => null); // a node may have dropped it meanwhile
+  if (!list) return [];
+  list.reverse();
+  kept.set(key, list);
+  if (kept.size > 200) kept.delete(/** @type {any} */ (kept.keys().next().value));
+  return list;
+}

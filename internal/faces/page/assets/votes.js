@@ -1,0 +1,77 @@
+// @ts-check
+// The votes of the last views: columns are views, rows are validators.
+import { canvas } from './chart.js';
+import { count } from './format.js';
+import { selected } from './route.js';
+import * as store from './store.js';
+import { LETTER, voteOf, voteWord } from './things/validator.js';
+
+const VIEWS = 32;
+const LEFT = 44;
+
+/** votes is the picture. */
+export function votes() {
+  const chart = canvas({
+    title: `${VIEWS} views, the latest on the right`, height: 150,
+    note: '✓ finalized  + notarized  ✗ gave up  · none  box: leads',
+    words: (d) => `votes of ${d.names.length} validators in ${d.views.length} views; ${d.views.filter((v) => v.outcome === 'nullified').length} views failed`,
+    table: (d) => ({ head: ['view', ...d.names], rows: d.views.map((v) => [v.view, ...d.names.map((n) => voteWord(v, n))]) }),
+    at(x, y, w, hgt, d) {
+      const v = d.views[Math.floor((x - LEFT) / wide(w)) - (VIEWS - d.views.length)];
+      const name = d.names[Math.floor((y - 2) / tall(hgt, d.names.length))];
+      if (!v) return null;
+      return { text: `view ${count(v.view)}${name ? `, ${name}: ${voteWord(v, name)}` : `: ${v.text || v.outcome}`}`, href: selected(`view:${v.view}`) };
+    },
+    draw(ctx, w, hgt, d, ink) {
+      const [ww, hh] = [wide(w), tall(hgt, d.names.length)];
+      ctx.textBaseline = 'middle';
+      const skip = Math.ceil(11 / hh);
+      d.names.forEach((name, row) => {
+        const y = 2 + row * hh;
+        ctx.fillStyle = ink.dim;
+        if (row % skip === 0) ctx.fillText(name.slice(0, 6), 2, y + hh / 2);
+        d.views.forEach((v, i) => {
+          const x = LEFT + (VIEWS - d.views.length + i) * ww;
+          const vote = voteOf(v, name);
+          ctx.globalAlpha = vote === 'silent' ? 1 : vote === 'nullify' ? 0.9 : vote === 'final' ? 0.55 : 0.35;
+          ctx.fillStyle = vote === 'silent' ? ink.line : vote === 'nullify' ? ink.bad : vote === 'final' ? ink.good : ink.accent;
+          ctx.fillRect(x + 1, y + 1, ww - 2, hh - 2);
+          ctx.globalAlpha = 1;
+          if (v.leader === name) {
+            ctx.strokeStyle = ink.text;
+            ctx.lineWidth = 1.5;
+            ctx.strokeRect(x + 1.5, y + 1.5, ww - 3, hh - 3);
+          }
+          if (hh > 10 && ww > 8) {
+            ctx.fillStyle = vote === 'nullify' ? ink.ground : ink.text;
+            ctx.fillText(LETTER[vote], x + ww / 2 - 3, y + hh / 2);
+          }
+        });
+      });
+      ctx.fillStyle = ink.dim;
+      if (d.views.length) {
+        ctx.fillText(count(d.views[0].view), LEFT + (VIEWS - d.views.length) * ww, hgt - 7);
+        const last = count(d.views[d.views.length - 1].view);
+        ctx.fillText(last, w - ctx.measureText(last).width - 2, hgt - 7);
+      } else {
+        ctx.fillText('No view is told of yet.', LEFT, hgt / 2);
+      }
+    },
+  });
+  return {
+    el: chart.el,
+    /** @param {string[]} names */
+    draw(names) {
+      store.fill('views', VIEWS);
+      chart.set({ names, views: store.views.last(VIEWS) });
+    },
+  };
+}
+
+/** @param {number} w */
+function wide(w) { return (w - LEFT - 4) / VIEWS; }
+/**
+ * @param {number} hgt
+ * @param {number} n
+ */
+function tall(hgt, n) { return Math.min(26, (hgt - 18) / Math.max(1, n)); }

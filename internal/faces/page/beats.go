@@ -1,0 +1,118 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// quiet is how many ticks may pass without a beat while nothing changes.
+	quiet = 10
+	// share bounds the time that questions take: one part in share.
+	share = 10
+)
+
+// beat is one state of the network, as all readers are sent it.
+type beat struct {
+	number uint64
+	data   []byte        // an event of the stream
+	newer  chan struct{} // closed once there is a newer one
+}
+
+// beats makes beats while it has readers. It is safe for concurrent use.
+type beats struct {
+	sample func(context.Context) []byte // the state as JSON, an object that is not empty
+	clock  func() (ticks <-chan time.Time, stop func())
+	latest atomic.Pointer[beat]
+
+	mu      sync.Mutex
+	readers int
+	stop    context.CancelFunc // of the making, while there are readers
+}
+
+func newBeats(sample func(context.Context) []byte, clock func() (<-chan time.Time, func())) *beats {
+	b := &beats{sample: sample, clock: clock}
+	b.latest.Store(&beat{newer: make(chan struct{})})
+	return b
+}
+
+// join counts one more reader, until it leaves; ok is false at the limit. The reader takes
+// beats with a number above after: a beat from before the last pause is old.
+func (b *beats) join() (after uint64, leave func(), ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.readers == MaxReaders {
+		return 0, nil, false
+	}
+	if b.readers++; b.readers == 1 {
+		ctx, stop := context.WithCancel(context.Background())
+		after, b.stop = b.latest.Load().number, stop
+		go b.make(ctx)
+	}
+	return after, b.leave, true
+}
+
+func (b *beats) leave() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.readers--; b.readers == 0 {
+		b.stop()
+	}
+}
+
+// make makes a beat at once, and then one after each change. Some quiet ticks after a beat
+// it repeats that beat, as a sign of life.
+func (b *beats) make(ctx context.Context) {
+	ticks, stop := b.clock()
+	defer stop()
+	var before []byte
+	var cost time.Duration
+	begun, still := time.Now(), quiet
+	for at := begun; ; still++ {
+		if at.Sub(begun) >= share*cost {
+			begun = at
+			state := b.sample(ctx)
+			cost = time.Since(begun)
+			if ctx.Err() != nil {
+				return
+			}
+			if still >= quiet || !bytes.Equal(state, before) {
+				b.put(at, state)
+				before, still = state, 0
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case at = <-ticks:
+		}
+	}
+}
+
+// put hands a state to all readers.
+func (b *beats) put(at time.Time, state []byte) {
+	last := b.latest.Load()
+	data := fmt.Appendf(nil, "event: beat\ndata: {\"t\":%d,%s\n\n", at.UnixMilli(), bytes.TrimPrefix(state, []byte("{")))
+	b.latest.Store(&beat{number: last.number + 1, data: data, newer: make(chan struct{})})
+	close(last.newer)
+}
+
+// next waits for a beat with a number above after, and returns the newest beat; nil when
+// the context ends.
+func (b *beats) next(ctx context.Context, after uint64) *beat {
+	for {
+		latest := b.latest.Load()
+		if latest.number > after {
+			return latest
+		}
+		select {
+		case <-latest.newer:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

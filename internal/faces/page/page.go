@@ -1,0 +1,61 @@
+package page
+
+import (
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// Period is the time between two beats while something changes.
+	Period = 100 * time.Millisecond
+
+	// MaxReaders is how many may follow the beat at once: a browser needs one for all its
+	// tabs. Each costs a goroutine and what its socket holds.
+	MaxReaders = 256
+
+	// openViews is how many views before the latest a beat tells again: their votes arrive.
+	openViews = 4
+
+	// writeTimeout ends a reader that takes nothing for so long.
+	writeTimeout = 10 * time.Second
+)
+
+// LivePath is where the beat is. Its answer does not end.
+const LivePath = "/page/live"
+
+// Page serves the page of one network.
+type Page struct {
+	assets  func() map[string]*asset
+	beats   *beats
+	reverts atomic.Uint64
+	life    string // names this process: a browser's rows from another process are stale
+}
+
+// Serve adds the page to the mux of an API, and asks the API through that mux. Each question
+// holds the world, which may be nil.
+func Serve(mux *http.ServeMux, world sync.Locker) *Page {
+	p := &Page{assets: sync.OnceValue(load), life: strconv.FormatInt(time.Now().UnixNano(), 36)}
+	s := &sampler{api: asker{api: mux, world: world}, life: p.era, views: tail{again: openViews}}
+	p.beats = newBeats(s.sample, ticker)
+	mux.HandleFunc("GET /{$}", p.serveAsset)
+	mux.HandleFunc("GET /page/{file...}", p.serveAsset)
+	mux.HandleFunc("GET "+LivePath, p.serveLive)
+	return p
+}
+
+// Revert tells browsers that the network returned to an earlier state: their rows of later
+// blocks are stale.
+func (p *Page) Revert() { p.reverts.Add(1) }
+
+// era identifies the rows that a browser may keep: another process, or a revert, begins
+// another era.
+func (p *Page) era() string { return p.life + "." + strconv.FormatUint(p.reverts.Load(), 10) }
+
+// ticker is the clock of the beat.
+func ticker() (<-chan time.Time, func()) {
+	t := time.NewTicker(Period)
+	return t.C, t.Stop
+}

@@ -1,0 +1,41 @@
+package page
+
+const (
+	// maxRows bounds the blocks and views of a beat.
+	maxRows = 64
+	// recent is the number of samples whose rows a beat repeats, about a second. A reader
+	// that misses less needs no further request.
+	recent = 10
+)
+
+// tail is where a beat's rows of one kind begin: a second ago.
+type tail struct {
+	again uint64         // how many rows are told again, since they may have changed
+	heads [recent]uint64 // the latest numbers, oldest first
+	head  uint64
+}
+
+// from is the first row to ask for: those of the last second, at most maxRows, at least
+// the latest.
+func (t *tail) from() uint64 {
+	begin := t.heads[0] + 1
+	if begin > t.head {
+		begin = t.head
+	}
+	begin -= min(t.again, begin)
+	if t.head >= maxRows {
+		begin = max(begin, t.head-maxRows+1)
+	}
+	return max(begin, 1)
+}
+
+// note keeps the latest number, and reports whether it fell: what it counts began again.
+func (t *tail) note(head uint64) (fell bool) {
+	if fell = head < t.head; fell {
+		t.heads = [recent]uint64{}
+	}
+	t.head = head
+	copy(t.heads[:], t.heads[1:])
+	t.heads[recent-1] = head
+	return fell
+}

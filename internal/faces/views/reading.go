@@ -1,0 +1,130 @@
+package views
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// Told is a part of a table.
+type Told struct {
+	Views   []View
+	Members []types.Address // by the positions of votes
+	Now     types.Time      // of what was told last
+	Latest  types.View
+	First   types.View // the lowest that is kept; 0 where none is
+	Failed  uint64     // that were nullified, also those that are not kept
+}
+
+// Last lists the views that began last, at most so many, in the order they began.
+func (t *Table) Last(most int) Told {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	told := t.told()
+	for i := max(0, len(t.rows)-most); i < len(t.rows); i++ {
+		told.Views = append(told.Views, t.rows[(t.first+i)%len(t.rows)].copied())
+	}
+	return told
+}
+
+// Between lists the views of numbers from one to another, by number.
+func (t *Table) Between(from, to types.View) Told {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	told := t.told()
+	for _, v := range t.rows {
+		if from <= v.View.View && v.View.View <= to {
+			told.Views = append(told.Views, v.copied())
+		}
+	}
+	slices.SortFunc(told.Views, func(a, b View) int { return cmp.Or(cmp.Compare(a.View, b.View), cmp.Compare(a.Epoch, b.Epoch)) })
+	return told
+}
+
+func (t *Table) told() Told {
+	told := Told{Members: slices.Clone(t.members), Now: t.now, Latest: t.latest, Failed: t.failed}
+	for _, v := range t.rows {
+		if told.First == 0 || v.View.View < told.First {
+			told.First = v.View.View
+		}
+	}
+	return told
+}
+
+func (v *row) copied() View {
+	out := v.View
+	out.GaveUp = slices.Clone(v.GaveUp)
+	for kind := range v.votes {
+		out.Votes[kind] = v.votes[kind].list()
+	}
+	return out
+}
+
+// Text is what came of a view until now, in words; unit follows the seconds that it took.
+func (v *View) Text(now types.Time, unit string) string {
+	took := func(at types.Time) string { return fmt.Sprintf("%.3f%s", at.Sub(v.Began).Seconds(), unit) }
+	switch {
+	case v.Final != 0:
+		return fmt.Sprintf("block %d, final after %s", v.Height, took(v.Final)) + v.surrenders("; but ")
+	case v.Nullified != 0:
+		return "nullified after " + took(v.Nullified) + v.surrenders(": ")
+	case v.Notarized != 0:
+		return fmt.Sprintf("block %d, notarized after %s and not final", v.Height, took(v.Notarized)) + v.surrenders("; but ")
+	}
+	return "open for " + took(now) + v.surrenders(": ")
+}
+
+// why is a cause in words.
+func (s *Surrender) why() string {
+	text := strings.ReplaceAll(s.Cause.String(), "_", " ")
+	if s.Detail != "" {
+		text += ": " + s.Detail
+	}
+	return text
+}
+
+// surrenders lists why validators gave the view up, those of one reason together.
+func (v *View) surrenders(lead string) string {
+	var reasons []string
+	who := map[string][]string{} // looked up only
+	for i := range v.GaveUp {
+		s := &v.GaveUp[i]
+		why := s.why()
+		if who[why] == nil {
+			reasons = append(reasons, why)
+		}
+		if !slices.Contains(who[why], s.Node) {
+			who[why] = append(who[why], s.Node)
+		}
+	}
+	for i, reason := range reasons {
+		slices.Sort(who[reason])
+		reasons[i] = fmt.Sprintf("%s (%s)", reason, strings.Join(who[reason], " "))
+	}
+	if len(reasons) == 0 {
+		return ""
+	}
+	return lead + strings.Join(reasons, "; ")
+}
+
+// Cause is the cause that most validators gave the view up for, the first of equals, or
+// NoCause.
+func (v *View) Cause() simplex.Cause {
+	var counts [simplex.Causes]int
+	best := simplex.NoCause
+	for i := range v.GaveUp {
+		if c := v.GaveUp[i].Cause; c < simplex.Causes {
+			counts[c]++
+		}
+	}
+	for i := range v.GaveUp {
+		if c := v.GaveUp[i].Cause; c < simplex.Causes && counts[c] > counts[best] {
+			best = c
+		}
+	}
+	return best
+}

@@ -1,0 +1,124 @@
+package box
+
+import (
+	"cmp"
+	"net/netip"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// Links implements api.Backend. A process that has one node lists the links from that.
+func (n *Network) Links() (all []model.Link) {
+	ends := n.ends()
+	for i := range ends {
+		from := &ends[i]
+		if from.elsewhere {
+			continue
+		}
+		for j := range ends {
+			to := &ends[j]
+			if i == j || from.runner && to.runner {
+				continue
+			}
+			if l := n.links.between(from, to); !from.runner && !to.runner || l.Up || l.Cut || l.Rule != nil {
+				all = append(all, l)
+			}
+		}
+	}
+	return all
+}
+
+// end is a node as the links between nodes find it.
+type end struct {
+	name      string
+	address   types.Address
+	runner    bool
+	elsewhere bool                             // another process has it
+	peers     []types.Address                  // that it is connected with
+	counted   map[types.Address]quic.PeerStats // what it sent validators; nil: nobody knows
+}
+
+// ends are all nodes that are part of the network.
+func (n *Network) ends() (all []end) {
+	for _, node := range n.List() {
+		one := end{name: node.Name, address: node.Address}
+		if node.Running() && !node.Frozen() {
+			one.peers = node.Validator().Status().Connected
+			for _, c := range node.Validator().Connections() {
+				one.peers = append(one.peers, c.Runner)
+			}
+		}
+		if local, is := node.validator.(localValidator); is {
+			one.counted = countedBy(local.Socket())
+		}
+		all = append(all, one)
+	}
+	for _, other := range n.others.validators(n.state()) {
+		all = append(all, end{name: other.Name, address: other.Validator.Address, elsewhere: true})
+	}
+	for _, r := range n.RunnerList() {
+		one := end{name: r.Name, address: r.Address, runner: true}
+		if r.Running() && !r.Frozen() {
+			one.peers = r.Status().Connected
+		}
+		all = append(all, one)
+	}
+	for _, other := range n.others.runners() {
+		all = append(all, end{name: other.Name, address: other.Address, runner: true, elsewhere: true})
+	}
+	return all
+}
+
+// countedBy is what a socket counted, by peer; nil where it is closed.
+func countedBy(socket *quic.Transport) map[types.Address]quic.PeerStats {
+	if socket == nil {
+		return nil
+	}
+	counted := map[types.Address]quic.PeerStats{}
+	for _, s := range socket.Stats() {
+		counted[s.Address] = s
+	}
+	return counted
+}
+
+// between is the link from one node to another.
+func (l *links) between(from, to *end) model.Link {
+	m := model.Link{From: from.name, To: to.name, Up: slices.Contains(from.peers, to.address)}
+	if s, known := from.counted[to.address]; known {
+		m.Frames, m.Bytes, m.Lost = &s.FramesSent, &s.BytesSent, &s.FramesDropped
+		if s.RTT > 0 {
+			rtt := uint64(s.RTT.Microseconds())
+			m.RTTMicro = &rtt
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m.Cut = l.cut != nil && l.apart(from.name, to.name)
+	if set := cmp.Or(l.ruled[pair{from.name, to.name}], l.usual); set != nil && set.link != (fault.Link{OneWay: set.link.OneWay}) {
+		m.Rule = api.ShowRule(set.link)
+	}
+	l.tally(&m)
+	return m
+}
+
+// tallying is a socket of this process, which counts by address.
+type tallying interface {
+	Tally(to netip.AddrPort) (dropped, delayed uint64)
+}
+
+// tally adds what rules did to a link's packets. It is called with the lock held.
+func (l *links) tally(m *model.Link) {
+	from, to := l.sockets[m.From], l.sockets[m.To]
+	if from == nil || to == nil {
+		return
+	}
+	if socket, is := from.conn.(tallying); is {
+		dropped, delayed := socket.Tally(to.at)
+		m.Dropped, m.Delayed = &dropped, &delayed
+	}
+}

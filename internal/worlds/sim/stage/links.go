@@ -1,0 +1,34 @@
+package stage
+
+import (
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/views"
+)
+
+// Views implements api.Backend.
+func (b *Bench) Views() *views.Table { return b.told.Views() }
+
+// LogPath implements api.Backend: what nodes log here nobody keeps.
+func (b *Bench) LogPath(string) string { return "" }
+
+// Links implements api.Backend: those between validators. Frames are counted by fault,
+// and not by link.
+func (b *Bench) Links() (all []model.Link) {
+	for _, from := range b.Names() {
+		for _, to := range b.Names() {
+			if from == to {
+				continue
+			}
+			up, cut, rule := b.Standing(from, to)
+			l := model.Link{From: from, To: to, Up: up, Cut: cut}
+			rule.OneWay = false
+			if rule != (fault.Link{}) {
+				l.Rule = api.ShowRule(rule)
+			}
+			all = append(all, l)
+		}
+	}
+	return all
+}

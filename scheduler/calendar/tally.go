@@ -1,0 +1,26 @@
+package calendar
+
+import "github.com/cowboyinc/devnet/internal/base/types"
+
+// Tally calls each for entries of a tier: those of heights from one to another where the
+// tier is in the order of heights, else all. It reads at most limit entries, and returns
+// how many it read and whether these are all.
+func (c Calendar) Tally(t Tier, from, to types.Height, limit int, each func(types.Height)) (read int, whole bool) {
+	first, behindLast := start(t), end(t)
+	if t == Epoch || t == Overflow {
+		first, behindLast = appendNumber(begin(t), uint64(from)), behind(t, to)
+	}
+	whole = true
+	c.kv.Scan(first, behindLast, func(key, _ []byte) bool {
+		if read == limit {
+			whole = false
+			return false
+		}
+		read++
+		if h := split(t, key).Height; t >= Carry || from <= h && h <= to {
+			each(h)
+		}
+		return true
+	})
+	return read, whole
+}
