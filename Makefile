@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet race race-shared coverage bench digests prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi
+.PHONY: up test vet race race-shared coverage bench digests prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi browser pictures
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -121,3 +121,17 @@ manifests:
 openapi: python
 	@GO="$(GO)" scripts/vet-modules fixtures/openapi
 	cd fixtures/openapi && $(GO) test -count 1 ./...
+
+# Headless Chromium looks at the page of simulated networks. Its driver is in a module of
+# its own. Without Chromium each test is skipped, and this says so.
+browser: python
+	@GO="$(GO)" scripts/vet-modules fixtures/browser
+	@command -v chromium chromium-headless-shell google-chrome >/dev/null || echo "No Chromium is installed, so the page is not looked at: apt-get install chromium"
+	cd fixtures/browser && $(GO) test -count 1 -v ./...
+
+# A picture of each view in both sizes and themes, in PICTURES.
+PICTURES ?= $(CURDIR)/bin/pictures
+pictures: python
+	@mkdir -p "$(PICTURES)"
+	cd fixtures/browser && DEVNET_PICTURES="$(PICTURES)" DEVNET_CHROMIUM=required $(GO) test -count 1 -run 'EachView|Partition' ./...
+	@echo "$(PICTURES)"

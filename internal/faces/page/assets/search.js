@@ -48,13 +48,25 @@ async function find(text) {
     route.select(text);
     return true;
   }
-  const named = names.all().find((k) => k.name.toLowerCase() === text.toLowerCase() || k.address === text.toLowerCase());
+  const named = await byName(text);
   if (named) {
     route.select(`${named.kind}:${named.kind === 'validator' || named.kind === 'runner' ? named.name : named.address}`);
     return true;
   }
   if (/^(0x)?[0-9a-f]{4,64}(…|\.\.\.)?[0-9a-f]*$/i.test(text)) return byHash(text.startsWith('0x') ? text : '0x' + text);
   return byHandler(text);
+}
+
+/**
+ * byName is who is called by a name or an address; it asks once more where nobody known is.
+ * @param {string} text
+ */
+async function byName(text) {
+  const is = (/** @type {names.Known} */ k) => k.name.toLowerCase() === text.toLowerCase() || k.address === text.toLowerCase();
+  const known = names.all().find(is);
+  if (known) return known;
+  await names.refresh(true);
+  return names.all().find(is);
 }
 
 /**
