@@ -22,7 +22,8 @@ func TestHeadsAreThoseOfBlocks(t *testing.T) {
 		limit    int
 		want     []types.Height
 	}{
-		{1, 20, false, 100, []types.Height{1, 2, 3, 4, 5, 6, 9, 10}}, {5, 9, false, 2, []types.Height{5, 6}}, {5, 9, true, 2, []types.Height{6, 9}},
+		{1, 20, false, 100, []types.Height{1, 2, 3, 4, 5, 6, 9, 10}}, {5, 9, false, 2, []types.Height{5, 6}},
+		{5, 9, true, 2, []types.Height{6, 9}},
 		{7, 8, false, 5, nil}, {6, 6, true, 5, []types.Height{6}}, {0, ^types.Height(0), true, 1, []types.Height{10}},
 	} {
 		heads, err := archive.Heads(c.from, c.to, c.newest, c.limit)

@@ -18,11 +18,14 @@ func (s *Server) registerColumns() {
 		errors: []int{400, 404, 409}, response: exampleColumns}, s.columns)
 }
 
-var exampleColumns = model.Columns{From: 12, To: 12, Head: 12, KeptFrom: 1, Nodes: []model.NamedValidator{{Name: "v0", Address: exampleAddress}},
-	Height: []types.Height{12}, Skipped: []uint64{0}, View: []types.View{13}, Proposer: []int{0}, TimestampMS: []types.Millis{1_700_000_012_000},
+var exampleColumns = model.Columns{From: 12, To: 12, Head: 12, KeptFrom: 1,
+	Nodes:  []model.NamedValidator{{Name: "v0", Address: exampleAddress}},
+	Height: []types.Height{12}, Skipped: []uint64{0}, View: []types.View{13}, Proposer: []int{0},
+	TimestampMS:  []types.Millis{1_700_000_012_000},
 	Transactions: []int{1}, CyclesUsed: []types.Cycles{21_300}, CellsUsed: []types.Cells{410}, TimerCyclesUsed: []types.Cycles{900},
 	LaneBudget: []types.Cycles{2_000_000}, Fired: []uint64{1}, Deferred: []uint64{0}, Ended: []uint64{0},
-	BaseFeeCycle: []types.Wei{types.WeiOf(1000)}, BaseFeeCell: []types.Wei{types.WeiOf(1000)}, BaseFeeLaneTimer: []types.Wei{types.WeiOf(1000)}}
+	BaseFeeCycle: []types.Wei{types.WeiOf(1000)}, BaseFeeCell: []types.Wei{types.WeiOf(1000)},
+	BaseFeeLaneTimer: []types.Wei{types.WeiOf(1000)}}
 
 // HeightRange is a range of heights that is asked for.
 type HeightRange struct {

@@ -22,7 +22,8 @@ var (
 	exampleFrames  = uint64(1200)
 	exampleBytes   = uint64(480_000)
 	exampleNone    = uint64(0)
-	exampleLinks   = model.Links{Nodes: []model.LinkNode{{Name: "v0", Kind: "validator", Running: true}, {Name: "v1", Kind: "validator", Running: true}},
+	exampleLinks   = model.Links{Nodes: []model.LinkNode{{Name: "v0", Kind: "validator", Running: true},
+		{Name: "v1", Kind: "validator", Running: true}},
 		Links: []model.Link{{From: "v0", To: "v1", Cut: true, Rule: &model.LinkRule{Latency: "20ms", Loss: 0.1}, Dropped: &exampleCount,
 			Delayed: &exampleDelayed, Frames: &exampleFrames, Bytes: &exampleBytes, Lost: &exampleNone}}}
 )

@@ -124,7 +124,8 @@ func TestLinksTellWhatIsWrong(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	m := get[model.Links](w, "/links?faulty=true")
-	if len(m.Links) != 2 || m.Links[0].Rule.Latency != "20ms" || m.Links[0].Rule.Loss != 0.5 || *m.Links[1].Dropped != 3 || m.Links[1].RTTMicro != nil {
+	if len(m.Links) != 2 || m.Links[0].Rule.Latency != "20ms" || m.Links[0].Rule.Loss != 0.5 || *m.Links[1].Dropped != 3 ||
+		m.Links[1].RTTMicro != nil {
 		t.Errorf("%+v", m)
 	}
 }
@@ -166,7 +167,8 @@ func TestPresenceOfARangeIsBitmaps(t *testing.T) {
 		w.chain.mine()
 	}
 	m := get[model.PresenceRange](w, "/presence?from=3&to=4")
-	if len(m.Heights) != 2 || m.From != 3 || m.To != 4 || m.Head != 600 || m.Next != nil || len(m.Validators) != 2 || m.Validators[0].Name != "v0" {
+	if len(m.Heights) != 2 || m.From != 3 || m.To != 4 || m.Head != 600 || m.Next != nil ||
+		len(m.Validators) != 2 || m.Validators[0].Name != "v0" {
 		t.Fatalf("%+v", m)
 	}
 	if p := m.Heights[0]; p.Height != 3 || p.Bits != 9 || p.Count != 2 || p.Threshold != 1 || !slices.Equal(p.Present, []byte{1, 1}) ||

@@ -17,7 +17,8 @@ func (s *Server) registerPresence() {
 		errors: []int{400, 404, 409}, response: examplePresences}, s.presences)
 }
 
-var examplePresences = model.PresenceRange{From: 12, To: 12, Head: 13, Validators: []model.NamedValidator{{Name: "v0", Address: exampleAddress}},
+var examplePresences = model.PresenceRange{From: 12, To: 12, Head: 13,
+	Validators: []model.NamedValidator{{Name: "v0", Address: exampleAddress}},
 	Heights: []model.PresenceAt{{Height: 12, Rule: "quorum", Threshold: 2, Bits: 4, Count: 3, Present: []byte{7},
 		Votes: []model.PresenceVote{{Validator: 0, Bitmap: []byte{7}}}}}}
 

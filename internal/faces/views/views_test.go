@@ -57,7 +57,8 @@ func TestVotesOfAllCertificatesAreSeen(t *testing.T) {
 		len(by(one, types.Nullify)) != 0 || !slices.Equal(by(two, types.Nullify), []byte{1, 2, 4}) {
 		t.Errorf("%+v %+v", one.Votes, two.Votes)
 	}
-	if one.Leader != member(2) || one.Height != 1 || one.Text(told.Now, " s") != "block 1, final after 0.007 s" || one.Cause() != simplex.NoCause {
+	if one.Leader != member(2) || one.Height != 1 ||
+		one.Text(told.Now, " s") != "block 1, final after 0.007 s" || one.Cause() != simplex.NoCause {
 		t.Errorf("%+v", one)
 	}
 	if text := two.Text(told.Now, ""); two.Cause() != simplex.NoProposal || len(two.GaveUp) != 2 ||

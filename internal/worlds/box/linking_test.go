@@ -36,7 +36,8 @@ func TestLinksAndViewsOfALiveNetwork(t *testing.T) {
 	done(t, order(n, fault.Order{Verb: "partition", Groups: [][]string{{"v3"}}}))
 	await(t, n, n.Best().height()+4)
 	ruled, cut := linkOf(t, n, "v0", "v1"), linkOf(t, n, "v0", "v3")
-	if ruled.Rule == nil || ruled.Rule.Latency != "1ms" || ruled.Cut || *ruled.Delayed == 0 || !cut.Cut || cut.Rule != nil || *cut.Dropped == 0 {
+	if ruled.Rule == nil || ruled.Rule.Latency != "1ms" || ruled.Cut || *ruled.Delayed == 0 || !cut.Cut ||
+		cut.Rule != nil || *cut.Dropped == 0 {
 		t.Errorf("%+v %+v", ruled, cut)
 	}
 	done(t, order(n, fault.Order{Verb: "heal"}))

@@ -38,7 +38,9 @@ func TestLossesAreCountedByAddress(t *testing.T) {
 func TestTheCountsAreBounded(t *testing.T) {
 	world(t, Rule{}, func(c *Conn, _ *sink, _ func(string)) {
 		for i := range 3 * maxTallies {
-			c.SetRules(map[netip.AddrPort]Rule{netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 1): {Cut: true}})
+			c.SetRules(map[netip.AddrPort]Rule{
+				netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), 1): {Cut: true},
+			})
 		}
 		if len(c.told) > maxTallies {
 			t.Errorf("%d addresses", len(c.told))
