@@ -33,7 +33,7 @@ func (u *running) inProcesses() error {
 		return errors.Join(err, n.Close())
 	}
 	figures := &processFigures{network: n.Network, carrier: n.carrier}
-	u.network, u.server = n, api.New(n.Network, api.Config{Hosts: callable(u.settings.HTTP), Processes: figures})
+	u.network, u.server = n, api.New(n, api.Config{Hosts: callable(u.settings.HTTP), Processes: figures})
 	return nil
 }
 
@@ -139,6 +139,9 @@ type apartNetwork struct {
 	mu   sync.Mutex
 	died error // the first node that ended by itself: how
 }
+
+// LogPath implements api.Backend: the home has the logs of all nodes.
+func (n *apartNetwork) LogPath(node string) string { return home.NodeLog(n.home.Dir(), node) }
 
 // open opens the home, and makes the folder of nodes at the first start.
 func (n *apartNetwork) open() (err error) {

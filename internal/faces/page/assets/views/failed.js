@@ -10,6 +10,9 @@ export const failed = { id: 'views', title: 'Views', key: 'v', make };
 
 const ROWS = 60;
 
+/** A view that was nullified, or an open one that validators gave up. @param {store.View} v */
+const gaveUp = (v) => v.outcome === 'nullified' || v.outcome === 'open' && v.cause !== '';
+
 function make() {
   const sum = h('p', { class: 'sentence' });
   const causes = h('div', { class: 'choices', role: 'group', 'aria-label': 'causes' });
@@ -19,7 +22,7 @@ function make() {
     label: 'views', size: ROWS, href: (v) => route.selected(`view:${v.view}`), sel: (v) => `view:${v.view}`, columns: /** @type {import('../rows.js').Column<store.View>[]} */ ([
       { name: 'view', text: (v) => count(v.view), main: true },
       { name: 'leader', text: (v) => v.leader },
-      { name: 'what came of it', text: (v) => v.text || v.outcome, main: true, tone: (v) => (v.outcome === 'nullified' ? 'bad' : '') },
+      { name: 'what came of it', text: (v) => v.text || v.outcome, main: true, tone: (v) => (gaveUp(v) ? 'bad' : '') },
       { name: 'cause', text: (v) => v.cause.replaceAll('_', ' ') },
       { name: 'block', kind: 'num', text: (v) => (v.height === null ? '' : count(v.height)) },
       { name: 'began', text: (v) => clock(v.began) },
@@ -33,12 +36,12 @@ function make() {
       store.fill('views', store.SIZE);
       let list = store.views.last(store.SIZE);
       if (r.at !== null) list = list.filter((v) => v.height === null || v.height <= /** @type {number} */ (r.at));
-      const bad = list.filter((v) => v.outcome === 'nullified');
+      const bad = list.filter(gaveUp);
       const every = r.params.all === '1';
       const wanted = /^cause:(.+)$/.exec(r.params.q || '')?.[1] || '';
       const shown = (every ? list : bad).filter((v) => !wanted || v.cause === wanted);
       table.set(shown.slice(-ROWS).reverse(), r.sel);
-      write(sum, list.length ? `${plural(bad.length, 'view')} of the last ${count(list.length)} failed; ${count(store.now?.views?.failed ?? bad.length)} since the devnet began.` : '');
+      write(sum, list.length ? `Validators gave up ${plural(bad.length, 'view')} of the last ${count(list.length)}; ${count(store.now?.views?.failed ?? bad.length)} were nullified since the devnet began.` : '');
       attr(all, 'href', route.changed({ all: every ? '' : '1' }));
       write(all, every ? 'failed ones only' : 'all views');
       const counts = /** @type {{[cause: string]: number}} */ ({});
