@@ -41,7 +41,7 @@ function make() {
       const wanted = /^cause:(.+)$/.exec(r.params.q || '')?.[1] || '';
       const shown = (every ? list : bad).filter((v) => !wanted || v.cause === wanted);
       table.set(shown.slice(-ROWS).reverse(), r.sel);
-      write(sum, list.length ? `Validators gave up ${plural(bad.length, 'view')} of the last ${count(list.length)}; ${count(store.now?.views?.failed ?? bad.length)} were nullified since the devnet began.` : '');
+      write(sum, list.length ? `Validators gave up ${plural(bad.length, 'view')} of the last ${count(list.length)}; nullified since the devnet began: ${count(store.now?.views?.failed ?? bad.length)}.` : '');
       attr(all, 'href', route.changed({ all: every ? '' : '1' }));
       write(all, every ? 'failed ones only' : 'all views');
       const counts = /** @type {{[cause: string]: number}} */ ({});
