@@ -35,6 +35,7 @@ export const validator = {
             ['peers', n.elsewhere ? '' : count(n.peers)], ['runners', n.elsewhere ? '' : count(n.runners)], ['dead letters', n.dead_letters ? count(n.dead_letters) : ''], ['made again', n.restarted ? count(n.restarted) : '']])
             : h('p', null, `No validator is called ${id}.`));
         }
+        store.fill('views', 24);
         const voted = JSON.stringify(store.views.last(24).map((v) => [v.view, voteOf(v, id)]));
         if (voted === lastVotes) return;
         lastVotes = voted;
