@@ -7,7 +7,7 @@ import (
 )
 
 // Columns are the final blocks of heights from one to another, as one array of each
-// figure; with 0 for both the latest. Of more than 4,096 blocks Next says where to go on.
+// figure; with 0 for both the latest. For more than 4,096 blocks, Next is where to continue.
 func (c *Client) Columns(ctx context.Context, from, to Height) (Columns, error) {
 	return c.api.Columns(ctx, between(from, to))
 }
