@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -329,7 +330,7 @@ type watched struct {
 }
 
 func (w *watched) Scan(from, to []byte, each func(key, value []byte) bool) {
-	if strings.HasPrefix(string(from), prefixes[Epoch]) {
+	if bytes.HasPrefix(from, prefixes[Epoch]) {
 		w.from = append(w.from, string(from))
 	}
 	w.memory.Scan(from, to, each)

@@ -1,6 +1,10 @@
 package calendar
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"bytes"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // Counting what is due costs the whole of it, so a block does it from the count of
 // the one before: what was due, with CountAt of its own height, and what it wrote,
@@ -39,7 +43,7 @@ func (c Calendar) CountAt(h types.Height) (n uint64) {
 // most now.
 func DueKey(key []byte, now types.Height) bool {
 	for t, prefix := range prefixes {
-		if len(key) == keyBytes(Tier(t)) && string(key[:prefixBytes]) == prefix {
+		if len(key) == keyBytes(Tier(t)) && bytes.HasPrefix(key, prefix) {
 			return split(Tier(t), key).Height <= now
 		}
 	}

@@ -34,6 +34,9 @@ func (c Calendar) DueOf(now types.Height, limit, arrears uint64) (items []Item, 
 	m.addFront(c, Epoch)
 	m.addFront(c, Overflow)
 	items = m.first(limit)
+	if _, waits := c.first(Arrears, start(Arrears), end(Arrears)); !waits {
+		return items, 0 // as in most blocks
+	}
 	others := len(items)
 	items = m.addArrears(items, min(arrears, limit-uint64(others)), at.settled)
 	return items, uint64(len(items) - others)

@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -14,13 +15,14 @@ const (
 )
 
 var (
-	prefixes = [...]string{Ring: "t/q/", Epoch: "t/e/", Overflow: "t/f/", Carry: "t/c/", Arrears: "t/t/"}
-	ends     = [...]string{Ring: "t/q0", Epoch: "t/e0", Overflow: "t/f0", Carry: "t/c0", Arrears: "t/t0"} // '0' follows '/'
+	prefixes = [...][]byte{Ring: []byte("t/q/"), Epoch: []byte("t/e/"), Overflow: []byte("t/f/"), Carry: []byte("t/c/"), Arrears: []byte("t/t/")}
+	ends     = [...][]byte{Ring: []byte("t/q0"), Epoch: []byte("t/e0"), Overflow: []byte("t/f0"), Carry: []byte("t/c0"), Arrears: []byte("t/t0")}
 )
 
-// start is the first key a tier can have, end the first behind all of them.
-func start(t Tier) []byte { return []byte(prefixes[t]) }
-func end(t Tier) []byte   { return []byte(ends[t]) }
+// start is the first key a tier can have, end the first behind all of them: '0' follows '/'.
+// Both are read only. Their capacity is their length, so that an append copies them.
+func start(t Tier) []byte { return slices.Clip(prefixes[t]) }
+func end(t Tier) []byte   { return slices.Clip(ends[t]) }
 
 // begin returns a tier's prefix, with room for a whole key.
 func begin(t Tier) []byte {
