@@ -109,6 +109,10 @@ var faultWords = map[fault.Argument]faultWord{
 		r.Kind = w[0]
 		return nil
 	}},
+	fault.Over: {names: []string{"ACTOR", "HOW"}, set: func(r *model.FaultRequest, w []string) error {
+		r.Actor, r.How = w[0], w[1]
+		return nil
+	}},
 	fault.On: {flags: []cli.Flag{&cli.BoolFlag{Name: "off", Usage: "end it"}},
 		read: func(c *cli.Context, r *model.FaultRequest) { r.On = !c.Bool("off") }},
 	fault.Delay: {names: []string{"DELAY"}, set: func(r *model.FaultRequest, w []string) error {

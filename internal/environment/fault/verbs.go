@@ -86,9 +86,12 @@ var verbs = []Verb{
 	{Name: "sync_lies", Of: Validators, Takes: []Argument{Node, On}, Unsound: func(o *Order) bool { return o.On },
 		NotLive: "a live node writes to this machine's disk, which does not lie on demand; run a scenario with --backend sim",
 		Script:  "Its disk reports writes as synced and does not sync them: a crash loses them. Called with False, it syncs them."},
-	{Name: "host_fail", Of: Validators, Takes: []Argument{Node, Over}, Hidden: true,
-		Script: "The host of programs fails on an actor: it crashes, or hangs until the validator gives it up; \"works\" ends the fault.",
-		Words:  []string{HostCrashes, HostHangs, HostCrawls, HostWorks}},
+	{Name: "host_fail", Of: Validators, Takes: []Argument{Node, Over},
+		Script:  "The host of programs fails on an actor: it crashes, or hangs until the validator gives it up; \"works\" ends the fault.",
+		Words:   []string{HostCrashes, HostHangs, HostCrawls, HostWorks},
+		Command: "have a validator's host of programs fail on an actor", Example: "v2 heartbeat crash",
+		Note: "HOW is crash, hang, crawl, or works, which ends it. A host that hangs uses its whole allowance of\n" +
+			"CPU time; one that crawls uses little, and the validator's clock ends it. The fault survives restarts."},
 	{Name: "panic", Of: Validators | Runners, Takes: []Argument{Node, Victim}, Needs: Running,
 		Script: "One of its actors panics: a role, the parent of the roles, or with its next message a contract. The " +
 			"argument supervision of network(…) decides what follows; a contract is always made again, and its execution is repeated.",

@@ -39,7 +39,7 @@ func identity(path string, sources []byte) string {
 // corpus is the digest of all pinned receipts.
 var corpus = sync.OnceValue(func() [sha256.Size]byte { return sha256.Sum256([]byte(receipts.Text())) })
 
-// markFiles writes each file's name, size and time. It reports whether all were there.
+// markFiles writes each file's name, size and time. It reports whether all exist.
 func markFiles(mark io.Writer, files []string) bool {
 	for _, file := range files {
 		info, err := os.Stat(file)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -28,6 +29,13 @@ var arguments = map[fault.Argument]given{
 		o.Kind = r.Kind
 		return nil
 	}, func(o *fault.Order, r *model.FaultRequest) { r.Kind = o.Kind }},
+	fault.Over: {[]string{"actor", "how"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
+		o.How = r.How
+		if o.Actor, err = types.ParseAddress(r.Actor); err != nil {
+			return Refuse(http.StatusBadRequest, "invalid_address", "%v", err).At("actor")
+		}
+		return nil
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Actor, r.How = o.Actor.String(), o.How }},
 	fault.On: {[]string{"on"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.On = r.On
 		return nil

@@ -35,6 +35,9 @@ func (s *Server) fault(_ context.Context, in *faultInput) (m model.FaultReceipt,
 	if err := s.cheat("/devnet/fault"); err != nil {
 		return m, err
 	}
+	if err := s.nameFaulty(&in.Body); err != nil {
+		return m, err
+	}
 	order, err := OrderOf(&in.Body)
 	if err != nil {
 		return m, err
@@ -46,6 +49,23 @@ func (s *Server) fault(_ context.Context, in *faultInput) (m model.FaultReceipt,
 	m = ShowFault(effect)
 	s.feed.note(m)
 	return m, nil
+}
+
+// nameFaulty puts the address of a fault's actor in the place of its name.
+func (s *Server) nameFaulty(r *model.FaultRequest) error {
+	if _, err := types.ParseAddress(r.Actor); r.Actor == "" || err == nil {
+		return nil // an address needs no validator that runs
+	}
+	v, err := s.readerOf(OnNode{})
+	if err != nil {
+		return err
+	}
+	actor, err := s.actor(v, r.Actor, "actor")
+	if err != nil {
+		return err
+	}
+	r.Actor = actor.Address.String()
+	return nil
 }
 
 // FaultRefused answers why a fault was not made.
