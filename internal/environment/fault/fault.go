@@ -191,22 +191,3 @@ func (c *Counts) Grow(before, after [Effects]int64) {
 		e.n.Add(after[i] - before[i])
 	}
 }
-
-// Passing is what is counted as held, delayed or lost by a fault of a verb: what passes
-// on the links, unless it is the frames before a frozen node, or the results of a slow
-// runner.
-func Passing(verb, onLinks string) string {
-	switch verb {
-	case "freeze":
-		return "frame"
-	case "slow":
-		return "result"
-	}
-	return onLinks
-}
-
-// String lists the effects that are not 0; passing is what passes on the links:
-// a frame, or a packet.
-func (c *Counts) String(passing string) string {
-	return c.Text("", Units{Passes: passing, Waits: passing, Loses: "byte"})
-}
