@@ -118,14 +118,38 @@ type Counts struct {
 	Stopped, Emptied atomic.Int64
 	// Of actors that were told to panic or to hang.
 	Panicked, Hung, Restarted atomic.Int64
+	// Of disks and clocks of simulated machines.
+	Refused, Flipped, Moved, Slowed atomic.Int64
 }
 
 // Effects is how many kinds of effects are counted.
-const Effects = 17
+const Effects = 21
 
-// each lists the effects in the order in which they are told; passing is what passes
-// on the links: a frame, or a packet.
-func (c *Counts) each(passing string) [Effects]struct {
+// Units name what a world counts: what passes on its links, what waits for a frozen node,
+// and what a disk loses.
+type Units struct{ Passes, Waits, Loses string }
+
+// Live are the units of a network of processes and packets, Simulated those of a
+// simulated one.
+var (
+	Live      = Units{Passes: "packet", Waits: "packet", Loses: "byte"}
+	Simulated = Units{Passes: "frame", Waits: "event", Loses: "record"}
+)
+
+// of are the units of a fault of a verb: before a frozen node wait frames, and a slow
+// runner holds results back.
+func (u Units) of(verb string) Units {
+	switch {
+	case verb == "slow":
+		u.Passes, u.Waits = "result", "result"
+	case verb == "freeze" && u == Live:
+		u.Passes, u.Waits = "frame", "frame"
+	}
+	return u
+}
+
+// each lists the effects in the order in which they are told.
+func (c *Counts) each(u Units) [Effects]struct {
 	n          *atomic.Int64
 	what, done string
 } {
@@ -133,32 +157,19 @@ func (c *Counts) each(passing string) [Effects]struct {
 		n          *atomic.Int64
 		what, done string
 	}{
-		{&c.Cut, "connection", "cut"}, {&c.Ended, "process", "ended"}, {&c.Stopped, "process", "stopped"}, {&c.Dropped, passing, "dropped"},
-		{&c.Held, passing, "held"}, {&c.Delayed, passing, "delayed"}, {&c.Duplicated, passing, "duplicated"},
-		{&c.Reordered, passing, "reordered"}, {&c.Lost, "byte", "lost"}, {&c.Forged, "frame", "forged"}, {&c.Withheld, "frame", "withheld"},
+		{&c.Cut, "connection", "cut"}, {&c.Ended, "process", "ended"}, {&c.Stopped, "process", "stopped"}, {&c.Dropped, u.Passes, "dropped"},
+		{&c.Held, u.Waits, "held"}, {&c.Delayed, u.Passes, "delayed"}, {&c.Duplicated, u.Passes, "duplicated"},
+		{&c.Reordered, u.Passes, "reordered"}, {&c.Lost, u.Loses, "lost"}, {&c.Refused, "disk use", "refused"}, {&c.Flipped, "bit", "flipped"},
+		{&c.Moved, "clock", "moved"}, {&c.Slowed, "step", "slowed"}, {&c.Forged, "frame", "forged"}, {&c.Withheld, "frame", "withheld"},
 		{&c.Failed, "program", "failed"}, {&c.Signalled, "signal", "sent"}, {&c.Emptied, "home", "emptied"},
 		{&c.Panicked, "actor", "panicked"}, {&c.Hung, "actor", "hung"}, {&c.Restarted, "actor", "restarted"},
 	}
 }
 
-// Passing is what is counted as held, delayed or lost by a fault of a verb: what passes
-// on the links, unless it is the frames before a frozen node, or the results of a slow
-// runner.
-func Passing(verb, onLinks string) string {
-	switch verb {
-	case "freeze":
-		return "frame"
-	case "slow":
-		return "result"
-	}
-	return onLinks
-}
-
-// String lists the effects that are not 0; passing is what passes on the links:
-// a frame, or a packet.
-func (c *Counts) String(passing string) string {
+// Text lists the effects of a fault of a verb that are not 0, in the units of a world.
+func (c *Counts) Text(verb string, u Units) string {
 	var parts []string
-	for _, e := range c.each(passing) {
+	for _, e := range c.each(u.of(verb)) {
 		if n := e.n.Load(); n > 0 {
 			parts = append(parts, plural.Of(n, e.what)+" "+e.done)
 		}
@@ -168,7 +179,7 @@ func (c *Counts) String(passing string) string {
 
 // Figures are the effects as numbers, in the order in which they are told.
 func (c *Counts) Figures() (all [Effects]int64) {
-	for i, e := range c.each("") {
+	for i, e := range c.each(Units{}) {
 		all[i] = e.n.Load()
 	}
 	return all
@@ -176,7 +187,7 @@ func (c *Counts) Figures() (all [Effects]int64) {
 
 // Grow adds what came to the figures of another since they were before.
 func (c *Counts) Grow(before, after [Effects]int64) {
-	for i, e := range c.each("") {
+	for i, e := range c.each(Units{}) {
 		e.n.Add(after[i] - before[i])
 	}
 }

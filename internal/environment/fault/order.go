@@ -125,15 +125,17 @@ func (o *Order) Detail() string {
 // String is the verb and the detail.
 func (o *Order) String() string { return strings.TrimSpace(o.Verb + " " + o.Detail()) }
 
-// Mends reports whether an order to a runner ends what others of its verb began.
+// Mends reports whether an order to a node ends what others of its verb began.
 func (o *Order) Mends() bool {
 	switch o.Verb {
-	case "blackhole", "saturate":
+	case "blackhole", "saturate", "disk_fail", "sync_lies":
 		return !o.On
-	case "slow":
+	case "slow", "disk_slow", "cpu_slow":
 		return o.Delay == 0
 	case "misbehave":
 		return o.Kind == Honest
+	case "host_fail":
+		return o.How == HostWorks
 	}
 	return false
 }

@@ -61,8 +61,8 @@ func TestAHostFailsOverWhomItIsTold(t *testing.T) {
 			t.Errorf("%s: over another: %v", one.how, err)
 		}
 	}
-	if n := c.Failed.Load(); n != 7 || c.String("frame") != "7 programs failed" {
-		t.Errorf("%d counted: %s", n, c.String("frame"))
+	if n := c.Failed.Load(); n != 7 || c.Text("host_fail", Simulated) != "7 programs failed" {
+		t.Errorf("%d counted: %s", n, c.Text("host_fail", Simulated))
 	}
 	if err := run(bad, program.Bounds{Left: func() time.Duration { return 0 }}); err != nil {
 		t.Errorf("what has no time left is not begun, and is its host's to say: %v", err)

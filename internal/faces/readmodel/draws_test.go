@@ -99,7 +99,7 @@ func TestADrawCanBeMadeAgainByHand(t *testing.T) {
 	if len(j.Committee) > 0 {
 		for _, name := range []string{"r0", "r1", "r2", "r3"} {
 			if l.Key(name).Address() == j.Committee[0] {
-				l.Crash(name)
+				l.drop(name)
 			}
 		}
 	}
@@ -113,7 +113,7 @@ func TestADrawCanBeMadeAgainByHand(t *testing.T) {
 // it waits and when it failed.
 func TestAJobThatFindsNobodySaysWhy(t *testing.T) {
 	l := newLabour(t, nil)
-	l.Crash("r0")
+	l.drop("r0")
 	l.reach(l.Height("v0") + 12) // until it is out of P
 	j, err := l.reader().Job(l.submit(4, push.Deterministic).ID)
 	if err != nil || j.Status != "Pending" {

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // membership is how validators join and leave by the devnet's keys: who joins is started
@@ -92,7 +93,7 @@ func (m *membership) admit(name string) (node *Node, err error) {
 		node, err = m.start(name)
 		return err
 	})
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, network.ErrClosed) {
 		return nil, api.Refuse(http.StatusServiceUnavailable, "closing", "the network ends")
 	}
 	return node, err

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -21,19 +21,31 @@ type registration struct {
 	runners   *runnerList
 	roster    *roster
 	authority *authority
-	finality  *finality
+	scheduler *scheduler
 	shared    *shared
 	make      func(name string, key *crypto.Key) *Runner // a runner that is not started
-
-	ending    context.Context // of the network
-	quit      context.CancelFunc
-	returning sync.WaitGroup // of runners that are to come back
 }
 
-// close waits for the runners that were to come back, which they now do not.
-func (g *registration) close() {
-	g.quit()
-	g.returning.Wait()
+// renew gives a runner that is down its next key, and has it registered.
+func (g *registration) renew(name string) error {
+	before := g.runners.findRunner(name)
+	state := g.nodes.state()
+	i := 0
+	for state.Runner(wallet.RunnerIdentity(g.origin.seed, name, i).Address()) != nil {
+		i++
+	}
+	key := wallet.RunnerIdentity(g.origin.seed, name, i)
+	ctx, cancel := context.WithTimeout(g.scheduler.ending, governPatience)
+	defer cancel()
+	if err := g.authority.register(ctx, key); err != nil {
+		return err
+	}
+	return g.roster.alone(func() error {
+		if !before.Started() {
+			g.runners.replaceRunner(g.make(name, key))
+		}
+		return nil
+	})
 }
 
 // latest is the last key of a runner that is registered in a state; nil where none is.
@@ -117,7 +129,7 @@ func (g *registration) JoinRunner(ctx context.Context, name string) (string, err
 		}
 		return g.begin(next, key)
 	})
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, network.ErrClosed) {
 		return "", api.Refuse(http.StatusServiceUnavailable, "closing", "the network ends")
 	}
 	return next, err

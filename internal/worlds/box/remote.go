@@ -2,6 +2,7 @@ package box
 
 import (
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
@@ -80,8 +81,8 @@ type Engine interface {
 	Freeze(*fault.Counts) error
 	Thaw() bool
 	Wipe(*fault.Counts) error // counts what is lost
-	// Upset has an actor panic or hang: byzantine.Upset says what is meant.
-	Upset(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
+	// Do does a fault of the node's own: network.Node says what is meant.
+	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 }
 
 // Validating is a validator and its machine: node.Validator says what is meant.
@@ -95,6 +96,7 @@ type Validating interface {
 	Stop() error
 	Shell() Shell // nil before the first start, where that is here
 	Store() env.Store
+	Misbehaves() bool // it was told to lie to the others
 }
 
 // Shell is a running validator, or the one that ran last: validators.Validator says what
@@ -114,18 +116,6 @@ type Shell interface {
 	SkipTo(height types.Height, done func())
 }
 
-// Lying is what has a validator lie to the others: byzantine.Mask says what is meant.
-type Lying interface {
-	Behave(kind string, counts *fault.Counts) error
-	Honest()
-	Misbehaves() bool
-}
-
-// Failing is what has its host of programs fail: fault.Programs says what is meant.
-type Failing interface {
-	Fail(actor types.Address, how string, counts *fault.Counts)
-}
-
 // Packets is the socket of a node: lossy.Conn says what is meant.
 type Packets interface {
 	SetRules(map[netip.AddrPort]lossy.Rule)
@@ -141,15 +131,12 @@ type Remote interface {
 // RemoteValidator is a validator elsewhere.
 type RemoteValidator interface {
 	Validating
-	Lying
 	Remote
-	Programs() Failing
 }
 
 // RemoteRunner is a runner elsewhere.
 type RemoteRunner interface {
 	Serving
-	Faltering
 	Remote
 }
 
@@ -160,8 +147,6 @@ type Serving interface {
 	Stop() error
 	Leave(finish bool, gone func())
 	Status() runners.Status
-	Drain(on bool, reason string)
-	Change(added, removed []string)
 	Reload() error
 	Manual() Manual
 }
@@ -173,28 +158,18 @@ type Manual interface {
 	Answer(job types.Hash, given execution.Given) error
 }
 
-// Faltering is what has a runner do wrong: byzantine.RunnerMask says what is meant.
-type Faltering interface {
-	Swallow(*fault.Counts)
-	Saturate(*fault.Counts)
-	Offer(fault.Order, *fault.Counts)
-	Slow(delay time.Duration, counts *fault.Counts)
-	Flap(up, down time.Duration, times int, counts *fault.Counts, over func())
-	Behave(kind string, counts *fault.Counts) error
-	Honest()
-}
-
 var (
-	_ Shell     = (*validators.Validator)(nil)
-	_ Lying     = (*byzantine.Mask)(nil)
-	_ Failing   = (*fault.Programs)(nil)
-	_ Packets   = (*lossy.Conn)(nil)
-	_ Faltering = (*byzantine.RunnerMask)(nil)
-	_ Manual    = (*custom.Manual)(nil)
+	_ Shell   = (*validators.Validator)(nil)
+	_ Packets = (*lossy.Conn)(nil)
+	_ Manual  = (*custom.Manual)(nil)
 )
 
 // localValidator is a validator of this process.
-type localValidator struct{ *node.Validator }
+type localValidator struct {
+	*node.Validator
+	mask     *byzantine.Mask
+	programs *fault.Programs
+}
 
 // Shell implements Validating.
 func (v localValidator) Shell() Shell {
@@ -210,14 +185,23 @@ func (v localValidator) Endpoint() (string, error) { return "", nil }
 // Wipe implements Engine.
 func (v localValidator) Wipe(counts *fault.Counts) error { return wiped(&v.Machine, counts) }
 
-// Upset implements Engine.
-func (v localValidator) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return byzantine.Upset(v.Validator, o, counts, over)
+// Do implements Engine.
+func (v localValidator) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	return (&byzantine.ValidatorProcess{Mask: v.mask, Programs: v.programs, Actors: v.Validator}).Do(o, counts, over)
 }
 
-// Upset implements Engine.
-func (r localRunner) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return byzantine.Upset(r.Runner, o, counts, over)
+// Stop implements Validating. Its next process is honest.
+func (v localValidator) Stop() error {
+	v.mask.Honest()
+	return v.Validator.Stop()
+}
+
+// Misbehaves implements Validating.
+func (v localValidator) Misbehaves() bool { return v.mask.Misbehaves() }
+
+// Do implements Engine.
+func (r localRunner) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	return (&byzantine.RunnerProcess{Mask: r.mask.Load(), Shell: r.Shell(), Actors: r.Runner}).Do(o, counts, over)
 }
 
 // wiped loses the files of a machine, and counts their bytes.
@@ -231,7 +215,8 @@ func wiped(m *node.Machine, counts *fault.Counts) error {
 type localRunner struct {
 	*node.Runner
 	key    *crypto.Key
-	manual func() *custom.Manual // of the run under way
+	manual func() *custom.Manual                 // of the run under way
+	mask   *atomic.Pointer[byzantine.RunnerMask] // of the process that runs, or ran last
 }
 
 // Wipe implements Engine.
@@ -244,12 +229,6 @@ func (r localRunner) Status() runners.Status {
 	}
 	return runners.Status{Name: r.Name, Address: r.Address, PublicKey: r.key.PublicKey()}
 }
-
-// Drain implements Serving.
-func (r localRunner) Drain(on bool, reason string) { r.Shell().Drain(on, reason) }
-
-// Change implements Serving.
-func (r localRunner) Change(added, removed []string) { r.Shell().Change(added, removed) }
 
 // Reload implements Serving.
 func (r localRunner) Reload() error { return api.ErrNoSettings(r.Name) }
@@ -275,15 +254,15 @@ func remoteNode(n *Network, name string, one *Node) (*Node, error) {
 		return nil, err
 	}
 	n.book.Enter(one.key.Address(), endpoint)
-	one.mask, one.programs = validator, validator.Programs()
-	one.validator, one.machine = validator, machine{Identity: validator.Who(), Engine: validator, network: n, process: one}
+	one.validator = validator
+	one.machine = machine{Identity: validator.Who(), Engine: validator, network: n, kind: fault.Validators, process: one}
 	return one, nil
 }
 
 // remoteRunner makes a runner elsewhere.
 func remoteRunner(n *Network, name string, one *Runner) *Runner {
 	one.runner = n.config.Elsewhere.Runner(name, one.key)
-	one.machine = machine{Identity: one.runner.Who(), Engine: one.runner, network: n, process: one}
+	one.machine = machine{Identity: one.runner.Who(), Engine: one.runner, network: n, kind: fault.Runners, process: one}
 	return one
 }
 

@@ -14,9 +14,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -39,7 +41,6 @@ const goodbye = 2 * time.Second
 // Runner is one runner of the network.
 type Runner struct {
 	machine
-	faltering
 	runner Serving
 	key    *crypto.Key
 }
@@ -75,6 +76,7 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		return remoteRunner(n, name, one)
 	}
 	var manual atomic.Pointer[custom.Manual] // of the run under way
+	var mask atomic.Pointer[byzantine.RunnerMask]
 	wrap := func(given env.Runner) env.Runner {
 		if n.config.wrapRunner != nil {
 			given = n.config.wrapRunner(given)
@@ -82,7 +84,9 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		if n.config.Strict { // nobody can ask for a fault
 			return given
 		}
-		return one.wrap(given)
+		before, given := byzantine.NewRunnerMask(given)
+		mask.Store(before)
+		return given
 	}
 	watch, err := connections.NewWatch(n.config.Qlog, name, n.config.KeyLog, n.log)
 	if err != nil {
@@ -103,8 +107,9 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		},
 		Polls: func() (env.Polls, error) { return node.NewPolls(key.Address(), n.pollOf(name)), nil },
 	})
-	local := localRunner{runner, key, manual.Load}
-	one.runner, one.machine = local, machine{Identity: local.Who(), Engine: local, network: n, process: one}
+	local := localRunner{runner, key, manual.Load, &mask}
+	one.runner = local
+	one.machine = machine{Identity: local.Who(), Engine: local, network: n, kind: fault.Runners, process: one}
 	return one
 }
 
@@ -140,9 +145,6 @@ func socketOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
 }
 
 func (r *Runner) start() error {
-	if remote, is := r.runner.(Faltering); is {
-		r.fresh(remote)
-	}
 	if err := r.runner.Start(); err != nil {
 		return err
 	}
@@ -151,12 +153,9 @@ func (r *Runner) start() error {
 }
 
 func (r *Runner) stop() error {
-	r.thaw()
-	r.endAll()
+	r.Engine.Thaw()
 	return r.runner.Stop()
 }
-
-func (r *Runner) connections() int { return len(r.Status().Connected) }
 
 // Status is how a runner stands, or stood when it was stopped.
 func (r *Runner) Status() runners.Status { return r.runner.Status() }

@@ -2,9 +2,7 @@ package box
 
 import (
 	"fmt"
-	"time"
 
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
@@ -52,9 +50,8 @@ func (m *machine) again(f *roles.Failure) {
 		m.Fail(fmt.Errorf("%w; it was started again %d times within %v", f, roles.MaxRestarts, roles.RestartWindow))
 		return
 	}
-	m.network.links.kill(m.Name)
-	m.Kill()
-	err := m.process.stop()
+	err := m.Kill(nil)
+	m.network.ProcessEnded(m.Name)
 	if err == nil {
 		err = m.process.start()
 	}
@@ -64,26 +61,4 @@ func (m *machine) again(f *roles.Failure) {
 		return
 	}
 	m.network.log.Warn("a node was started again: a role had taken it along", "node", m.Name, "why", f)
-}
-
-// upset has an actor of a running node panic or hang.
-func (m *machine) upset(o *fault.Order) (*Fault, error) {
-	if !m.Running() {
-		return nil, fmt.Errorf("%s does not run", m.Name)
-	}
-	f := &Fault{verb: o.Verb, detail: o.Detail()}
-	if err := m.Upset(o, &f.counts, f.endsAfter); err != nil {
-		return nil, err
-	}
-	m.network.faults.enter(f)
-	return f, nil
-}
-
-// endsAfter ends the fault in so long.
-func (f *Fault) endsAfter(d time.Duration) {
-	if d <= 0 {
-		f.end()
-		return
-	}
-	time.AfterFunc(d, f.end)
 }

@@ -141,6 +141,13 @@ func (m *Mask) Honest() { m.active.Store(nil) }
 // Misbehaves says whether a behaviour is chosen.
 func (m *Mask) Misbehaves() bool { return m.active.Load() != nil }
 
+// Before puts the mask before all that a validator talks through.
+func (m *Mask) Before(given env.Validator) env.Validator {
+	given.Mesh, given.Programs = m.Wrap(given.Mesh), m.WrapPrograms(given.Programs)
+	given.Connections = m.WrapConnections(given.Connections)
+	return given
+}
+
 // Wrap puts the mask before a transport.
 func (m *Mask) Wrap(t env.Mesh) env.Mesh {
 	behind := &transport{Mesh: t, mask: m}

@@ -307,18 +307,25 @@ func (m *member) order(counts *fault.Counts, o fault.Order) error {
 	return err
 }
 
-// Upset implements box.Engine. The answer to the order tells what a panic did: the process
-// may end.
-func (m *member) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	if !m.answers() {
+// Do implements box.Engine: the node is told the order as it is. The answer to a panic tells
+// what that did, since the process may end.
+func (m *member) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	waits := o.Verb == "panic" || o.Verb == "hang"
+	switch {
+	case waits && !m.answers():
 		return fmt.Errorf("%s does not answer", m.identity.Name)
+	case counts == nil:
+		m.count() // what it did is counted before it ends
+	case over != nil:
+		m.crew.whenOver(counts, func() { over(0) })
 	}
-	m.crew.whenOver(counts, func() { over(0) })
 	if err := m.order(counts, *o); err != nil {
 		return err
 	}
-	m.felled.Store(&o.Role)
-	m.fallen.Add(counts.Ended.Load())
+	if waits {
+		m.felled.Store(&o.Role)
+		m.fallen.Add(counts.Ended.Load())
+	}
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -37,13 +36,6 @@ type validator struct {
 	lies     bool         // guarded by mu, as what follows
 	hold     bool         // it is to make no blocks
 	goal     types.Height // where it was told to travel last
-	// broken is how its host of programs fails over actors, which no restart mends.
-	broken map[types.Address]broken
-}
-
-type broken struct {
-	how    string
-	counts *fault.Counts
 }
 
 var _ box.RemoteValidator = (*validator)(nil)
@@ -56,7 +48,7 @@ func (c *Crew) Validator(name string, key *crypto.Key, tell box.Told) (box.Remot
 	}
 	c.mu.Unlock()
 	v := &validator{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), follower: follower{owner: c, name: name},
-		key: key, tell: tell, broken: map[types.Address]broken{}}
+		key: key, tell: tell}
 	v.last = validators.Status{Name: name, Address: key.Address()}
 	v.follows = true
 	c.enter(v.member)
@@ -115,12 +107,6 @@ func (v *validator) Start([]types.Validator) error {
 	}
 	v.started.Store(true)
 	v.crew.introduce(v.crew.all()...)
-	v.mu.Lock()
-	before := maps.Clone(v.broken)
-	v.mu.Unlock()
-	for actor, b := range before {
-		v.Programs().Fail(actor, b.how, b.counts)
-	}
 	return nil
 }
 
@@ -449,59 +435,22 @@ func (v *validator) Thaw() bool {
 	return true
 }
 
-// Behave implements box.Lying: it has the validator lie to the others.
-func (v *validator) Behave(kind string, counts *fault.Counts) error {
-	if err := v.order(counts, fault.Order{Verb: "misbehave", Node: v.name, Kind: kind}); err != nil {
+// Do implements box.Engine.
+func (v *validator) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	if err := v.member.Do(o, counts, over); err != nil {
 		return err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.lies = true
+	if o.Verb == "misbehave" {
+		v.mu.Lock()
+		v.lies = counts != nil
+		v.mu.Unlock()
+	}
 	return nil
 }
 
-// Honest implements box.Lying.
-func (v *validator) Honest() {
-	v.mu.Lock()
-	lied := v.lies
-	v.lies = false
-	v.mu.Unlock()
-	if !lied {
-		return
-	}
-	v.count()
-	if err := v.order(nil, fault.Order{Verb: "misbehave", Node: v.name, Kind: fault.Honest}); err != nil {
-		v.crew.note(fmt.Errorf("%s was not told to be honest: %w", v.name, err))
-	}
-}
-
-// Misbehaves implements box.Lying.
+// Misbehaves implements box.Validating.
 func (v *validator) Misbehaves() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.lies
-}
-
-// Programs implements box.RemoteValidator.
-func (v *validator) Programs() box.Failing { return programs{v} }
-
-// programs is the host of programs of a validator.
-type programs struct{ of *validator }
-
-// Fail implements box.Failing.
-func (p programs) Fail(actor types.Address, how string, counts *fault.Counts) {
-	v := p.of
-	v.mu.Lock()
-	if counts == nil {
-		delete(v.broken, actor)
-	} else {
-		v.broken[actor] = broken{how, counts}
-	}
-	v.mu.Unlock()
-	if counts == nil {
-		v.count() // what it failed over is counted before that ends
-	}
-	if err := v.order(counts, fault.Order{Verb: "host_fail", Node: v.name, Actor: actor, How: how}); err != nil {
-		v.crew.note(fmt.Errorf("%s was not told of its host of programs: %w", v.name, err))
-	}
 }

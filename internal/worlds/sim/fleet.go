@@ -111,17 +111,6 @@ func (f *fleet) reached() types.Height {
 	return 0
 }
 
-// Restart starts a validator that crashed, was stopped or stopped by itself; it
-// goes on from its disk.
-func (f *fleet) Restart(name string) error {
-	death := f.find(name).death
-	err := f.Boot(name)
-	if err == nil && death != nil {
-		death.Until = min(death.Until, f.now)
-	}
-	return err
-}
-
 // order has an account call a handler, and hands that in again until it is final.
 func (f *fleet) order(from string, to types.Address, handler string, args any) {
 	f.follows(from)

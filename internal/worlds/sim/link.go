@@ -21,8 +21,8 @@ const MaxBacklogBytes = 16 << 20
 
 // linkState is the link from one node to another as it stands.
 type linkState struct {
-	cut     *Effect // of the partition that cuts it, or nil
-	receipt *Effect // of the verb that set it, or of the configuration
+	cut    *fault.Counts // of the partition that cuts it, or nil
+	counts *fault.Counts // of what set it, or of the configuration
 	Link
 	from, to *node
 	since    types.Time // when the cut began
@@ -118,7 +118,7 @@ func (l *linkState) admit(f *flight) bool {
 		return false
 	}
 	if start > f.departs {
-		l.receipt.Delayed++
+		l.counts.Delayed.Add(1)
 	}
 	l.free = start.Add(time.Duration(int64(len(f.frame)) * int64(time.Second) / l.Bandwidth))
 	return true
@@ -131,11 +131,11 @@ func (f *flight) happen(e event) {
 	w := to.world
 	switch {
 	case f.link.cut != nil:
-		f.link.cut.Dropped++
+		f.link.cut.Dropped.Add(1)
 		w.trace.dropped(w.now, to, f.from.node, f, "cut")
 	case f.to.dead || f.to.receive == nil || (f.from.dead && f.departs > f.from.diedAt):
 		if to.death != nil {
-			to.death.Dropped++
+			to.death.Dropped.Add(1)
 		}
 		w.trace.dropped(w.now, to, f.from.node, f, "its process, or its sender's, is gone")
 	case to.frozen != nil:

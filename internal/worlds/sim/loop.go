@@ -28,6 +28,9 @@ type loop struct {
 	instant  int        // steps since the clock moved last
 	crashed  []*process // died within the present step
 	bug      *Bug
+	tasks    tasks
+	// occurring says that an event happens: nothing can wait.
+	occurring bool
 }
 
 // Bug is a panic in a role: our own mistake, found by a seed.
@@ -145,7 +148,7 @@ func (l *loop) take(next run) {
 	l.current = next.loop
 	if n := next.loop.process.node; n.lag > 0 {
 		next.loop.busy = max(next.loop.busy, l.now).Add(n.lag)
-		n.cpuSlow.Slowed++
+		n.cpuSlow.Slowed.Add(1)
 	}
 	next.fn() // a mailbox: it recovers from what its role does
 	l.current = nil
@@ -157,6 +160,7 @@ func (l *loop) take(next run) {
 // occur lets the next event happen.
 func (l *loop) occur() {
 	defer l.recovered()
+	l.occurring = true
 	e := l.events.pop()
 	e.what.happen(e)
 }
@@ -169,6 +173,7 @@ func (l *loop) guard(fn func()) {
 }
 
 func (l *loop) recovered() {
+	l.occurring = false
 	if value := recover(); value != nil {
 		if _, ok := value.(roles.Killed); !ok && l.bug == nil {
 			l.bug = &Bug{l.seed, "the world", l.now, value, stack()}

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 )
 
 // node is a machine of the world: it outlives the processes that run on it.
@@ -24,28 +25,28 @@ type node struct {
 	world   *World
 	index   int
 	process *process      // nil while no process runs
-	frozen  *Effect       // nil unless it is frozen
+	frozen  *fault.Counts // nil unless it is frozen
 	skew    time.Duration // how far its clock is ahead
 	started uint32
 
 	name    string
+	kind    fault.Whose
 	parts   Parts
 	address types.Address
 	boot    func(*process) (stop func(), err error)
 	disk    *disk
 	links   map[*node]*linkState // the links to other nodes; looked up only
-	death   *Effect              // of its latest crash, or nil
+	death   *fault.Counts        // of its latest crash, or nil
 	held    []event              // what happened to it while frozen
 	runs    []run                // roles that can step when it thaws
 	crashes []crashPoint
 
 	lag      time.Duration // how much longer each step takes; 0: no longer
-	cpuSlow  *Effect       // of that, or nil
-	diskSlow *Effect       // of its disk's slowness, or nil
+	cpuSlow  *fault.Counts // of that, or nil
+	diskSlow *fault.Counts // of its disk's slowness, or nil
 
-	programs *fault.Programs           // nil where there are none
-	broken   map[types.Address]*Effect // the effects of failing hosts, by actor
-	restarts roles.Restarts            // by supervision
+	programs *fault.Programs // nil where there are none
+	restarts roles.Restarts  // by supervision
 }
 
 // process is one run of a node's program, from boot to stop or crash.
@@ -53,6 +54,7 @@ type process struct {
 	node    *node
 	number  uint32
 	dead    bool
+	struck  bool // it dies within its own step
 	diedAt  types.Time
 	loops   []*roleLoop
 	alarms  []*alarm
@@ -70,6 +72,13 @@ type process struct {
 	// executor does a runner's jobs; nil where none is.
 	executor *doer
 	supervised
+	does doing           // faults of its own; nil where it has none
+	mask *byzantine.Mask // of a validator
+}
+
+// doing does the faults of a process.
+type doing interface {
+	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 }
 
 // roleLoop is the world's loop as one role of one process sees it.

@@ -101,24 +101,24 @@ func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole
 	whole = first
 	if l.Bandwidth > 0 {
 		if first = max(first, l.free); first > departs {
-			l.receipt.Delayed++
+			l.counts.Delayed.Add(1)
 		}
 		l.free = first.Add(time.Duration(int64(bytes) * int64(time.Second) / l.Bandwidth))
 		whole = l.free
 	}
 	travel := l.Latency + w.upTo(l.Jitter)
 	if travel > 0 {
-		l.receipt.Delayed++
+		l.counts.Delayed.Add(1)
 	}
 	if w.chance(l.Reorder) {
-		l.receipt.Reordered++
+		l.counts.Reordered.Add(1)
 		travel += w.upTo(l.Latency + l.Jitter)
 	}
 	if w.chance(l.Duplicate) {
-		l.receipt.Duplicated++
+		l.counts.Duplicated.Add(1)
 	}
 	for probe := leastProbe + 2*(l.Latency+l.Jitter); w.chance(l.Loss); probe *= 2 {
-		l.receipt.Dropped++
+		l.counts.Dropped.Add(1)
 		if travel += probe; travel > connection.IdleTime {
 			return first, whole, true
 		}
@@ -157,7 +157,7 @@ func (p *parcel) kept() bool {
 		return true
 	}
 	if cut := s.out.cut; cut != nil {
-		cut.Dropped++
+		cut.Dropped.Add(1)
 		if p.to != nil {
 			p.to.stalled = append(p.to.stalled, p)
 		}
@@ -170,7 +170,7 @@ func (p *parcel) kept() bool {
 		s.loseIn(s.process.node.world.now)
 	}
 	if death := p.to.process.node.death; death != nil && p.to.process.node.process == nil {
-		death.Dropped++
+		death.Dropped.Add(1)
 	}
 	return true
 }

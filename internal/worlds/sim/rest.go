@@ -101,10 +101,11 @@ func (n *Network) restless() error {
 	if n.paused {
 		return &UnrestError{"the network is paused", "Resume it first."}
 	}
-	for _, r := range n.receipts {
-		if r != n.defaults.receipt && r.Until > n.now {
-			return &UnrestError{fmt.Sprintf("the fault %s %s is in force", r.Verb, r.Detail), "End it first: heal, thaw, or give the disk back."}
-		}
+	if f := n.orders.InForce(); f != nil {
+		return &UnrestError{fmt.Sprintf("the fault %s is in force", f.Order.String()), "End it first: heal, thaw, or give the disk back."}
+	}
+	if len(n.tasks.open) > 0 {
+		return &UnrestError{n.tasks.open[0].name + " later", "Let it come first: advance by some blocks."}
 	}
 	return nil
 }

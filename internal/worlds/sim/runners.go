@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -26,13 +27,11 @@ type crew struct {
 	runners  []string                   // by name, in the order of the registry
 	working  map[string]*runners.Runner // looked up only
 	states   map[string]*ledger.State   // the newest final one of each validator; looked up only
-	faces    map[string]*face           // of their present processes; looked up only
-	rejoins  []rejoining
-	entering []string          // not registered: they wait for what that takes
-	reaped   types.Height      // of the newest state that was looked at
-	registry any               // that was looked through last (ledger.State.Registrations)
-	leaving  []string          // deregistered in it, in the order of the registry
-	looks    []*ledger.Outlook // of the latest blocks, the newest last
+	entering []string                   // not registered: they wait for what that takes
+	reaped   types.Height               // of the newest state that was looked at
+	registry any                        // that was looked through last (ledger.State.Registrations)
+	leaving  []string                   // deregistered in it, in the order of the registry
+	looks    []*ledger.Outlook          // of the latest blocks, the newest last
 }
 
 // keptLooks is of how many blocks the outlooks are kept: validators are seldom further
@@ -74,14 +73,16 @@ func (c *crew) bootRunner(name string) Boot[env.Runner] {
 		if log == nil {
 			log = slog.New(slog.DiscardHandler)
 		}
-		node = c.faced(name, node)
+		mask, node := byzantine.NewRunnerMask(node)
 		r, err := runners.Start(c.Runtime(), runners.Config{Name: name, ChainID: c.config.ChainID, MaxJobs: wallet.RunnerJobs, Log: log,
 			Tell: c.config.Told, Strategy: c.config.Strategy, OnFailure: func(err error) { c.ended(name, err) }}, node)
 		if err != nil {
 			return nil, err
 		}
 		c.working[name] = r
-		c.find(name).process.supervisor = r
+		process := c.find(name).process
+		process.supervisor = r
+		process.does = &byzantine.RunnerProcess{Mask: mask, Shell: r, Actors: &process.supervised}
 		return r.Stop, nil
 	}
 }
@@ -274,4 +275,18 @@ func (c *crew) retire(name string, one *runners.Runner) {
 			}
 		})
 	})
+}
+
+// renew gives a runner that is down its next key, and has it registered.
+func (c *crew) renew(name string) error {
+	node, i := c.find(name), 0
+	for c.byAddress[wallet.RunnerIdentity(c.config.World.Seed, name, i).Address()] != nil {
+		i++
+	}
+	key := wallet.RunnerIdentity(c.config.World.Seed, name, i)
+	c.keys[name], c.nonces[name] = key, 0
+	node.parts.Signer, node.address = c.scheme.Signer(key), key.Address()
+	c.byAddress[node.address] = node
+	c.register(name)
+	return nil
 }

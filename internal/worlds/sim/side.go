@@ -47,7 +47,7 @@ func (s *side) tell(e connection.Event) {
 	n := s.process.node
 	n.world.trace.told(n.world.now, n, s.far, e)
 	if n.frozen != nil {
-		n.frozen.Held++
+		n.frozen.Held.Add(1)
 	}
 	if s.up {
 		c.recent = s

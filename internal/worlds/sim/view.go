@@ -133,7 +133,7 @@ func (v *view) watch() {
 func (q *question) happen(event) {
 	w := q.view.process.node.world
 	if q.link.cut != nil {
-		q.link.cut.Dropped++
+		q.link.cut.Dropped.Add(1)
 		return
 	}
 	if q.back {
@@ -146,7 +146,7 @@ func (q *question) happen(event) {
 		q.refused = true
 		q.reply(w, to)
 	case to.frozen != nil:
-		to.frozen.Held++ // who asks has asked another by then
+		to.frozen.Held.Add(1) // who asks has asked another by then
 	default:
 		q.arrived = w.now
 		if l := to.process; !l.answerOne(q, q.fresh) {

@@ -9,7 +9,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // Limits of a world.
@@ -51,8 +53,9 @@ type Boot[E any] func(E) (stop func(), err error)
 type World struct {
 	loop
 	machines
-	effects
 	links
+	orders *network.Orders
+	hooks  hooks
 
 	log      *slog.Logger
 	offset   time.Duration // how far time travel has moved all clocks
@@ -77,10 +80,13 @@ func New(c Config) *World {
 		loop: loop{seed: c.Seed, now: firstInstant, runtime: roles.New(log), schedule: rand.New(rand.NewPCG(c.Seed, 1)),
 			trace: newTrace(c.Seed, c.Trace)},
 		machines: machines{byName: make(map[string]*node), byAddress: make(map[types.Address]*node)}}
-	w.effects = effects{loop: &w.loop}
-	w.links = links{loop: &w.loop, machines: &w.machines, effects: &w.effects, rand: rand.New(rand.NewPCG(c.Seed, 2))}
-	w.defaults = linkState{Link: c.Link, receipt: w.receipt("network", "the links as configured")}
-	w.fresh = w.defaults
+	w.links = links{loop: &w.loop, machines: &w.machines, rand: rand.New(rand.NewPCG(c.Seed, 2)), rules: &network.LinkRules{}}
+	w.hooks.height = func() types.Height { return 0 }
+	w.trace.fault(w.now, "network the links as configured")
+	w.orders = network.NewOrders(backend{w}, network.NewTurn(&w.loop), fault.Simulated)
+	if err := w.orders.SetUsualLink(c.Link); err != nil {
+		panic("sim: the link as configured: " + err.Error())
+	}
 	w.runtime.Later = w.later
 	w.runtime.OnPanic = func(role string, value any, stack []byte) {
 		if w.bug == nil {
@@ -131,6 +137,7 @@ func (w *World) Rand(stream uint64) *rand.Rand {
 
 // Close stops all roles. The world cannot be used afterwards.
 func (w *World) Close() error {
+	w.tasks.end()
 	for _, n := range w.nodes {
 		if n.process != nil {
 			n.process.end()

@@ -14,7 +14,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
@@ -97,11 +96,9 @@ func (d *DrivenRunner) Again(r *node.Runner, manual *custom.Manual) {
 }
 
 func (d *DrivenRunner) runner(r *node.Runner) Runner {
-	shown := Runner{Name: r.Name, Shell: r.Shell(), Mask: d.mask, Socket: d.socket, SetRules: d.setRules, Mute: d.silence,
-		Clock: d.clock, Manual: d.manual, Reload: d.reload,
-		Upset: func(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-			return byzantine.Upset(r, o, counts, over)
-		}}
+	does := &byzantine.RunnerProcess{Mask: d.mask, Shell: r.Shell(), Actors: r}
+	shown := Runner{Name: r.Name, Shell: r.Shell(), Do: does.Do, Socket: d.socket, SetRules: d.setRules, Mute: d.silence,
+		Clock: d.clock, Manual: d.manual, Reload: d.reload}
 	if d.held != nil {
 		shown.Show = d.held.show
 	}

@@ -36,12 +36,8 @@ type Validator interface {
 	Socket() netip.AddrPort
 	SetRules(map[netip.AddrPort]lossy.Rule)
 	Mute() // it sends nothing any more
-	// Misbehave has it lie to the others, by one of fault.Kinds, or with fault.Honest no
-	// more; FailHost has its host of programs fail over an actor.
-	Misbehave(kind string, counts *fault.Counts) error
-	FailHost(actor types.Address, how string, counts *fault.Counts)
-	// Upset has one of its actors panic or hang: byzantine.Upset says what is meant.
-	Upset(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
+	// Do does a fault of its own: network.Node says what is meant.
+	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 	// SetClock puts its clock ahead of the machine's, also when it is started again.
 	SetClock(ahead time.Duration) error
 	Ahead() time.Duration // of its clock
@@ -152,32 +148,8 @@ func (s *ValidatorSeat) status(context.Context, empty) (out ValidatorStatus, err
 	return out, nil
 }
 
-// order does a fault of the validator itself.
 func (s *ValidatorSeat) order(ctx context.Context, r orderRequest) error {
-	o := &r.Order
-	if err := o.Check(); err != nil {
-		return err
-	}
-	if err := o.CheckOf(fault.Validators); err != nil {
-		return err
-	}
-	e, err := s.faults.of(r.Fault)
-	if err != nil {
-		return err
-	}
-	if e == nil {
-		e = &entry{} // it ends something, and has no effect of its own
-	}
-	switch o.Verb {
-	case "misbehave":
-		return s.node.Misbehave(o.Kind, &e.counts)
-	case "panic", "hang":
-		return s.faults.upset(ctx, o, e, s.node.Upset)
-	case "host_fail":
-		s.node.FailHost(o.Actor, o.How, &e.counts)
-		return nil
-	}
-	return fmt.Errorf("%s is nothing that a validator does to itself", o.Verb)
+	return s.faults.order(ctx, r, fault.Validators, s.node.Do)
 }
 
 func (s *ValidatorSeat) clock(_ context.Context, r clockRequest) (empty, error) {

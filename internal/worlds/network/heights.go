@@ -1,0 +1,30 @@
+package network
+
+import "context"
+
+// heights tells those who wait for a condition that a higher block is final.
+type heights struct{ waiting guarded[[]Signal] }
+
+// rise wakes all who wait.
+func (h *heights) rise() {
+	var all []Signal
+	h.waiting.do(func(waiting *[]Signal) { all, *waiting = *waiting, nil })
+	for _, s := range all {
+		s.Fire()
+	}
+}
+
+// until waits until a condition holds, which is asked now and at each higher block.
+func (h *heights) until(s Scheduler, cond func() bool) error {
+	for {
+		next := s.NewSignal()
+		h.waiting.do(func(waiting *[]Signal) { *waiting = append(*waiting, next) })
+		if cond() {
+			next.Fire() // nobody waits for it
+			return nil
+		}
+		if err := s.Wait(context.Background(), next, Forever); err != nil {
+			return err
+		}
+	}
+}
