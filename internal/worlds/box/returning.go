@@ -17,7 +17,7 @@ func (g *registration) comeLater(name string, blocks types.Height, fresh bool) {
 			return
 		}
 		if err := g.comeBack(name, fresh); err != nil {
-			g.shared.log.Error("a runner does not come back", "node", name, "error", err)
+			g.shared.log.Error("a dropped runner cannot rejoin", "node", name, "error", err)
 		}
 	})
 }

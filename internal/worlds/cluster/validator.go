@@ -131,7 +131,7 @@ func (v *validator) boots(hello control.Hello) (header types.Header, err error) 
 		return header, fmt.Errorf("%s does not say what it begins with", v.name)
 	}
 	if err := codec.Unmarshal(hello.Boot.Header, types.MaxBlockBytes, &header); err != nil {
-		return header, fmt.Errorf("%s begins with what is no header: %w", v.name, err)
+		return header, fmt.Errorf("%s reports an invalid header at boot: %w", v.name, err)
 	}
 	v.tell.Booted(v.identity.Address, box.Boot{Header: &header, Hash: hello.Boot.Hash, Root: hello.Boot.Root})
 	head := v.head.Load()
@@ -502,6 +502,6 @@ func (p programs) Fail(actor types.Address, how string, counts *fault.Counts) {
 		v.count() // what it failed over is counted before that ends
 	}
 	if err := v.order(counts, fault.Order{Verb: "host_fail", Node: v.name, Actor: actor, How: how}); err != nil {
-		v.crew.note(fmt.Errorf("%s was not told of its host of programs: %w", v.name, err))
+		v.crew.note(fmt.Errorf("cannot set the faults of %s's program host: %w", v.name, err))
 	}
 }
