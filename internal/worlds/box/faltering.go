@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 )
 
-// faltering is what a runner's process does wrong, and the faults that had it do so. A
-// new process is sound.
+// faltering is the misbehaviour of a runner's process, with the faults that caused it.
+// A new process is sound.
 type faltering struct {
 	mu   sync.Mutex
 	mask Faltering         // of the process that runs, or ran last
@@ -40,7 +40,7 @@ func (f *faltering) begin(o *fault.Order, made *Fault) {
 	f.by[o.Verb] = made
 }
 
-// end ends the fault of a verb, and returns it; nil where there is none.
+// end ends the fault of a verb, and returns it; nil if there is none.
 func (f *faltering) end(verb string) *Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -140,7 +140,8 @@ func (r *Runner) drop(o *fault.Order) (*Fault, error) {
 	return r.death, err
 }
 
-// rejoin ends a runner's process, and has it come back so many blocks later.
+// rejoin ends a runner's process, and restarts it the ordered number of blocks
+// later.
 func (r *Runner) rejoin(o *fault.Order) (*Fault, error) {
 	f, err := r.drop(o)
 	if err != nil {

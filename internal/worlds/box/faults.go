@@ -11,7 +11,7 @@ import (
 // Fault is one fault of the network, from its verb on.
 type Fault struct {
 	verb, detail string
-	order        *fault.Order // that made it; nil where none did
+	order        *fault.Order // the order that made it; nil without one
 	counts       fault.Counts
 	ended        atomic.Bool
 }

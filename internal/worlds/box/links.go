@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 )
 
-// links is what stands between the nodes: the socket of each, and the rules that
-// partitions and link faults make for it.
+// links holds the sockets of the nodes, and the rules that partitions and link
+// faults make for each.
 type links struct {
 	mu      sync.Mutex
 	sockets map[string]*socket // the socket of each node
@@ -52,8 +52,8 @@ func (l *links) open(name string, conn Packets, at netip.AddrPort) {
 	}
 }
 
-// drive gives a node's socket, and those that it opens later, the rules that a driver
-// sets, who alone sets any.
+// drive gives a node's socket, and those that it opens later, the rules of the
+// supervisor, the only source of rules.
 func (l *links) drive(name string, rules map[netip.AddrPort]lossy.Rule) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,7 +163,7 @@ func (l *links) inForce(f *Fault) bool {
 	return false
 }
 
-// heal mends every link, which is then as usual.
+// heal restores every link to its usual state.
 func (l *links) heal() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -24,12 +24,13 @@ type machine struct {
 // process is what a kind of node runs on its machine.
 type process interface {
 	start() error
-	stop() error      // also what a crash, or a failure of its own, has left
+	stop() error      // also the remains of a crash, or of its own failure
 	connections() int // that end when it dies
 }
 
 // crash ends the process as kill -9 does: its roles stop after the step they are in
-// and are not told, nothing more is written or sent, and its peers hear no goodbye.
+// and are not notified, nothing more is written or sent, and its peers get no
+// goodbye.
 func (m *machine) crash(o *fault.Order) (*Fault, error) {
 	if !m.Started() {
 		return nil, fmt.Errorf("%s does not run", m.Name)
@@ -44,7 +45,7 @@ func (m *machine) crash(o *fault.Order) (*Fault, error) {
 	return m.death, err
 }
 
-// restart starts a process where none runs any more.
+// restart starts a process if none runs any more.
 func (m *machine) restart() error {
 	switch {
 	case m.Running():
@@ -75,7 +76,7 @@ func (m *machine) freeze(o *fault.Order) (*Fault, error) {
 	return f, nil
 }
 
-// thaw lets a frozen process go on; it reports whether it was frozen.
+// thaw resumes a frozen process; it reports whether it was frozen.
 func (m *machine) thaw() bool {
 	if !m.Thaw() {
 		return false

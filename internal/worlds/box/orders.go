@@ -39,7 +39,7 @@ func (w *orders) Faults() []fault.Effect {
 }
 
 // SetUsualLink sets how the packets of all links fare that no fault has set, also of
-// nodes that join later. It is no fault: nothing tells of it, and heal leaves it.
+// nodes that join later. It is not a fault: it is not listed, and heal leaves it.
 func (w *orders) SetUsualLink(to fault.Link) error {
 	if err := to.Check(); err != nil {
 		return err
@@ -88,8 +88,8 @@ func (w *orders) order(o *fault.Order) (*Fault, error) {
 	return w.do(o)
 }
 
-// do does an order that is sound, of nodes that are there. The fault is nil where
-// the verb leaves none.
+// do executes a sound order about existing nodes. The fault is nil where the verb
+// leaves none.
 func (w *orders) do(o *fault.Order) (*Fault, error) {
 	switch o.Verb {
 	case "crash":
@@ -147,7 +147,7 @@ func (w *orders) onRunner(o *fault.Order) (f *Fault, err error) {
 	return f, err
 }
 
-// onNode runs do on an order's node, with all others standing as they are.
+// onNode runs do on an order's node, while no other node is started or stopped.
 func (w *orders) onNode(o *fault.Order, do func(*Node) (*Fault, error)) (f *Fault, err error) {
 	err = w.roster.change(o.Node, func(node *Node) (err error) {
 		f, err = do(node)
@@ -200,8 +200,8 @@ func (node *Node) misbehave(o *fault.Order) (*Fault, error) {
 	return f, node.mask.Behave(o.Kind, &f.counts)
 }
 
-// failHost has a node's host of programs fail over an actor until it is told that
-// it works, which returns the fault that this ends; a restart does not mend it.
+// failHost makes a node's host of programs fail on an actor until an order that it
+// works, which returns the fault that this ends; a restart does not end it.
 func (node *Node) failHost(o *fault.Order) *Fault {
 	before := node.broken[o.Actor]
 	if before != nil {

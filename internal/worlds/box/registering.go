@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// registration is how runners of the network's own are started, registered by the
-// devnet's keys, deregistered, and come back.
+// registration starts the network's own runners, registers them by the devnet's
+// keys, deregisters them, and lets them rejoin.
 type registration struct {
 	origin    *origin
 	nodes     *nodeList
@@ -27,16 +27,17 @@ type registration struct {
 
 	ending    context.Context // of the network
 	quit      context.CancelFunc
-	returning sync.WaitGroup // of runners that are to come back
+	returning sync.WaitGroup // of runners that are to rejoin
 }
 
-// close waits for the runners that were to come back, which they now do not.
+// close waits for the runners that were to rejoin, which they now do not.
 func (g *registration) close() {
 	g.quit()
 	g.returning.Wait()
 }
 
-// latest is the last key of a runner that is registered in a state; nil where none is.
+// latest returns the last key of a runner that is registered in a state; nil if none
+// is.
 func (g *registration) latest(state *ledger.State, name string) (key *crypto.Key) {
 	for i := 0; ; i++ {
 		next := wallet.RunnerIdentity(g.origin.seed, name, i)
@@ -47,8 +48,8 @@ func (g *registration) latest(state *ledger.State, name string) (key *crypto.Key
 	}
 }
 
-// keyOf is the key of a runner that is registered in a state, nil where none is: its
-// latest, or the one that was drawn for it at the beginning.
+// keyOf returns the key of a runner that is registered in a state, nil if none is:
+// its latest, or the one that was drawn for it at the beginning.
 func (g *registration) keyOf(state *ledger.State, name string) *crypto.Key {
 	if key := g.latest(state, name); key != nil || g.origin.config.Elsewhere == nil {
 		return key
@@ -62,7 +63,7 @@ func (g *registration) keyOf(state *ledger.State, name string) *crypto.Key {
 // resume starts the runners of genesis and those that joined since, but for
 // those that were deregistered.
 func (g *registration) resume() error {
-	if g.origin.config.Here != nil { // each runs in a process of its own
+	if g.origin.config.Here != nil { // each runs in a separate process
 		return nil
 	}
 	state := g.nodes.state()
@@ -88,7 +89,7 @@ func (g *registration) resume() error {
 
 // JoinRunner starts a runner of the next free name, and has it registered, with a
 // stake that the system's account gives it. It returns the name when the registration
-// is final. A name may be given, where it is the next.
+// is final. A given name must be the next free one.
 func (g *registration) JoinRunner(ctx context.Context, name string) (string, error) {
 	if err := g.origin.strict("joining by the devnet's keys"); err != nil {
 		return "", err

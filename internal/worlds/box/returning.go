@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 )
 
-// comeLater has a runner that was dropped come back so many blocks later, and with a
-// fresh identity where that is asked for.
+// comeLater restarts a dropped runner the given number of blocks later, with a fresh
+// identity if fresh is true.
 func (g *registration) comeLater(name string, blocks types.Height, fresh bool) {
 	at := g.nodes.Best().height() + blocks
 	g.returning.Go(func() {
@@ -41,8 +41,8 @@ func (g *registration) reaches(height types.Height) bool {
 	return g.ending.Err() == nil
 }
 
-// comeBack starts a runner that was dropped, unless somebody did already; a fresh one
-// under its next key, which it has registered.
+// comeBack starts a dropped runner, unless it was started already; a fresh one under
+// its next key, which it registers.
 func (g *registration) comeBack(name string, fresh bool) error {
 	if fresh {
 		if err := g.renew(name); err != nil {

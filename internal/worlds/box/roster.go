@@ -13,7 +13,8 @@ import (
 var errClosed = errors.New("the network is closed")
 
 // roster is the nodes of both kinds, by name. They are started, stopped, added and
-// faulted one at a time, all others standing as they are, until the network is closed.
+// faulted one at a time, while all others stay as they are, until the network is
+// closed.
 type roster struct {
 	origin  *origin
 	nodes   *nodeList
@@ -23,7 +24,7 @@ type roster struct {
 	closed bool
 }
 
-// alone runs do with all nodes standing as they are. It refuses by errClosed.
+// alone runs do while no node is started or stopped. It refuses by errClosed.
 func (r *roster) alone(do func() error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -33,7 +34,7 @@ func (r *roster) alone(do func() error) error {
 	return do()
 }
 
-// shut runs do, the first time, after which nodes stand as it has left them.
+// shut runs do, the first time; afterwards nodes stay as it has left them.
 func (r *roster) shut(do func() error) error {
 	return r.alone(func() error {
 		r.closed = true

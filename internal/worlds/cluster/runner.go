@@ -21,7 +21,7 @@ import (
 type runner struct {
 	*member
 	key  *crypto.Key
-	last control.RunnerStatus // as it stood when it was asked last; guarded by mu
+	last control.RunnerStatus // latest answer; guarded by mu
 	at   time.Time
 }
 
@@ -56,7 +56,7 @@ func (r *runner) Start() error {
 	}
 	r.started.Store(true)
 	c.introduce(c.all()...)
-	if !c.script { // nobody looks at blocks here: no work waits for that
+	if !c.script { // blocks are not observed here: no work waits for that
 		return r.client.Show(c.ctx, math.MaxInt64)
 	}
 	return nil
@@ -140,8 +140,8 @@ func (r *runner) Answer(job types.Hash, given execution.Given) error {
 	return r.client.Answer(r.crew.ctx, job, given)
 }
 
-// Drain implements box.Serving. A runner elsewhere drains where it is told to say that it
-// is full, by Saturate.
+// Drain implements box.Serving. A remote runner drains when it is ordered to report
+// itself full, by Saturate.
 func (r *runner) Drain(bool, string) {}
 
 // Change implements box.Serving. The order to a runner elsewhere says what it offers.

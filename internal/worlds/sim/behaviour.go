@@ -46,8 +46,8 @@ func (b *behaviour) unmask(name string) {
 }
 
 // Misbehave makes a running validator lie to the others, with its own key, until
-// it restarts or is told to misbehave as "honest". The kinds are those of
-// package byzantine; what a kind needs that is not there it says by name.
+// it restarts or is told to misbehave as "honest". The kinds are those of package
+// byzantine; if a kind lacks something, the error names it.
 func (b *behaviour) Misbehave(name, kind string) (*Effect, error) {
 	if err := fault.CheckKind(kind); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

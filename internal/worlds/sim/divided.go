@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// Partition lets nodes reach those of their own group only. Nodes that are not
-// named form one more group. It replaces the partition or bridge before.
+// Partition lets nodes reach only nodes of their group. Nodes that are not named
+// form one more group. It replaces the partition or bridge before.
 func (n *links) Partition(groups ...[]string) *Effect {
 	n.machines.known(slices.Concat(groups...)...)
 	side := fault.SideOf(groups...)
@@ -34,7 +34,7 @@ type divided struct {
 	apart func(a, b *node) bool
 }
 
-// cut cuts the links between the pairs that apart names, and mends all others.
+// cut cuts the links between the pairs that apart selects, and restores all others.
 func (n *links) cut(r *Effect, apart func(a, b *node) bool) {
 	if before := n.divided.by; before != nil {
 		before.Until = min(before.Until, n.loop.now)
@@ -85,7 +85,7 @@ func (n *links) LinkAll(to Link) *Effect {
 	return r
 }
 
-// setAll sets every link, those that nobody has used yet included.
+// setAll sets every link, including unused ones.
 func (n *links) setAll(to Link, r *Effect) {
 	for _, link := range n.made {
 		n.setLink(link, to, r)
@@ -100,8 +100,8 @@ func (n *links) setLink(link *linkState, to Link, r *Effect) {
 	link.Link, link.receipt = to, r
 }
 
-// Heal mends the network: no partition, all links as configured. Nodes that
-// are down or frozen stay so.
+// Heal restores the network: no partition, all links as configured. Nodes that are
+// down or frozen stay so.
 func (n *links) Heal() {
 	n.loop.trace.fault(n.loop.now, "heal")
 	n.cut(&Effect{}, func(a, b *node) bool { return false })
@@ -127,7 +127,7 @@ func (n *links) silence() {
 	}
 }
 
-// mend lets come what waited for links that were cut.
+// mend delivers the frames that waited for cut links.
 func (n *links) mend() {
 	n.machines.eachSide(func(s *side) {
 		if s.peer == nil || s.peer.out.cut != nil {

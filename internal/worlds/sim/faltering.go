@@ -50,7 +50,7 @@ func (c *crew) begins(o *fault.Order) (*face, *Effect, error) {
 	return f, r, nil
 }
 
-// ends ends the fault of a verb, and returns its receipt; nil where there is none.
+// ends ends the fault of a verb, and returns its receipt; nil if there is none.
 func (c *crew) ends(f *face, verb string) *Effect {
 	r := f.by[verb]
 	if r != nil {
@@ -142,14 +142,15 @@ func (c *crew) fell(one *node) {
 	c.unface(one.name)
 }
 
-// rejoining is a runner that comes back when a height is final.
+// rejoining is a runner that restarts when a height is final.
 type rejoining struct {
 	name  string
 	at    types.Height
 	fresh bool // under another key
 }
 
-// Rejoin ends a runner's process and starts it again so many blocks later.
+// Rejoin ends a runner's process and starts it again the ordered number of blocks
+// later.
 func (c *crew) Rejoin(o *fault.Order) (*Effect, error) {
 	r, err := c.Drop(o.Node)
 	if err != nil {
@@ -178,7 +179,7 @@ func (c *crew) rejoined() {
 }
 
 func (c *crew) comeBack(one rejoining) error {
-	if c.Running(one.name) { // somebody restarted it
+	if c.Running(one.name) { // it was restarted meanwhile
 		return nil
 	}
 	if one.fresh {

@@ -30,7 +30,7 @@ type Effect struct {
 	Moved      int           // clocks
 	Slowed     int           // steps, or writes, that took longer
 	counts     *fault.Counts // of a validator that misbehaves, or nil
-	order      *fault.Order  // that made it; nil where none did
+	order      *fault.Order  // the order that made it; nil without one
 }
 
 // Idle says that a fault had no effect.
@@ -47,7 +47,7 @@ func (r *Effect) String() string {
 	return fmt.Sprintf("%s %s: %s", r.Verb, r.Detail, did)
 }
 
-// did lists the effects, "" where there were none.
+// did lists the effects, "" without any.
 func (r *Effect) did() string {
 	var parts []string
 	for _, c := range []struct {
@@ -89,7 +89,7 @@ func (e *effects) receipt(verb, detail string) *Effect {
 
 // Crash ends a node's process as kill -9 and a power cut do: its roles stop at
 // once, what was not synced is lost, its alarms are gone, and so are the frames
-// under way to it. It returns nil where none runs.
+// under way to it. It returns nil if no process runs.
 func (w *World) Crash(name string) *Effect {
 	n := w.find(name)
 	if n.process == nil {
@@ -201,8 +201,8 @@ func (n *node) hold(e event) {
 	n.held = append(n.held, e)
 }
 
-// Thaw lets a frozen node run on: first with what it was about to do, then with
-// what came meanwhile, in order.
+// Thaw resumes a frozen node: first with its interrupted work, then with the items
+// that arrived meanwhile, in order.
 func (w *World) Thaw(name string) error {
 	n := w.find(name)
 	if n.frozen == nil {
@@ -331,8 +331,8 @@ func (w *World) slow(verb string, n *node, d time.Duration, effect **Effect, wha
 	return *effect
 }
 
-// HostFail has a node's host of programs fail over an actor, by "crash" or "hang",
-// until it is told that it "works"; a restart does not mend it.
+// HostFail makes a node's host of programs fail on an actor, by "crash" or "hang",
+// until an order that it "works"; a restart does not end it.
 func (w *World) HostFail(name string, actor types.Address, how string) (*Effect, error) {
 	if err := fault.CheckHost(how); err != nil {
 		return nil, err
@@ -370,7 +370,7 @@ func (w *World) MendHost(name string) {
 	}
 }
 
-// ClockSkew sets a node's clock so much ahead of the world's, or behind it.
+// ClockSkew sets a node's clock d ahead of the world's, or back if d is negative.
 func (w *World) ClockSkew(name string, d time.Duration) *Effect {
 	n := w.find(name)
 	r := w.receipt("clock_skew", fmt.Sprint(name, " ", d))

@@ -37,14 +37,15 @@ func (l *process) runner() env.Runner {
 		Polls: &polls{process: l}}
 }
 
-// AddRunner adds a machine for a runner, as AddNode does for a validator. The
-// validators that it asks for heads are those that were there before it.
+// AddRunner adds a machine for a runner, as AddNode does for a validator. It asks
+// the validators that existed before it for heads.
 func (w *World) AddRunner(name string, parts Parts, boot Boot[env.Runner]) error {
 	return add(w, name, parts, (*process).runner, boot)
 }
 
 // add adds a machine for a node of any kind: given is the world as a process of
-// that kind sees it. What happens to machines, faults included, knows no kind.
+// that kind sees it. Code for machines, including their faults, does not know
+// kinds.
 func add[E any](w *World, name string, parts Parts, given func(*process) E, boot Boot[E]) error {
 	address := parts.Signer.Address()
 	if err := w.misfit(name, address); err != nil {

@@ -45,8 +45,8 @@ func (n *Network) Do(o fault.Order) (fault.Effect, error) {
 // ofMachine are the verbs that do the same to a node of any kind, or to links.
 var ofMachine = map[string]bool{"freeze": true, "thaw": true, "bridge": true, "panic": true, "hang": true}
 
-// do does an order that is sound, of nodes that are there. The receipt is nil
-// where the verb leaves none.
+// do executes a sound order about existing nodes. The receipt is nil where the verb
+// leaves none.
 func (n *Network) do(o *fault.Order) (*Effect, error) {
 	switch o.Verb {
 	case "crash":
@@ -91,7 +91,7 @@ func (n *Network) do(o *fault.Order) (*Effect, error) {
 	return nil, &fault.Unsupported{Verb: o.Verb, Why: "the simulator does not have it"}
 }
 
-// Faults implements fault.World. The links as configured are no fault.
+// Faults implements fault.World. Configured links are not faults.
 func (w *World) Faults() (all []fault.Effect) {
 	for _, r := range w.receipts {
 		if r != w.defaults.receipt {

@@ -1,9 +1,9 @@
 package sim
 
-// What a stage needs to show a network to scripts.
+// Methods that a stage needs to show a network to scripts.
 
-// Wipe empties the disk of a validator that does not run. One that has lost its
-// votes sits out for a while when it comes back (finding F17).
+// Wipe empties the disk of a validator that does not run. A validator that has lost
+// its votes abstains for a while when it restarts (finding F17).
 func (n *Network) Wipe(name string) (*Effect, error) {
 	r, err := n.World.Wipe(name)
 	if err == nil {
@@ -38,8 +38,8 @@ func (n *Network) CutLog(name string, records int) (*Effect, error) {
 }
 
 // Flip flips a bit on the disk of a validator that does not run. A log that is
-// damaged in its midst is refused, and lost with that. One that is damaged at its
-// end looks as if a crash had torn it: it is cut, a vote that was sent may be gone
+// damaged in its midst is refused, and lost with that. A log that is damaged at its
+// end looks as if a crash had torn it. The record is cut, a sent vote may be lost
 // unseen, and its validator is one of the f that may contradict themselves (F17).
 func (n *Network) Flip(name string) (*Effect, error) {
 	r, err := n.World.Flip(name)

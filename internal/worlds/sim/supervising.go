@@ -47,8 +47,8 @@ func (e *effects) unmade(why error) error {
 	return why
 }
 
-// ended is told that a node stopped by itself. One that a role took along ends as at a
-// crash, and where its strategy says so it is started again.
+// ended is told that a node stopped by itself. A node that a role took along ends as
+// at a crash, and is started again if its strategy is Restart.
 func (n *Network) ended(name string, err error) { n.crew.ended(name, err) }
 
 // ended is Network.ended.

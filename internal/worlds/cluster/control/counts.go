@@ -22,7 +22,8 @@ type entry struct {
 	over   bool
 }
 
-// of is what counts the effects of a fault, made at its first use. 0 is none.
+// of is what counts the effects of a fault, made at its first use. 0 is not a
+// number.
 func (r *register) of(number int) (*entry, error) {
 	if number == 0 {
 		return nil, nil
@@ -49,12 +50,12 @@ func (r *register) end(e *entry) {
 	e.over = true
 }
 
-// panicPatience is how long a driver waits for a role that is told to panic, which comes
-// to that behind what waits for it.
+// panicPatience is how long a supervisor waits for the ordered panic of a role, which
+// first handles its queued events.
 const panicPatience = 2 * time.Second
 
-// upset has an actor panic or hang. It waits for the panic of a role, so that the driver
-// hears of it before the process ends for that.
+// upset has an actor panic or hang. It waits for the panic of a role, so that the
+// supervisor gets the answer before the process ends because of it.
 func (r *register) upset(ctx context.Context, o *fault.Order, e *entry,
 	do func(*fault.Order, *fault.Counts, func(time.Duration)) error) error {
 	done := make(chan struct{})
