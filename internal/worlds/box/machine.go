@@ -56,9 +56,12 @@ func (m *machine) Stop() error {
 }
 
 // Kill implements network.Node: the roles stop after the step they are in and are not told,
-// nothing more is written or sent, and the peers hear no goodbye.
+// nothing more is written, and the peers hear no goodbye. A validator sends nothing more; the
+// connections of a runner close with it.
 func (m *machine) Kill(*fault.Counts) error {
-	m.network.links.kill(m.Name)
+	if m.kind == fault.Validators {
+		m.network.links.kill(m.Name)
+	}
 	m.Engine.Kill()
 	m.Engine.Thaw()
 	return m.process.stop()

@@ -50,6 +50,7 @@ func (m *machine) again(f *roles.Failure) {
 		m.Fail(fmt.Errorf("%w; it was started again %d times within %v", f, roles.MaxRestarts, roles.RestartWindow))
 		return
 	}
+	m.network.links.kill(m.Name)
 	err := m.Kill(nil)
 	m.network.ProcessEnded(m.Name)
 	if err == nil {
