@@ -460,13 +460,13 @@ func TestBugsOfTheCaller(t *testing.T) {
 	cal := Of(newMemory(), realSizes)
 	cal.Insert(at(5, 1), []byte{})
 	for name, bug := range map[string]func(){
-		"nothing stands at height 5, rank 0, sequence 2": func() { cal.Remove(at(5, 2)) },
-		"nothing stands at height 6, rank 0, sequence 1": func() { cal.Replace(at(6, 1), number(0)) },
-		"an entry without a value":                       func() { cal.Insert(at(7, 3), nil) },
-		"0 slots":                                        func() { Of(newMemory(), Sizes{EpochBlocks: 1}) },
-		"65537 slots":                                    func() { Of(newMemory(), Sizes{Ring: 65_537, EpochBlocks: 1}) },
-		"epochs of 0 blocks":                             func() { Of(newMemory(), Sizes{Ring: 1}) },
-		"the cursor in state is damaged":                 func() { Of(newMemory(pair{keyCursor, number(0)}), realSizes).Next() },
+		"no entry at height 5, rank 0, sequence 2": func() { cal.Remove(at(5, 2)) },
+		"no entry at height 6, rank 0, sequence 1": func() { cal.Replace(at(6, 1), number(0)) },
+		"an entry without a value":                 func() { cal.Insert(at(7, 3), nil) },
+		"0 slots":                                  func() { Of(newMemory(), Sizes{EpochBlocks: 1}) },
+		"65537 slots":                              func() { Of(newMemory(), Sizes{Ring: 65_537, EpochBlocks: 1}) },
+		"epochs of 0 blocks":                       func() { Of(newMemory(), Sizes{Ring: 1}) },
+		"the cursor in state is damaged":           func() { Of(newMemory(pair{keyCursor, number(0)}), realSizes).Next() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -505,31 +505,31 @@ func TestCheckFindsDamage(t *testing.T) {
 			kv.Set(append(cal.key(Epoch, at(4000, 9)), 0), number(0))
 		},
 		"sequence 1 stands in the ring and in the epoch": func(kv *memory, cal Calendar) { kv.Set(cal.key(Epoch, at(3000, 1)), number(0)) },
-		"sequence 9 of height 3600, examined at 0, stands in the ring": func(kv *memory,
+		"sequence 9 of height 3600, examined at 0, is in the ring": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Ring, at(3600, 9)), number(0))
 		},
-		"sequence 9 of height 2999, examined at 0, stands in the ring": func(kv *memory,
+		"sequence 9 of height 2999, examined at 0, is in the ring": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Ring, at(2999, 9)), number(0))
 		},
-		"sequence 9 of height 608400, examined at 0, stands in the epoch": func(kv *memory,
+		"sequence 9 of height 608400, examined at 0, is in the epoch": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Epoch, at(169*3600, 9)), number(0))
 		},
-		"sequence 9 of height 3000, examined at 0, stands in the carry": func(kv *memory,
+		"sequence 9 of height 3000, examined at 0, is in the carry": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Carry, at(3000, 9)), number(0))
 		},
-		"sequence 9 of height 3000, examined at 0, stands in the arr": func(kv *memory,
+		"sequence 9 of height 3000, examined at 0, is in the arr": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Arrears, Place{Height: 3000, Seq: 9}), number(0))
 		},
-		"sequence 9 of height 2999, examined at 2998, stands in the arrears": func(kv *memory,
+		"sequence 9 of height 2999, examined at 2998, is in the arrears": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Arrears, Place{Height: 2999, Seq: 9, Examined: 2998}), number(0))
 		},
-		"sequence 9 of height 2999, examined at 3001, stands in the arrears": func(kv *memory,
+		"sequence 9 of height 2999, examined at 3001, is in the arrears": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Arrears, Place{Height: 2999, Seq: 9, Examined: 3001}), number(0))
 		},

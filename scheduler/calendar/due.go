@@ -57,8 +57,8 @@ func (m *merge) addArrears(items []Item, left uint64, settled types.Height) []It
 	return m.readInto(items, &source{tier: Arrears, from: border, to: end(Arrears)}, left-uint64(len(early)))
 }
 
-// source is a range of keys in the order of what is due: the carry, or one
-// height of another tier. It is read a piece at a time.
+// source is a range of keys in the order of due entries: the carry, or one height
+// of another tier. It is read a piece at a time.
 type source struct {
 	tier     Tier
 	from, to []byte // what is not read yet
