@@ -17,7 +17,7 @@ import (
 const SamplePrefix = "go:"
 
 // Deploy creates an actor, moves value to it and runs its init once: all of
-// these or none. Its error is the environment's.
+// these or none. An error comes from the environment.
 //
 // Spec: CIP-6 (docs/DRAFTS.md).
 func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.Wei) (types.Address, program.Outcome, error) {
@@ -87,8 +87,8 @@ func hasHandler(d program.Description, name string) bool {
 	return slices.ContainsFunc(d.Handlers, func(h program.Handler) bool { return h.Name == name })
 }
 
-// inspect judges a deploy before anything is done, and tells what its code is; a
-// nil refusal means that it may go on.
+// inspect judges a deploy before anything is done, and returns its code; a nil
+// refusal means that it may proceed.
 func (x *Execution) inspect(at types.Address, d *types.Deploy,
 	code program.Code) (found program.Description, refusal *program.Outcome, err error) {
 	p := x.block.Params

@@ -1,6 +1,6 @@
-// Package governance is the instructions of the system key: what governance
-// tells the chain to do (CIP-1 §12, cip-5's newer revision, decision C6), and
-// where parameters and the validator set stand in state.
+// Package governance executes the instructions of the system key, by which
+// governance controls the chain (CIP-1 §12, cip-5's newer revision, decision C6).
+// It also stores parameters and the validator set in state.
 //
 //	48  SYS_CANCEL_TIMER         {timer_id}
 //	49  SYS_UPDATE_TIMER_CONFIG  {config: {max_ttl_blocks?, max_cycles_per_fire?, …}}
@@ -9,8 +9,8 @@
 //	65  SYS_JOIN_VALIDATOR       {public_key, endpoint}
 //	66  SYS_LEAVE_VALIDATOR      {address}
 //
-// 48 to 50 are the specs'; 64 to 66 are our own. An instruction that is refused
-// is a failed receipt; one that cannot be read is no valid transaction.
+// 48 to 50 come from the specs; 64 to 66 are additions. A refused instruction is a
+// failed receipt; an unreadable instruction makes the transaction invalid.
 //
 // A parameter changes at the start of a block: SetParameter only registers the
 // change. One of class block holds from any later height, one of class epoch
@@ -25,6 +25,6 @@
 //	g/u                 the one before the last rotation
 //	g/w/<address>       a validator that joins or leaves at the epoch's end
 //
-// The parameters in force stand in the storage of actor 0x09, under
+// The parameters in force are in the storage of actor 0x09, under
 // system:<group>:<name>.
 package governance
