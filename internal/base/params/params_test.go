@@ -116,11 +116,11 @@ func TestLoadReadsWhatEncodeWroteAndKeepsDefaults(t *testing.T) {
 // What a person gets to read. Each refusal leaves the parameters as they were.
 func TestRefusalsSayWhatWasWrongAndWhatToDo(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
-		{"cip3.min_base_fee", "1", `"cip3.min_base_fee" is no parameter; did you mean cip3.min_basefee?`},
-		{"min_basefee", "1", `"min_basefee" is no parameter; did you mean cip3.min_basefee?`},
-		{"cip5.lane_timer_cycles", "1", `"cip5.lane_timer_cycles" is no parameter; did you mean cip1.lane_timer_cycles or cip3.lane_user_cycles?`},
-		{"nonsense", "1", "\"nonsense\" is no parameter; `devnet params` lists them all"},
-		{strings.Repeat("x", 1000), "1", "\"" + strings.Repeat("x", 64) + "…\" is no parameter; `devnet params` lists them all"},
+		{"cip3.min_base_fee", "1", `unknown parameter "cip3.min_base_fee"; did you mean cip3.min_basefee?`},
+		{"min_basefee", "1", `unknown parameter "min_basefee"; did you mean cip3.min_basefee?`},
+		{"cip5.lane_timer_cycles", "1", `unknown parameter "cip5.lane_timer_cycles"; did you mean cip1.lane_timer_cycles or cip3.lane_user_cycles?`},
+		{"nonsense", "1", "unknown parameter \"nonsense\"; `devnet params` lists them all"},
+		{strings.Repeat("x", 1000), "1", "unknown parameter \"" + strings.Repeat("x", 64) + "…\"; `devnet params` lists them all"},
 		{"chain.link_delay_ms", "0", `chain.link_delay_ms: "0" is not an integer from 1 to 60000`},
 		{"chain.link_delay_ms", "60001", `chain.link_delay_ms: "60001" is not an integer from 1 to 60000`},
 		{"chain.id", "0", `chain.id: "0" is not an integer from 1 to 2^64-1`},
