@@ -86,7 +86,7 @@ class Storage(Sealed):
 def actor(cls):
     """Make cls this file's actor; it has self.address and self.storage."""
     if not actor_code.is_class(cls):
-        raise TypeError("@actor stands over a class of this file")
+        raise TypeError("@actor decorates only a class of this file")
     cls._host_actor = True
     cls.address = chain.now.about.me
     cls.storage = Storage()
@@ -95,7 +95,7 @@ def actor(cls):
 
 def _mark(handler, access):
     if not actor_code.is_function(handler):
-        raise TypeError("@public and @callable_by stand over a handler")
+        raise TypeError("@public and @callable_by decorate only a handler")
     handler._host_access = access
     return handler
 
@@ -138,7 +138,7 @@ def send(target, payload=b"", handler="handle_message"):
 
 def capture(**names):
     """In a continuation, ctx = capture(): its attributes are what outlives an await."""
-    raise RuntimeError("capture() stands by itself in a continuation, as in ctx = capture()")
+    raise RuntimeError("capture() is a statement of a continuation: write ctx = capture()")
 
 
 class ActorRef(Sealed):

@@ -279,7 +279,7 @@ def forget(key):
 def free(key):
     """A key that an actor may write: those of the SDK are none of its own."""
     if key[:len(RESERVED)] == RESERVED:
-        raise ValueError("keys that begin with \\0runner/ are the SDK's: what waits for runners stands there")
+        raise ValueError("keys that begin with \\0runner/ are reserved: the SDK stores open awaits there")
     return key
 
 

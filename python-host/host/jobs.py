@@ -75,7 +75,7 @@ def task(kind, asked, data_format, mode, given):
     meter.charge(4 * len(TERMS))
     for name in given:
         if name not in TERMS:
-            raise TypeError("a job takes no %s; beside its kind's own it takes %s" % (name, ", ".join(TERMS)))
+            raise TypeError("a job takes no %s; besides the fields of its kind it takes %s" % (name, ", ".join(TERMS)))
     t = {**TERMS, "data_format": data_format, **given}
 
     def number(name, bits=64):

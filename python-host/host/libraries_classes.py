@@ -56,13 +56,13 @@ def base_only(cls, name=None):
 def of_file(cls, decorator):
     """A decorator changes a class: one that the actor made."""
     if not actor_code.is_class(cls):
-        raise TypeError("%s stands over a class of this file" % decorator)
+        raise TypeError("%s decorates only a class of this file" % decorator)
     return cls
 
 
 def _abstract(f):
     if not actor_code.is_function(f):
-        raise TypeError("abstractmethod stands over a method, below other decorators")
+        raise TypeError("abstractmethod decorates only a method, below other decorators")
     f.__isabstractmethod__ = True
     return f
 
@@ -83,7 +83,7 @@ def enum_names():
 
 def _unique(cls):
     if not issubclass(of_file(cls, "unique"), enums.Enum):
-        raise TypeError("unique stands over an enumeration")
+        raise TypeError("unique decorates only an enumeration")
     charge(8 * len(cls.__members__))
     aliases = ["%s -> %s" % (alias, member.name) for alias, member in cls.__members__.items() if alias != member.name]
     if aliases:
@@ -109,7 +109,7 @@ def _dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=F
         fields = own + sum(len(b.__dict__.get("__dataclass_fields__", ())) for b in cls.__mro__[1:])
         charge((DATACLASS + FIELD * fields) * (2 + bool(order) + bool(frozen)) // 2)
         if issubclass(cls, (enums.Enum, tuple, int, str)):
-            raise TypeError("dataclass stands over a plain class")
+            raise TypeError("dataclass decorates only a plain class")
         equal = "__eq__" in cls.__dict__
         made = dataclasses.dataclass(cls, init=bool(init), repr=False, eq=bool(eq), order=bool(order), frozen=bool(frozen),
                                      unsafe_hash=bool(unsafe_hash), kw_only=bool(kw_only), match_args=bool(match_args))

@@ -277,13 +277,13 @@ def find(code, space, handler):
     else:
         cls = space.get(code.actor)
         if not actor_code.is_class(cls):
-            raise Fault("reverted", "no_actor_class", "%s is no class any more" % code.actor)
+            raise Fault("reverted", "no_actor_class", "%s is no longer a class" % code.actor)
         try:
             target = attributes.attr(cls(), handler)
         except AttributeError:
             target = None
     if not callable(target):
-        raise Fault("no_handler", "no_handler", "the handler %s is no function any more" % handler)
+        raise Fault("no_handler", "no_handler", "the handler %s is no longer a function" % handler)
     return target
 
 
@@ -292,13 +292,13 @@ def told(kind, payload):
     from_dispatcher(kind, jobs.HANDLER)
     result = jobs.result(payload)
     if result is None:
-        raise Fault("reverted", "not_callable", "%s is given the outcomes of this actor's own jobs: this is none that waits" % jobs.HANDLER)
+        raise Fault("reverted", "not_callable", "%s takes the outcomes of this actor's own jobs: this one is not awaited" % jobs.HANDLER)
     return result
 
 
 def from_dispatcher(kind, handler):
     if kind != "call" or chain.now.about.sender != DISPATCHER:
-        raise Fault("reverted", "not_callable", "%s is called by the dispatcher alone, when a job ended" % handler)
+        raise Fault("reverted", "not_callable", "only the dispatcher calls %s, when a job ended" % handler)
 
 
 def resume(code, space, kind, handler, payload):
@@ -310,12 +310,12 @@ def resume(code, space, kind, handler, payload):
     elif kind == "timer":
         run = continuations.timed_out(name, payload)
     else:
-        raise Fault("reverted", "not_callable", "%s is called by the watchdog alone" % handler)
+        raise Fault("reverted", "not_callable", "only the watchdog calls %s" % handler)
     if run is None:
         return None
     f = chain.now.continuations.get(name, (None,))[0]
     if f is None:
-        raise Fault("no_handler", "no_handler", "%s is no continuation any more" % name)
+        raise Fault("no_handler", "no_handler", "%s is no longer a continuation" % name)
     me = [space[code.actor]()] if method and actor_code.is_class(space.get(code.actor)) else []
     chain.now.resumed = run
     meter.charge(10)
@@ -342,7 +342,7 @@ def permit(target, handler, code, space):
     if access is UNMARKED:
         if not (code.sdk or code.actor is not None and is_actor(space.get(code.actor))):
             return
-        raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by: the chain alone calls it" % handler)
+        raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by: only the chain calls it" % handler)
     if access is not None and not cowboy_sdk.may_call(access):
         caller = chain.now.about.sender.hex()
         raise Fault("reverted", "not_callable", "%s refuses 0x%s: its @callable_by does not name that caller" % (handler, caller))
