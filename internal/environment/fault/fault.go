@@ -1,8 +1,8 @@
 // Package fault is what an operator may do to the nodes and links of a network, in
 // any world. A fault is an Order: data, judged alike everywhere by its Check, and
-// described to every face by the table of verbs. A World does orders, and says by
-// an Effect what each did; whoever ordered it judges whether that was anything
-// (Idle).
+// described to every face by the table of verbs. A World executes orders, and
+// returns the result of each as an Effect; the operator's code judges whether it
+// had any effect (Idle).
 package fault
 
 import (
@@ -21,9 +21,9 @@ import (
 type Link struct {
 	Latency   time.Duration
 	Jitter    time.Duration // up to so much more, uniformly; it does not reorder
-	Loss      float64       // of what is sent, 0 to 1
-	Duplicate float64       // of what arrives: once more, 0 to 1
-	Reorder   float64       // of what arrives: later, and overtaken, 0 to 1
+	Loss      float64       // share of sent packets, 0 to 1
+	Duplicate float64       // share of arriving packets that arrive twice, 0 to 1
+	Reorder   float64       // share of arriving packets that are delayed and overtaken, 0 to 1
 	Bandwidth int64         // bytes a second, 0 for no limit
 	OneWay    bool          // from the first to the second only
 }
@@ -81,11 +81,11 @@ func (l Link) String() string {
 // Effect says what a fault did so far.
 type Effect struct {
 	Verb   string
-	Detail string // whom and how, as Order.Detail has it
+	Detail string // nodes and details, from Order.Detail
 	Did    string // "3 connections cut, 41 packets dropped"; "" when nothing yet
 	Idle   bool   // it had no effect so far
 	Ended  bool   // it can have none any more
-	Order  *Order // that made it; nil where none did
+	Order  *Order // the order that made it; nil without one
 }
 
 // Divided is how a partition, or the sides of a bridge, are told.
@@ -114,9 +114,9 @@ func (e *Unsupported) Error() string { return e.Verb + ": " + e.Why }
 // goroutine.
 type Counts struct {
 	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld, Failed, Signalled atomic.Int64
-	// Of processes and homes that are none of this program's.
+	// Counts of processes and homes outside of this program.
 	Stopped, Emptied atomic.Int64
-	// Of actors that were told to panic or to hang.
+	// Counts of actors that were ordered to panic or to hang.
 	Panicked, Hung, Restarted atomic.Int64
 	// Of disks and clocks of simulated machines.
 	Refused, Flipped, Moved, Slowed atomic.Int64

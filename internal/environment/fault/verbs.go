@@ -1,14 +1,15 @@
 package fault
 
-// Verb describes a verb to every face: what it takes, and how scripts, the HTTP
-// API and the command line tell of it.
+// Verb describes a verb to every face: its arguments, and its texts in scripts, the
+// HTTP API and the command line.
 type Verb struct {
 	Name  string
 	Takes []Argument // in the order in which they are given
-	// Of says of which kinds of node it is a fault, whose name is Node: a verb of
-	// theirs in scripts. Where it is of none it is of links.
+	// Of lists the kinds of node that it is a fault of, whose name is Node; it is
+	// their verb in scripts. A verb of no kind is a verb of links.
 	Of Whose
-	// Mends says that it ends what others did, and has no effect that could be idle.
+	// Mends means that it ends the effect of others, and has no effect that could be
+	// idle.
 	Mends bool
 	// Hidden says that POST /devnet/fault does not take it.
 	Hidden bool
@@ -21,16 +22,16 @@ type Verb struct {
 	Unsound func(*Order) bool
 	// NotLive is why a live network does not have it; "" where it does.
 	NotLive string
-	// Script is its sentence in the reference of scripts, and Words are what its kind
-	// may be there, of a validator.
+	// Script is its sentence in the reference of scripts, and Words are the values of
+	// its kind there, for a validator.
 	Script string
 	Words  []string
-	// Command is its phrase on the command line, "" where it is not there; Example are
-	// its arguments in an example, and Note is what is said besides.
+	// Command is its phrase on the command line, "" if it has none; Example holds its
+	// arguments in an example, and Note is a further remark.
 	Command, Example, Note string
 }
 
-// Whose says of which kinds of node a fault is.
+// Whose lists the kinds of node of a fault.
 type Whose uint8
 
 // The kinds of node.
@@ -39,13 +40,13 @@ const (
 	Runners
 )
 
-// Has reports whether a fault is of a kind of node.
+// Has reports whether a fault applies to a kind of node.
 func (w Whose) Has(kind Whose) bool { return w&kind != 0 }
 
-// OfNode says that a verb is of one node, and not of links.
+// OfNode reports that a verb applies to one node, and not to links.
 func (v *Verb) OfNode() bool { return v.Of != 0 }
 
-// State is what a verb needs of its node.
+// State is the state that a verb requires of its node.
 type State int
 
 // The states.

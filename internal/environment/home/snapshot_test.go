@@ -113,7 +113,7 @@ func TestASnapshotIsRefused(t *testing.T) {
 		}
 	}
 	for why, do := range map[string]func() error{
-		"already": save(dir, "first"), "is no name of a snapshot": save(dir, "../first"), "there is no devnet home": save(dir+"x", "first"),
+		"already": save(dir, "first"), "invalid snapshot name": save(dir, "../first"), "there is no devnet home": save(dir+"x", "first"),
 		"v0 alone": save(alone, "first"), "symbolic link": save(linked, "first"), "has no snapshot second": load("second"),
 		"is no name": load(".."),
 	} {
