@@ -91,8 +91,9 @@ func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, e
 	return model.Faucet{Hash: r.Hash, Amount: amount}, nil
 }
 
-// signing is what a request needs that has the devnet sign for an account: the final state,
-// and the key. It refuses without cheats, and for an account that the devnet has no key of.
+// signing returns the needs of a request that the devnet signs for an account: the final
+// state, and the key. It refuses without cheats, and for an account that the devnet has no
+// key of.
 func (s *Server) signing(path, from string) (v Reader, key env.Signer, err error) {
 	if err := s.cheat(path); err != nil {
 		return nil, nil, err
@@ -201,7 +202,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 }
 
 // runnable refuses a deploy that no validator here could execute, since it
-// would wait for one without end. What the code itself does is not judged.
+// would wait for one without end. The code's behaviour is not judged.
 func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) error {
 	_, err := s.simulate(ctx, v, key, d)
 	var refused *Error

@@ -6,11 +6,11 @@
 // checks requests against the types of package model, and makes the OpenAPI 3.1
 // document from the same types, so that the document cannot lie.
 //
-// What always holds:
+// Invariants:
 //
 //   - Reads come from a Reader: one node's final state, unchanging while it is
 //     held. Without node= it is the highest among running nodes.
-//   - An answer that is no success is {"error": {code, message, hint, field}}
+//   - An answer other than success is {"error": {code, message, hint, field}}
 //     with the right status (Error). Only GET /ready adds its own fields to it.
 //   - Everything a client can ask for is bounded (limits.go): bodies, lists,
 //     waiters, readers of events, connections, and the time a client takes.

@@ -115,8 +115,8 @@ func (s *Server) heal(context.Context, *struct{}) ([]model.FaultReceipt, error) 
 // forgotten first.
 const MaxFaultEvents = 1024
 
-// noted are faults as events. A fault is no part of a block; it is told with the
-// next one that is final, behind what that did.
+// noted are faults as events. A fault is not part of a block; it is sent with the
+// next final block, after that block's events.
 type noted struct {
 	waiting [][]byte // the faults that wait for the next height
 	at      []notedAt
@@ -127,7 +127,7 @@ type notedAt struct {
 	data   []byte
 }
 
-// note tells of a fault with the next final block.
+// note sends a fault with the next final block.
 func (f *feed) note(m model.FaultReceipt) {
 	data := must(json.Marshal(m))
 	f.mu.Lock()

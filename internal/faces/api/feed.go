@@ -37,13 +37,13 @@ type feed struct {
 	reverts int // how often it went back
 }
 
-// event is one event of a block, ready to send. Its number counts all events
-// of the block from 0, so that a reader can go on behind it.
+// event is one event of a block, ready to send. Its number counts all events of the
+// block from 0, so that a reader can resume after it.
 type event struct {
 	height types.Height
 	number int
 	kind   string
-	actors []types.Address // whom it is about
+	actors []types.Address // accounts and actors that it concerns
 	data   []byte          // JSON
 }
 
@@ -89,7 +89,7 @@ func (f *feed) hear(h types.Height) {
 	}
 }
 
-// revert begins again behind a height: what was told of later ones is no longer so.
+// revert begins again after a height: events of later heights are no longer true.
 func (f *feed) revert(head types.Height) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,8 +125,8 @@ func (f *feed) run() {
 	}
 }
 
-// take puts a height into the ring. One that cannot be read is left empty: the
-// node that told of it may have stopped since.
+// take puts a height into the ring. An unreadable height is left empty: the node
+// that reported it may have stopped since.
 func (f *feed) take(h types.Height) {
 	f.mu.Lock()
 	reverts := f.reverts
@@ -175,7 +175,7 @@ func (f *feed) load(h types.Height) ([]event, *Block, error) {
 type position int
 
 const (
-	ready  position = iota // the events are there
+	ready  position = iota // the events are available
 	behind                 // the height is older than the ring
 	ended                  // the feed is closed, or the reader's context is done
 )
@@ -216,10 +216,9 @@ func size(events []event) (n int) {
 	return n
 }
 
-// eventsOf lists what a block did: the block, its transactions and delivered
-// messages in their order, then timers in theirs, then what actors printed, then
-// what it did to jobs, the bits of presence that it changed, and what validators heard of
-// runners.
+// eventsOf lists a block's events: the block, its transactions and delivered messages in
+// their order, then timers in theirs, then lines printed by actors. Then come changes of
+// jobs, changed bits of presence, and validators' sightings of runners.
 func eventsOf(b *Block) (events []event) {
 	add := func(kind string, v any, actors ...types.Address) {
 		events = append(events, event{height: b.Block.Header.Height, number: len(events), kind: kind,
@@ -269,7 +268,7 @@ func eventsOf(b *Block) (events []event) {
 	return events
 }
 
-// aboutJob lists whom an event of a job is about.
+// aboutJob lists the addresses that an event of a job concerns.
 func aboutJob(e *model.JobEvent) []types.Address {
 	about := append([]types.Address{}, e.Committee...)
 	for _, a := range []*types.Address{e.Runner, e.Validator, e.Submitter} {

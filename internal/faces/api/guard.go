@@ -38,8 +38,8 @@ type gate struct {
 	bodies   bodies
 }
 
-// guard refuses what no route should see: another site's page that found its way to this
-// server (by a name that resolves to it, a form or an embedded address), what misrouted says, and a body
+// guard refuses requests that no route should see: from another site's page that reached this server (by
+// a name that resolves to it, a form or an embedded address), those that misrouted refuses, and a body
 // that is too long or too slow. A bug of ours ends one request, not the network.
 func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) http.Handler {
 	sites := http.NewCrossOriginProtection()
@@ -99,8 +99,8 @@ func (s *gate) body(w http.ResponseWriter, r *http.Request) bool {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
 	s.bodies.end(reading, err == nil)
 	if err != nil {
-		// What the client still sends is not waited for: the deadline stays where it
-		// is, in the past of who is slow.
+		// The server does not wait for the rest of the client's body: the deadline
+		// stays in the past.
 		w.Header().Set("Connection", "close")
 	}
 	var tooLong *http.MaxBytesError
@@ -123,9 +123,8 @@ func cheats(path string) bool {
 	return path == "/faucet" || strings.HasPrefix(path, "/devnet/") && !strings.HasPrefix(path, "/devnet/node/")
 }
 
-// allows reports whether a client may call the server by host. A page that
-// rebinds a name of its own to this machine sends that name; an IP address
-// cannot be rebound.
+// allows reports whether a client may call the server by host. A page that rebinds
+// its own name to this machine sends that name; an IP address cannot be rebound.
 func (s *gate) allows(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

@@ -224,7 +224,7 @@ func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
 }
 
 func (v *memoryView) TryBid(context.Context, BidTrial) (BidTried, error) {
-	return BidTried{}, Refuse(http.StatusConflict, "timer_policy_unknown", "the policy fifo asks no gas bidding agents")
+	return BidTried{}, Refuse(http.StatusConflict, "timer_policy_unknown", "the policy fifo does not use gas bidding agents")
 }
 
 func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Executed, error) {

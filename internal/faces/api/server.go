@@ -24,18 +24,17 @@ func init() {
 
 // Config is how a Server is run.
 type Config struct {
-	// Hosts are names, beside loopback's and IP addresses, by which clients may
+	// Hosts lists names, besides loopback's and IP addresses, by which clients may
 	// call the server.
 	Hosts []string
-	// World is held by whoever calls Handler's ServeHTTP where one goroutine at a time
-	// may use the backend, but not for a path that is Endless: what runs beside requests, and
-	// that, take it. Nil: the backend is for many.
+	// World is a lock for a backend that only one goroutine at a time may use. A caller of
+	// Handler's ServeHTTP holds it, except for a path that is Endless; that path, and work
+	// between requests, take it themselves. Nil: the backend is for many.
 	World sync.Locker
-	// Node answers below /devnet/node/, which is for whoever drives this node from
-	// outside and no part of the API; nil: nobody does.
+	// Node answers below /devnet/node/, which serves this node's supervisor and is
+	// not part of the API; nil: there is none.
 	Node http.Handler
-	// Processes has figures of the nodes' processes, for GET /metrics; nil: they have none of
-	// their own.
+	// Processes has figures of the nodes' processes, for GET /metrics; nil: there are none.
 	Processes prometheus.Gatherer
 }
 
@@ -54,8 +53,8 @@ type Server struct {
 	handler  http.Handler
 	hosts    map[string]bool
 	waiters  *places // who waits for a receipt
-	reads    *places // who runs programs beside blocks
-	traces   *places // who executes anew
+	reads    *places // requests that run programs between blocks
+	traces   *places // requests that execute again
 	readers  *places // who follows events
 	ranges   *places // who reads thousands of records
 	polls    polls
@@ -175,7 +174,8 @@ func (s *Server) Close() error {
 	s.once.Do(func() {
 		s.feed.close()
 		s.end()
-		// Whoever waits or follows is told, and has a moment to hear it.
+		// Waiting requests and followers are notified, and have a moment to receive
+		// it.
 		ctx, cancel := context.WithTimeout(context.Background(), ClosePatience)
 		defer cancel()
 		if s.http.Shutdown(ctx) != nil {

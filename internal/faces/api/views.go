@@ -13,9 +13,9 @@ import (
 
 func (s *Server) registerViews() {
 	serve(s, operation{id: "views", method: http.MethodGet, path: "/views", tag: tagNetwork,
-		summary: "The latest views: who led, whose votes were seen, what came of each, who gave it up and why",
-		description: "The last 4,096 views that the validators of this process told of since it began. A validator that answers for " +
-			"itself alone knows the causes of its own votes only. Votes are those of certificates: a late vote is in none.",
+		summary: "The latest views: leader, votes seen, outcome, and the validators that gave each view up, with causes",
+		description: "The last 4,096 views that the validators of this process reported since it began. The API of a single " +
+			"validator knows only the causes of its own votes. Votes are read from certificates, so a late vote is missing.",
 		errors: []int{400}, response: exampleViews}, s.viewsOf)
 }
 
@@ -55,8 +55,8 @@ func (s *Server) viewsOf(_ context.Context, in *viewsInput) (m model.Views, err 
 	return m, nil
 }
 
-// showViews is a part of a table of views. The members keep their positions; whoever led
-// or gave up and is none of them comes behind.
+// showViews is a part of a table of views. The members keep their positions; other
+// validators that led or gave up follow.
 func (s *Server) showViews(told *views.Told) model.Views {
 	named := s.naming()
 	address := map[string]types.Address{}
@@ -112,7 +112,7 @@ func viewModel(v *views.View, now types.Time, named *namedNodes, address map[str
 
 func votersOf(v *views.View, kind types.VoteKind) []int { return append([]int{}, v.Votes[kind]...) }
 
-// outcomeOf is what came of a view, and when.
+// outcomeOf returns the outcome of a view, and its time.
 func outcomeOf(v *views.View) (string, types.Time) {
 	switch {
 	case v.Final != 0:

@@ -14,13 +14,13 @@ import (
 type Told struct {
 	Views   []View
 	Members []types.Address // by the positions of votes
-	Now     types.Time      // of what was told last
+	Now     types.Time      // time of the last report
 	Latest  types.View
-	First   types.View // the lowest that is kept; 0 where none is
+	First   types.View // the lowest kept view; 0 without any
 	Failed  uint64     // that were nullified, also those that are not kept
 }
 
-// Last lists the views that began last, at most so many, in the order they began.
+// Last lists at most most of the views that began last, in the order they began.
 func (t *Table) Last(most int) Told {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +64,8 @@ func (v *row) copied() View {
 	return out
 }
 
-// Text is what came of a view until now, in words; unit follows the seconds that it took.
+// Text returns the outcome of a view until now, in words; unit follows the seconds that
+// it took.
 func (v *View) Text(now types.Time, unit string) string {
 	took := func(at types.Time) string { return fmt.Sprintf("%.3f%s", at.Sub(v.Began).Seconds(), unit) }
 	switch {

@@ -3,8 +3,8 @@
 // client reads them.
 //
 // Bytes, hashes and addresses are 0x-hex, amounts in wei are decimal strings,
-// counts and heights are integers. A list is never null. What has no value is
-// null where the field is always there.
+// counts and heights are integers. A list is never null. A field that is always
+// present is null if it has no value.
 package model
 
 import (
@@ -86,8 +86,9 @@ type Block struct {
 	Votes              []Vote          `json:"votes" doc:"The notarize votes on the parent that this block carries."`
 }
 
-// Passed is what the proposer of a block passed over, each uncharged and where it
-// was, unless the hosts of more validators than can be faulty failed over it by then.
+// Passed lists the items that the proposer of a block skipped, each uncharged and
+// unchanged, unless by then the hosts of more validators than can be faulty failed on
+// it.
 type Passed struct {
 	Timers   []types.TimerID `json:"timers" doc:"Items on which its host failed, in the order of their turns."`
 	Messages []types.Seq     `json:"messages" doc:"The same of deferred messages, by sequence number."`
@@ -147,7 +148,7 @@ type Receipt struct {
 	Logs       []string      `json:"logs" doc:"The lines that it printed, also where it failed."`
 }
 
-// Transaction is a transaction as it was signed, and where it stands.
+// Transaction is a transaction as it was signed, and its place.
 type Transaction struct {
 	Hash                   types.Hash      `json:"hash"`
 	Status                 string          `json:"status" enum:"final,pending" doc:"final once a final block holds it."`
