@@ -25,12 +25,12 @@ const (
 // on.
 type Follow struct {
 	From   Height   // 0: the next final block
-	LastID string   // go on behind this event; wins over From
+	LastID string   // continue after this event; wins over From
 	Kinds  []string // EventBlock and its like; none: all
 	Actor  string   // only what is about this account or actor
 }
 
-// Event is one thing that a final block did, or that somebody did to the network. The
+// Event is one effect of a final block, or of an operator's order on the network. The
 // method of its kind has what it is.
 type Event struct {
 	ID   string
@@ -38,7 +38,7 @@ type Event struct {
 	Data json.RawMessage
 }
 
-// Events calls each with every event, in order, until ctx is done, which is no error,
+// Events calls each with every event, in order, until ctx is done, without an error,
 // or until each returns an error, which is returned.
 func (c *Client) Events(ctx context.Context, f Follow, each func(Event) error) error {
 	return c.api.Events(ctx, client.Follow{From: f.From, LastID: f.LastID, Kinds: f.Kinds, Actor: f.Actor}, func(e client.Event) error {

@@ -5,7 +5,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// Words of the chain. Text forms are those of the HTTP API: 0x and hexadecimal digits.
+// Words of the chain. Text forms are the forms of the HTTP API: 0x and hexadecimal
+// digits.
 type (
 	Address   = types.Address
 	Hash      = types.Hash
@@ -25,7 +26,7 @@ type (
 	Signature = types.Signature
 )
 
-// What the network tells, with the field names of its JSON forms.
+// Answers of the network, with the field names of its JSON forms.
 type (
 	Ready          = model.Ready
 	DevnetAccount  = model.DevnetAccount
