@@ -96,7 +96,7 @@ func actorDeploy(c *cli.Context) error {
 	return deployChanges(c, args[0], deploy)
 }
 
-// deployNamed deploys a file and tells what became of it.
+// deployNamed deploys a file and prints the outcome.
 func deployNamed(c *cli.Context, file string, request model.DeployRequest) error {
 	n := network(c)
 	before := ""
@@ -131,8 +131,8 @@ func baseName(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// deployFile deploys the code in a file, and warns before. One that is not UTF-8
-// is sent as it is, and refused by the chain with the reason.
+// deployFile deploys the code in a file, and warns before. Code that is not UTF-8
+// is sent unchanged, and refused by the chain with the reason.
 func deployFile(ctx context.Context, n *client.Client, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
 	code, err := readActor(path)
 	if err != nil {
@@ -294,8 +294,8 @@ func lastLines(c *cli.Context, n *client.Client, actor string) ([]model.LogLine,
 	return lines, more, err
 }
 
-// stateTable prints values as bytes and as what they may stand for: the state
-// itself knows bytes alone.
+// stateTable prints values as bytes and with their possible readings: the state
+// itself knows only bytes.
 func stateTable(w io.Writer, entries []model.StateEntry) {
 	var rows [][]string
 	for _, e := range entries {

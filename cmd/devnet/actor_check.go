@@ -70,7 +70,7 @@ func actorCheck(c *cli.Context) error {
 	return nil
 }
 
-// advice is what this machine's Python says of code.
+// advice returns this machine's Python's opinion of code.
 func advice(code []byte) ([]pyhost.Advice, error) {
 	pool := pyhost.New(pyhost.Config{Hosts: 1})
 	defer pool.Close()
@@ -102,8 +102,8 @@ func shortened(line string) string {
 }
 
 // warn prints what a deploy will take and a run stumble over, and all that the
-// deploy will refuse but the first, which it says itself. Where this machine has
-// no Python, or none that answers, the network's word stands alone.
+// deploy will refuse but the first, which it says itself. If this machine has no
+// Python, or none that answers, only the network's warnings are printed.
 func warn(ctx context.Context, w io.Writer, file string, code []byte) {
 	if ctx.Err() != nil {
 		return

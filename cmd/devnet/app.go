@@ -77,9 +77,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ErrWriter:       stderr,
 		HideVersion:     true,
 		HideHelpCommand: true,
-		// A header or a check has commas of its own.
+		// A header or a check may contain commas.
 		DisableSliceFlagSeparator: true,
-		// Errors come back to run, which prints them once.
+		// Errors return to run, which prints them once.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   misused,
 		Commands: []*cli.Command{

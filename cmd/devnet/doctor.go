@@ -23,7 +23,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
-// What a devnet wants of the machine.
+// A devnet's needs of the machine.
 const (
 	wantDiskBytes  = 1 << 30 // some days of blocks
 	wantUDPBytes   = 2 << 20 // a block to every validator
@@ -83,8 +83,8 @@ func doctor(c *cli.Context) error {
 	return err
 }
 
-// programs tells of the Python and, where there is one, of what stands around the
-// programs that it runs.
+// programs reports on the Python and, if there is one, on the protections around
+// the programs that it runs.
 func programs(ctx context.Context, dir string) []finding {
 	found := python(ctx)
 	if !found.OK {
@@ -213,8 +213,8 @@ func installPython() string {
 	return "with your system's package manager, so that python3 is on the PATH"
 }
 
-// port tells whether up could listen at address. Where the network of the home that up
-// would take listens there, nothing is missing.
+// port reports whether up could listen at address. Where the network of the home that
+// up would take listens there, nothing is missing.
 func port(address, dir string) finding {
 	l, err := net.Listen("tcp", address)
 	switch {
@@ -231,7 +231,7 @@ func port(address, dir string) finding {
 		Do: "Give an address of this machine, or --http 127.0.0.1:0 for any free port."}
 }
 
-// listenable refuses what is no address to listen at.
+// listenable refuses an invalid address.
 func listenable(address string) error {
 	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
 		return usage("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: invalid address %q: %v", address, cause(err))

@@ -19,8 +19,8 @@ import (
 // asked for.
 const shownEventBlocks = 20
 
-// eventKinds are those of the HTTP API. A block's own is left out unless it is asked
-// for: there is one for each, and most did nothing.
+// eventKinds lists the kinds of the HTTP API. A block's own is left out unless it is
+// asked for: there is one for each, and most did nothing.
 var eventKinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
 	model.EventRunner, model.EventFault}
 
@@ -76,7 +76,7 @@ func events(c *cli.Context) error {
 type eventLines struct {
 	*cli.Context
 	names *naming
-	jobs  bool // they have lines of their own
+	jobs  bool // they have separate lines
 	told  bool
 }
 
@@ -111,7 +111,7 @@ func (l *eventLines) tell(e client.Event) error {
 	})
 }
 
-// said decodes the form of an event for who tells it.
+// said decodes the form of an event for its printer.
 func said[T any](e client.Event, tell func(*T)) error {
 	var form T
 	if err := understood(e, &form); err != nil {
@@ -137,8 +137,8 @@ func (l *eventLines) execution(r *model.Receipt) {
 	printFault(l.App.Writer, r.Error)
 }
 
-// events prints what an execution emitted, but for what became of a job where its own
-// line tells that.
+// events prints the events of an execution, except a job's if its own line shows
+// them.
 func (l *eventLines) events(list []model.Event) {
 	for _, e := range list {
 		if l.jobs && e.Actor.InSystemBand() && strings.HasPrefix(e.Name, "job.") {

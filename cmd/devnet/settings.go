@@ -46,7 +46,8 @@ type settings struct {
 	JSON   bool `toml:"-"`
 	Detach bool `toml:"-"`
 	Wait   bool `toml:"-"`
-	// Qlog and KeyLog are of one run: who looks into connections asks for it each time.
+	// Qlog and KeyLog apply to one run: a person who inspects connections asks for them
+	// each time.
 	Qlog   string `toml:"-"`
 	KeyLog string `toml:"-"`
 
@@ -101,7 +102,7 @@ func upFlags() []cli.Flag {
 	}, watchFlags()...)
 }
 
-// ownSettings are the parameters that have a setting of their own.
+// ownSettings lists the parameters with a dedicated setting.
 var ownSettings = map[string]string{"chain.block_time_ms": "block_time", "chain.block_time_auto": `block_time = "auto"`, "chain.cheats": "strict"}
 
 // policies are the names that the lane's policy may have.
@@ -142,7 +143,7 @@ func readSettings(c *cli.Context) (settings, error) {
 		"config-out": func() { s.ConfigOut = c.String("config-out") },
 	}
 	for flag, set := range given {
-		if c.IsSet(flag) && (flag != "http" || c.String("http") != "") { // an empty DEVNET_HTTP is none
+		if c.IsSet(flag) && (flag != "http" || c.String("http") != "") { // an empty DEVNET_HTTP is ignored
 			set()
 		}
 	}
@@ -158,8 +159,8 @@ func readSettings(c *cli.Context) (settings, error) {
 	return s, s.validate()
 }
 
-// readFile reads the file of --config. Its seed is a secret, of which all keys are made:
-// what is told of the file repeats no value.
+// readFile reads the file of --config. Its seed is a secret, from which all keys are
+// made: messages about the file repeat no value.
 func (s *settings) readFile(path string) error {
 	_, err := configfile.Read(path, s)
 	if errors.Is(err, os.ErrNotExist) {
