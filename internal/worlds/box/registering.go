@@ -105,7 +105,7 @@ func (g *registration) JoinRunner(ctx context.Context, name string) (string, err
 	if err := g.origin.strict("joining by the devnet's keys"); err != nil {
 		return "", err
 	}
-	if err := g.origin.elsewhere("a runner without a key of its own"); err != nil {
+	if err := g.origin.elsewhere("a runner without its own key"); err != nil {
 		return "", err
 	}
 	next := wallet.RunnerName(len(g.runners.RunnerList()))
@@ -114,7 +114,7 @@ func (g *registration) JoinRunner(ctx context.Context, name string) (string, err
 		return "", api.Refuse(http.StatusConflict, "too_many_runners", "a network in one process has at most %d runners", MaxRunners)
 	case name != "" && g.runners.findRunner(name) != nil:
 		return "", api.Refuse(http.StatusConflict, "runner_exists", "there is a runner %s already", name).
-			Hint("A runner that has left does not come again: its key is registered for ever.").At("name")
+			Hint("A deregistered runner cannot return: its key stays registered.").At("name")
 	case name != "" && name != next:
 		return "", api.Refuse(http.StatusBadRequest, "invalid_name", "%.40q is not the name of the next runner, which is %s", name, next).
 			Hint("Give no name, or a public key to register a runner that the devnet does not start.").At("name")

@@ -85,7 +85,7 @@ func (r *roster) stopNodes() (errs []error) {
 // unknown refuses a name that no node has, and says which there are.
 func (r *roster) unknown(name string) error {
 	if here := r.origin.config.Here; here != nil {
-		return api.Refuse(http.StatusNotFound, "unknown_node", "no node called %q runs in this process, which has %s alone", name, here.Name).
+		return api.Refuse(http.StatusNotFound, "unknown_node", "no node called %q runs in this process, which runs only %s", name, here.Name).
 			Hint("Ask the HTTP API of the process that runs it.").At("node")
 	}
 	nodes := r.nodes.List()

@@ -11,8 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// steering is the pace that the operator of a network has decided beside its genesis:
-// whether blocks are made, and which height is travelled to.
+// steering holds the operator's decisions on the network's pace: whether blocks are
+// made, and the height that it travels to.
 type steering struct {
 	origin   *origin
 	shared   *shared
@@ -26,12 +26,12 @@ type steering struct {
 	goal    types.Height // of the latest advance
 }
 
-// offset is the file by which a restart finds the clock where it was.
+// offset is the file from which a restart restores the clock.
 type offset struct {
 	Nanoseconds time.Duration `json:"offset_ns"`
 }
 
-// resume goes on with the clock that a home holds.
+// resume restores the clock that a home holds.
 func (s *steering) resume() error {
 	if s.origin.home == nil || s.origin.config.Here != nil && !s.origin.config.Here.Driven {
 		return nil
@@ -63,11 +63,11 @@ func (s *steering) steer(v Shell) {
 	}
 }
 
-// Pause stops the making of blocks; what is under way still becomes final. It
-// ends with Resume, or with the process.
+// Pause stops the making of blocks; blocks in progress still become final. It ends
+// with Resume, or with the process.
 func (s *steering) Pause() error { return s.setPaused(true) }
 
-// Resume lets it go on.
+// Resume resumes it.
 func (s *steering) Resume() error { return s.setPaused(false) }
 
 // Paused says whether the network is paused.
@@ -88,7 +88,7 @@ func (s *steering) setPaused(on bool) error {
 	return nil
 }
 
-// hold has the validators here make no blocks, or go on.
+// hold stops the validators here from making blocks, or lets them resume.
 func (s *steering) hold(on bool) {
 	s.decided.Lock()
 	defer s.decided.Unlock()

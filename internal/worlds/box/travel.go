@@ -14,15 +14,15 @@ import (
 )
 
 // Advance is time travel (decision C8): it returns when a height is final that
-// the network gets to by skipping what it may. The clock is moved along. Where
-// ctx ends first the network goes on all the same. It refuses by a
+// the network gets to by skipping what it may. The clock is moved along. If ctx
+// ends first the network continues all the same. It refuses by a
 // *history.TravelError.
 func (s *steering) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
 	if err := s.origin.elsewhere("time travel"); err != nil {
 		return nil, err
 	}
 	if !s.travelling.TryLock() {
-		return nil, api.Refuse(http.StatusConflict, "advancing", "another advance is under way").Hint("Wait until it has ended.")
+		return nil, api.Refuse(http.StatusConflict, "advancing", "an advance is already running").Hint("Wait until it ends.")
 	}
 	defer s.travelling.Unlock()
 	state := s.nodes.state()
@@ -45,7 +45,7 @@ func (s *steering) Advance(ctx context.Context, target history.Target) (*history
 }
 
 // depart tells the validators where to go and, when they know, moves the clock.
-// The file comes first: blocks never bear times that a restart could not reach.
+// The file is written first: no block has a time that a restart could not reach.
 func (s *steering) depart(ctx context.Context, to types.Height, moved time.Duration) error {
 	s.decided.Lock()
 	s.goal = to
@@ -105,6 +105,6 @@ func (s *steering) arrive(ctx context.Context, to types.Height) error {
 	case <-ctx.Done():
 		return api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", to,
 			s.nodes.Best().height()).
-			Hint("It goes on; GET /height tells how far it is, GET /ready whether blocks are made.")
+			Hint("The advance continues: GET /height returns the height, GET /ready whether blocks are made.")
 	}
 }

@@ -14,8 +14,8 @@ import (
 // registry.
 const hated = 0
 
-// Start implements env.Mesh. What the mask overlooks the validator behind it never
-// heard, so that it carries a quorum of other votes in the blocks that it proposes
+// Start implements env.Mesh. The masked validator never received the overlooked
+// votes, so it carries a quorum of other votes in the blocks that it proposes
 // (CIP-11 §8.1: the proposer includes "a quorum").
 func (t *transport) Start(receive func(from types.Address, frame []byte)) error {
 	return t.Mesh.Start(func(from types.Address, frame []byte) {
@@ -28,8 +28,8 @@ func (t *transport) Start(receive func(from types.Address, frame []byte)) error 
 	})
 }
 
-// chosen is a frame without the votes that are overlooked; nil where nothing is left,
-// or too little for a certificate: the leader waits for other votes then.
+// chosen returns a frame without the overlooked votes; nil if nothing is left, or too
+// little for a certificate: the leader waits for other votes then.
 func (t *transport) chosen(frame []byte, current *active) []byte {
 	if len(frame) == 0 {
 		return frame

@@ -293,7 +293,7 @@ func (m *member) applyRules() {
 	m.told = text
 	m.mu.Unlock()
 	if err := m.client.SetRules(m.crew.ctx, rules); err != nil && m.answers() {
-		m.crew.note(fmt.Errorf("%s was not told of its links: %w", m.identity.Name, err))
+		m.crew.note(fmt.Errorf("cannot set the link rules of %s: %w", m.identity.Name, err))
 	}
 }
 

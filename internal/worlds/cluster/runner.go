@@ -83,7 +83,7 @@ func (r *runner) Stop() error {
 
 // Wipe implements box.Engine.
 func (r *runner) Wipe(*fault.Counts) error {
-	return errors.New("a runner keeps nothing but its key")
+	return errors.New("a runner stores only its key")
 }
 
 // Leave implements box.Serving.

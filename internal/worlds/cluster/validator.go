@@ -117,7 +117,7 @@ func (v *validator) boots(hello control.Hello) (header types.Header, err error) 
 		return header, fmt.Errorf("%s does not say what it begins with", v.name)
 	}
 	if err := codec.Unmarshal(hello.Boot.Header, types.MaxBlockBytes, &header); err != nil {
-		return header, fmt.Errorf("%s begins with what is no header: %w", v.name, err)
+		return header, fmt.Errorf("%s reports an invalid header at boot: %w", v.name, err)
 	}
 	v.tell.Booted(v.identity.Address, box.Boot{Header: &header, Hash: hello.Boot.Hash, Root: hello.Boot.Root})
 	head := v.head.Load()

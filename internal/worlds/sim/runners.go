@@ -180,7 +180,7 @@ func (c *crew) enter(name string) (string, error) {
 	}
 	switch {
 	case c.keys[name] != nil:
-		return "", fmt.Errorf("%s is there already", name)
+		return "", fmt.Errorf("%s exists already", name)
 	case !c.open():
 		return "", errors.New("this network lets no runners in: make it with runners, or open to them")
 	}

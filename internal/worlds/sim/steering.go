@@ -20,11 +20,11 @@ import (
 const (
 	resubmitEvery = 10 * time.Second // an instruction that is not final is handed in again
 	resubmitTimes = 60
-	// stall is how long an advance goes on without a final block.
+	// stall is how long an advance continues without a final block.
 	stall = 5 * time.Minute
 )
 
-// steering is what the operator of a network has decided beside its genesis.
+// steering holds the decisions of a network's operator after genesis.
 type steering struct {
 	paused  bool
 	goal    types.Height        // of the latest advance
@@ -54,10 +54,10 @@ func (o *operator) Leave(name string) error {
 	return nil
 }
 
-// SetParam has the system key give a parameter a value from a height on; 0 is
-// the next block, or the next epoch's first. Parameters of genesis, and keys
-// that are none, are refused at once; for all else the event param.set or a
-// reverted receipt tells.
+// SetParam lets the system key set a parameter from a height on; 0 is the next
+// block, or the next epoch's first. Parameters of genesis, and unknown keys, are
+// refused at once; for all others the event param.set or a reverted receipt shows
+// the result.
 func (o *operator) SetParam(key, value string, at types.Height) (types.Hash, error) {
 	info, err := params.Lookup(key)
 	if err != nil {
@@ -78,7 +78,7 @@ func (o *operator) Instruct(opcode uint16, args any) types.Hash {
 	return o.ordered
 }
 
-// isMember says whether a validator is of the newest epoch's set.
+// isMember reports whether a validator is in the newest epoch's set.
 func (o *operator) isMember(name string) bool {
 	set := o.members
 	if set == nil {
@@ -92,7 +92,7 @@ func (o *operator) isJoining(name string) bool {
 	return joining
 }
 
-// Status is how a validator stands: joining, active, leaving or left.
+// Status returns the status of a validator: joining, active, leaving or left.
 func (o *operator) Status(name string) string {
 	if best := o.best(); best != nil {
 		if status := history.Membership(best.Head().State, o.keys[name].Address()); status != history.StatusLeft {
@@ -105,7 +105,7 @@ func (o *operator) Status(name string) string {
 	return history.StatusLeft
 }
 
-// bootstrap are the members that a validator may connect with before it knows
+// bootstrap returns the members that a validator may connect with before it knows
 // of them.
 func (o *operator) bootstrap(name string) []types.Validator {
 	if o.members == nil {
@@ -114,8 +114,8 @@ func (o *operator) bootstrap(name string) []types.Validator {
 	return o.members.Members
 }
 
-// follow notes the sets that begin behind borders. Once a block of the new set
-// is final, who is in it no more stops.
+// follow records the sets that begin after borders. Once a block of the new set is
+// final, who is in it no more stops.
 func (o *operator) follow(r *ledger.Result) {
 	switch h := r.Block.Header.Height; {
 	case r.NextSet != nil && h > o.since:
@@ -157,10 +157,10 @@ func (o *operator) steer(v *validators.Validator) {
 	}
 }
 
-// Pause stops the making of blocks. What is under way still becomes final.
+// Pause stops the making of blocks. Blocks in progress still become final.
 func (o *operator) Pause() { o.setPaused(true) }
 
-// Resume lets it go on.
+// Resume resumes it.
 func (o *operator) Resume() { o.setPaused(false) }
 
 // Paused says whether the network is paused.

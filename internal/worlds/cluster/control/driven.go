@@ -78,7 +78,7 @@ func (d *DrivenRunner) Begin(r *node.Runner, at string, reload func() (added, re
 	}
 	listener, err := net.Listen("tcp", at)
 	if err != nil {
-		return fmt.Errorf("its driver cannot be answered at %s: %w", at, err)
+		return fmt.Errorf("cannot serve the supervisor at %s: %w", at, err)
 	}
 	d.reload = reload
 	d.seat.Begin(d.runner(r))
