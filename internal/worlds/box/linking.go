@@ -39,7 +39,7 @@ type end struct {
 	runner    bool
 	elsewhere bool                             // another process has it
 	peers     []types.Address                  // that it is connected with
-	counted   map[types.Address]quic.PeerStats // what it sent validators; nil: nobody knows
+	counted   map[types.Address]quic.PeerStats // packets sent to validators; nil: unknown
 }
 
 // ends are all nodes that are part of the network.
@@ -73,7 +73,7 @@ func (n *Network) ends() (all []end) {
 	return all
 }
 
-// countedBy is what a socket counted, by peer; nil where it is closed.
+// countedBy returns a socket's counters, by peer; nil if it is closed.
 func countedBy(socket *quic.Transport) map[types.Address]quic.PeerStats {
 	if socket == nil {
 		return nil

@@ -38,8 +38,8 @@ func (l *links) open(name string, conn Packets, at netip.AddrPort) {
 	}
 }
 
-// drive gives a node's socket, and those that it opens later, the rules that a driver
-// sets, who alone sets any.
+// drive gives a node's socket, and those that it opens later, the rules of the
+// supervisor, the only source of rules.
 func (l *links) drive(name string, rules map[netip.AddrPort]lossy.Rule) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

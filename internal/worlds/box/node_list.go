@@ -87,8 +87,7 @@ func (l *nodeList) reached() (h types.Height) {
 	return h
 }
 
-// bootstrap returns the members that a node may connect with before it knows of
-// them.
+// bootstrap returns the members that a node may connect with before it has synced.
 func (l *nodeList) bootstrap() []types.Validator {
 	if v := l.Best().Validator(); v != nil {
 		return v.Head().State.Validators().Members

@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// registration is how runners of the network's own are started, registered by the
-// devnet's keys, deregistered, and come back.
+// registration starts the network's own runners, registers them by the devnet's
+// keys, deregisters them, and lets them rejoin.
 type registration struct {
 	origin    *origin
 	nodes     *nodeList
@@ -48,7 +48,8 @@ func (g *registration) renew(name string) error {
 	})
 }
 
-// latest is the last key of a runner that is registered in a state; nil where none is.
+// latest returns the last key of a runner that is registered in a state; nil if none
+// is.
 func (g *registration) latest(state *ledger.State, name string) (key *crypto.Key) {
 	for i := 0; ; i++ {
 		next := wallet.RunnerIdentity(g.origin.seed, name, i)
@@ -59,8 +60,8 @@ func (g *registration) latest(state *ledger.State, name string) (key *crypto.Key
 	}
 }
 
-// keyOf is the key of a runner that is registered in a state, nil where none is: its
-// latest, or the one that was drawn for it at the beginning.
+// keyOf returns the key of a runner that is registered in a state, nil if none is:
+// its latest, or the one that was drawn for it at the beginning.
 func (g *registration) keyOf(state *ledger.State, name string) *crypto.Key {
 	if key := g.latest(state, name); key != nil || g.origin.config.Elsewhere == nil {
 		return key
@@ -74,7 +75,7 @@ func (g *registration) keyOf(state *ledger.State, name string) *crypto.Key {
 // resume starts the runners of genesis and those that joined since, but for
 // those that were deregistered.
 func (g *registration) resume() error {
-	if g.origin.config.Here != nil { // each runs in a process of its own
+	if g.origin.config.Here != nil { // each runs in a separate process
 		return nil
 	}
 	state := g.nodes.state()
@@ -100,7 +101,7 @@ func (g *registration) resume() error {
 
 // JoinRunner starts a runner of the next free name, and has it registered, with a
 // stake that the system's account gives it. It returns the name when the registration
-// is final. A name may be given, where it is the next.
+// is final. A given name must be the next free one.
 func (g *registration) JoinRunner(ctx context.Context, name string) (string, error) {
 	if err := g.origin.strict("joining by the devnet's keys"); err != nil {
 		return "", err

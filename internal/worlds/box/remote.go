@@ -24,8 +24,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Elsewhere opens the nodes of a network in processes of their own (Config.Elsewhere),
-// which this one drives: all that a network is beside its nodes is here.
+// Elsewhere opens the nodes of a network in separate processes (Config.Elsewhere),
+// which this one controls: all other parts of a network are here.
 type Elsewhere interface {
 	// Validator and Runner make a node that is not started.
 	Validator(name string, key *crypto.Key, tell Told) (RemoteValidator, error)
@@ -40,18 +40,18 @@ type Elsewhere interface {
 	SetLeft(name string)
 	// Ahead is how far the clocks of nodes that have started were ahead of the machine's.
 	Ahead() time.Duration
-	// SetClock tells all nodes, also those that start later, how far the network's clock
-	// is ahead of the machine's.
+	// SetClock sends all nodes, also those that start later, the offset of the network's
+	// clock from the machine's.
 	SetClock(ahead time.Duration)
 	// Count asks all nodes what faults did there.
 	Count()
-	// Abandon says that the network does not come up: nobody needs its nodes, and whoever
-	// made them ends them.
+	// Abandon reports that the network does not come up: its nodes are no longer needed,
+	// and their maker ends them.
 	Abandon()
 }
 
-// Told is who hears what a validator elsewhere does, one call at a time for each
-// function, and what its blocks are executed with here.
+// Told has the receivers of a remote validator's reports, one call at a time for
+// each function, and the executor of its blocks here.
 type Told struct {
 	Executor  ledger.Executor
 	Final     func(validators.FinalBlocks)
@@ -94,7 +94,7 @@ type Validating interface {
 	Open() error
 	Start(bootstrap []types.Validator) error
 	Stop() error
-	Shell() Shell // nil before the first start, where that is here
+	Shell() Shell // nil before the first start, if that is here
 	Store() env.Store
 	Misbehaves() bool // it was told to lie to the others
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // roster is the nodes of both kinds, by name. They are started, stopped, added and
-// faulted one at a time, all others standing as they are, until the network is closed.
+// faulted one at a time, while all others stay as they are, until the network is
+// closed.
 type roster struct {
 	origin  *origin
 	nodes   *nodeList

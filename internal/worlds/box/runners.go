@@ -81,7 +81,7 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		if n.config.wrapRunner != nil {
 			given = n.config.wrapRunner(given)
 		}
-		if n.config.Strict { // nobody can ask for a fault
+		if n.config.Strict { // faults cannot be ordered
 			return given
 		}
 		before, given := byzantine.NewRunnerMask(given)
@@ -130,7 +130,7 @@ func (n *Network) pollOf(name string) node.Answering {
 	}
 }
 
-// socketOf is what stands between a runner and its socket.
+// socketOf returns the wrapper of a runner's socket.
 func socketOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
 	lossy, below := lossyOf(n, name), n.config.wrapSocket
 	if below == nil {
@@ -191,7 +191,7 @@ func leave(all []*Runner) {
 	}
 }
 
-// describe is how a runner stands, beside what the chain says of it.
+// describe returns the status of a runner that the chain does not have.
 func (r *Runner) describe(state *ledger.State) api.RunnerNode {
 	status := r.Status()
 	out := api.RunnerNode{Name: r.Name, Address: r.Address, Running: r.Running(), Height: status.Height, Connected: status.Connected,

@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
-// machineOf is that of a node of either kind, or nil.
+// machineOf returns the machine of a node of either kind, or nil.
 func (r *roster) machineOf(name string) *machine {
 	if node := r.nodes.find(name); node != nil {
 		return &node.machine
@@ -43,8 +43,8 @@ func (m *machine) lives(life uint64) bool {
 	return is && m.Started() && local.Life() == life
 }
 
-// again starts a node again that a role took along, or has it fail where that was done too
-// often. It is called with all nodes standing as they are.
+// again restarts a node that a role took along, or fails it if that happened too often.
+// During the call no node is started or stopped.
 func (m *machine) again(f *roles.Failure) {
 	if !m.restarts.Allow(m.network.clock.Now()) {
 		m.Fail(fmt.Errorf("%w; it was started again %d times within %v", f, roles.MaxRestarts, roles.RestartWindow))

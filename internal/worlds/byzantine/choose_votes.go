@@ -29,7 +29,7 @@ func (t *transport) Start(receive func(from types.Address, frame []byte)) error 
 }
 
 // chosen returns a frame without the overlooked votes; nil if nothing is left, or too
-// little for a certificate: the leader waits for other votes then.
+// little for a certificate: the leader then waits for other votes.
 func (t *transport) chosen(frame []byte, current *active) []byte {
 	if len(frame) == 0 {
 		return frame
@@ -60,8 +60,8 @@ func (t *transport) chosen(frame []byte, current *active) []byte {
 	return frame
 }
 
-// overlooks reports whether a vote is one of those that are left out: it sees the hated
-// runner, and its validator is one of the first f that did, so that a quorum remains.
+// overlooks reports whether a vote is left out: it sees the hated runner, and its
+// validator is one of the first f that did, so that a quorum remains.
 func (t *transport) overlooks(validator types.Address, bitmap []byte) bool {
 	b, err := selection.ParseBitmap(bitmap)
 	if err != nil || b.Len() <= hated || !b.Has(hated) || validator == t.mask.signer.Address() { // its own it has anyway

@@ -257,7 +257,7 @@ func (c *Crew) Ahead() time.Duration { return c.ahead() }
 func (c *Crew) ahead() time.Duration { return time.Duration(c.offset.Load()) }
 
 // SetClock implements box.Elsewhere: it sends all nodes the offset of the network's
-// clock. A node that starts later gets it then.
+// clock. A node that starts later gets the offset at its start.
 func (c *Crew) SetClock(ahead time.Duration) {
 	c.offset.Store(int64(ahead))
 	var told sync.WaitGroup

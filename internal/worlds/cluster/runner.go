@@ -20,7 +20,7 @@ import (
 type runner struct {
 	*member
 	key  *crypto.Key
-	last control.RunnerStatus // as it stood when it was asked last; guarded by mu
+	last control.RunnerStatus // latest answer; guarded by mu
 	at   time.Time
 }
 
@@ -55,7 +55,7 @@ func (r *runner) Start() error {
 	}
 	r.started.Store(true)
 	c.introduce(c.all()...)
-	if !c.script { // nobody looks at blocks here: no work waits for that
+	if !c.script { // blocks are not observed here: no work waits for that
 		return r.client.Show(c.ctx, math.MaxInt64)
 	}
 	return nil

@@ -22,15 +22,15 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// validator is a validator that runs elsewhere. What is read of it is what its final
-// blocks give here; the rest it is asked for.
+// validator is a validator that runs elsewhere. Its state follows from executing its
+// final blocks here; the validator is asked for the rest.
 type validator struct {
 	*member
 	follower
 	key      *crypto.Key
 	endpoint string // "": not settled yet
 	tell     box.Told
-	last     validators.Status // as it stood when it was asked last; guarded by mu
+	last     validators.Status // latest answer; guarded by mu
 	live     []gateway.Live
 	at       time.Time
 	lies     bool         // guarded by mu, as what follows
@@ -58,8 +58,8 @@ func (c *Crew) Validator(name string, key *crypto.Key, tell box.Told) (box.Remot
 	return v, v.resume()
 }
 
-// Endpoint implements box.Validating: where others reach it. Of one that joins the files
-// are written here.
+// Endpoint implements box.Validating: where others reach it. The files of a validator
+// that joins are written here.
 func (v *validator) Endpoint() (string, error) {
 	c := v.crew
 	if v.endpoint != "" {
@@ -110,8 +110,8 @@ func (v *validator) Start([]types.Validator) error {
 	return nil
 }
 
-// boots tells what the process begins with. One that holds less than it had begins at
-// genesis here too.
+// boots reports the state that the process begins with. If that is older than before,
+// the validator begins at genesis here too.
 func (v *validator) boots(hello control.Hello) (header types.Header, err error) {
 	if hello.Boot == nil {
 		return header, fmt.Errorf("%s does not say what it begins with", v.name)
@@ -131,7 +131,7 @@ func (v *validator) boots(hello control.Hello) (header types.Header, err error) 
 const reachPatience = 30 * time.Second
 
 // reach waits until the blocks that a process began with were executed here: before that
-// nobody knows who is in the network.
+// the members of the network are unknown.
 func (v *validator) reach(l *life, height types.Height) error {
 	late := time.NewTimer(reachPatience)
 	defer late.Stop()
@@ -171,7 +171,7 @@ func (v *validator) each(l *life, stream func(context.Context) error) {
 	}
 }
 
-// hear hands on what is heard of the process.
+// hear hands on the events of the process.
 func (v *validator) hear(l *life) {
 	v.each(l, func(ctx context.Context) error {
 		return v.client.Heard(ctx, l.seq.Load(), func(h *control.Heard) error {
@@ -237,7 +237,7 @@ func (v *validator) made(f *validators.FinalBlocks) {
 	v.tell.Final(*f)
 }
 
-// Kill implements box.Engine. What it said and did until now is heard first.
+// Kill implements box.Engine. Its events until now are read first.
 func (v *validator) Kill() {
 	v.mute()
 	v.count()
@@ -293,7 +293,7 @@ func (v *validator) Head() *validators.Head { return v.head.Load() }
 // Archive implements box.Shell.
 func (v *validator) Archive() *history.Archive { return history.Of(v.Store()) }
 
-// statusAge is how old what is known of a validator may be where it is asked for.
+// statusAge is the maximum age of a validator's known status when it is read.
 const statusAge = 10 * time.Millisecond
 
 // Status implements box.Shell.
@@ -314,7 +314,7 @@ func (v *validator) Connections() []gateway.Live {
 	return v.live
 }
 
-// refresh asks how the validator stands.
+// refresh asks for the validator's status.
 func (v *validator) refresh() {
 	v.mu.Lock()
 	young := time.Since(v.at) < statusAge
@@ -396,7 +396,7 @@ func (v *validator) Pause(on bool) {
 	v.hold = on
 	v.mu.Unlock()
 	if !v.answers() {
-		return // it is told when it goes on
+		return // it gets this when it resumes
 	}
 	if err := v.client.Pause(v.crew.ctx, on); err != nil && v.answers() {
 		v.crew.note(fmt.Errorf("%s was not told to pause or resume: %w", v.name, err))
@@ -420,7 +420,7 @@ func (v *validator) SkipTo(to types.Height, done func()) {
 	}()
 }
 
-// Thaw implements box.Engine. What the operator decided meanwhile it is told now.
+// Thaw implements box.Engine. It now gets the operator's decisions of that time.
 func (v *validator) Thaw() bool {
 	if !v.member.Thaw() {
 		return false

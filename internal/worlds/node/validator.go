@@ -99,7 +99,7 @@ func (v *Validator) Open() error {
 }
 
 // Start starts the roles on the parts that Open has opened. Bootstrap has
-// validators that it may connect with before it knows of them. Where that fails
+// validators that it may connect with before it has synced. Where that fails
 // everything is closed again.
 func (v *Validator) Start(bootstrap []types.Validator) error {
 	c := &v.config

@@ -28,12 +28,11 @@ type Disk struct {
 // ErrDiskFailed is what every use of a disk answers that DiskFail broke.
 var ErrDiskFailed = errors.New("sim: the disk fails")
 
-// ErrDamaged is what a log answers in whose midst a record does not bear its
-// checksum any more. What is damaged at its end cannot be told from what was half
-// written, and is cut off.
+// ErrDamaged is the error of a log with a damaged record before its end. Damage at
+// its end looks like an interrupted write, and is cut off.
 var ErrDamaged = errors.New("sim: a record of the log is damaged")
 
-// recordFrame is the bytes a record takes beside its own: length and checksum.
+// recordFrame is the size of a record's length and checksum.
 const recordFrame = 8
 
 // disk is what a machine keeps.
@@ -90,8 +89,7 @@ func (d *disk) use(l *process) error {
 	return nil
 }
 
-// written tells of a write that was made. It keeps the role that made it busy
-// until it is synced.
+// written records a write. It keeps the role that made it busy until it is synced.
 func (d *disk) written(undo func()) {
 	w := d.node.world
 	for len(d.pending) > 0 && d.pending[0].synced <= w.now {
@@ -195,7 +193,7 @@ func (l *nodeLog) Append(records ...[]byte) error {
 	return nil
 }
 
-// append keeps records, which nobody changes any more.
+// append stores records, which must not change any more.
 func (d *disk) append(records [][]byte) {
 	for _, record := range records {
 		d.records = append(d.records, d.node.world.records.one(record))
@@ -305,8 +303,8 @@ func grouped(writes []env.Write) []group {
 	return groups
 }
 
-// bucket returns the table of a name, made where there is none. The pointer is
-// valid until the next call.
+// bucket returns the table with a name, made if there is none. The pointer is valid
+// until the next call.
 func (d *disk) bucket(name env.Bucket) *bucket {
 	for i := range d.buckets {
 		if d.buckets[i].name == name {
@@ -360,7 +358,7 @@ func (s *nodeStore) Close() error { return nil }
 // hasher hashes what is written, part by part: the length of each and the part.
 type hasher struct {
 	digest xxhash.Digest
-	bytes  int // of what was hashed last, lengths included
+	bytes  int // of the last hashed data, lengths included
 }
 
 func (h *hasher) begin() {

@@ -55,7 +55,7 @@ func (n *links) silence() {
 	}
 }
 
-// mend lets come what waited for links that were cut.
+// mend delivers the frames that waited for cut links.
 func (n *links) mend() {
 	n.machines.eachSide(func(s *side) {
 		if s.peer == nil || s.peer.out.cut != nil {

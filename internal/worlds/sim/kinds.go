@@ -36,8 +36,8 @@ func (l *process) runner() env.Runner {
 		Polls: &polls{process: l}}
 }
 
-// AddRunner adds a machine for a runner, as AddNode does for a validator. The
-// validators that it asks for heads are those that were there before it.
+// AddRunner adds a machine for a runner, as AddNode does for a validator. It asks
+// the validators that existed before it for heads.
 func (w *World) AddRunner(name string, parts Parts, boot Boot[env.Runner]) error {
 	return add(w, name, fault.Runners, parts, (*process).runner, boot)
 }

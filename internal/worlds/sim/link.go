@@ -15,11 +15,11 @@ import (
 // that is overtaken, comes up to Latency + Jitter later. OneWay is World.Link's.
 type Link = fault.Link
 
-// MaxBacklogBytes bounds what waits to be sent on a link of limited bandwidth;
-// what is sent beyond is lost, as in a real node's queue for one peer.
+// MaxBacklogBytes bounds the bytes that wait on a link of limited bandwidth;
+// further frames are lost, as in a real node's queue for one peer.
 const MaxBacklogBytes = 16 << 20
 
-// linkState is the link from one node to another as it stands.
+// linkState is the current state of the link from one node to another.
 type linkState struct {
 	cut    *fault.Counts // of the partition that cuts it, or nil
 	counts *fault.Counts // of what set it, or of the configuration
@@ -54,8 +54,8 @@ func (t *transport) Start(receive func(from types.Address, frame []byte)) error 
 	return nil
 }
 
-// SetPeers implements env.Mesh. There is a connection where both list one
-// another; an address that is no node's has none.
+// SetPeers implements env.Mesh. Two nodes are connected if each lists the other; an
+// unknown address is ignored.
 func (t *transport) SetPeers(set []types.Validator) {
 	w := t.process.node.world
 	var peers []*node

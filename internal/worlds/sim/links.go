@@ -28,11 +28,11 @@ type links struct {
 // way.
 func (n *links) Tap(see func(from types.Address, frame []byte)) { n.tap = see }
 
-// hashed returns the hash of a frame. That of what is sent to many, one after the
-// other, is computed once: nobody changes what was sent, nor what arrives, which is the
-// same slice (env.Mesh).
+// hashed returns the hash of a frame. The hash of a frame sent to many, one after the
+// other, is computed once: sent frames never change, nor do arriving ones, which are
+// the same slice (env.Mesh).
 func (n *links) hashed(frame []byte) uint64 {
-	if n.sent == nil || !bytes.Equal(n.sent, frame) { // at once where they are one slice
+	if n.sent == nil || !bytes.Equal(n.sent, frame) { // fast if they are one slice
 		n.sent, n.sentHash = frame, xxhash.Sum64(frame)
 	}
 	return n.sentHash
@@ -109,7 +109,7 @@ func (n *links) upTo(d time.Duration) time.Duration {
 	return time.Duration(n.rand.Int64N(int64(d) + 1))
 }
 
-// Standing is how the link from one node to another stands now.
+// Standing returns the present state of the link from one node to another.
 func (w *World) Standing(from, to string) (up, cut bool, rule Link) {
 	a, b := w.find(from), w.find(to)
 	l := w.link(a, b)

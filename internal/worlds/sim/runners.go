@@ -34,8 +34,8 @@ type crew struct {
 	looks    []*ledger.Outlook          // of the latest blocks, the newest last
 }
 
-// keptLooks is of how many blocks the outlooks are kept: validators are seldom further
-// apart, and who is has one made.
+// keptLooks is the number of blocks whose outlooks are kept: validators seldom differ
+// by more, and one that does gets a new one.
 const keptLooks = 4
 
 // open says whether validators let runners in.
@@ -106,7 +106,7 @@ func (c *crew) host(name string, head *ledger.State) {
 	}
 }
 
-// answerViews tells them of a validator's new final state.
+// answerViews answers them from a validator's new final state.
 func (c *crew) answerViews(name string, head *ledger.State) {
 	if process := c.find(name).process; process != nil && process.views != nil {
 		c.states[name] = head
@@ -150,8 +150,8 @@ func (c *crew) RunnerLetters(name string) uint64 {
 	return 0
 }
 
-// JoinRunner starts a runner, the next free name where it is given none, and has it
-// registered. That it is registered takes some blocks.
+// JoinRunner starts a runner, by default under the next free name, and registers
+// it. That it is registered takes some blocks.
 func (c *crew) JoinRunner(name string) error {
 	name, err := c.enter(name)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *crew) JoinRunner(name string) error {
 	return c.Boot(name)
 }
 
-// StartRunner starts a runner whose registration is somebody else's, with the key of
+// StartRunner starts a runner that is registered by another account, with the key of
 // its name.
 func (c *crew) StartRunner(name string) error {
 	name, err := c.enter(name)
@@ -171,7 +171,7 @@ func (c *crew) StartRunner(name string) error {
 	return c.Boot(name)
 }
 
-// enter adds a runner, the next free name where it is given none.
+// enter adds a runner, by default under the next free name.
 func (c *crew) enter(name string) (string, error) {
 	for i := 0; name == ""; i++ {
 		if free := wallet.RunnerName(i); c.keys[free] == nil {
@@ -263,7 +263,7 @@ func (c *crew) retireRunners(s *ledger.State) {
 	}
 }
 
-// retire has a runner say Goodbye, and stops it then.
+// retire lets a runner say Goodbye, and then stops it.
 func (c *crew) retire(name string, one *runners.Runner) {
 	one.Leave(false, func() {
 		c.After(0, func() {

@@ -34,7 +34,7 @@ type Config struct {
 	Disk  Disk         // of every node, until told otherwise
 	Work  Work         // of every role
 	Log   *slog.Logger // nil: nothing is logged
-	Trace io.Writer    // nil: none; else one JSON object a line for each step
+	Trace io.Writer    // nil: none; otherwise one JSON object per line for each step
 }
 
 // Parts are what a node is given from outside the world.
@@ -119,18 +119,18 @@ func (w *World) Seed() uint64 { return w.seed }
 // Digest is the hash of all that happened so far.
 func (w *World) Digest() types.Hash { return w.trace.digest() }
 
-// Shape is the hash of which steps were taken when, by whom, whatever was in
-// them: worlds that differ in their signatures alone have one shape.
+// Shape returns the hash of the steps by time and node, whatever their content:
+// worlds that differ only in their signatures have one shape.
 func (w *World) Shape() uint64 { return w.trace.shape.Sum64() }
 
-// Note adds to the trace what a node made of its inputs, a finalized block say,
-// so that runs which differ in it alone have different digests.
+// Note adds to the trace a node's result from its inputs, such as a finalized
+// block, so that runs which differ only in it have different digests.
 func (w *World) Note(name, what string, content []byte) {
 	w.trace.note(w.now, w.find(name), what, content)
 }
 
-// Rand returns a generator of its own for each stream, by which a test that
-// wants random faults stays a function of the seed.
+// Rand returns a separate generator for each stream, so that a test with random
+// faults stays a function of the seed.
 func (w *World) Rand(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, 1<<32+stream))
 }

@@ -22,7 +22,8 @@ type entry struct {
 	over   bool
 }
 
-// of is what counts the effects of a fault, made at its first use. 0 is none.
+// of is what counts the effects of a fault, made at its first use. 0 is not a
+// number.
 func (r *register) of(number int) (*entry, error) {
 	if number == 0 {
 		return nil, nil
@@ -49,8 +50,8 @@ func (r *register) end(e *entry) {
 	e.over = true
 }
 
-// panicPatience is how long a driver waits for a role that is told to panic, which comes
-// to that behind what waits for it.
+// panicPatience is how long a supervisor waits for the ordered panic of a role, which
+// first handles its queued events.
 const panicPatience = 2 * time.Second
 
 // order does a fault of the node of a kind, or ends it where the fault has no number. It waits

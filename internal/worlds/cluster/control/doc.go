@@ -7,7 +7,7 @@
 // the secret may order the node to do anything that a fault can, and nothing more.
 //
 // Two streams report the node's actions, one line of JSON each: the blocks that it made
-// final, from any height on, and its events: votes as they left, its views and its
+// final, from any height on, and its events, such as votes as they left, views, and
 // connections with runners. Events are numbered, so that a reader of Heard knows which
 // of them precede its answer.
 package control

@@ -19,8 +19,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 )
 
-// DrivenRunner stands between a runner and its environment, so that somebody may drive
-// it. Nil is a runner that nobody drives.
+// DrivenRunner wraps a runner's environment, so that a supervisor may control it. Nil
+// is a runner without a supervisor.
 type DrivenRunner struct {
 	seat   *RunnerSeat
 	server *http.Server
@@ -36,9 +36,9 @@ type DrivenRunner struct {
 	rules map[netip.AddrPort]lossy.Rule // as they were set last
 }
 
-// DriveRunner makes a runner that is to be opened one that is driven by who bears a
-// secret. The clock is the runner's; manual is its executor manual, or nil. With strict the
-// driver only reads, and nothing stands between.
+// DriveRunner puts a runner that is to be opened under the control of a holder of a secret.
+// The clock belongs to the runner; manual is its executor manual, or nil. With strict the
+// supervisor only reads, and nothing is wrapped.
 func DriveRunner(config *node.RunnerConfig, secret string, strict bool, clock *clock.Clock, manual *custom.Manual) *DrivenRunner {
 	d := &DrivenRunner{seat: NewRunnerSeat(secret, strict), clock: clock, manual: manual}
 	if strict {
@@ -121,8 +121,8 @@ func (d *DrivenRunner) silence() {
 // closePatience is how long a driver may take to read the last answers.
 const closePatience = 5 * time.Second
 
-// Close answers nobody any more, once what was asked is answered: the answer to a panic
-// tells the driver that the process ends for it.
+// Close stops answering, once open requests are answered: the answer to a panic reports
+// that the process ends because of it.
 func (d *DrivenRunner) Close() error {
 	if d == nil || d.server == nil {
 		return nil

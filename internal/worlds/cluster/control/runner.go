@@ -18,7 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/runners"
 )
 
-// Runner is a runner as its own process has it, for its seat.
+// Runner is a runner in its own process, for its seat.
 type Runner struct {
 	Name     string
 	Shell    *runners.Runner
@@ -39,8 +39,8 @@ type RunnerSeat struct {
 	runner atomic.Pointer[Runner]
 }
 
-// NewRunnerSeat makes the seat of a runner whose driver bears a secret. With strict the
-// driver reads, and gives no orders.
+// NewRunnerSeat makes the seat of a runner whose supervisor sends a secret. With strict
+// the driver reads, and gives no orders.
 func NewRunnerSeat(secret string, strict bool) *RunnerSeat {
 	s := &RunnerSeat{seat: newSeat(secret, strict)}
 	answer(s.seat, "hello", s.hello)

@@ -26,7 +26,7 @@ import (
 // answerTimeout is how long a validator may take to answer a question.
 const answerTimeout = 10 * time.Second
 
-// Validator is a validator as its own process has it, for its seat.
+// Validator is a validator in its own process, for its seat.
 type Validator interface {
 	Name() string
 	// Shell is the running validator, or the one that ran last.
@@ -41,8 +41,8 @@ type Validator interface {
 	// SetClock puts its clock ahead of the machine's, also when it is started again.
 	SetClock(ahead time.Duration) error
 	Ahead() time.Duration // of its clock
-	// Pause has it make no blocks, or go on. Call names another node, and Belongs the URL of
-	// the whole network's API.
+	// Pause stops it from making blocks, or lets it resume. Call names another node, and
+	// Belongs the URL of the whole network's API.
 	Pause(on bool)
 	Call(a types.Address, name string)
 	Belongs(url string)
@@ -60,8 +60,8 @@ type ValidatorSeat struct {
 	news chan struct{} // closed when a block is final
 }
 
-// NewValidatorSeat makes the seat of a validator whose driver bears a secret. With strict
-// the driver reads and submits, and gives no orders.
+// NewValidatorSeat makes the seat of a validator whose supervisor sends a secret. With
+// strict the driver reads and submits, and gives no orders.
 func NewValidatorSeat(secret string, strict bool) *ValidatorSeat {
 	s := &ValidatorSeat{seat: newSeat(secret, strict), hearing: newHearing(), news: make(chan struct{})}
 	answer(s.seat, "hello", s.hello)
@@ -90,7 +90,7 @@ func (s *ValidatorSeat) Begin(node Validator) {
 	s.begin()
 }
 
-// Observe is told of the blocks that the validator made final.
+// Observe is called for the blocks that the validator made final.
 func (s *ValidatorSeat) Observe(validators.FinalBlocks) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *ValidatorSeat) Booted(header *types.Header, hash, root types.Hash) {
 	s.boot = &Boot{Header: codec.Marshal(header), Hash: hash, Root: root}
 }
 
-// Overhear is told of each frame that leaves the validator.
+// Overhear is called for each frame that leaves the validator.
 func (s *ValidatorSeat) Overhear(_ types.Address, frame []byte) { s.hearing.sent(frame) }
 
 // Tell is told what its consensus reports.
@@ -123,7 +123,7 @@ func (s *ValidatorSeat) Gateway(_ types.Address, report gateway.Report) {
 	}
 }
 
-// Dropped is told of the transactions that it gave up.
+// Dropped is called for the transactions that it gave up.
 func (s *ValidatorSeat) Dropped(hash types.Hash, why string) {
 	s.hearing.add(Heard{Kind: heardDropped, Hash: &hash, Detail: why})
 }
@@ -248,7 +248,7 @@ func (s *ValidatorSeat) refusal(ctx context.Context, r Brought) (empty, error) {
 	return brought(ctx, func(done func(error)) { s.node.Shell().BringRefusal(r.Runner, r.Refusal, done) })
 }
 
-// brought waits for what the validator says of what it was handed.
+// brought waits for the validator's answer to a submission.
 func brought(ctx context.Context, hand func(done func(error))) (empty, error) {
 	refused, err := awaited(ctx, hand)
 	if err == nil {
@@ -257,7 +257,7 @@ func brought(ctx context.Context, hand func(done func(error))) (empty, error) {
 	return empty{}, err
 }
 
-// awaited waits for an answer, but not for ever.
+// awaited waits for an answer, with a limit.
 func awaited[T any](ctx context.Context, ask func(done func(T))) (answer T, err error) {
 	answers := make(chan T, 1)
 	ask(func(a T) { answers <- a })
