@@ -188,7 +188,8 @@ func TestCursorIsDeterministicCBOR(t *testing.T) {
 	}
 }
 
-// T16: the highest rank first, then the sequence, wherever the due stand.
+// T16: the highest rank first, then the sequence, in whatever tier the due entries
+// are.
 func TestDueGoesByRankThenSequence(t *testing.T) {
 	sizes := smallSizes
 	sizes.MaxMigrations = 1 // all of them for the carry, so that the other tiers fall behind
@@ -350,15 +351,15 @@ func TestSkippingPassesNothingTwice(t *testing.T) {
 	if moves := cal.Maintain(14); len(moves) != 8 {
 		t.Fatalf("moved %v", moves)
 	}
-	for i, last := range []types.Seq{1, 3, 5, 7} { // behind each height's two moves
+	for i, last := range []types.Seq{1, 3, 5, 7} { // after each height's two moves
 		if want := string(after(cal.key(Epoch, at(14, last)))); kv.from[i+1] != want {
 			t.Errorf("scan %d begins at %x, want %x", i+1, kv.from[i+1], want)
 		}
 	}
 }
 
-// What a block reads follows from what is due in it, not from what is pending,
-// at any height and where a rollover begins that will take long.
+// A block's reads follow from its due entries, not from the pending ones, at any
+// height and at the start of a long rollover.
 func TestReadingFollowsFromWhatIsDue(t *testing.T) {
 	sizes := realSizes
 	sizes.MaxMigrations = 10
