@@ -105,7 +105,7 @@ func (w *world) hasEvent(name string) bool {
 	return slices.ContainsFunc(w.last.Events, func(e types.Event) bool { return e.Name == name })
 }
 
-// statusOf returns the first change of an actor's timer in the last block.
+// changeOf returns the first change of an actor's timer in the last block.
 func (w *world) changeOf(actor string) (change types.TimerChange) {
 	for _, c := range w.last.Timers {
 		if c.Timer.Actor == w.address(actor) {
