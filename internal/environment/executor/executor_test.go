@@ -47,7 +47,7 @@ func untilTheEnd(ctx context.Context, _ *Job) ([]byte, error) {
 
 var work = execution.ID{Job: types.Hash{1}, Drawn: 5}
 
-// reports collects what is told of one job, until its end.
+// reports collects the reports on one job, until its end.
 func reports(s *Set, spec *push.JobSpec) (all []execution.Report) {
 	told := make(chan execution.Report, 200)
 	s.Execute(work, spec, func(r execution.Report) { told <- r })

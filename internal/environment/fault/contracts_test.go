@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// A contract does wrong with its next message alone, and counts that.
+// A contract misbehaves only on its next message, and counts that.
 func TestAContractDoesWrongOnce(t *testing.T) {
 	var waited time.Duration
 	c := &Contracts{Wait: func(d time.Duration) { waited += d }}

@@ -21,8 +21,8 @@ func (*soundSession) Handle(program.Context, program.Code, program.Message) (pro
 	return program.Outcome{Status: types.StatusOK}, nil
 }
 
-// A host fails over the actors it is told, as it is told, for as long as it is
-// asked to wait; and it counts what it failed over.
+// A host fails on the selected actors, in the selected way, for as long as it is
+// asked to wait; and it counts the failed messages.
 func TestAHostFailsOverWhomItIsTold(t *testing.T) {
 	bad, good := types.Address{1}, types.Address{2}
 	var waited time.Duration

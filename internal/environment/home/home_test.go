@@ -292,8 +292,8 @@ func TestNamesOfNodesStayInTheHome(t *testing.T) {
 	}
 }
 
-// What a killed process left of itself has its lock for a moment: a home that names a
-// process that is gone is waited for, by who opens it and by who asks for its user.
+// The remains of a killed process hold its lock for a moment: callers that open a
+// home, or ask for its user, wait for a process that is gone.
 func TestALockOfAProcessThatIsGoneIsWaitedFor(t *testing.T) {
 	for name, free := range map[string]func(t *testing.T, dir string) bool{
 		"opened": func(t *testing.T, dir string) bool { open(t, dir, want); return true },

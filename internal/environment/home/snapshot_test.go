@@ -59,7 +59,7 @@ func TestAHomeIsWhatItWasAtASnapshot(t *testing.T) {
 	if err := Reset(dir); err != nil {
 		t.Fatal(err)
 	}
-	open(t, dir, want).Close() // what a Reset leaves is no stranger's
+	open(t, dir, want).Close() // the remains of a Reset are not foreign
 	if _, err := Load(dir, "first"); err != nil || read(t, state) != "three" {
 		t.Fatal(read(t, state), err)
 	}

@@ -48,7 +48,7 @@ func TestEveryAnswerForbidsToFrameAndToEmbedIt(t *testing.T) {
 	}
 }
 
-// The beat tells of the network in this process, and ends with its reader.
+// The beat reports on the network in this process, and ends with its reader.
 func TestTheBeatTellsOfTheNetwork(t *testing.T) {
 	w := newWorld(t)
 	w.chain.mine()

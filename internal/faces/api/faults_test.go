@@ -106,8 +106,7 @@ func TestFaultsAreListedAndHealed(t *testing.T) {
 	}
 }
 
-// A fault is told behind the next final block, to who follows and to who comes
-// later.
+// A fault is sent after the next final block, to followers and to later readers.
 func TestFaultsAreEvents(t *testing.T) {
 	w := newWorld(t)
 	w.chain.mine()
@@ -151,7 +150,7 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 	}
 }
 
-// What made a fault is told so that it can be made again: whatever arguments a verb takes.
+// A fault's receipt has the request that makes it again, for all arguments of a verb.
 func TestAFaultTellsTheRequestThatMakesItAgain(t *testing.T) {
 	whole := model.FaultRequest{Node: "v0", Kind: "equivocate", Actor: types.Address{7}.String(), How: "crash", On: true, Skew: "-2s", Delay: "3ms", Up: "1s", Down: "2s", Times: 3,
 		Add: []string{"a"}, Remove: []string{"b"}, Role: "archive", Contract: "", AfterBlocks: 4, NewIdentity: true,

@@ -11,8 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// routes are all that is served now, and nothing else: a path without anything
-// behind it would be a promise.
+// routes lists all served paths, and no others: a path without a handler would be a
+// promise.
 var routes = []string{
 	"GET /account/{address}", "GET /actor/{address}", "GET /actor/{address}/logs", "GET /actor/{address}/receipts",
 	"GET /actor/{address}/state", "GET /actors",
@@ -70,8 +70,8 @@ func TestTheDocumentListsEveryRouteAndNoOther(t *testing.T) {
 	}
 }
 
-// TestEveryOperationIsWholeAndItsExamplesHold checks each example against the
-// schema beside it.
+// TestEveryOperationIsWholeAndItsExamplesHold checks each example against its
+// schema.
 func TestEveryOperationIsWholeAndItsExamplesHold(t *testing.T) {
 	w := newWorld(t)
 	api := w.server.OpenAPI()
@@ -219,7 +219,7 @@ func TestTheExampleOfATimerAgreesWithItself(t *testing.T) {
 	}
 }
 
-// Every status has an example of its own.
+// Every status has a separate example.
 func TestEveryErrorHasItsOwnExample(t *testing.T) {
 	seen := map[string]string{}
 	for route, op := range operations(newWorld(t).server.OpenAPI()) {
@@ -237,7 +237,7 @@ func TestEveryErrorHasItsOwnExample(t *testing.T) {
 	}
 }
 
-// Whoever reads the document alone learns what a parameter is.
+// The document explains each parameter without other pages.
 func TestEveryParameterIsDescribed(t *testing.T) {
 	for route, op := range operations(newWorld(t).server.OpenAPI()) {
 		for _, p := range op.Parameters {

@@ -77,7 +77,7 @@ func (s steered) ExtendTimer(_ context.Context, _ types.TimerID, to types.Height
 	return &types.Receipt{Height: to}, s.refuse()
 }
 
-// Each steering route hands on what it is given, and what refuses it.
+// Each steering route hands on its arguments, and the refusal.
 func TestSteeringRoutes(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		w := newWorld(t)
@@ -116,8 +116,8 @@ func TestSteeringRoutes(t *testing.T) {
 	}
 }
 
-// A network that is paused says so, and is ready all the same; who has left is
-// missed by nobody.
+// A paused network reports that, and is ready all the same; a validator that left
+// is not missed.
 func TestReadyTellsThatItIsPaused(t *testing.T) {
 	w := newWorld(t)
 	w.chain.mine()
@@ -130,8 +130,8 @@ func TestReadyTellsThatItIsPaused(t *testing.T) {
 	}
 }
 
-// What waits for a block while none can be made is refused at once, with the
-// cause and what to do; GET /ready says so with since when.
+// A request that waits for a block while none can be made is refused at once, with
+// the cause and a remedy; GET /ready reports it with its start.
 func TestCallsFailAtOnceWithoutBlocks(t *testing.T) {
 	w := newWorld(t)
 	w.chain.liveness = Liveness{Since: 12300 * time.Millisecond, Blocked: true, Cause: "no quorum: 2 of 4 validators run, 3 are needed",
@@ -148,8 +148,8 @@ func TestCallsFailAtOnceWithoutBlocks(t *testing.T) {
 	}
 }
 
-// Any actor's timer may be cancelled and extended by what its id begins with; one
-// that has ended, that never was, and an extension to two heights are refused.
+// Any actor's timer may be cancelled and extended by a prefix of its id. An ended
+// timer, an unknown one, and an extension to two heights are refused.
 func TestTheSystemKeyChangesAnyTimer(t *testing.T) {
 	w := newWorld(t)
 	owner := types.Address{7}

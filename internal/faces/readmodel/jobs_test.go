@@ -172,7 +172,7 @@ func TestAJobIsReadThroughAllItsLife(t *testing.T) {
 	l.told(j, story)
 }
 
-// told checks that blocks tell of the job what its story does.
+// told checks that blocks' reports on the job equal its story.
 func (l *labour) told(j *model.Job, story string) {
 	l.Helper()
 	var words []string
@@ -292,8 +292,8 @@ func TestAJobThatIsDrawnAgainIsReadSo(t *testing.T) {
 	}
 }
 
-// What validators see of a job beside the chain comes with the next block, also where
-// that skipped heights, and so much of it is remembered.
+// Validators' sightings of a job outside the chain come with the next block, also if
+// that skipped heights, and the remembered number is bounded.
 func TestWhatValidatorsSeeComesWithTheNextBlock(t *testing.T) {
 	seen := new(readmodel.Sightings)
 	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 3}, Runners: 4, Saw: seen.Saw})

@@ -23,8 +23,8 @@ func signed(kind types.VoteKind, view types.View, by ...byte) *types.Certificate
 	return c
 }
 
-// Votes are those of all certificates that somebody told of, and of those that blocks
-// carry; a view that nobody told of is not made by them.
+// Votes are those of all reported certificates, and of those that blocks carry; they
+// do not create a view without a report.
 func TestVotesOfAllCertificatesAreSeen(t *testing.T) {
 	var table Table
 	table.Tell(at(0), "v0", simplex.Entered{View: 1, Leader: member(2)})
@@ -77,8 +77,8 @@ func TestVotesOfAllCertificatesAreSeen(t *testing.T) {
 	}
 }
 
-// The table is bounded: views that began first go first, late words on them go nowhere,
-// and nobody makes one view long.
+// The table is bounded: views that began first go first, late reports on them are
+// dropped, and no node makes one view long.
 func TestTheTableIsBounded(t *testing.T) {
 	var table Table
 	const total = 2*Kept + 10

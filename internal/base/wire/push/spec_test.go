@@ -176,7 +176,7 @@ func TestSection62HelloIsJudgedByRoleKeyAndStandingInThisOrder(t *testing.T) {
 	}
 }
 
-// A signature is of one frame, one chain, one content and one signer.
+// A signature covers one frame, one chain, one content and one signer.
 func TestSection12SignaturesCoverWhatTheTableSays(t *testing.T) {
 	scheme := crypto.NewVerifier(false)
 	reason, reject := "no", Capacity
@@ -369,7 +369,7 @@ func TestASpecHasOneEncodingWhereverItStands(t *testing.T) {
 	}
 }
 
-// The limits that stand in tags are those that have names and reasons.
+// The limits in tags equal the named limits with reasons.
 func TestTagsRepeatTheLimits(t *testing.T) {
 	for n := range kinds {
 		if !Type(n).Known() {

@@ -94,9 +94,9 @@ func job(name, params string) *push.JobSpec {
 
 func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 	for _, c := range []struct {
-		text string // behind the head's three lines
+		text string // after the head's three lines
 		line int
-		want string // the key, and behind a colon part of the detail
+		want string // the key, and after a colon part of the detail
 	}{
 		{"[custom = 5", 4, ""},
 		{"max_concurrent_jobs = \"x\"\n[custom]", 4, "max_concurrent_jobs"},
@@ -196,7 +196,7 @@ func TestASecretIsInNoMessage(t *testing.T) {
 	}
 }
 
-// Who forgets the quotes around a secret finds no part of it in what the runner says.
+// A secret without quotes is in no part of the runner's messages.
 func TestASecretWithoutQuotesIsInNoMessage(t *testing.T) {
 	digits := strings.Repeat("46", 32)
 	for _, value := range []string{"0x" + digits, digits, "0x" + digits + "z", "feed" + digits, "[feed" + digits + "]", "0b" + digits,
@@ -241,7 +241,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(head + "[http]\ndomains = ['a.test']\n[llm]\ndefault = 'offline'\n[ethsend.chains.1]\nendpoint = 'http://a'")
 	f.Add("[a.b]\nc = 1\n[[x]]")
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.Contains(text, "custom") { // whose programs would be started to be looked at
+		if strings.Contains(text, "custom") { // whose programs would be started for a check
 			return
 		}
 		r, err := Open(write(t, text, nil))

@@ -218,7 +218,7 @@ func TestRulesChangeWhilePacketsFly(t *testing.T) {
 	for range 4 {
 		wait.Go(func() {
 			for range 500 {
-				_, _ = c.WriteTo([]byte("packet"), to) // nobody listens there
+				_, _ = c.WriteTo([]byte("packet"), to) // no socket listens there
 			}
 		})
 	}
