@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/validators"
 )
 
@@ -169,7 +170,9 @@ func TestAValidatorsEndAndItsRunners(t *testing.T) {
 			stopped = name
 		}
 	}
-	b.Crash(crashed)
+	if _, err := b.Do(fault.Order{Verb: "crash", Node: crashed}); err != nil {
+		t.Fatal(err)
+	}
 	b.blocks(4)
 	if h := at[crashed]; h.reason != "" || len(b.present()) != 1 {
 		t.Errorf("a crash said %q; present are %v", h.reason, b.present())

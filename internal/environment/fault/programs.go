@@ -65,13 +65,6 @@ func (p *Programs) Fail(actor types.Address, how string, counts *Counts) {
 	p.over[actor] = failing{how, counts}
 }
 
-// Mend makes the host work again.
-func (p *Programs) Mend() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.over = nil
-}
-
 func (p *Programs) failsOver(actor types.Address) failing {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -326,9 +326,6 @@ func (b backend) Renew(name string) error { return b.hooks.renew(name) }
 // Count implements network.Backend: effects are counted where they happen.
 func (backend) Count() {}
 
-// Order does an order of a fault, and returns the fault that it made or ended, or nil.
-func (w *World) Order(o fault.Order) (*network.Fault, error) { return w.orders.Order(&o) }
-
 // Do implements fault.World.
 func (w *World) Do(o fault.Order) (fault.Effect, error) { return w.orders.Do(o) }
 

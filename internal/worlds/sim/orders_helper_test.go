@@ -52,7 +52,7 @@ func (r *Effect) String() string {
 
 // ordered does an order.
 func (w *World) ordered(o fault.Order) (*Effect, error) {
-	f, err := w.Order(o)
+	f, err := w.orders.Order(&o)
 	if f == nil || err != nil {
 		return nil, err
 	}

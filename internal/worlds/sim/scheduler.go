@@ -85,8 +85,9 @@ func (ts *tasks) drop(t *task) {
 func (ts *tasks) end() {
 	for len(ts.open) > 0 {
 		t := ts.open[0]
-		t.closed = true
+		t.closed, ts.current = true, t
 		t.stop()
+		ts.current = nil
 		ts.drop(t)
 	}
 }
