@@ -34,8 +34,8 @@ type Sessions interface {
 }
 
 // Carrier carries one message to its actor: to a program, or to a contract, whose
-// session is Native. A panic of a program is a failed outcome; a panic of a contract
-// is a bug; an error comes from the environment.
+// session is Native. A panic of a program is a failed outcome; a contract's
+// panic gives no outcome; an error comes from the environment.
 //
 // Spec: decision C21.
 type Carrier interface {

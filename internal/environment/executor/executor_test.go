@@ -90,7 +90,7 @@ func TestBoundsEndAJob(t *testing.T) {
 	}{
 		{"a result that is too long", gives("123456789"), nil, "the result has 9 bytes, and the job takes 8"},
 		{"no text", gives("\xff"), func(s *push.JobSpec) { s.ResultSchema.DataFormat = push.FormatText }, "not valid UTF-8"},
-		{"no JSON", gives("{"), func(s *push.JobSpec) { s.ResultSchema.DataFormat = push.FormatJSON }, "no JSON"},
+		{"no JSON", gives("{"), func(s *push.JobSpec) { s.ResultSchema.DataFormat = push.FormatJSON }, "not valid JSON"},
 		{"its own time", untilTheEnd, nil, "not done within 30s"},
 		{"its runner's time", untilTheEnd, func(s *push.JobSpec) { s.Bounds.MaxWallTimeSeconds = 1 << 63 }, "not done within 5m0s"},
 		{"a late result", func(ctx context.Context, _ *Job) ([]byte, error) {

@@ -114,8 +114,8 @@ func TestASnapshotIsRefused(t *testing.T) {
 	}
 	for why, do := range map[string]func() error{
 		"already": save(dir, "first"), "invalid snapshot name": save(dir, "../first"), "there is no devnet home": save(dir+"x", "first"),
-		"v0 alone": save(alone, "first"), "symbolic link": save(linked, "first"), "has no snapshot second": load("second"),
-		"is no name": load(".."),
+		"single node v0": save(alone, "first"), "symbolic link": save(linked, "first"), "has no snapshot second": load("second"),
+		`invalid snapshot name ".."`: load(".."),
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v", why, err)

@@ -15,7 +15,7 @@ func (s *Server) registerViews() {
 	serve(s, operation{id: "views", method: http.MethodGet, path: "/views", tag: tagNetwork,
 		summary: "The latest views: leader, votes seen, outcome, and the validators that gave each view up, with causes",
 		description: "The last 4,096 views that the validators of this process reported since it began. The API of a single " +
-			"validator knows only the causes of its own votes. Votes are read from certificates, so a late vote is missing.",
+			"validator knows only causes of its votes. Votes are read from certificates, so a late vote is missing.",
 		errors: []int{400}, response: exampleViews}, s.viewsOf)
 }
 

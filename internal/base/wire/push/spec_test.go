@@ -153,7 +153,7 @@ func TestSection124AnotherVersionIsSaidBeforeAnythingElseOfAHello(t *testing.T) 
 	_, err := Decode(Raw{TypeHello, []byte{0xa2, 0x67, 'v', 'e', 'r', 's', 'i', 'o', 'n', 2, 0x61, 'x', 0xff}})
 	wantReason(t, err, Malformed, "no valid CBOR") // which comes before the version
 	_, err = Decode(Raw{TypeHeartbeatPing, codec.Marshal(&later{2, nil})})
-	wantReason(t, err, Malformed, "no field") // no other frame has a version
+	wantReason(t, err, Malformed, "unknown field") // no other frame has a version
 }
 
 func TestSection62HelloIsJudgedByRoleKeyAndStandingInThisOrder(t *testing.T) {

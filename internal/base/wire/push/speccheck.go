@@ -97,13 +97,13 @@ func (c *Check) wrong() string {
 		}
 		for _, p := range *c.Equal {
 			if !pointer(p) {
-				return fmt.Sprintf("%q is no JSON pointer", clip([]byte(p)))
+				return fmt.Sprintf("%q is not a JSON pointer", clip([]byte(p)))
 			}
 		}
 	case c.Tolerance != nil && !pointer(c.Tolerance.Pointer):
-		return fmt.Sprintf("%q is no JSON pointer", clip([]byte(c.Tolerance.Pointer)))
+		return fmt.Sprintf("%q is not a JSON pointer", clip([]byte(c.Tolerance.Pointer)))
 	case c.Range != nil && !pointer(c.Range.Pointer):
-		return fmt.Sprintf("%q is no JSON pointer", clip([]byte(c.Range.Pointer)))
+		return fmt.Sprintf("%q is not a JSON pointer", clip([]byte(c.Range.Pointer)))
 	case c.Range != nil && c.Range.Min > c.Range.Max:
 		return fmt.Sprintf("no number is from %d to %d", c.Range.Min, c.Range.Max)
 	}

@@ -151,7 +151,7 @@ func TestAFunctionNeedsRoomForItsInterpreter(t *testing.T) {
 }
 
 func TestAPythonThatIsNotThereIsSaid(t *testing.T) {
-	if _, err := Python("sh", nil, false); err == nil || !strings.Contains(err.Error(), "is no CPython of version 3.11") {
+	if _, err := Python("sh", nil, false); err == nil || !strings.Contains(err.Error(), "is not CPython 3.11") {
 		t.Errorf("%v", err)
 	}
 	if _, err := Python("no-such-python", nil, false); err == nil || !strings.Contains(err.Error(), "no-such-python") {

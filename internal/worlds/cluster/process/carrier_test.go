@@ -163,7 +163,7 @@ func hears(t *testing.T, told chan string, want string) {
 func TestANodeIsStartedStoppedKilledAndLetGoOn(t *testing.T) {
 	c, told := carried(t, folder(t))
 	ctx := t.Context()
-	refused(t, c.Start(ctx, "v7"), "there is no node")
+	refused(t, c.Start(ctx, "v7"), "no settings of a node")
 	refused(t, c.Stop(ctx, "v0"), "v0 does not run")
 	refused(t, c.Freeze("v0"), "v0 does not run")
 	must(t, c.Start(ctx, "v0"))
