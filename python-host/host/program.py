@@ -149,13 +149,17 @@ def describe(tree, tell=None):
 
 
 def once(cls, tell):
-    """Refuses two methods of one name, of which Python keeps the last."""
+    """Refuses two methods of one name, of which Python keeps the last, and a name that @actor takes."""
     seen = {}
     for f in cls.body:
         if not isinstance(f, ast.FunctionDef) or set(decorator_names(f)) & AGAIN:
             continue
+        refusal = None
         if f.name in seen:
             refusal = check.Refusal(f.lineno, "a second method %s: that of line %d would never run" % (f.name, seen[f.name]))
+        elif f.name in schema.GIVEN:
+            refusal = check.Refusal(f.lineno, "%s cannot be called: @actor gives the class an attribute of that name" % f.name)
+        if refusal is not None:
             if tell is None:
                 raise refusal
             tell(refusal)

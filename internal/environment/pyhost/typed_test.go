@@ -36,7 +36,7 @@ const typedCorpusFile = "../../base/typed/testdata/typed.json"
 // corpusTypes are the handlers of the corpus: each returns its one argument.
 var corpusTypes = [][2]string{
 	{"int", "int"}, {"u8", "u8"}, {"u16", "u16"}, {"u32", "u32"}, {"u64", "u64"}, {"amount", "Amount"}, {"flag", "bool"}, {"text", "str"},
-	{"short", "Annotated[str, Bounds(1, 4)]"}, {"percent", "Annotated[int, Bounds(-100, 100)]"}, {"data", "bytes"}, {"address", "Address"},
+	{"short", "Annotated[str, Bounds(1, 4)]"}, {"percent", "Annotated[int, Bounds(-100, 100)]"}, {"data", "bytes"}, {"who", "Address"},
 	{"hash", "Hash"}, {"maybe", "str | None"}, {"many", "list[u32]"}, {"pair", "tuple[str, bool]"}, {"counts", "dict[str, u8]"},
 	{"ids", "dict[int, bool]"}, {"holders", "dict[Address, Amount]"}, {"member", "Member"}, {"members", "list[Member]"}, {"kind", "Kind"},
 	{"level", "Level"}, {"nested", "list[dict[str, list[Member | None]]]"},
@@ -89,8 +89,8 @@ var corpusPayloads = []string{
 	`flag true`, `flag false`, `flag 1`, `flag "true"`, `text ""`, `text "hé 𝔸 \u2028\u00e9\ud835\udd38"`, `text "a\"\\\/\b\f\n\r\t\u0001\u007f"`,
 	`text "\ud800"`, `text "\udc00\ud800"`, `text 5`, `text null`, `short "a"`, `short ""`, `short "𝔸𝔸𝔸𝔸"`, `short "abcde"`,
 	`percent 100`, `percent "-100"`, `percent 101`, `data "0x"`, `data "0x00FFab"`, `data "0x0"`, `data "00"`, `data "0xg0"`, `data "0x 0"`,
-	`address "0x00112233445566778899aabbccddeeff00112233"`, `address "0x00112233445566778899AABBCCDDEEFF00112233"`,
-	`address "0x00112233445566778899aabbccddeeff001122"`, `address "bob"`, `address 5`,
+	`who "0x00112233445566778899aabbccddeeff00112233"`, `who "0x00112233445566778899AABBCCDDEEFF00112233"`,
+	`who "0x00112233445566778899aabbccddeeff001122"`, `who "bob"`, `who 5`,
 	`hash "0x00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"`, `hash "0x00"`,
 	`maybe null`, `maybe "x"`, `maybe 5`, `many []`, `many [1,"2",3]`, `many [1,-1]`, `many [1,[2]]`, `many {}`, `many [1,]`, `many [1 2]`,
 	`pair ["a",true]`, `pair ["a"]`, `pair ["a",true,1]`, `pair ["a",1]`, `counts {}`, `counts {"b":1,"a":2,"𝔸":3,"ﬀ":4}`, `counts {"a":1,"a":2}`,
@@ -526,9 +526,10 @@ func TestTypedCodeIsRefusedAtDeploy(t *testing.T) {
 		"    @public\n    def f(self): A.n = 1":            "line 12: A.n is state of an instance",
 		"    def __init__(self): self.n = 1":               "line 11: self.n is state, and __init__ runs for each message",
 		"    def f(self): pass\n    def f(self): pass":     "line 12: a second method f",
-		"    x: set":             "line 11: set is no type",
-		"    x: Map[bytes, int]": "line 11: the keys of a Map",
-		"    storage: int = 0":   "line 11: the attribute storage has the name",
+		"    def address(self): pass":                      "line 11: address cannot be called",
+		"    x: set":                                       "line 11: set is no type",
+		"    x: Map[bytes, int]":                           "line 11: the keys of a Map",
+		"    storage: int = 0":                             "line 11: the attribute storage has the name",
 	} {
 		_, err := w.session.Inspect(codeOf(head + body + "\n"))
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
