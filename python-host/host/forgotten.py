@@ -5,7 +5,7 @@ A tool's, as advice.py is: nothing here decides what may be deployed.
 
 import ast
 
-from host import program
+from host import program, schema
 from host.scopes import FUNCTIONS, arguments, bound_in
 
 # Calls that make something to be filled, and methods that fill or empty it.
@@ -24,7 +24,7 @@ def forgotten(tree, found):
         Function(f, found, {}, filled).read()
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
     actor = actor_class(tree)
-    for cls in program.lineage(classes, classes.get(actor)):
+    for cls in schema.lineage(classes, classes.get(actor)):
         kept = Kept(cls)
         for f in cls.body:
             if isinstance(f, FUNCTIONS) and f.name not in BEGINS:
@@ -42,7 +42,7 @@ def actor_class(tree):
 
 def first(f):
     """The name of the instance in a method."""
-    others = set(program.decorator_names(f)) & {"staticmethod"}
+    others = set(schema.decorator_names(f)) & {"staticmethod"}
     return [a.arg for a in (f.args.posonlyargs + f.args.args)[:1]] if not others else []
 
 
