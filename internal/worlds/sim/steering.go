@@ -160,13 +160,6 @@ func (p paced) Each(do func(network.Steered)) {
 	}
 }
 
-<<<<<<< HEAD
-// Pause stops the making of blocks. Blocks in progress still become final.
-func (o *operator) Pause() { o.setPaused(true) }
-
-// Resume resumes it.
-func (o *operator) Resume() { o.setPaused(false) }
-=======
 // Best implements network.Paced.
 func (p paced) Best() (*ledger.State, *history.Archive) {
 	if best := p.best(); best != nil {
@@ -187,12 +180,11 @@ func (p paced) MoveClock(by time.Duration) error {
 // Stall implements network.Paced.
 func (paced) Stall() time.Duration { return stall }
 
-// Pause stops the making of blocks. What is under way still becomes final.
+// Pause stops the making of blocks. Blocks in progress still become final.
 func (n *Network) Pause() { n.Hold(true) }
 
-// Resume lets it go on.
+// Resume resumes it.
 func (n *Network) Resume() { n.Hold(false) }
->>>>>>> 1a3f472a (Steer the pace of simulated and live networks by one body)
 
 // Advance is time travel, as network.Steering has it.
 func (n *Network) Advance(target history.Target) (*history.Advance, error) {
