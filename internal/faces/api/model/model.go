@@ -388,7 +388,8 @@ type Deployed struct {
 
 // The types of GET /events; each is the SSE event name. The data of block is a
 // Block, of tx a Receipt, of timer a TimerEvent, of log a LogLine, of job a JobEvent,
-// of presence a PresenceEvent, of runner a RunnerEvent, of fault a FaultReceipt and of dropped an ErrorBody.
+// of presence a PresenceEvent, of runner a RunnerEvent, of fault a FaultReceipt, of view a
+// ViewEvent and of dropped an ErrorBody.
 const (
 	EventBlock    = "block"
 	EventTx       = "tx"
@@ -398,6 +399,7 @@ const (
 	EventPresence = "presence"
 	EventRunner   = "runner"
 	EventFault    = "fault"
+	EventView     = "view"
 	EventDropped  = "dropped"
 )
 
