@@ -19,6 +19,7 @@ const (
 	EventPresence = model.EventPresence
 	EventRunner   = model.EventRunner
 	EventFault    = model.EventFault
+	EventView     = model.EventView
 )
 
 // Follow says which events to follow. The zero Follow is all from the next final block
@@ -69,6 +70,9 @@ func (e Event) Runner() (RunnerEvent, error) { return as[RunnerEvent](e, EventRu
 
 // Fault is what an event of the kind fault is.
 func (e Event) Fault() (FaultEffect, error) { return as[FaultEffect](e, EventFault) }
+
+// View is what an event of the kind view is.
+func (e Event) View() (ViewEvent, error) { return as[ViewEvent](e, EventView) }
 
 func as[T any](e Event, kind string) (out T, err error) {
 	if e.Kind != kind {

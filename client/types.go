@@ -70,6 +70,7 @@ type (
 	Advance        = model.Advance
 	FaultOrder     = model.FaultRequest
 	FaultEffect    = model.FaultReceipt
+	ViewEvent      = model.ViewEvent
 	TimerEvent     = model.TimerEvent
 	JobEvent       = model.JobEvent
 	RunnerEvent    = model.RunnerEvent
@@ -86,6 +87,7 @@ type (
 	NamedNode     = model.NamedValidator
 	ViewOutcome   = model.View
 	GaveUp        = model.GaveUp
+	ViewLost      = model.ViewLost
 	LinkNode      = model.LinkNode
 	Link          = model.Link
 	LinkRule      = model.LinkRule

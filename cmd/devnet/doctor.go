@@ -19,6 +19,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
@@ -57,6 +58,7 @@ func doctor(c *cli.Context) error {
 		return err
 	}
 	findings := append(programs(c.Context, c.String("home")), port(c.String("http"), c.String("home")), udp(), disk(c.String("home")))
+	findings = append(findings, callers(c.Context, c.String("home"))...)
 	missing := 0
 	for _, f := range findings {
 		if !f.OK {
@@ -229,6 +231,26 @@ func port(address, dir string) finding {
 	}
 	return finding{What: "http", Is: fmt.Sprintf("cannot listen on %s: %v", address, cause(err)),
 		Do: "Give an address of this machine, or --http 127.0.0.1:0 for any free port."}
+}
+
+// callers names the origins whose pages may call the API of a home's network. It finds
+// nothing if no network runs.
+func callers(ctx context.Context, dir string) []finding {
+	address := homeHTTP(dir)
+	if address == "" {
+		return nil
+	}
+	short, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	ready, err := client.New(address).Ready(short)
+	if err != nil {
+		return []finding{{What: "pages", Is: fmt.Sprintf("the devnet at %s does not say whose pages may call it: %v", address, err),
+			Do: "Ask it again: devnet status"}}
+	}
+	if len(ready.Origins) == 0 {
+		return []finding{{What: "pages", OK: true, Is: "only the page at http://" + address + " may call the API"}}
+	}
+	return []finding{{What: "pages", OK: true, Is: admitted(ready.Origins, ready.Strict)}}
 }
 
 // listenable refuses an invalid address.

@@ -22,11 +22,11 @@ const shownEventBlocks = 20
 // eventKinds lists the kinds of the HTTP API. A block's own is left out unless it is
 // asked for: there is one for each, and most did nothing.
 var eventKinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
-	model.EventRunner, model.EventFault}
+	model.EventRunner, model.EventFault, model.EventView}
 
 func eventsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "events", Usage: "list the events of final blocks: transactions, timers, lines, jobs, presence, runners, faults",
+		Name: "events", Usage: "list the events of final blocks: transactions, timers, lines, jobs, presence, runners, faults, failed views",
 		Description: "Example: devnet events --actor heartbeat --type timer,log -f",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "actor", Usage: "only what is about this `ACCOUNT` or actor, by address or name"},
@@ -104,6 +104,8 @@ func (l *eventLines) tell(e client.Event) error {
 		return said(e, l.presence)
 	case model.EventRunner:
 		return said(e, l.runner)
+	case model.EventView:
+		return said(e, func(v *model.ViewEvent) { l.line(v.Height, e.Kind, printable(v.Text)) })
 	}
 	height, _, _ := strings.Cut(e.ID, ".")
 	return said(e, func(f *model.FaultReceipt) {

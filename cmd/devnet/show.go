@@ -36,11 +36,12 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			ChainID    uint64                `json:"chain_id"`
 			Height     types.Height          `json:"height"`
 			Home       string                `json:"home"`
-			Python     string                `json:"python"`        // "" if it is missing
-			Log        string                `json:"log,omitempty"` // of a network that was left running
+			Python     string                `json:"python"`            // "" if it is missing
+			Log        string                `json:"log,omitempty"`     // of a network that was left running
+			Origins    []string              `json:"origins,omitempty"` // whose pages may call the API
 			Accounts   []model.DevnetAccount `json:"accounts"`
 			Validators []model.Validator     `json:"validators"`
-		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), append([]model.DevnetAccount{}, accounts...),
+		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), ready.Origins, append([]model.DevnetAccount{}, accounts...),
 			validators})
 	}
 	w := u.App.Writer
@@ -55,6 +56,9 @@ func (u *running) banner(ready model.Ready, python probed) error {
 	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python",
 		python.version, "runners", runnersOf(ready), "log", u.log())
 	if warning := exposed(u.bound, ready.Strict); warning != "" {
+		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
+	}
+	if warning := admitted(ready.Origins, ready.Strict); warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
 	}
 	if python.missing != nil {

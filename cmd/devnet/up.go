@@ -172,6 +172,18 @@ func exposed(bound string, strict bool) string {
 	return fmt.Sprintf("Warning: other machines can reach the API at %s. A caller signs for the named accounts and injects faults.", bound)
 }
 
+// admitted says what pages of other origins may do; "": there are none that may.
+func admitted(origins []string, strict bool) string {
+	if len(origins) == 0 {
+		return ""
+	}
+	pages := "Pages of " + strings.Join(origins, ", ")
+	if strict {
+		return pages + " may read the API and submit signed transactions."
+	}
+	return "Warning: " + pages + " may call the API. Such a page signs for the named accounts and injects faults."
+}
+
 // quietly makes the end by a signal no error.
 func quietly(ctx context.Context, err error) error {
 	if ctx.Err() != nil {

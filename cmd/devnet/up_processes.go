@@ -33,7 +33,8 @@ func (u *running) inProcesses() error {
 		return errors.Join(err, n.Close())
 	}
 	figures := &processFigures{network: n.Network, carrier: n.carrier}
-	u.network, u.server = n, api.New(n, api.Config{Hosts: callable(u.settings.HTTP), Processes: figures})
+	serve := api.Config{Hosts: callable(u.settings.HTTP), Origins: u.settings.Origins, Processes: figures}
+	u.network, u.server = n, api.New(n, serve)
 	return nil
 }
 

@@ -16,7 +16,7 @@
 //     waiters, readers of events, connections, and the time a client takes.
 //   - A page of another site can neither read nor drive the devnet: guard
 //     refuses foreign Host headers (a name rebound to this machine) and foreign
-//     origins, and no CORS header is ever sent.
+//     origins. Only a page of an origin that Config.Origins names is sent CORS headers.
 //   - The devnet signs for its accounts one transaction at a time each
 //     (nonces), so that concurrent sends never collide.
 //   - Events are made once a block for all readers (feed), who pull: a slow one

@@ -21,12 +21,12 @@ import (
 
 // kinds are the types of events a reader may ask for.
 var kinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
-	model.EventRunner, model.EventFault}
+	model.EventRunner, model.EventFault, model.EventView}
 
 type eventsInput struct {
 	From        optional[types.Height] `query:"from" doc:"Begin with this height; without it with the next final block."`
 	To          optional[types.Height] `query:"to" doc:"End with this height, at most the latest final block's; without it the stream does not end."`
-	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, job, presence, runner, fault."`
+	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, job, presence, runner, fault, view."`
 	Actor       string                 `query:"actor" maxLength:"256" doc:"Only what is about this account or actor; blocks then only where type names them."`
 	LastEventID string                 `header:"Last-Event-ID" maxLength:"64" doc:"Start after this event; overrides from."`
 }
@@ -38,7 +38,7 @@ func (s *Server) registerEvents() {
 			"and log (a line that an actor printed). Also job (a block's effect on a job) and presence (a bit of P that changed). A job " +
 			"event may " +
 			"also come from a validator that saw it outside the chain. runner is such an event about a runner, and fault is a fault of nodes and " +
-			"links. Events from outside the chain are sent with the next final block. " +
+			"links. view is a view that failed, as a sentence with its cause. Events from outside the chain are sent with the next final block. " +
 			"Each has an id: a reader that reconnects with Last-Event-ID misses nothing. " +
 			"If each validator answers for itself, events from outside the chain are those that this validator saw. The header Devnet-Node and " +
 			"the first comment name it. " +

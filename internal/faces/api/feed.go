@@ -32,7 +32,9 @@ type feed struct {
 	bytes  int
 	news   chan struct{} // closed and replaced when target or head moves
 	closed bool
-	noted  noted
+	faults noted
+	failed noted  // views
+	known  uint64 // how many of these were told
 
 	reverts int // how often it went back
 }
@@ -99,7 +101,7 @@ func (f *feed) revert(head types.Height) {
 	f.head, f.target, f.oldest, f.bytes = head, head, head+1, 0
 	f.reverts++
 	clear(f.ring)
-	f.noted = noted{}
+	f.faults, f.failed, f.known = noted{}, noted{}, 0
 	f.wake()
 }
 
@@ -129,9 +131,10 @@ func (f *feed) run() {
 // that reported it may have stopped since.
 func (f *feed) take(h types.Height) {
 	f.mu.Lock()
-	reverts := f.reverts
+	reverts, known := f.reverts, f.known
 	f.mu.Unlock()
 	events, block, err := f.load(h)
+	failed, known := f.failures(h, known)
 	if err != nil {
 		slog.Warn("a final block could not be read for its events", "height", h, "error", err)
 	}
@@ -145,8 +148,10 @@ func (f *feed) take(h types.Height) {
 	if f.closed || f.reverts != reverts { // what was read is no longer so
 		return
 	}
-	f.noted.date(h)
-	events = f.noted.with(h, events)
+	f.faults.date(h)
+	f.failed.waiting, f.known = failed, known
+	f.failed.date(h)
+	events = f.withNoted(h, events)
 	f.head, f.ring[h] = h, events
 	f.bytes += size(events)
 	for f.oldest < h && (len(f.ring) > f.maxCount || f.bytes > f.maxBytes) {

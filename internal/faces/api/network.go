@@ -54,7 +54,7 @@ func (s *Server) registerReady() {
 func (s *Server) ready() model.Ready {
 	info := s.info
 	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict, Paused: s.backend.Steer().Paused(),
-		Version: info.Version, Strategy: info.Strategy.String(), Node: info.Node, Nodes: []model.ReadyNode{}}
+		Version: info.Version, Strategy: info.Strategy.String(), Node: info.Node, Origins: s.origins, Nodes: []model.ReadyNode{}}
 	for _, n := range s.backend.Nodes() {
 		missing := append([]string{}, n.Missing...)
 		if n.Status == "left" {

@@ -27,6 +27,8 @@ type Config struct {
 	// Hosts lists names, besides loopback's and IP addresses, by which clients may
 	// call the server.
 	Hosts []string
+	// Origins are the origins, as ParseOrigin returns them, whose pages may call the API.
+	Origins []string
 	// World is a lock for a backend that only one goroutine at a time may use. A caller of
 	// Handler's ServeHTTP holds it, except for a path that is Endless; that path, and work
 	// between requests, take it themselves. Nil: the backend is for many.
@@ -52,6 +54,7 @@ type Server struct {
 	mux      *http.ServeMux
 	handler  http.Handler
 	hosts    map[string]bool
+	origins  []string
 	waiters  *places // who waits for a receipt
 	reads    *places // requests that run programs between blocks
 	traces   *places // requests that execute again
@@ -79,6 +82,7 @@ func New(backend Backend, cfg Config) *Server {
 		info:      backend.Info(),
 		mux:       http.NewServeMux(),
 		hosts:     map[string]bool{},
+		origins:   cfg.Origins,
 		waiters: newPlaces(MaxWaiters, "too_many_waiters", "requests wait for a receipt already",
 			"Use POST /submit and ask for the receipt, or follow GET /events."),
 		reads:    newPlaces(MaxReads, "too_many_reads", "read-only calls run or wait already", "Try again when some are done."),
@@ -125,7 +129,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerSteering()
 	s.registerDocument()
 	if cfg.Node != nil {
-		s.mux.Handle("/devnet/node/", cfg.Node)
+		s.mux.Handle(nodePaths, cfg.Node)
 	}
 	s.page = page.Serve(s.mux, cfg.World)
 	s.handler = s.guard(s.mux)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -107,6 +108,40 @@ func viewModel(v *views.View, now types.Time, named *namedNodes, address map[str
 		}
 	}
 	slices.Sort(m.Nullify)
+	return m
+}
+
+// failures are the views that failed since the given number of them, as events of a height.
+// It also returns the number of all. The latest MaxFaultEvents become events.
+func (f *feed) failures(h types.Height, known uint64) (events [][]byte, failed uint64) {
+	f.world.Lock()
+	defer f.world.Unlock()
+	told := f.backend.Views().FailedAfter(known)
+	if len(told.Views) == 0 {
+		return nil, told.Failed
+	}
+	names := map[types.Address]string{}
+	for _, n := range f.backend.Nodes() {
+		names[n.Validator.Address] = n.Name
+	}
+	for i := max(0, len(told.Views)-MaxFaultEvents); i < len(told.Views); i++ {
+		v := &told.Views[i]
+		events = append(events, must(json.Marshal(viewEvent(v, h, names[v.Leader]))))
+	}
+	return events, told.Failed
+}
+
+// viewEvent is a view that was nullified, as an event.
+func viewEvent(v *views.View, told types.Height, leader string) *model.ViewEvent {
+	took := max(0, v.Nullified.Sub(v.Began))
+	m := &model.ViewEvent{Height: told, Epoch: v.Epoch, View: v.View, Leader: leader, BeganMS: v.Began.Millis(),
+		TookUS: uint64(took.Microseconds()), GaveUp: []model.ViewLost{}, Text: v.Sentence(leader)}
+	if c := v.Cause(); c != simplex.NoCause {
+		m.Cause = c.String()
+	}
+	for _, g := range v.GaveUp {
+		m.GaveUp = append(m.GaveUp, model.ViewLost{Validator: g.Node, Cause: g.Cause.String(), Detail: g.Detail})
+	}
 	return m
 }
 

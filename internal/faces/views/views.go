@@ -45,7 +45,8 @@ type key struct {
 // row is one view, as it is told.
 type row struct {
 	View
-	votes [types.Finalize + 1]set // by the kind of vote
+	failure uint64                  // how many views were nullified with it; 0: it was not
+	votes   [types.Finalize + 1]set // by the kind of vote
 }
 
 // View is one view, by the validators' reports. Times of 0 did not come.
@@ -88,6 +89,7 @@ func (t *Table) Tell(at types.Time, node string, report simplex.Report) bool {
 		v := t.view(at, r.Certificate.Epoch, r.Certificate.View)
 		if v.Nullified == 0 && t.at[key{v.Epoch, v.View.View}] == v {
 			t.failed++
+			v.failure = t.failed
 		}
 		v.Nullified = first(v.Nullified, at)
 		t.voted(v, r.Certificate)

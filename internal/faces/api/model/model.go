@@ -370,6 +370,7 @@ type Ready struct {
 	SinceMS  uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
 	Stalled  string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
 	Blocked  bool         `json:"blocked,omitempty" doc:"True if no block can be made without an operator; stalled gives the reason."`
+	Origins  []string     `json:"origins,omitempty" doc:"Origins whose pages may call this API, from up --cors."`
 	Trouble  []string     `json:"troubles" doc:"Recent trouble of validators that does not stop blocks, such as programs on which their hosts fail."`
 	Error    *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
 }
@@ -388,7 +389,8 @@ type Deployed struct {
 
 // The types of GET /events; each is the SSE event name. The data of block is a
 // Block, of tx a Receipt, of timer a TimerEvent, of log a LogLine, of job a JobEvent,
-// of presence a PresenceEvent, of runner a RunnerEvent, of fault a FaultReceipt and of dropped an ErrorBody.
+// of presence a PresenceEvent, of runner a RunnerEvent, of fault a FaultReceipt, of view a
+// ViewEvent and of dropped an ErrorBody.
 const (
 	EventBlock    = "block"
 	EventTx       = "tx"
@@ -398,6 +400,7 @@ const (
 	EventPresence = "presence"
 	EventRunner   = "runner"
 	EventFault    = "fault"
+	EventView     = "view"
 	EventDropped  = "dropped"
 )
 

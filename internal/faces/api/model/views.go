@@ -38,6 +38,26 @@ type View struct {
 	Text     string        `json:"text" doc:"The outcome, in a sentence."`
 }
 
+// ViewEvent is a view that was nullified, as it is told with a final block.
+type ViewEvent struct {
+	Height  types.Height `json:"height" doc:"Height of the final block after which it is sent."`
+	Epoch   types.Epoch  `json:"epoch" doc:"Epoch of the set of validators."`
+	View    types.View   `json:"view"`
+	Leader  string       `json:"leader" doc:"Name of the validator that led it; empty if unknown."`
+	BeganMS types.Millis `json:"began_ms" doc:"Time of the first validator's report, by the network's clock."`
+	TookUS  uint64       `json:"took_us" doc:"From then until it was nullified, in microseconds."`
+	GaveUp  []ViewLost   `json:"gave_up" doc:"The validators that gave it up, with their causes."`
+	Cause   string       `json:"cause" doc:"The most frequent of these causes, the first of equals; empty if there is none."`
+	Text    string       `json:"text" doc:"The view's end and its causes, as a sentence."`
+}
+
+// ViewLost is a validator's word on why it gave a view up, by its name.
+type ViewLost struct {
+	Validator string `json:"validator"`
+	Cause     string `json:"cause" doc:"A cause as in devnet_views_given_up_total, such as no_proposal."`
+	Detail    string `json:"detail" doc:"The event that it waited for, if the cause does not say it."`
+}
+
 // GaveUp is a validator's word on why it gave a view up.
 type GaveUp struct {
 	Validator int    `json:"validator" doc:"Position in validators."`
