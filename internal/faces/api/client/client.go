@@ -298,6 +298,11 @@ func (c *Client) Actor(ctx context.Context, name string) (model.Actor, error) {
 	return read[model.Actor](ctx, c, "/actor/"+url.PathEscape(name), nil)
 }
 
+// Schema returns what an actor's annotations say, byte for byte as it is on the chain.
+func (c *Client) Schema(ctx context.Context, actor string) (json.RawMessage, error) {
+	return read[json.RawMessage](ctx, c, "/actor/"+url.PathEscape(actor)+"/schema", nil)
+}
+
 // State lists an actor's state, of keys that begin with prefix.
 func (c *Client) State(ctx context.Context, actor, prefix string, p Page) ([]model.StateEntry, error) {
 	q := p.query()
