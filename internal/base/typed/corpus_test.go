@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typed"
 )
 
-// corpus is testdata/typed.json, which the host of programs wrote (testdata/corpus.py): the
+// corpus is testdata/payloads.json, which the host of programs wrote (testdata/corpus.py): the
 // clients in Python and TypeScript read the same file.
 type corpus struct {
 	Schema  string
@@ -19,7 +19,7 @@ type corpus struct {
 
 func theCorpus(t *testing.T) (c corpus, s *typed.Schema) {
 	t.Helper()
-	data, err := os.ReadFile("testdata/typed.json")
+	data, err := os.ReadFile("testdata/payloads.json")
 	if err != nil {
 		t.Fatal(err)
 	}

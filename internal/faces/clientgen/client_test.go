@@ -133,7 +133,7 @@ func TestClientsInTypeScriptAreStrict(t *testing.T) { compiled(t) }
 func TestClientsInTypeScriptSpeakTheWire(t *testing.T) {
 	node := tool(t, "node", "nodejs")
 	out := compiled(t, "testdata/wire_test.ts")
-	corpus, err := filepath.Abs("../../base/typed/testdata/typed.json")
+	corpus, err := filepath.Abs("../../base/typed/testdata/payloads.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
-"""Writes typed.json: payloads of typed handlers, by the host's own reader, for the clients in Go, Python and TypeScript.
+"""Writes payloads.json: payloads of typed handlers, by the host's own reader, for the clients in Go, Python and TypeScript.
 
-    PYTHONPATH=python-host python3 internal/base/typed/testdata/corpus.py > internal/base/typed/testdata/typed.json
+    PYTHONPATH=python-host python3 internal/base/typed/testdata/corpus.py > internal/base/typed/testdata/payloads.json
 
 A legal payload stands beside its one form, which json.dumps writes here; a refused one beside the path that the host names. The schema is
 that of SOURCE.

@@ -14,7 +14,7 @@ from cowboy_sdk.client import Schema, WrongValue  # noqa: E402
 
 
 def corpus():
-    told = json.loads((TOP / "internal/base/typed/testdata/typed.json").read_text())
+    told = json.loads((TOP / "internal/base/typed/testdata/payloads.json").read_text())
     schema = Schema("", told["schema"])
     for handler, raw, one in told["legal"]:
         got = schema.payload(handler, schema.arguments(handler, raw.encode())).decode()
