@@ -1,6 +1,8 @@
 package client
 
 import (
+	"math/big"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -17,6 +19,7 @@ type (
 	Cycles    = types.Cycles
 	Cells     = types.Cells
 	Wei       = types.Wei
+	Int       = types.Int
 	Epoch     = types.Epoch
 	View      = types.View
 	Nonce     = types.Nonce
@@ -148,6 +151,15 @@ const (
 
 // WeiOf is an amount of n wei.
 func WeiOf(n uint64) Wei { return types.WeiOf(n) }
+
+// IntOf is the integer n.
+func IntOf(n int64) Int { return types.IntOf(n) }
+
+// IntFromBig is a big integer; ok is false where it does not fit.
+func IntFromBig(b *big.Int) (i Int, ok bool) { return types.IntFromBig(b) }
+
+// ParseInt reads an integer, as decimal digits.
+func ParseInt(s string) (Int, error) { return types.ParseInt(s) }
 
 // CBY is an amount of n coins, of 10^9 wei each.
 func CBY(n uint64) Wei { return types.WeiOf(n).Mul(types.CBY) }

@@ -30,9 +30,9 @@ const (
 // node is a JSON value as it stands there.
 type node struct {
 	kind  kind
-	text  string // of a text its content, of other atoms what stands there
-	names []string
-	items []node // of a list, or of an object by names
+	text  string   // of a text its content, of other atoms what stands there
+	names []string // of an object; one may stand there twice
+	items []node   // of a list, or of an object by names
 }
 
 // Error is why a value is refused, and where.
@@ -144,7 +144,7 @@ func (r *reader) object() (node, error) {
 	if err := r.enter(); err != nil {
 		return n, err
 	}
-	path, seen := r.path, map[string]bool{}
+	path := r.path
 	for r.next() != '}' {
 		if len(n.items) > 0 && !r.take(',') {
 			return n, r.wrong("no comma")
@@ -156,10 +156,7 @@ func (r *reader) object() (node, error) {
 		if err != nil {
 			return n, err
 		}
-		if r.path = within(path, name); seen[name] {
-			return n, &Error{r.path, "stands there twice"}
-		}
-		seen[name] = true
+		r.path = within(path, name)
 		if !r.take(':') {
 			return n, r.wrong("no colon")
 		}
@@ -332,14 +329,15 @@ func appendText(out []byte, text string) []byte {
 	return append(out, '"')
 }
 
-// maxTold is how many bytes of a stranger's text an error repeats.
+// maxTold is how many characters of a stranger's text an error repeats.
 const maxTold = 40
 
 // clipped is a stranger's text for an error: one line, not too long.
 func clipped(text string) string {
-	if len(text) > maxTold {
-		text = strings.ToValidUTF8(text[:maxTold], "") + "…"
+	more := ""
+	if characters(text) > maxTold {
+		text, more = string([]rune(text[:min(len(text), maxTold*utf8.UTFMax)])[:maxTold]), "…"
 	}
-	quoted := strconv.Quote(text)
-	return quoted[1 : len(quoted)-1]
+	written := appendText(nil, text)
+	return string(written[1:len(written)-1]) + more
 }

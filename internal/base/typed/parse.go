@@ -45,6 +45,9 @@ func members(path string, n node, known map[string]func(path string, n node) err
 	}
 	for i, name := range n.names {
 		read := known[name]
+		if slices.Index(n.names, name) < i {
+			return &Error{within(path, name), "stands there twice"}
+		}
 		if read == nil {
 			return &Error{within(path, name), "is not known in a schema of version 1"}
 		}
@@ -162,6 +165,9 @@ func (p *parser) types(n node) error {
 		}
 		if slices.ContainsFunc(atoms, func(t Type) bool { return t.Name == name }) {
 			return &Error{path, "has the name of a type that every schema has"}
+		}
+		if p.schema.Type(name) != nil {
+			return &Error{path, "stands there twice"}
 		}
 		p.schema.Types = append(p.schema.Types, Named{Name: name})
 	}

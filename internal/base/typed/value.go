@@ -177,10 +177,15 @@ func enum(path string, t *Named, n node) (any, error) {
 
 // record reads the fields of a record, or the arguments of a handler.
 func (s *Schema) record(path, of string, fields []Field, n node) (map[string]any, error) {
+	seen := map[string]bool{}
 	for _, name := range n.names {
 		if !slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name }) {
 			return nil, unknownField(path, of, name, fields)
 		}
+		if seen[name] {
+			return nil, &Error{within(path, name), "stands there twice"}
+		}
+		seen[name] = true
 	}
 	all := map[string]any{}
 	for i := range fields {

@@ -54,8 +54,8 @@ var (
 	oracles = []string{"internal/faces/oracle"}
 	shown   = []string{"internal/faces/readmodel"}
 	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/words",
-		"internal/faces/views"}
-	pages    = []string{"internal/faces/page"}
+		"internal/faces/views", "internal/faces/clientgen"}
+	pages    = []string{"internal/faces/page", "internal/faces/web"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
 	batches  = []string{"internal/worlds/batch"}
@@ -143,10 +143,11 @@ var table = []layer{
 	{name: "cluster", packages: clusters, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
 		[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
 		why: "a network elsewhere is that of box, whose nodes it opens in processes and containers: it knows no other world"},
-	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, audits, batches, nodes,
+	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
 		worlds, clusters), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and knows no core"},
-	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/faces/api/client", "internal/faces/api/model"},
+	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/faces/api/client",
+		"internal/faces/api/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
 	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds), libraries: anyLibrary,
 		why: "it gives worlds to other people's tests, and knows no core"},
