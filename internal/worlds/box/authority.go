@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // Patience with an instruction, as in the simulator.
@@ -37,7 +38,7 @@ type authority struct {
 	nodes       *nodeList
 	readers     *readers
 	submissions *submissions
-	steering    *steering
+	steering    *network.Steering
 
 	governing sync.Mutex // one transaction at a time
 }

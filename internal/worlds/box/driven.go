@@ -57,7 +57,7 @@ func (d Driven) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration
 }
 
 // Pause has it make no blocks, or go on, as a whole network's operator decides.
-func (d Driven) Pause(on bool) { d.network.steering.hold(on) }
+func (d Driven) Pause(on bool) { d.network.Hold(on) }
 
 // Call names another node, and Belongs the URL of the whole network's API.
 func (d Driven) Call(a types.Address, name string) { d.network.others.call(a, name) }

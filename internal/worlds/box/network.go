@@ -24,13 +24,14 @@ type Network struct {
 	*roster
 	*readers
 	*submissions
-	*steering
+	*network.Steering
 	*authority
 	*membership
 	*registration
 	*network.Orders
 
 	scheduler *scheduler
+	steering  *steering
 	finality  *finality
 	presence  *presence
 	files     *files
@@ -70,9 +71,10 @@ func compose(o *origin) *Network {
 	n.files = &files{origin: o, nodes: n.nodeList}
 	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
 	n.submissions = &submissions{nodes: n.nodeList, finality: n.finality}
-	n.steering = &steering{origin: o, shared: s, nodes: n.nodeList, finality: n.finality}
+	n.steering = &steering{scheduler: n.scheduler, origin: o, shared: s, nodes: n.nodeList}
+	n.Steering = network.NewSteering(n.steering, n.Orders, 0)
 	n.authority = &authority{origin: o, shared: s, nodes: n.nodeList, readers: n.readers, submissions: n.submissions,
-		steering: n.steering}
+		steering: n.Steering}
 	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, presence: n.presence, sightings: views.Sightings}
 	n.others = newOthers(o, n)
 	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, authority: n.authority, others: n.others,
@@ -105,7 +107,7 @@ func (n *Network) start(ctx context.Context) error {
 		return err
 	}
 	first := n.awaitsRunners()
-	n.steering.hold(first)
+	n.Steering.Hold(first)
 	if err := n.startNodes(ctx); err != nil {
 		return err
 	}
@@ -121,7 +123,7 @@ func (n *Network) start(ctx context.Context) error {
 		return err
 	}
 	n.awaitRunners(ctx)
-	n.steering.hold(false)
+	n.Steering.Hold(false)
 	return nil
 }
 

@@ -101,7 +101,7 @@ func (node *Node) start() error {
 		return n.files.remedy(node.Name, err)
 	}
 	node.linked()
-	n.steering.steer(node.Validator())
+	n.Tell(node.Validator())
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package network
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // heights tells those who wait for a condition that a higher block is final.
 type heights struct{ waiting guarded[[]Signal] }
@@ -14,8 +17,9 @@ func (h *heights) rise() {
 	}
 }
 
-// until waits until a condition holds, which is asked now and at each higher block.
-func (h *heights) until(s Scheduler, cond func() bool) error {
+// until waits until a condition holds, which is asked now and at each higher block. Each of
+// these is waited for with a patience.
+func (h *heights) until(ctx context.Context, s Scheduler, patience time.Duration, cond func() bool) error {
 	for {
 		next := s.NewSignal()
 		h.waiting.do(func(waiting *[]Signal) { *waiting = append(*waiting, next) })
@@ -23,7 +27,7 @@ func (h *heights) until(s Scheduler, cond func() bool) error {
 			next.Fire() // nobody waits for it
 			return nil
 		}
-		if err := s.Wait(context.Background(), next, Forever); err != nil {
+		if err := s.Wait(ctx, next, patience); err != nil {
 			return err
 		}
 	}

@@ -266,7 +266,7 @@ func (w *Orders) wipe(n Node, o *fault.Order) (*Fault, error) {
 func (w *Orders) rejoin(o *fault.Order) {
 	name, fresh, at := o.Node, o.NewIdentity, w.backend.Height()+types.Height(o.AfterBlocks)
 	w.backend.Go(name+" comes back", func() error {
-		err := w.heights.until(w.backend, func() bool { return w.backend.Height() >= at })
+		err := w.heights.until(context.Background(), w.backend, Forever, func() bool { return w.backend.Height() >= at })
 		if err == nil {
 			err = w.comeBack(name, fresh)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
@@ -76,6 +77,7 @@ type Network struct {
 	watch
 	operator
 	crew
+	*network.Steering
 }
 
 // NewNetwork makes a world of validators and boots them all.
@@ -125,6 +127,11 @@ func (n *Network) compose() {
 	n.watch = watch{fleet: &n.fleet, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps}
 	n.operator = operator{watch: &n.watch}
 	n.crew = crew{fleet: &n.fleet, config: &n.config, working: map[string]*runners.Runner{}, states: map[string]*ledger.State{}}
+	goal := types.Height(0)
+	if n.config.From != nil {
+		goal = n.config.From.goal
+	}
+	n.Steering = network.NewSteering(paced{&n.fleet}, n.orders, goal)
 	n.hooks = hooks{height: n.Tip, renew: n.crew.renew, harmed: n.harm}
 	n.tasks.failed = func(_ string, err error) { n.failed(err) }
 }
@@ -236,7 +243,7 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 			n.say(func(j *oracle.Judge) { j.Booted(address, &head.Block.Header, head.Hash, root) })
 		}
 		n.host(name, head.State)
-		n.steer(v)
+		n.Tell(v)
 		return v.Stop, nil
 	}
 }

@@ -31,6 +31,7 @@ type Rest struct {
 	nonces   map[string]types.Nonce
 	wiped    map[string]bool
 	steering steering
+	goal     types.Height // of the latest advance
 	tip      types.Height
 	told     []word // what the oracles were told so far
 }
@@ -66,7 +67,7 @@ func (n *Network) Rest() (*Rest, error) {
 		return nil, err
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
-		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, tip: n.tip, heads: map[string]*validators.Head{}}
+		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, goal: n.Goal(), tip: n.tip, heads: map[string]*validators.Head{}}
 	r.told = slices.Clip(n.told)
 	r.steering.joining, r.runners = maps.Clone(n.joining), slices.Clone(n.runners)
 	for _, name := range n.names {
@@ -98,7 +99,7 @@ func (n *Network) restless() error {
 	if n.config.Keeps && !n.keeps {
 		return &UnrestError{"the run is too long for its oracles to know all of it again", "Take the snapshot earlier."}
 	}
-	if n.paused {
+	if n.Paused() {
 		return &UnrestError{"the network is paused", "Resume it first."}
 	}
 	if f := n.orders.InForce(); f != nil {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -20,14 +21,12 @@ import (
 const (
 	resubmitEvery = 10 * time.Second // an instruction that is not final is handed in again
 	resubmitTimes = 60
-	// stall is how long an advance continues without a final block.
+	// stall is how long an advance goes on without a final block.
 	stall = 5 * time.Minute
 )
 
-// steering holds the decisions of a network's operator after genesis.
+// steering is what the operator of a network has decided beside its genesis.
 type steering struct {
-	paused  bool
-	goal    types.Height        // of the latest advance
 	members *types.ValidatorSet // of the newest epoch; nil: of genesis
 	since   types.Height        // the last block of the epoch before
 	joining map[string]struct{} // looked up only
@@ -54,10 +53,10 @@ func (o *operator) Leave(name string) error {
 	return nil
 }
 
-// SetParam lets the system key set a parameter from a height on; 0 is the next
-// block, or the next epoch's first. Parameters of genesis, and unknown keys, are
-// refused at once; for all others the event param.set or a reverted receipt shows
-// the result.
+// SetParam has the system key give a parameter a value from a height on; 0 is
+// the next block, or the next epoch's first. Parameters of genesis, and keys
+// that are none, are refused at once; for all else the event param.set or a
+// reverted receipt tells.
 func (o *operator) SetParam(key, value string, at types.Height) (types.Hash, error) {
 	info, err := params.Lookup(key)
 	if err != nil {
@@ -78,7 +77,7 @@ func (o *operator) Instruct(opcode uint16, args any) types.Hash {
 	return o.ordered
 }
 
-// isMember reports whether a validator is in the newest epoch's set.
+// isMember says whether a validator is of the newest epoch's set.
 func (o *operator) isMember(name string) bool {
 	set := o.members
 	if set == nil {
@@ -92,7 +91,7 @@ func (o *operator) isJoining(name string) bool {
 	return joining
 }
 
-// Status returns the status of a validator: joining, active, leaving or left.
+// Status is how a validator stands: joining, active, leaving or left.
 func (o *operator) Status(name string) string {
 	if best := o.best(); best != nil {
 		if status := history.Membership(best.Head().State, o.keys[name].Address()); status != history.StatusLeft {
@@ -105,7 +104,7 @@ func (o *operator) Status(name string) string {
 	return history.StatusLeft
 }
 
-// bootstrap returns the members that a validator may connect with before it knows
+// bootstrap are the members that a validator may connect with before it knows
 // of them.
 func (o *operator) bootstrap(name string) []types.Validator {
 	if o.members == nil {
@@ -114,8 +113,8 @@ func (o *operator) bootstrap(name string) []types.Validator {
 	return o.members.Members
 }
 
-// follow records the sets that begin after borders. Once a block of the new set is
-// final, who is in it no more stops.
+// follow notes the sets that begin behind borders. Once a block of the new set
+// is final, who is in it no more stops.
 func (o *operator) follow(r *ledger.Result) {
 	switch h := r.Block.Header.Height; {
 	case r.NextSet != nil && h > o.since:
@@ -147,79 +146,54 @@ func (o *operator) retire(name string) {
 	}
 }
 
-// steer tells a validator that has just started what the operator decided.
-func (o *operator) steer(v *validators.Validator) {
-	if o.paused {
-		v.Pause(true)
-	}
-	if o.goal > 0 {
-		v.SkipTo(o.goal, nil)
-	}
-}
+// paced is a simulated network whose pace is decided, as network.Steering finds it.
+type paced struct{ *fleet }
 
-// Pause stops the making of blocks. Blocks in progress still become final.
-func (o *operator) Pause() { o.setPaused(true) }
+var _ network.Paced = paced{}
 
-// Resume resumes it.
-func (o *operator) Resume() { o.setPaused(false) }
-
-// Paused says whether the network is paused.
-func (o *operator) Paused() bool { return o.paused }
-
-func (o *operator) setPaused(on bool) {
-	o.paused = on
-	for _, name := range o.names {
-		if v := o.Validator(name); v != nil {
-			v.Pause(on)
+// Each implements network.Paced.
+func (p paced) Each(do func(network.Steered)) {
+	for _, name := range p.names {
+		if v := p.Validator(name); v != nil {
+			do(v)
 		}
 	}
 }
 
-// Advance is time travel (decision C8): it runs the network until a height is
-// final that it gets to by skipping what it may, and moves the clocks along.
-// Refusals are *history.TravelError.
-func (o *operator) Advance(target history.Target) (*history.Advance, error) {
-	best := o.best()
-	if best == nil {
-		return nil, errors.New("no validator is running")
+// Best implements network.Paced.
+func (p paced) Best() (*ledger.State, *history.Archive) {
+	if best := p.best(); best != nil {
+		return best.Head().State, best.Archive()
 	}
-	state := best.Head().State
-	to, clock, err := target.Height(state, o.Now().Add(o.offset))
-	if err != nil {
-		return nil, err
-	}
-	o.goal = to
-	for _, name := range o.names {
-		if v := o.Validator(name); v != nil {
-			v.SkipTo(to, nil)
-		}
-	}
-	o.MoveClocks(clock)
-	if err := o.reach(to); err != nil {
-		return nil, err
-	}
-	receipt, err := o.best().Archive().Advanced(state.Height(), to)
-	if err != nil {
-		return nil, err
-	}
-	receipt.Clock = clock
-	return receipt, nil
+	return nil, nil
 }
 
-// reach runs until a running validator has finalized a height, as long as new
-// blocks become final.
-func (o *operator) reach(to types.Height) error {
-	for {
-		before := o.reached()
-		if before >= to {
-			return nil
-		}
-		err := o.RunUntil(func() bool { return o.Err() != nil || o.reached() > before }, o.Now().Add(stall))
-		if wrong := o.Err(); wrong != nil {
-			return wrong
-		}
-		if err != nil {
-			return fmt.Errorf("advancing to height %d: %w; validators are at %v", to, err, o.heights())
-		}
+// Clock implements network.Paced.
+func (p paced) Clock() types.Time { return p.now.Add(p.offset) }
+
+// MoveClock implements network.Paced.
+func (p paced) MoveClock(by time.Duration) error {
+	p.MoveClocks(by)
+	return nil
+}
+
+// Stall implements network.Paced.
+func (paced) Stall() time.Duration { return stall }
+
+// Pause stops the making of blocks. What is under way still becomes final.
+func (n *Network) Pause() { n.Hold(true) }
+
+// Resume lets it go on.
+func (n *Network) Resume() { n.Hold(false) }
+
+// Advance is time travel, as network.Steering has it.
+func (n *Network) Advance(target history.Target) (*history.Advance, error) {
+	receipt, err := n.Travel(context.Background(), target)
+	switch wrong := n.Err(); {
+	case err != nil && wrong != nil:
+		return nil, wrong
+	case errors.Is(err, network.ErrLate):
+		return nil, fmt.Errorf("advancing to height %d: %w; validators are at %v", n.Goal(), err, n.heights())
 	}
+	return receipt, err
 }
