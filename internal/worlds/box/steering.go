@@ -120,11 +120,11 @@ func (n *Network) Advance(ctx context.Context, target history.Target) (*history.
 	receipt, err := n.Travel(ctx, target)
 	switch {
 	case errors.Is(err, network.ErrAdvancing):
-		return nil, api.Refuse(http.StatusConflict, "advancing", "another advance is under way").Hint("Wait until it has ended.")
+		return nil, api.Refuse(http.StatusConflict, "advancing", "an advance is already running").Hint("Wait until it ends.")
 	case err != nil && ctx.Err() != nil:
 		return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", n.Goal(),
 			n.Best().height()).
-			Hint("It goes on; GET /height tells how far it is, GET /ready whether blocks are made.")
+			Hint("The advance continues: GET /height returns the height, GET /ready whether blocks are made.")
 	}
 	return receipt, err
 }

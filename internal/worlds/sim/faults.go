@@ -218,7 +218,7 @@ func (w *World) diskFails(n *node) *fault.Counts {
 // Do implements network.Node. What a machine does wrong is done here, and the rest by its
 // process.
 func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
-	n.world.trace.fault(n.world.now, said(o, counts != nil))
+	n.world.trace.fault(n.world.now, said(o, n.kind, counts != nil))
 	switch o.Verb {
 	case "disk_fail":
 		n.disk.fails, n.disk.failing = 0, counts
@@ -248,7 +248,7 @@ func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Dur
 }
 
 // said is the line of the trace of an order that begins or ends something.
-func said(o *fault.Order, begins bool) string {
+func said(o *fault.Order, kind fault.Whose, begins bool) string {
 	switch {
 	case begins:
 		return o.Verb + " " + o.Detail()
@@ -260,7 +260,7 @@ func said(o *fault.Order, begins bool) string {
 		return o.Verb + " ends " + o.Node
 	case o.Verb == "host_fail":
 		return "host " + o.Detail()
-	case o.Verb == "misbehave":
+	case o.Verb == "misbehave" && kind == fault.Validators:
 		return "honest " + o.Node
 	}
 	return o.String() + " ends"

@@ -21,11 +21,11 @@ import (
 const (
 	resubmitEvery = 10 * time.Second // an instruction that is not final is handed in again
 	resubmitTimes = 60
-	// stall is how long an advance continues without a final block.
+	// stall is how long an advance goes on without a final block.
 	stall = 5 * time.Minute
 )
 
-// steering holds the decisions of a network's operator after genesis.
+// steering is what the operator of a network has decided beside its genesis.
 type steering struct {
 	members *types.ValidatorSet // of the newest epoch; nil: of genesis
 	since   types.Height        // the last block of the epoch before
@@ -53,10 +53,10 @@ func (o *operator) Leave(name string) error {
 	return nil
 }
 
-// SetParam lets the system key set a parameter from a height on; 0 is the next
-// block, or the next epoch's first. Parameters of genesis, and unknown keys, are
-// refused at once; for all others the event param.set or a reverted receipt shows
-// the result.
+// SetParam has the system key give a parameter a value from a height on; 0 is
+// the next block, or the next epoch's first. Parameters of genesis, and keys
+// that are none, are refused at once; for all else the event param.set or a
+// reverted receipt tells.
 func (o *operator) SetParam(key, value string, at types.Height) (types.Hash, error) {
 	info, err := params.Lookup(key)
 	if err != nil {
@@ -77,7 +77,7 @@ func (o *operator) Instruct(opcode uint16, args any) types.Hash {
 	return o.ordered
 }
 
-// isMember reports whether a validator is in the newest epoch's set.
+// isMember says whether a validator is of the newest epoch's set.
 func (o *operator) isMember(name string) bool {
 	set := o.members
 	if set == nil {
@@ -91,7 +91,7 @@ func (o *operator) isJoining(name string) bool {
 	return joining
 }
 
-// Status returns the status of a validator: joining, active, leaving or left.
+// Status is how a validator stands: joining, active, leaving or left.
 func (o *operator) Status(name string) string {
 	if best := o.best(); best != nil {
 		if status := history.Membership(best.Head().State, o.keys[name].Address()); status != history.StatusLeft {
@@ -104,7 +104,7 @@ func (o *operator) Status(name string) string {
 	return history.StatusLeft
 }
 
-// bootstrap returns the members that a validator may connect with before it knows
+// bootstrap are the members that a validator may connect with before it knows
 // of them.
 func (o *operator) bootstrap(name string) []types.Validator {
 	if o.members == nil {
@@ -113,8 +113,8 @@ func (o *operator) bootstrap(name string) []types.Validator {
 	return o.members.Members
 }
 
-// follow records the sets that begin after borders. Once a block of the new set is
-// final, who is in it no more stops.
+// follow notes the sets that begin behind borders. Once a block of the new set
+// is final, who is in it no more stops.
 func (o *operator) follow(r *ledger.Result) {
 	switch h := r.Block.Header.Height; {
 	case r.NextSet != nil && h > o.since:
@@ -180,10 +180,10 @@ func (p paced) MoveClock(by time.Duration) error {
 // Stall implements network.Paced.
 func (paced) Stall() time.Duration { return stall }
 
-// Pause stops the making of blocks. Blocks in progress still become final.
+// Pause stops the making of blocks. What is under way still becomes final.
 func (n *Network) Pause() { n.Hold(true) }
 
-// Resume resumes it.
+// Resume lets it go on.
 func (n *Network) Resume() { n.Hold(false) }
 
 // Advance is time travel, as network.Steering has it.
