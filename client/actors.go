@@ -81,9 +81,9 @@ func (c *Client) Actor(name string) *Actor { return &Actor{client: c, Name: name
 // Actor is an actor on chain, as one client reaches it.
 type Actor struct {
 	client  *Client
-	Name    string       // what it was deployed or asked for by; "" where it has only its address
-	Address Address      // zero where it was asked for by name
-	schema  *Schema      // nil where no generated client has it
+	Name    string       // name of its deployment or of the request; "" if only its address is known
+	Address Address      // zero if it was requested by name
+	schema  *Schema      // nil if no generated client has it
 	checked *atomic.Bool // whether the network was asked for the schema
 }
 

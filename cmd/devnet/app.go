@@ -58,6 +58,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop) // from then on a signal has its own way
 	cli.HelpPrinter = help
 	app := newApp(stdout, stderr)
+	if len(args) > 1 && args[1] == completing {
+		complete(stdout, app, args[2:])
+		return exitDone
+	}
 	if len(args) > 1 && args[1] == "--version" {
 		args = append([]string{args[0], "version"}, args[2:]...)
 	}
@@ -88,6 +92,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			blockCommand(), txCommand(), debugCommand(), eventsCommand(), viewsCommand(), linksCommand(), accountCommand(), transferCommand(), faucetCommand(), paramsCommand(),
 			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(), snapshotCommand(),
 			runCommand(), reportCommand(), testCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
+			completionCommand(), manCommand(),
 		},
 	}
 	quiet(app.Commands)
