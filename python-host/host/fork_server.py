@@ -53,7 +53,7 @@ def fork(frame):
     if child == 0:
         walls.narrow(me)
         rate = warmup.run()
-        chain.pipe.write(protocol.FORK, record(pid=os.getpid(), rate=rate))
+        chain.pipe.write(protocol.FORK, record(pid=os.getpid(), rate=rate, page=warmup.page()))
         serving.serve_all({**serving.HANDLERS, protocol.END: lambda frame: os._exit(0)})
     chain.pipe.forget()
     _, status = os.waitpid(child, 0)

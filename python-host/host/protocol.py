@@ -78,7 +78,7 @@ ENDS = {
 # What a host tells beside that.
 TOLD = {
     "hello": ("version",),
-    "fork": ("pid", "rate"),
+    "fork": ("pid", "rate", "page"),
     "part": ("name", "missing"),
     "refusal": ("units", "line", "reason"),
     "description": ("units", "schema"),

@@ -6,6 +6,8 @@ message touches the child makes its own here, while no block waits for it. The
 message is always the same one, reaches nobody, and leaves nothing behind.
 """
 
+import mmap
+
 from host import chain, imports, meter, program, protocol, serving, wire
 
 SOURCE = b'''
@@ -28,6 +30,7 @@ class WarmUp:
             i += 1
 '''
 CYCLES = 100_000
+PAGES = 64  # to which it writes, to measure that
 CODE = bytes(32)  # its hash, which no code has
 
 
@@ -68,6 +71,15 @@ def prepare():
     """Compile it, once, in the fork server. That the table of costs may change matters not."""
     global prepared
     prepared = program.load(SOURCE, imports.exported)
+
+
+def page():
+    """How many nanoseconds of CPU time a first write to a page of memory takes here and now."""
+    with mmap.mmap(-1, PAGES * mmap.PAGESIZE) as memory:
+        began = meter.cpu()
+        for at in range(0, len(memory), mmap.PAGESIZE):
+            memory[at] = 1
+        return (meter.cpu() - began) // PAGES
 
 
 def run():

@@ -46,7 +46,7 @@ func (s *wedgedSession) Bound(by program.Bounds) { s.left, s.strict = by.Left, b
 
 func (s *wedgedSession) Inspect(code program.Code) (program.Description, error) {
 	if s.host.slow[code.Hash] && s.strict {
-		took := program.Allowance(program.InspectionCycles(len(code.Source), code.Units), 0, program.UsualRate)
+		took := program.Allowance(program.InspectionCycles(len(code.Source), code.Units), 0, program.UsualRate, 0)
 		s.host.now += took
 		return program.Description{}, &program.HostError{Failure: program.Late, CPU: took, Err: errors.New("it hangs")}
 	}
@@ -58,7 +58,7 @@ func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg progr
 	if s.host.hangs[msg.Self] || s.host.hangsFor[msg.Sender] {
 		if takes = time.Minute; s.strict {
 			limit, _ := ctx.Remaining()
-			took := program.Allowance(limit, 0, program.UsualRate)
+			took := program.Allowance(limit, 0, program.UsualRate, 0)
 			s.host.now += took
 			return program.Outcome{}, &program.HostError{Failure: program.Late, CPU: took, Err: errors.New("it hangs")}
 		}

@@ -198,7 +198,7 @@ func (h *host) fork() error {
 	}
 	d := &decoder{data: body}
 	a := &arguments{record: d.record(forkForm)}
-	pid, rate := a.number("pid"), a.number("rate")
+	pid, rate, page := a.number("pid"), a.number("rate"), a.number("page")
 	d.keep(a.err)
 	if d.end(); d.err != nil {
 		return d.err
@@ -208,7 +208,7 @@ func (h *host) fork() error {
 		h.child = 0
 		return fmt.Errorf("%w: process %d is not a child of this host", errFrame, pid)
 	}
-	h.rates.add(time.Duration(min(rate, uint64(time.Second))))
+	h.rates.add(time.Duration(min(rate, uint64(time.Second))), time.Duration(min(page, uint64(time.Second))))
 	return nil
 }
 

@@ -73,7 +73,7 @@ func (h *host) look(now time.Time) (late bool, again time.Duration) {
 	if h.word(pageState) != pageCounting {
 		return false, leastLook
 	}
-	allowed := program.Allowance(h.watch.limit, types.Cycles(h.word(pageUsed)), h.rates.rate())
+	allowed := program.Allowance(h.watch.limit, types.Cycles(h.word(pageUsed)), h.rates.rate(), h.rates.page())
 	took, err := cpuTime(h.child)
 	took -= time.Duration(h.word(pageBase))
 	h.watch.took = took

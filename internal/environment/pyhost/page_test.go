@@ -72,29 +72,29 @@ func TestTheAllowanceFollowsThePage(t *testing.T) {
 // minority of them, decides nothing; a machine that halves its speed is followed.
 func TestTheRateIsTheMedianOfTheLastNine(t *testing.T) {
 	r := &rates{}
-	if r.rate() != program.UsualRate {
+	if r.rate() != program.UsualRate || r.page() != 0 {
 		t.Errorf("unmeasured: %v", r.rate())
 	}
 	const fast, slow = 30 * time.Microsecond, 60 * time.Microsecond
 	for range 2 * keptRates {
-		r.add(fast)
+		r.add(fast, fast)
 	}
 	for i, lie := range []time.Duration{0, time.Second, 0, time.Second} {
-		if r.add(lie); r.rate() != fast {
+		if r.add(lie, lie); r.rate() != fast || r.page() != fast {
 			t.Errorf("%d liars make the rate %v", i+1, r.rate())
 		}
 	}
 	for i := range keptRates {
-		r.add(slow)
-		if i >= keptRates/2+2 && r.rate() != slow {
+		r.add(slow, slow)
+		if i >= keptRates/2+2 && (r.rate() != slow || r.page() != slow) {
 			t.Errorf("after %d measures of a slower machine the rate is %v", i+1, r.rate())
 		}
-		if len(r.last) > keptRates {
-			t.Fatalf("%d measures are kept", len(r.last))
+		if len(r.loops) > keptRates {
+			t.Fatalf("%d measures are kept", len(r.loops))
 		}
 	}
 	for range keptRates {
-		r.add(fast)
+		r.add(fast, fast)
 	}
 	if r.rate() != fast {
 		t.Errorf("%v once it is fast again", r.rate())
@@ -103,11 +103,12 @@ func TestTheRateIsTheMedianOfTheLastNine(t *testing.T) {
 
 // A rate that most hosts inflated buys a thousand cycles 40 ms at most.
 func TestALyingRateIsBounded(t *testing.T) {
-	least := program.Allowance(1000, 1000, 0)
+	least := program.Allowance(1000, 1000, 0, 0)
 	if least != program.LateLeast {
 		t.Errorf("with a rate of nothing: %v", least)
 	}
-	if most := program.Allowance(1000, 1000, time.Hour); most != program.LateFree+program.LateTimes*time.Second/1000 {
-		t.Errorf("with a rate of an hour: %v", most)
+	const most = program.LateFree + program.LatePages*program.MaxPage + program.LateTimes*time.Second/1000
+	if got := program.Allowance(1000, 1000, time.Hour, time.Hour); got != most {
+		t.Errorf("with a rate of an hour: %v", got)
 	}
 }

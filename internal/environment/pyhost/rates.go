@@ -8,25 +8,26 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// rates is how fast this machine is. Each child runs a plain loop before its first message,
-// and the median of the last measures counts. So rates follows a machine that slows down,
-// and no single measure decides.
+// rates is how fast this machine is. Each child runs a plain loop and writes to some pages of
+// memory before its first message, and the median of the last measures counts. So rates
+// follows a machine that slows down, and no single measure decides.
 type rates struct {
 	stated time.Duration // 0: it is measured
 	mu     sync.Mutex
-	last   []time.Duration // of a thousand cycles, oldest first
+	loops  []time.Duration // of a thousand cycles, oldest first
+	pages  []time.Duration // of the first write to a page, oldest first
 }
 
 // keptRates bounds the measures that count.
 const keptRates = 9
 
-func (r *rates) add(thousand time.Duration) {
+func (r *rates) add(thousand, page time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.last) == keptRates {
-		r.last = slices.Delete(r.last, 0, 1)
+	if len(r.loops) == keptRates {
+		r.loops, r.pages = slices.Delete(r.loops, 0, 1), slices.Delete(r.pages, 0, 1)
 	}
-	r.last = append(r.last, thousand)
+	r.loops, r.pages = append(r.loops, thousand), append(r.pages, page)
 }
 
 // rate is the CPU time of a thousand cycles of a plain loop.
@@ -34,11 +35,23 @@ func (r *rates) rate() time.Duration {
 	if r.stated > 0 {
 		return r.stated
 	}
+	return r.median(func() []time.Duration { return r.loops }, program.UsualRate)
+}
+
+// page is the CPU time of the first write to a page. If the rate was stated it is 0.
+func (r *rates) page() time.Duration {
+	if r.stated > 0 {
+		return 0
+	}
+	return r.median(func() []time.Duration { return r.pages }, 0)
+}
+
+func (r *rates) median(of func() []time.Duration, unmeasured time.Duration) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.last) == 0 {
-		return program.UsualRate
+	sorted := slices.Sorted(slices.Values(of()))
+	if len(sorted) == 0 {
+		return unmeasured
 	}
-	sorted := slices.Sorted(slices.Values(r.last))
 	return sorted[len(sorted)/2]
 }
