@@ -58,7 +58,7 @@ func TestC16NoReceiverWaitsForManyMessagesOfAnother(t *testing.T) {
 				}
 				last[of] = m.Seq
 				delete(since, of)
-				for other, counts := range since { // order-independent: each is counted separately
+				for other, counts := range since { // order: each is counted separately
 					if counts[of]++; counts[of] > 2 {
 						rt.Fatalf("%d messages of %s are delivered while %s waits", counts[of], of, other)
 					}

@@ -176,7 +176,7 @@ func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
 			changed = append(changed, key)
 		}
 	}
-	for key := range late { // order-independent: each entry becomes a separate key
+	for key := range late { // order: each entry becomes a separate key
 		changed = append(changed, key)
 	}
 	for _, key := range changed {

@@ -52,7 +52,7 @@ func called(as string) string {
 }
 
 // commandLine finds the commands that a text advises.
-var commandLine = regexp.MustCompile(`(^|[^-./\w])devnet (up|down|init|status|logs|actor|timer|job|runner|validator|` +
+var commandLine = regexp.MustCompile(`(^|[^-./\w])devnet (up|down|init|status|logs|views|links|cheat|mine|automine|console|actor|timer|job|runner|validator|` +
 	`block|tx|debug|events|account|transfer|faucet|params|advance|pause|resume|fault|heal|snapshot|` +
 	`run|report|test|node|check|doctor|version|completion|man|COMMAND|--help)\b`)
 

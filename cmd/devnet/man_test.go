@@ -30,7 +30,7 @@ func TestEachCommandHasAManualPageWithItsFlags(t *testing.T) {
 				t.Errorf("%s has no %s", page.file(), f.name)
 			}
 		}
-		for _, m := range regexp.MustCompile(`([a-z\\-]+)\(1\)`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`([a-z_\\-]+)\(1\)`).FindAllStringSubmatch(string(text), -1) {
 			if _, err := os.Stat(filepath.Join(dir, strings.ReplaceAll(m[1], `\-`, "-")+".1")); err != nil {
 				t.Errorf("%s names a page that is not there: %s", page.file(), m[1])
 			}

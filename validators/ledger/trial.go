@@ -43,7 +43,7 @@ func (x *Executor) TryBid(state *State, try BidTrial) (BidTried, error) {
 	}
 	out := BidTried{Height: r.header.Height}
 	out.Context = trial.Context(try.Actor, out.Height-min(try.Late, out.Height))
-	for name, value := range try.With { // order-independent: each is set separately
+	for name, value := range try.With { // order: each is set separately
 		if _, known := out.Context[name]; !known {
 			return BidTried{}, invalid(CodeMalformed, "T14", "an agent is told %s, and not %q",
 				strings.Join(slices.Sorted(maps.Keys(out.Context)), ", "), name)

@@ -172,7 +172,7 @@ func (b *bodies) moveRoot(root *Root) (dropped []types.Hash) {
 	height := root.Block.Header.Height
 	kept := newBodies()
 	kept.copyBelow(root.Hash, b)
-	for hash, n := range b.nodes { // order-independent: orphans do not descend from each other, so each is judged separately
+	for hash, n := range b.nodes { // order: orphans do not descend from each other, so each is judged separately
 		if b.nodes[n.block.Header.Parent] == nil && n.block.Header.Height > height+1 && kept.nodes[hash] == nil {
 			kept.nodes[hash] = n
 			kept.children[n.block.Header.Parent] = b.children[n.block.Header.Parent]

@@ -142,7 +142,7 @@ func (o *Once[K, V]) End(l *Life) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	l.over = true
-	for key, e := range o.entries { // order-independent: each is judged separately
+	for key, e := range o.entries { // order: each is judged separately
 		e.lives = slices.DeleteFunc(e.lives, func(one *Life) bool { return one == l })
 		if e.owned && len(e.lives) == 0 {
 			delete(o.entries, key)

@@ -3,7 +3,6 @@ package typed
 import (
 	"fmt"
 	"math/big"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,9 +10,17 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// validName is what a class, a handler, an argument or a field may be called: a public
-// name of Python in ASCII, so that it can be written in every language.
-var validName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+// validName reports whether a class, a handler, an argument or a field may have a name: a
+// public name of Python in ASCII, so that every language can write it.
+func validName(name string) bool {
+	for i, c := range []byte(name) {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (i == 0 || c != '_' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != ""
+}
 
 // keywords are the words that Python lets nothing be called. A schema that has one as a
 // name was made by no deploy.
@@ -106,7 +113,7 @@ func later(into **node) func(string, node) error {
 }
 
 func checkName(path, name string) error {
-	if len(name) > maxName || !validName.MatchString(name) || slices.Contains(keywords, name) {
+	if len(name) > maxName || !validName(name) || slices.Contains(keywords, name) {
 		return &Error{path, fmt.Sprintf("is %q, which is no name: at most %d ASCII letters, digits and _, not at the beginning",
 			clipped(name), maxName)}
 	}

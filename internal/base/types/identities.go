@@ -54,7 +54,7 @@ func ContractAddress(name string) (a Address, ok bool) {
 
 // ContractName returns the name of the contract at an address; "" if it has none.
 func ContractName(a Address) string {
-	for name, at := range contracts { // order-independent: at most one matches
+	for name, at := range contracts { // order: at most one matches
 		if at == a {
 			return name
 		}

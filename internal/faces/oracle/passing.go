@@ -78,7 +78,7 @@ func (r *passOf) blames(b blame) bool {
 			members++
 		}
 	}
-	for who := range b { // order-independent: each is judged separately
+	for who := range b { // order: each is judged separately
 		if set.Index(who) < 0 {
 			delete(b, who)
 		}
@@ -221,7 +221,7 @@ func (r *passOf) messages() {
 
 // leave brings the queue up to date.
 func (r *passOf) leave(delivered map[types.Hash]*types.Receipt) {
-	for seq, sent := range r.blamed.queue { // order-independent: each is judged separately
+	for seq, sent := range r.blamed.queue { // order: each is judged separately
 		if delivered[sent.Hash] != nil {
 			delete(r.blamed.queue, seq)
 			delete(r.blamed.messages, seq)

@@ -203,7 +203,7 @@ func (j *Judge) Disconnected(validator, runner types.Address) {
 
 // unlink ends the connections that a validator's process had before it boots.
 func (j *Judge) unlink(validator types.Address) {
-	for at := range j.attendance.links { // order-independent: each is ended separately
+	for at := range j.attendance.links { // order: each is ended separately
 		for at.validator == validator && j.attendance.links[at] > 0 {
 			j.Disconnected(at.validator, at.runner)
 		}

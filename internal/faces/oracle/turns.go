@@ -97,7 +97,7 @@ func (t *turns) forget() {
 	for _, one := range t.waiting {
 		left[one.receiver] = true
 	}
-	for to := range t.last { // order-independent: each is judged separately
+	for to := range t.last { // order: each is judged separately
 		if !left[to] {
 			delete(t.last, to)
 		}

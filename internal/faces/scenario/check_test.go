@@ -97,7 +97,7 @@ func TestTheStepLimitIsExact(t *testing.T) {
 }
 
 func TestNearestNames(t *testing.T) {
-	for name, want := range map[string][]string{ // order-independent: each is judged separately
+	for name, want := range map[string][]string{ // order: each is judged separately
 		"depoly": {"deploy"}, "rnu": {"run"}, "validator": {"validator", "validators"}, "hight": {"height"},
 		"quux": nil, "x": nil, "blok": {"block", "blocks"}, "time": {"time_ms", "timer", "timers"},
 	} {
@@ -129,7 +129,7 @@ func TestLawAmountsReadInEitherUnit(t *testing.T) {
 }
 
 func TestPaces(t *testing.T) {
-	for text, want := range map[string]Pace{ // order-independent: each is judged separately
+	for text, want := range map[string]Pace{ // order: each is judged separately
 		"100ms": {BlockTime: 100 * time.Millisecond}, "1.5s": {BlockTime: 1500 * time.Millisecond}, "0s": {}, "1h": {BlockTime: time.Hour},
 		"auto": {BlockTime: time.Second, Auto: true},
 	} {

@@ -11,7 +11,7 @@ import (
 // A string larger than any memory is the script's mistake, and has its place.
 func TestWhatNoMemoryHoldsIsAMistake(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "first.star")
-	for text, want := range map[string]string{ // order-independent: each is judged separately
+	for text, want := range map[string]string{ // order: each is judged separately
 		"x = \"a\" * (1 << 26)\ny = x.replace(\"a\", x)\n": tooMuchMemory,
 		"x = 1\ny = sorted(range(1 << 40))\n":              "range has 1099511627776 numbers",
 	} {

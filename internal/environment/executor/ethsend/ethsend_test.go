@@ -116,8 +116,8 @@ func TestAReceiptIsWaitedFor(t *testing.T) {
 
 func TestAnEndpointDecidesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ chain, sent, want string }{
-		"another chain":  {result(`"0x1"`), "", "of the chain"},
-		"no chain":       {result("null"), "", "of the chain"},
+		"another chain":  {result(`"0x1"`), "", "serves chain"},
+		"no chain":       {result("null"), "", "serves chain"},
 		"another hash":   {result(`"0x539"`), result(`"0x00"`), "and the transaction is"},
 		"no hash":        {result(`"0x539"`), `{}`, "and the transaction is"},
 		"no JSON":        {result(`"0x539"`), `<html>`, "no JSON-RPC"},
