@@ -50,6 +50,7 @@ bench: python
 # loop, by the Python in use; it fails above the aim. Some ten minutes of processor time.
 prices: python
 	DEVNET_PRICES=all $(GO) test -count 1 -timeout 2h -run 'TestNo(Program|Deploy)CostsMoreTimeThanItPays' -v ./internal/environment/pyhost
+	python3 -I -S -B python-host/prices/decoding.py
 
 # Longer campaigns: more seeds and more kills than `make test` has time for; then
 # whether the tests that SPEC.md names run the code it names; then small faults in

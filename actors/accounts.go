@@ -12,6 +12,7 @@ const (
 	prefixAccount = 'a' // ‖ address → Account
 	prefixActor   = 'r' // ‖ address → Actor
 	prefixCode    = 'c' // ‖ keccak256(code) → code
+	prefixSchema  = 'e' // ‖ keccak256(code) → its schema, as JSON
 	prefixStorage = 's' // ‖ address ‖ keccak256(key) → Entry
 	prefixMessage = 'm' // ‖ turn_be8 ‖ sequence number_be8 → Message
 	prefixLine    = 'q' // ‖ kind of line ‖ address → line
@@ -173,6 +174,9 @@ func ScanActors(s Reader, from types.Address, each func(types.Address, *Actor) b
 
 // CodeOf returns the code with a hash, or nil.
 func CodeOf(s Reader, hash types.Hash) []byte { return s.Get(hashKey(prefixCode, hash)) }
+
+// SchemaOf returns what the annotations of the code with a hash say, as JSON; nil of code that has none.
+func SchemaOf(s Reader, hash types.Hash) []byte { return s.Get(hashKey(prefixSchema, hash)) }
 
 // StorageOf returns the value under a key of an actor's storage; found is false
 // where there is none.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
@@ -37,8 +40,8 @@ func actorCommand() *cli.Command {
 					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorDeploy},
 			actorCheckCommand(),
-			{Name: "call", Usage: "call a handler in a transaction", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
-				Description: "Example: devnet actor call hb start\n" + payloadHelp + "\nExit code 1 when the handler fails.",
+			{Name: "call", Usage: "call a handler in a transaction", ArgsUsage: "ACTOR HANDLER [PAYLOAD | NAME=VALUE…]",
+				Description: "Example: devnet actor call hb start\n" + payloadHelp + "\n" + typedHelp + "\nExit code 1 when the handler fails.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "value", Value: "0", Usage: "`CBY` to move along"},
 					&cli.StringFlag{Name: "sponsor", Value: "0", Usage: "at most `CBY` that timers of the actor may cost the caller"},
@@ -48,8 +51,8 @@ func actorCommand() *cli.Command {
 					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"},
 					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},
-			{Name: "read", Usage: "call a handler read-only", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
-				Description: "Example: devnet actor read hb count\n" + payloadHelp,
+			{Name: "read", Usage: "call a handler read-only", ArgsUsage: "ACTOR HANDLER [PAYLOAD | NAME=VALUE…]",
+				Description: "Example: devnet actor read hb count\n" + payloadHelp + "\n" + typedHelp,
 				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "from", Usage: "`ACCOUNT` that asks"}, resolveFlag}, reads...),
 				Action:      actorRead},
 			actorBidCommand(), actorNewCommand(), actorClientCommand(),
@@ -144,7 +147,7 @@ func deployFile(ctx context.Context, n *client.Client, stderr io.Writer, path st
 }
 
 func actorCall(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]")
+	args, given, err := calledWith(c)
 	if err != nil {
 		return err
 	}
@@ -156,12 +159,8 @@ func actorCall(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	payload, err := resolved(c, args[2])
-	if err != nil {
-		return err
-	}
-	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: payload, Value: &value, Sponsor: &sponsor,
-		DryRun: c.Bool("dry-run")}
+	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
+		Value: &value, Sponsor: &sponsor, DryRun: c.Bool("dry-run")}
 	if c.IsSet("cycles") {
 		limit := types.Cycles(c.Uint64("cycles"))
 		request.CyclesLimit = &limit
@@ -213,15 +212,12 @@ func dryRun(c *cli.Context, request model.SendRequest) error {
 }
 
 func actorRead(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]")
+	args, given, err := calledWith(c)
 	if err != nil {
 		return err
 	}
-	payload, err := resolved(c, args[2])
-	if err != nil {
-		return err
-	}
-	r, err := network(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: payload, From: c.String("from")})
+	r, err := network(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
+		From: c.String("from")})
 	if err != nil {
 		return err
 	}
@@ -342,15 +338,20 @@ func actorShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	doc, err := n.Schema(c.Context, a.Address.String())
+	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Code == "no_schema" {
+		doc, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
 	return emit(c, struct {
 		model.Actor
 		Failures []model.Receipt `json:"failures"`
 		Fires    *moreFires      `json:"fires"`
-	}{a, failures, fires}, func(w io.Writer) {
-		var handlers []string
-		for _, h := range a.Handlers {
-			handlers = append(handlers, printable(strings.TrimSpace(h.Name+"  "+h.Doc)))
-		}
+		Schema   json.RawMessage `json:"schema,omitempty"`
+	}{a, failures, fires, doc}, func(w io.Writer) {
+		handlers := handlerLines(&a, doc)
 		timers := strconv.FormatUint(a.Timers.Pending, 10) + " pending"
 		if a.Timers.NextDue != nil {
 			timers += ", the next due at " + height(*a.Timers.NextDue)
@@ -363,6 +364,21 @@ func actorShow(c *cli.Context) error {
 			printExecuted(w, newNaming(c.Context, n), failures, true)
 		}
 	})
+}
+
+// handlerLines are the handlers of an actor, typed ones by their signatures.
+func handlerLines(a *model.Actor, doc []byte) (lines []string) {
+	schema, err := typed.Parse(doc)
+	for _, h := range a.Handlers {
+		called := h.Name
+		if err == nil {
+			if found := schema.Handler(h.Name); found != nil && !found.Raw {
+				called = signature(schema, found)
+			}
+		}
+		lines = append(lines, printable(strings.TrimSpace(called+"  "+h.Doc)))
+	}
+	return lines
 }
 
 func actorList(c *cli.Context) error {

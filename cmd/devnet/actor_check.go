@@ -17,7 +17,7 @@ func actorCheckCommand() *cli.Command {
 	return &cli.Command{Name: "check", Usage: "say what is wrong with Python files, without a network", ArgsUsage: "FILE…",
 		Description: "Example: devnet actor check fixtures/actors/heartbeat.py\n" +
 			"An error is what a deploy refuses; a warning is what it takes, and what a run stumbles over.\nExit code 1 when a file has an error.",
-		Flags: []cli.Flag{jsonFlag}, Action: actorCheck}
+		Flags: []cli.Flag{againstFlag, jsonFlag, httpFlag, nodeFlag}, Action: actorCheck}
 }
 
 // checked is a finding under --json.
@@ -31,6 +31,12 @@ func actorCheck(c *cli.Context) error {
 	if len(files) == 0 {
 		_, err := arguments(c, "FILE…")
 		return err
+	}
+	if c.IsSet("against") {
+		if len(files) > 1 {
+			return usage("Check one file at a time with --against.", "%q is one argument too many", files[1])
+		}
+		return checkAgainst(c, files[0])
 	}
 	all, wrong := []checked{}, []string{}
 	for _, file := range files {

@@ -189,6 +189,9 @@ func (s *State) Actors(from types.Address, each func(types.Address, *actors.Acto
 // Code returns the code with a hash, or nil.
 func (s *State) Code(hash types.Hash) []byte { return actors.CodeOf(reader{s.tree}, hash) }
 
+// Schema returns what the annotations of the code with a hash say, as JSON, or nil.
+func (s *State) Schema(hash types.Hash) []byte { return actors.SchemaOf(reader{s.tree}, hash) }
+
 // Storage returns the value under a key of an actor's storage.
 func (s *State) Storage(actor types.Address, key []byte) (value []byte, found bool) {
 	return actors.StorageOf(reader{s.tree}, actor, key)

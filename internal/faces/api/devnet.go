@@ -116,7 +116,10 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 	if err != nil {
 		return m, err
 	}
-	data, err := payload(body.Payload, "payload")
+	if body.Handler == "" && body.Args != nil {
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "args need a handler to receive them").At("handler")
+	}
+	data, err := s.given(v, to, body.Handler, body.Payload, "payload", body.Args)
 	if err != nil {
 		return m, err
 	}

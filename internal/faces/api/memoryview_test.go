@@ -112,6 +112,8 @@ func (v *memoryView) Actor(a types.Address) (*Actor, error) {
 	return v.m.actors[a], nil
 }
 
+func (v *memoryView) Schema(types.Address) ([]byte, error) { return nil, nil }
+
 func (v *memoryView) Actors(offset, limit int) (out []Actor, err error) {
 	defer v.lock()()
 	for _, a := range v.m.actors {

@@ -15,6 +15,7 @@ import (
 // behind it would be a promise.
 var routes = []string{
 	"GET /account/{address}", "GET /actor/{address}", "GET /actor/{address}/logs", "GET /actor/{address}/receipts",
+	"GET /actor/{address}/schema",
 	"GET /actor/{address}/state", "GET /actors",
 	"GET /basefee", "GET /block/{id}", "GET /block/{id}/receipts", "GET /blocks", "GET /blocks/columns", "GET /links",
 	"GET /nodes/{name}/log", "GET /presence", "GET /timers/calendar", "GET /views", "GET /devnet/accounts",

@@ -174,6 +174,14 @@ func (v *reader) Actor(a types.Address) (*api.Actor, error) {
 	return &actor, nil
 }
 
+func (v *reader) Schema(a types.Address) ([]byte, error) {
+	record := v.state.Actor(a)
+	if record == nil {
+		return nil, nil
+	}
+	return v.state.Schema(record.CodeHash), nil
+}
+
 func (v *reader) brief(a types.Address, record *actors.Actor) api.Actor {
 	return api.Actor{Address: a, Name: record.Name, Owner: record.Owner, CodeHash: record.CodeHash,
 		DeployedAt: record.DeployedAt, TimersPending: uint64(len(v.state.Timers(a)))}

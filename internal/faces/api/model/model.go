@@ -413,16 +413,17 @@ type TimerEvent struct {
 
 // SendRequest is the body of POST /devnet/send.
 type SendRequest struct {
-	From        string        `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address."`
-	To          string        `json:"to" minLength:"1" maxLength:"256" doc:"An account or actor, by name or address."`
-	Handler     string        `json:"handler,omitempty" maxLength:"256" doc:"The handler to call; without one the value is transferred."`
-	Payload     string        `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
-	Value       *types.Wei    `json:"value,omitempty" doc:"In wei; 0 where absent."`
-	Sponsor     *types.Wei    `json:"sponsor,omitempty" doc:"The most in wei that timers of the actor may cost the sender, who else cannot be their fee payer; 0 where absent."`
-	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
-	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
-	DryRun      bool          `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
-	Trace       bool          `json:"trace,omitempty" doc:"For a dry run: add its trace, call by call, to the receipt."`
+	From        string                     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address."`
+	To          string                     `json:"to" minLength:"1" maxLength:"256" doc:"An account or actor, by name or address."`
+	Handler     string                     `json:"handler,omitempty" maxLength:"256" doc:"The handler to call; without one the value is transferred."`
+	Payload     string                     `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
+	Args        map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, as its schema has them. Where an address is wanted, a name is one too."`
+	Value       *types.Wei                 `json:"value,omitempty" doc:"In wei; 0 where absent."`
+	Sponsor     *types.Wei                 `json:"sponsor,omitempty" doc:"The most in wei that timers of the actor may cost the sender, who else cannot be their fee payer; 0 where absent."`
+	CyclesLimit *types.Cycles              `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
+	CellsLimit  *types.Cells               `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
+	DryRun      bool                       `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
+	Trace       bool                       `json:"trace,omitempty" doc:"For a dry run: add its trace, call by call, to the receipt."`
 }
 
 // DeployRequest is the body of POST /devnet/deploy.
@@ -441,10 +442,11 @@ type DeployRequest struct {
 
 // ReadRequest is the body of POST /actor/read.
 type ReadRequest struct {
-	Actor   string `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
-	Handler string `json:"handler" minLength:"1" maxLength:"256"`
-	Payload string `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
-	From    string `json:"from,omitempty" maxLength:"256" doc:"Caller, by name or address; the zero address if absent."`
+	Actor   string                     `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
+	Handler string                     `json:"handler" minLength:"1" maxLength:"256"`
+	Payload string                     `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
+	Args    map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, as its schema has them. Where an address is wanted, a name is one too."`
+	From    string                     `json:"from,omitempty" maxLength:"256" doc:"Caller, by name or address; the zero address if absent."`
 }
 
 // BidRequest is the body of POST /actor/bid.
