@@ -75,6 +75,31 @@ func TestTypedCallsAreSentInTheOneForm(t *testing.T) {
 	}
 }
 
+// Each term of a call is a field of what is sent.
+func TestTypedCallsCarryTheirTerms(t *testing.T) {
+	n, c := begin(t, read(t, clubSchema), `"1"`)
+	_, err := club.NewClub(c, "club").Join(t.Context(), club.JoinArguments{}, client.WithSponsor(client.WeiOf(9)),
+		client.WithLimits(700_000, 4096), client.DryRun())
+	if err != nil || n.sent["sponsor"] != "9" || n.sent["cycles_limit"] != 700_000.0 || n.sent["cells_limit"] != 4096.0 || n.sent["dry_run"] != true {
+		t.Errorf("%v was sent: %v", n.sent, err)
+	}
+}
+
+func TestTypedIntegersAreReadWithinTheirBounds(t *testing.T) {
+	big80 := new(big.Int).Lsh(big.NewInt(1), 80)
+	parsed, err := client.ParseInt("1208925819614629174706176")
+	made, fits := client.IntFromBig(big80)
+	if err != nil || !fits || parsed != made || made.Big().Cmp(big80) != 0 {
+		t.Errorf("%v and %v, %v, %v", parsed, made, fits, err)
+	}
+	if _, fits := client.IntFromBig(new(big.Int).Lsh(big80, 5000)); fits {
+		t.Error("an integer beyond the bounds fits")
+	}
+	if _, err := client.ParseInt("1.5"); err == nil {
+		t.Error("1.5 is an integer")
+	}
+}
+
 // What is left out stays left out, and a read is no transaction.
 func TestTypedReadsAskTheLatestState(t *testing.T) {
 	n, c := begin(t, read(t, clubSchema), "null")
@@ -96,7 +121,7 @@ func TestTypedReadsAskTheLatestState(t *testing.T) {
 }
 
 func TestTypedCallsOfAnotherSchemaAreRefused(t *testing.T) {
-	n, c := begin(t, strings.Replace(read(t, clubSchema), `"doc":"`, `"doc":"X`, 1), "")
+	n, c := begin(t, strings.Replace(read(t, clubSchema), "Join for", "Joins for", 1), "")
 	_, err := club.NewClub(c, "club").SetPrice(t.Context(), club.SetPriceArguments{})
 	if err == nil || err.Error() != "the schema of club changed: run devnet actor client club again" || n.sent != nil {
 		t.Errorf("%v, after %v", err, n.sent)

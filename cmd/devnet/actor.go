@@ -55,7 +55,7 @@ func actorCommand() *cli.Command {
 				Description: "Example: devnet actor read hb count\n" + payloadHelp + "\n" + typedHelp,
 				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "from", Usage: "`ACCOUNT` that asks"}, resolveFlag}, reads...),
 				Action:      actorRead},
-			actorBidCommand(), actorNewCommand(),
+			actorBidCommand(), actorNewCommand(), actorClientCommand(),
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
 				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorState},
 			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",

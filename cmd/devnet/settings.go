@@ -40,6 +40,7 @@ type settings struct {
 	Strict     bool              `toml:"strict"`
 	Actors     []string          `toml:"actors"`
 	ConfigOut  string            `toml:"config_out"`
+	Web        string            `toml:"web"`
 	Params     map[string]string `toml:"params"`
 
 	Processes bool `toml:"processes"`
@@ -100,6 +101,7 @@ func upFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "detach", Usage: "return when the network is ready, and leave it running: devnet down stops it"},
 		&cli.BoolFlag{Name: "wait", Usage: "the same, and where a network runs on --home already, wait until that is ready"},
 		&cli.BoolFlag{Name: detachedFlag, Hidden: true, Usage: "leave the terminal once the network is ready; for devnet itself"},
+		&cli.StringFlag{Name: "web", Usage: "serve the files of `DIR` at /app/, for a page that calls the API"},
 		&cli.StringFlag{Name: "config-out", Usage: "write accounts, keys and addresses to `FILE` as JSON"},
 		&cli.BoolFlag{Name: "json", Usage: "print JSON lines: the network first, then each transaction, message and fire"},
 	}, watchFlags()...)
@@ -145,6 +147,7 @@ func readSettings(c *cli.Context) (settings, error) {
 		"actor":      func() { s.Actors = c.StringSlice("actor") },
 		"processes":  func() { s.Processes = c.Bool("processes") },
 		"config-out": func() { s.ConfigOut = c.String("config-out") },
+		"web":        func() { s.Web = c.String("web") },
 	}
 	for flag, set := range given {
 		if c.IsSet(flag) && (flag != "http" || c.String("http") != "") { // an empty DEVNET_HTTP is ignored
@@ -243,6 +246,9 @@ func (s *settings) validate() error {
 	}
 	if s.Strict && len(s.Actors) > 0 {
 		return usage("Leave one of them out.", "--actor signs with the devnet's keys, which --strict turns off")
+	}
+	if s.Strict && s.Web != "" {
+		return usage("Serve the page by another program.", "--web serves a page that the devnet signs for, which --strict turns off")
 	}
 	for _, file := range s.Actors {
 		if _, _, carried := scenario.Carried(file); carried {

@@ -11,10 +11,19 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/internal/faces/web"
 )
 
 // maxShownFires bounds the lines of one block: a terminal is read by people.
 const maxShownFires = 20
+
+// page is where the folder of --web is, "" without one.
+func (u *running) page(at string) string {
+	if u.settings.Web == "" {
+		return ""
+	}
+	return at + web.Path
+}
 
 // banner prints the network's parts, and the commands to type next.
 func (u *running) banner(ready model.Ready, python probed) error {
@@ -53,8 +62,8 @@ func (u *running) banner(ready model.Ready, python probed) error {
 	if u.bound != "" {
 		at = "http://" + u.bound
 	}
-	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python",
-		python.version, "runners", runnersOf(ready), "log", u.log())
+	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "page", u.page(at),
+		"python", python.version, "runners", runnersOf(ready), "log", u.log())
 	if warning := exposed(u.bound, ready.Strict); warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
 	}

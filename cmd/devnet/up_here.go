@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/web"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
@@ -32,14 +34,32 @@ func (u *running) inThisProcess() error {
 		return err
 	}
 	config.Slow = func(words string) { fmt.Fprintf(u.App.ErrWriter, "%s.\n", words) }
+	folder, err := u.webFolder()
+	if err != nil {
+		logs.close()
+		return err
+	}
 	n, err := box.Up(u.Context.Context, config)
 	if err != nil {
 		logs.close()
 		return notUp(err)
 	}
-	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: callable(u.settings.HTTP), Origins: u.settings.Origins})
+	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: callable(u.settings.HTTP), Origins: u.settings.Origins, Web: folder})
 	u.network.note("the node runs")
 	return nil
+}
+
+// webFolder is the folder of --web, nil where none was given. It is open while this
+// process runs.
+func (u *running) webFolder() (http.Handler, error) {
+	if u.settings.Web == "" {
+		return nil, nil
+	}
+	dir, err := web.Open(u.settings.Web)
+	if err != nil {
+		return nil, usage("Give the folder that has the page's index.html.", "--web: %v", err)
+	}
+	return dir, nil
 }
 
 // hereNetwork is a network in this process.

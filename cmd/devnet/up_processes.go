@@ -28,12 +28,16 @@ import (
 
 // inProcesses brings the network up in processes, one a node, under this one.
 func (u *running) inProcesses() error {
+	folder, err := u.webFolder()
+	if err != nil {
+		return err
+	}
 	n := &apartNetwork{u: u}
 	if err := n.bring(); err != nil {
 		return errors.Join(err, n.Close())
 	}
 	figures := &processFigures{network: n.Network, carrier: n.carrier}
-	serve := api.Config{Hosts: callable(u.settings.HTTP), Origins: u.settings.Origins, Processes: figures}
+	serve := api.Config{Hosts: callable(u.settings.HTTP), Origins: u.settings.Origins, Web: folder, Processes: figures}
 	u.network, u.server = n, api.New(n, serve)
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/faces/web"
 )
 
 // methods are those a route may have.
@@ -21,7 +23,7 @@ var methods = []string{http.MethodGet, http.MethodPost}
 func (s *Server) guard(mux *http.ServeMux) http.Handler {
 	g := gate{hosts: s.hosts, origins: s.origins, bodyTime: s.bodyTime, bodies: bodies{most: MaxBodies}}
 	return g.guard(mux, func(r *http.Request) *Error {
-		if _, pattern := mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
+		if _, pattern := mux.Handler(r); pattern == "" || clean(r.URL.Path) != r.URL.Path {
 			return unrouted(mux, r)
 		}
 		if s.info.Strict && cheats(r.URL.Path) {
@@ -146,10 +148,19 @@ func (s *gate) allows(host string) bool {
 	return net.ParseIP(strings.Trim(name, "[]")) != nil
 }
 
+// clean is the shortest form of a path. A folder of the author's own page ends with a slash.
+func clean(p string) string {
+	short := path.Clean(p)
+	if strings.HasSuffix(p, "/") && strings.HasPrefix(short+"/", web.Path) {
+		short += "/"
+	}
+	return short
+}
+
 // unrouted says what is wrong with a request that no route takes.
 func unrouted(mux *http.ServeMux, r *http.Request) *Error {
-	if clean := path.Clean(r.URL.Path); clean != r.URL.Path {
-		return Refuse(http.StatusNotFound, "unknown_path", "no path %s", clip(r.URL.Path)).Hint("Perhaps %s was meant.", clip(clean))
+	if meant := clean(r.URL.Path); meant != r.URL.Path {
+		return Refuse(http.StatusNotFound, "unknown_path", "no path %s", clip(r.URL.Path)).Hint("Perhaps %s was meant.", clip(meant))
 	}
 	var others []string
 	for _, method := range methods {

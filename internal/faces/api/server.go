@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/cowboyinc/devnet/internal/faces/page"
+	"github.com/cowboyinc/devnet/internal/faces/web"
 )
 
 func init() {
@@ -38,6 +39,8 @@ type Config struct {
 	Node http.Handler
 	// Processes has figures of the nodes' processes, for GET /metrics; nil: there are none.
 	Processes prometheus.Gatherer
+	// Web is a folder that is served below /app/, for a page on the same origin; nil: none is.
+	Web http.Handler
 }
 
 // free is the lock of a backend that is for many.
@@ -130,6 +133,9 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerDocument()
 	if cfg.Node != nil {
 		s.mux.Handle(nodePaths, cfg.Node)
+	}
+	if cfg.Web != nil {
+		s.mux.Handle("GET "+web.Path, cfg.Web)
 	}
 	s.page = page.Serve(s.mux, cfg.World)
 	s.handler = s.guard(s.mux)
