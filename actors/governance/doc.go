@@ -8,8 +8,12 @@
 //	64  SYS_SET_PARAMETER        {key, value, height}
 //	65  SYS_JOIN_VALIDATOR       {public_key, endpoint}
 //	66  SYS_LEAVE_VALIDATOR      {address}
+//	80  SYS_SET_BALANCE          {address, balance}
+//	81  SYS_SET_STATE            {actor, key, value}
+//	82  SYS_IMPERSONATE          {from, to, value, payload}
 //
-// 48 to 50 are the specs'; 64 to 66 are our own. An instruction that is refused
+// 48 to 50 are the specs'; the others are our own. 80 to 82 are the cheats of a
+// devnet (decision G2), refused where the parameter chain.cheats is false. An instruction that is refused
 // is a failed receipt; one that cannot be read is no valid transaction.
 //
 // A parameter changes at the start of a block: SetParameter only registers the
