@@ -112,6 +112,7 @@ type Shell interface {
 	BringRefusal(runner types.Address, ack *push.JobAck, answer func(error))
 	Pause(on bool)
 	SkipTo(height types.Height, done func())
+	MakeTo(height types.Height, done func())
 }
 
 // Lying is what has a validator lie to the others: byzantine.Mask says what is meant.

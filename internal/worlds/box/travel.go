@@ -30,7 +30,7 @@ func (s *steering) Advance(ctx context.Context, target history.Target) (*history
 	if err != nil {
 		return nil, err
 	}
-	if err := s.depart(ctx, to, moved); err != nil {
+	if err := s.depart(ctx, to, target.Make > 0, moved); err != nil {
 		return nil, err
 	}
 	if err := s.arrive(ctx, to); err != nil {
@@ -46,14 +46,14 @@ func (s *steering) Advance(ctx context.Context, target history.Target) (*history
 
 // depart tells the validators where to go and, when they know, moves the clock.
 // The file comes first: blocks never bear times that a restart could not reach.
-func (s *steering) depart(ctx context.Context, to types.Height, moved time.Duration) error {
+func (s *steering) depart(ctx context.Context, to types.Height, every bool, moved time.Duration) error {
 	s.decided.Lock()
-	s.goal = to
+	s.goal, s.every = to, every
 	var told sync.WaitGroup
 	for _, node := range s.nodes.List() {
 		if node.Running() {
 			told.Add(1)
-			node.Validator().SkipTo(to, told.Done)
+			s.send(node.Validator(), told.Done)
 		}
 	}
 	s.decided.Unlock()

@@ -28,6 +28,7 @@ const (
 type steering struct {
 	paused  bool
 	goal    types.Height        // of the latest advance
+	every   bool                // it makes every height
 	members *types.ValidatorSet // of the newest epoch; nil: of genesis
 	since   types.Height        // the last block of the epoch before
 	joining map[string]struct{} // looked up only
@@ -152,9 +153,7 @@ func (o *operator) steer(v *validators.Validator) {
 	if o.paused {
 		v.Pause(true)
 	}
-	if o.goal > 0 {
-		v.SkipTo(o.goal, nil)
-	}
+	o.send(v)
 }
 
 // Pause stops the making of blocks. What is under way still becomes final.
@@ -188,10 +187,10 @@ func (o *operator) Advance(target history.Target) (*history.Advance, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.goal = to
+	o.goal, o.every = to, target.Make > 0
 	for _, name := range o.names {
 		if v := o.Validator(name); v != nil {
-			v.SkipTo(to, nil)
+			o.send(v)
 		}
 	}
 	o.MoveClocks(clock)
@@ -204,6 +203,17 @@ func (o *operator) Advance(target history.Target) (*history.Advance, error) {
 	}
 	receipt.Clock = clock
 	return receipt, nil
+}
+
+// send tells a validator where the latest advance goes.
+func (o *operator) send(v *validators.Validator) {
+	switch {
+	case o.goal == 0:
+	case o.every:
+		v.MakeTo(o.goal, nil)
+	default:
+		v.SkipTo(o.goal, nil)
+	}
 }
 
 // reach runs until a running validator has finalized a height, as long as new
