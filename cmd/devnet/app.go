@@ -86,7 +86,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
 			blockCommand(), txCommand(), debugCommand(), eventsCommand(), accountCommand(), transferCommand(), faucetCommand(), paramsCommand(),
-			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(), snapshotCommand(),
+			advanceCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
+			healCommand(), snapshotCommand(),
 			runCommand(), reportCommand(), testCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
 		},
 	}

@@ -14,12 +14,16 @@ type Fault struct {
 	order        *fault.Order // that made it; nil where none did
 	counts       fault.Counts
 	ended        atomic.Bool
+	told         *fault.Effect // of a cheat, which is over; nil of a fault
 }
 
 func (f *Fault) end() { f.ended.Store(true) }
 
 // Effect says what the fault did so far.
 func (f *Fault) Effect() fault.Effect {
+	if f.told != nil {
+		return *f.told
+	}
 	did := f.counts.String(fault.Passing(f.verb, "packet"))
 	return fault.Effect{Verb: f.verb, Detail: f.detail, Did: did, Idle: did == "", Ended: f.ended.Load(), Order: f.order}
 }

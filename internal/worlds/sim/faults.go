@@ -31,6 +31,7 @@ type Effect struct {
 	Slowed     int           // steps, or writes, that took longer
 	counts     *fault.Counts // of a validator that misbehaves, or nil
 	order      *fault.Order  // that made it; nil where none did
+	told       string        // what a cheat did; "" of a fault
 }
 
 // Idle says that a fault had no effect.
@@ -49,6 +50,9 @@ func (r *Effect) String() string {
 
 // did lists the effects, "" where there were none.
 func (r *Effect) did() string {
+	if r.told != "" {
+		return r.told
+	}
 	var parts []string
 	for _, c := range []struct {
 		n          int
@@ -85,6 +89,12 @@ func (e *effects) receipt(verb, detail string) *Effect {
 	e.receipts = append(e.receipts, r)
 	e.loop.trace.fault(e.loop.now, verb+" "+detail)
 	return r
+}
+
+// Cheated lists a cheat among the faults; it is over.
+func (w *World) Cheated(e fault.Effect) {
+	r := w.receipt(e.Verb, e.Detail)
+	r.told, r.Until = e.Did, w.now
 }
 
 // Crash ends a node's process as kill -9 and a power cut do: its roles stop at
