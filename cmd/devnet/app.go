@@ -88,7 +88,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			blockCommand(), txCommand(), debugCommand(), eventsCommand(), accountCommand(), transferCommand(), faucetCommand(), paramsCommand(),
 			advanceCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
 			healCommand(), snapshotCommand(),
-			runCommand(), reportCommand(), testCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
+			runCommand(), reportCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
 		},
 	}
 	quiet(app.Commands)
