@@ -130,6 +130,8 @@ func (l *linter) validate(title string, p param, v starlark.Value) error {
 	switch p.kind {
 	case "party": // an actor's name may be any
 		return l.unknownOf(title, v)
+	case "sender": // as of a party: any actor may be impersonated
+		return nil
 	case "node", "nodes", "groups":
 		return l.unknownNode(v)
 	}
