@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet race race-shared coverage bench digests prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi browser pictures
+.PHONY: up test vet race race-shared coverage bench digests prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi browser page-types page-figures pictures
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -50,6 +50,7 @@ bench: python
 # loop, by the Python in use; it fails above the aim. Some ten minutes of processor time.
 prices: python
 	DEVNET_PRICES=all $(GO) test -count 1 -timeout 2h -run 'TestNo(Program|Deploy)CostsMoreTimeThanItPays' -v ./internal/environment/pyhost
+	python3 -I -S -B python-host/prices/decoding.py
 
 # Longer campaigns: more seeds and more kills than `make test` has time for; then
 # whether the tests that SPEC.md names run the code it names; then small faults in
@@ -129,9 +130,20 @@ browser: python
 	@command -v chromium chromium-headless-shell google-chrome >/dev/null || echo "No Chromium is installed, so the page is not looked at: apt-get install chromium"
 	cd fixtures/browser && $(GO) test -count 1 -v ./...
 
+# The types that the page's modules state in comments hold, by the compiler of TypeScript,
+# which reads them and writes nothing.
+page-types:
+	@command -v tsc >/dev/null || { echo "No tsc is installed, which checks the page's types: apt-get install node-typescript"; exit 1; }
+	tsc -p internal/faces/page/jsconfig.json
+
+# What the page costs: its first beat, processor time a block with readers, memory over ten
+# minutes, and long tasks on a fast network. Some twenty minutes of a machine without other work.
+page-figures: python
+	cd fixtures/browser && DEVNET_MEASURE=1 DEVNET_CHROMIUM=required $(GO) test -count 1 -timeout 60m -run Measure -v ./...
+
 # A picture of each view in both sizes and themes, in PICTURES.
 PICTURES ?= $(CURDIR)/bin/pictures
 pictures: python
 	@mkdir -p "$(PICTURES)"
 	cd fixtures/browser && DEVNET_PICTURES="$(PICTURES)" DEVNET_CHROMIUM=required $(GO) test -count 1 -run 'EachView|Partition' ./...
-	@echo "$(PICTURES)"
+	@echo "$(PICTURES)/index.html"

@@ -7,11 +7,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What keys of state begin with. 't' is the scheduler's; the ledger has its own.
+// First bytes of keys of state. 't' belongs to the scheduler; the ledger has
+// others.
 const (
 	prefixAccount = 'a' // ‖ address → Account
 	prefixActor   = 'r' // ‖ address → Actor
 	prefixCode    = 'c' // ‖ keccak256(code) → code
+	prefixSchema  = 'e' // ‖ keccak256(code) → its schema, as JSON
 	prefixStorage = 's' // ‖ address ‖ keccak256(key) → Entry
 	prefixMessage = 'm' // ‖ turn_be8 ‖ sequence number_be8 → Message
 	prefixLine    = 'q' // ‖ kind of line ‖ address → line
@@ -37,15 +39,15 @@ type Actor struct {
 	DeployedAt types.Height
 }
 
-// Entry is one key of an actor's storage. The trie's key holds the key's hash,
-// so that nobody can choose keys that make a deep path.
+// Entry is one key of an actor's storage. The trie's key holds the key's hash, so
+// that no user can choose keys that make a deep path.
 type Entry struct {
 	_     struct{} `cbor:",toarray"`
 	Key   []byte
 	Value []byte
 }
 
-// Reader is a state one can read: a State, or a tree behind Tree.
+// Reader is a readable state: a State, or a tree wrapped in Tree.
 type Reader interface {
 	Get(key []byte) []byte
 	Scan(from, to []byte, each func(key, value []byte) bool)
@@ -56,8 +58,8 @@ func AccountOf(s Reader, at types.Address) Account {
 	return decodeAccount(s.Get(addressKey(prefixAccount, at)))
 }
 
-// decodeAccount reads an account; nil is one with nothing in it. One whose nonce
-// and balance are small is read here, since a fire reads four of them.
+// decodeAccount reads an account; nil is one with nothing in it. An account with a
+// small nonce and balance is decoded here, since a fire reads four accounts.
 func decodeAccount(data []byte) Account {
 	if data == nil {
 		return Account{}
@@ -127,8 +129,8 @@ func ScanAccounts(s Reader, each func(types.Address, Account) bool) {
 	})
 }
 
-// AccountIn reads a key of state and its value, or nil where it has none any more,
-// as an account; ok is false where the key is something else's.
+// AccountIn reads a key of state and its value, nil if deleted, as an account; ok
+// is false if the key is not an account's key.
 func AccountIn(key, value []byte) (at types.Address, account Account, ok bool) {
 	if len(key) != 1+len(at) || key[0] != prefixAccount {
 		return at, account, false
@@ -174,8 +176,11 @@ func ScanActors(s Reader, from types.Address, each func(types.Address, *Actor) b
 // CodeOf returns the code with a hash, or nil.
 func CodeOf(s Reader, hash types.Hash) []byte { return s.Get(hashKey(prefixCode, hash)) }
 
-// StorageOf returns the value under a key of an actor's storage; found is false
-// where there is none.
+// SchemaOf returns what the annotations of the code with a hash say, as JSON; nil of code that has none.
+func SchemaOf(s Reader, hash types.Hash) []byte { return s.Get(hashKey(prefixSchema, hash)) }
+
+// StorageOf returns the value under a key of an actor's storage; found is false if
+// there is none.
 func StorageOf(s Reader, actor types.Address, key []byte) (value []byte, found bool) {
 	data := s.Get(storageKey(actor, key))
 	if data == nil {
@@ -231,8 +236,8 @@ func storageKey(actor types.Address, key []byte) []byte {
 	return append(append(append(make([]byte, 0, storageKeyBytes), prefixStorage), actor[:]...), hash[:]...)
 }
 
-// after returns the least key above all that begin with prefix, whose last byte
-// is not 0xff throughout: every prefix here begins with a letter.
+// after returns the smallest key above all that begin with prefix. The prefix has a
+// byte other than 0xff, since every prefix here begins with a letter.
 func after(prefix []byte) []byte {
 	end := append([]byte{}, prefix...)
 	for i := len(end) - 1; ; i-- {

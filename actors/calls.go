@@ -51,8 +51,8 @@ func (f *frame) callee(target types.Address, handler string, payload []byte) pro
 	return program.Message{Kind: kind, Sender: f.msg.Self, Self: target, Handler: handler, Payload: append([]byte{}, payload...)}
 }
 
-// Send implements program.Context. The actor prepays the limits of the delivery
-// at the base fees of this block; both must fit into a block of their own.
+// Send implements program.Context. The actor prepays the limits of the delivery at
+// the base fees of this block; both must fit into one block.
 //
 // Spec: decision C16.
 func (f *frame) Send(target types.Address, handler string, payload []byte, cycles types.Cycles, cells types.Cells) error {
@@ -92,9 +92,9 @@ func (m *Message) cost() (types.Wei, bool) {
 }
 
 // ScheduleTimer implements program.Context. It costs a cell for every byte of keys
-// and values that the timer keeps in state. Those of its payload, its handler's
-// name and its watched key are taken before anything is done, so that one that is
-// refused pays for them too, and no payload is hashed for nothing.
+// and values that the timer keeps in state. The cells of its payload, its handler's
+// name and its watched key are charged first. A refused timer thus pays for them
+// too, and no payload is hashed for free.
 //
 // Spec: CIP-1 §6, CIP-5 §4 and §6.1, decisions T1 to T6, T29.
 func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, error) {
@@ -178,8 +178,8 @@ func (f *frame) cancelCycles() types.Cycles {
 }
 
 // timerCaller lends the signer's word to the actor that the transaction calls
-// itself. What is deeper in the stack was called by a program, and a program
-// consents to nothing in the signer's name (decision T28).
+// itself. Code deeper in the stack was called by a program, and a program cannot
+// consent in the signer's name (decision T28).
 func (f *frame) timerCaller() TimerCaller {
 	by := TimerCaller{Actor: f.msg.Self}
 	if f.parent == nil {

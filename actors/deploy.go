@@ -17,9 +17,10 @@ import (
 const SamplePrefix = "go:"
 
 // Deploy creates an actor, moves value to it and runs its init once: all of
-// these or none. Its error is the environment's.
+// these or none. The state keeps the schema of the code too, at the price of code.
+// An error comes from the environment.
 //
-// Spec: CIP-6 (docs/DRAFTS.md).
+// Spec: CIP-6 (docs/DRAFTS.md), decision C22.
 func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.Wei) (types.Address, program.Outcome, error) {
 	at := ActorAddress(deployer, d.Salt, d.Code)
 	p := x.block.Params
@@ -34,8 +35,14 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 	if refusal != nil {
 		return at, *refusal, nil
 	}
+	if fault := x.Spend(types.Cycles(len(found.Schema))*p.CostDeployByte, 0); fault != nil {
+		return at, failed(fault.Status, fault.Code, fault.Message), nil
+	}
 	mark := x.mark()
 	x.state.Set(hashKey(prefixCode, code.Hash), append([]byte{}, d.Code...))
+	if len(found.Schema) > 0 {
+		x.state.Set(hashKey(prefixSchema, code.Hash), found.Schema)
+	}
 	x.state.setActor(at, &Actor{CodeHash: code.Hash, Owner: deployer, Name: d.Manifest.Name, DeployedAt: x.block.Height})
 	if hasHandler(found, program.BidHandler) {
 		x.becomeBidder(at)
@@ -87,8 +94,8 @@ func hasHandler(d program.Description, name string) bool {
 	return slices.ContainsFunc(d.Handlers, func(h program.Handler) bool { return h.Name == name })
 }
 
-// inspect judges a deploy before anything is done, and tells what its code is; a
-// nil refusal means that it may go on.
+// inspect judges a deploy before anything is done, and returns its code; a nil
+// refusal means that it may proceed.
 func (x *Execution) inspect(at types.Address, d *types.Deploy,
 	code program.Code) (found program.Description, refusal *program.Outcome, err error) {
 	p := x.block.Params

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// inspecting refuses code or fails over it as it is told.
+// inspecting refuses code or fails on it, as it is told.
 type inspecting struct {
 	scripted
 	verdict error

@@ -1,6 +1,6 @@
-// Package actors is what stands between the chain and the programs of its
-// actors: accounts, actors' records, code and storage; the call stack; and the
-// program.Context that a running handler talks to.
+// Package actors connects the chain with the programs of its actors. It has
+// accounts, actors' records, code and storage; the call stack; and the
+// program.Context that a running handler calls.
 //
 // State is the writes of a block over the tree before it. Everything an
 // execution does goes through it, so a snapshot and a revert undo all effects
@@ -10,9 +10,10 @@
 // the limits, the stack of frames, the events and what happened to timers. A
 // frame is one handler on the stack and implements program.Context.
 //
-// # What costs what
+// # Costs
 //
-// Cycles are the parameters cip3.cycles_*; cells are one a byte of what is named:
+// Cycles are the parameters cip3.cycles_*; cells are one per byte of the named
+// data:
 //
 //	Get, Balance      cycles_storage_read
 //	Set               cycles_storage_write    key and value
@@ -32,9 +33,10 @@
 //	Block, Message, Remaining, Log: nothing; the host charges the program's own steps
 //
 // A charge that does not fit takes what is left, ends the handler and cannot be
-// caught by it. A call has the limit of cycles its caller gives it, so its
-// caller may go on when that is used up; cells are one pool for the whole stack.
-// What a failed call did is undone, what it used is not.
+// caught by it. A call has the limit of cycles that its caller gives it, so its
+// caller may continue when they are used up; cells are one pool for the whole
+// stack. A failed call's effects are reverted; its used cycles and cells are not
+// refunded.
 //
 // # Invariants
 //
@@ -46,8 +48,8 @@
 //     panic inside the chain's own code is a Bug and is never taken for a
 //     program's.
 //
-// Scheduling timers is the scheduler's, reached through the interface Timers;
-// fees, nonces and lanes are the ledger's.
+// The scheduler schedules timers, through the interface Timers; fees, nonces and
+// lanes belong to the ledger.
 //
-// Spec: CIP-3 and CIP-6 as docs/DRAFTS.md has them, decisions C13, C16, C17.
+// Spec: CIP-3 and CIP-6 as in docs/DRAFTS.md, decisions C13, C16, C17.
 package actors

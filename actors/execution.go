@@ -34,16 +34,16 @@ type Sessions interface {
 }
 
 // Carrier carries one message to its actor: to a program, or to a contract, whose
-// session is Native. A program that panics is a failed outcome, a contract that panics
-// is none; an error is the environment's.
+// session is Native. A panic of a program is a failed outcome; a contract's
+// panic gives no outcome; an error comes from the environment.
 //
 // Spec: decision C21.
 type Carrier interface {
 	Run(program.Session, program.Context, program.Code, program.Message) (program.Outcome, error)
 }
 
-// Timers is the scheduler as a running handler meets it. What its methods write
-// goes to the given state and nowhere else.
+// Timers is the scheduler as a running handler meets it. Its methods write only to
+// the given state.
 type Timers interface {
 	Schedule(*State, TimerCaller, program.TimerRequest) (TimerEffect, *program.Fault)
 	Cancel(*State, TimerCaller, types.TimerID) (TimerEffect, *program.Fault)
@@ -51,13 +51,13 @@ type Timers interface {
 	SetGasBidder(*State, TimerCaller, *types.Address) (TimerEffect, *program.Fault)
 }
 
-// System is the system actors, for whose addresses the chain itself answers. What
-// its methods write goes to the given state and nowhere else.
+// System is the system actors, for whose addresses the chain itself answers. Its
+// methods write only to the given state.
 type System interface {
 	Answers(types.Address) bool
 	// Cost is what a handler takes before it begins.
 	Cost(program.Message) (types.Cycles, types.Cells)
-	// Handle runs it. What it wrote is undone where there is a fault.
+	// Handle runs it. On a fault its writes are undone.
 	Handle(*State, program.Message) (SystemEffect, *program.Fault)
 }
 
@@ -66,11 +66,11 @@ type SystemEffect struct {
 	Output []byte
 	Events []types.Event
 	Jobs   []types.JobChange
-	Cycles types.Cycles // that it takes beside Cost
+	Cycles types.Cycles // that it takes in addition to Cost
 	Cells  types.Cells
 }
 
-// TimerCaller is who schedules or ends a timer.
+// TimerCaller is the caller that schedules or ends a timer.
 type TimerCaller struct {
 	Actor types.Address
 	// Sponsorship is what the signer of the transaction agreed to pay, who may
@@ -93,7 +93,7 @@ type Cause struct {
 	Hash     types.Hash // the hash of its receipt
 	TxHash   types.Hash // what programs see: zero in a fire (CIP-5 §5.2)
 	ReadOnly bool
-	// Sponsorship is of the transaction's signer; nil in fires and deliveries
+	// Sponsorship comes from the transaction's signer; nil in fires and deliveries
 	// (decision T28).
 	Sponsorship *types.Sponsorship
 }
@@ -132,8 +132,8 @@ type Execution struct {
 	bug         *Bug
 }
 
-// Bug is a panic of the chain's own code while a program was running. It goes
-// on up, past every recovery that is meant for programs.
+// Bug is a panic of the chain's own code while a program was running. It propagates
+// past every recovery that is meant for programs.
 type Bug struct{ Value any }
 
 func (b *Bug) Error() string { return fmt.Sprintf("the chain panicked: %v", b.Value) }
@@ -149,7 +149,7 @@ func (x *Execution) Used() (types.Cycles, types.Cells) {
 	return x.cycles - x.cyclesLeft, x.cells - x.cellsLeft
 }
 
-// Spend charges what is no handler's: the transaction's own part. Where it does
+// Spend charges the transaction's own part, which runs in no handler. Where it does
 // not fit, what is left is taken.
 func (x *Execution) Spend(cycles types.Cycles, cells types.Cells) *program.Fault {
 	if cycles > x.cyclesLeft {
@@ -166,12 +166,12 @@ func (x *Execution) Spend(cycles types.Cycles, cells types.Cells) *program.Fault
 }
 
 // Deliver runs a handler with all that is left, and moves value to the actor
-// before: both or neither. Its error is the environment's; the caller then
+// before: both or neither. An error comes from the environment; the caller then
 // reverts.
 func (x *Execution) Deliver(msg program.Message, value types.Wei) (program.Outcome, error) {
 	mark := x.mark()
 	if !value.IsZero() && x.answers(msg.Self) {
-		return failed(types.StatusReverted, "no_value", "a system actor takes the amounts that its payload states, and no value beside it"), nil
+		return failed(types.StatusReverted, "no_value", "a system actor accepts no value: it takes the amounts that its payload states"), nil
 	}
 	if !x.state.Move(msg.Sender, msg.Self, value) {
 		return failed(types.StatusReverted, "insufficient_funds",
@@ -189,7 +189,7 @@ func (x *Execution) Deliver(msg program.Message, value types.Wei) (program.Outco
 }
 
 // run puts a handler on the stack with all cycles of a purse and takes it off
-// again. What it does not use stays in the purse.
+// again. Unused cycles stay in the purse.
 func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles) program.Outcome {
 	if x.answers(msg.Self) {
 		return x.carry(parent, msg, purse, nil, program.Code{})
@@ -215,8 +215,8 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 	return x.carry(parent, msg, purse, session, code)
 }
 
-// carry has the actor of a message handle it, on the stack: in a session with the host
-// of programs, or where that is nil by the chain's own code.
+// carry lets the actor of a message handle it, on the stack: in a session with the
+// host of programs, or by the chain's own code if the session is nil.
 func (x *Execution) carry(parent *frame, msg program.Message, purse *types.Cycles, session program.Session,
 	code program.Code) program.Outcome {
 	mark := x.mark()
@@ -267,7 +267,7 @@ func (x *Execution) push(parent *frame, msg program.Message, purse types.Cycles)
 	return f
 }
 
-// mark is a point to revert to. Logs stay: they tell why something failed.
+// mark is a point to revert to. Logs stay: they show why something failed.
 type mark struct{ state, events, timers, jobs int }
 
 func (x *Execution) mark() mark {

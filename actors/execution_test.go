@@ -31,7 +31,7 @@ var (
 	two   = types.Address{0: 0xa2}
 )
 
-// play runs handler "main" of actor one, with actor two beside it, on limits of
+// play runs handler "main" of actor one, with actor two present, on limits of
 // 100,000 cycles and 10,000 cells.
 func play(t *testing.T, host scripted, change func(*BlockContext, *Cause)) (*Execution, *State, program.Outcome, error) {
 	t.Helper()
@@ -115,8 +115,8 @@ func TestRunningOutCannotBeCaught(t *testing.T) {
 	}
 }
 
-// TestAnEnvironmentErrorEndsTheWholeExecution, however deep it happened and
-// whatever the programs above make of it.
+// TestAnEnvironmentErrorEndsTheWholeExecution, at any depth and whatever the
+// calling programs do about it.
 func TestAnEnvironmentErrorEndsTheWholeExecution(t *testing.T) {
 	crash := errors.New("crash")
 	_, _, _, err := play(t, func(ctx program.Context, msg program.Message) (program.Outcome, error) {
@@ -253,8 +253,8 @@ func (noTimers) SetGasBidder(*State, TimerCaller, *types.Address) (TimerEffect, 
 	return TimerEffect{}, nil
 }
 
-// CIP-5 §6.1: scheduling costs 1,000 cycles and a cell for each byte of payload,
-// cancelling 500, where fires are free; else CIP-3's 200 each. A watched key is
+// CIP-5 §6.1: if fires are free, scheduling costs 1,000 cycles and a cell for each
+// byte of payload, and cancelling 500; otherwise CIP-3's 200 each. A watched key is
 // state like a payload, naming a bidder a write of state.
 func TestSection61Costs(t *testing.T) {
 	request := program.TimerRequest{Height: 9, Payload: make([]byte, 7)}
@@ -371,8 +371,8 @@ func TestAStaleContextIsRefused(t *testing.T) {
 	}
 }
 
-// TestACallHasNoMoreThanItsCaller: a limit above what remains is what remains,
-// and what the callee leaves comes back.
+// TestACallHasNoMoreThanItsCaller: a limit above the rest is cut to the rest, and
+// cycles that the callee leaves are returned.
 func TestACallHasNoMoreThanItsCaller(t *testing.T) {
 	x, _, outcome, _ := play(t, func(ctx program.Context, msg program.Message) (program.Outcome, error) {
 		left, _ := ctx.Remaining()

@@ -27,8 +27,8 @@ type frame struct {
 	dead   *program.Fault // it ran out of something, and nothing it says counts any more
 }
 
-// end settles how the handler ended: running out goes before what the program
-// says, and a good end pays for its output.
+// end settles the handler's end: running out of cycles or cells overrides the
+// program's outcome, and a good end pays for its output.
 func (f *frame) end(outcome program.Outcome) program.Outcome {
 	if f.dead == nil && outcome.Status == types.StatusOK {
 		f.charge(0, types.Cells(len(outcome.Output)))

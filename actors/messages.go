@@ -7,9 +7,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Message is a send that waits for its delivery (decision C16). Its limits are
-// paid at the base fees of the block that sent it; what the delivery does not
-// use goes back to the sender.
+// Message is a send that waits for its delivery (decision C16). Its limits are paid
+// at the base fees of the block that sent it; the part that the delivery does not
+// use is refunded to the sender.
 type Message struct {
 	_          struct{}  `cbor:",toarray"`
 	Seq        types.Seq // chain-wide, in the order sent

@@ -23,8 +23,8 @@ type undo struct {
 	known bool // writes had the key
 }
 
-// keyOrder sorts the written keys when somebody scans them. It may hold keys
-// that a revert has taken out of writes.
+// keyOrder sorts the written keys for a scan. It may hold keys that a revert has
+// taken out of writes.
 type keyOrder struct {
 	sorted []string
 	fresh  []string

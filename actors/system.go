@@ -12,7 +12,7 @@ func (x *Execution) answers(a types.Address) bool {
 }
 
 // Native is the session in which a contract handles one message: its code is the
-// chain's own, and it waits for nobody.
+// chain's own, and it never waits.
 type Native func() program.Outcome
 
 var _ program.Session = Native(nil)
@@ -33,8 +33,8 @@ func (n Native) Handle(program.Context, program.Code, program.Message) (program.
 // Close implements program.Session.
 func (Native) Close() {}
 
-// ContractError is the panic of a contract: this node's failure, which the execution
-// has no result over. It is no receipt: other nodes may have the same one.
+// ContractError is the panic of a contract: a failure of this node, without a result
+// of the execution. It is not a receipt: other nodes may not fail.
 type ContractError struct {
 	Contract types.Address
 	What     string // the handler, or the step of the block
@@ -45,9 +45,10 @@ func (e *ContractError) Error() string {
 	return fmt.Sprintf("the contract %s panicked in %s, and was made again: %v", e.Contract, e.What, e.Value)
 }
 
-// Instruct has a contract do what is no call of a handler: an instruction of the system
-// key, a runner transaction, or a step of the block, which what names and nobody sends.
-// It charges nothing. Its error is the environment's; the caller then reverts.
+// Instruct lets a contract do work that is not a call of a handler: an instruction of
+// the system key, a runner transaction, or a step of the block without a sender, which
+// what names. It charges nothing. An error comes from the environment; the caller then
+// reverts.
 //
 // Spec: decision C21.
 func (x *Execution) Instruct(from, contract types.Address, what string, do func() program.Outcome) (program.Outcome, error) {

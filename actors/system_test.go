@@ -25,9 +25,9 @@ func (d dispatching) Handle(s *State, m program.Message) (SystemEffect, *program
 	return d.effect, d.fault
 }
 
-// A job costs a call, what the dispatcher takes before it begins, and what it finds
-// that it took; what is refused pays the first two, and leaves no trace. Nothing of
-// it is done in a read.
+// A job costs a call, the dispatcher's price before it begins, and the use found
+// afterwards; a refused one pays the first two, and leaves no trace. Nothing of it
+// is done in a read.
 func TestWhatSubmittingAJobCosts(t *testing.T) {
 	id := types.Hash{7}
 	spec := []byte("a job")
@@ -66,7 +66,8 @@ func TestWhatSubmittingAJobCosts(t *testing.T) {
 	}
 }
 
-// What an execution did to jobs is told where it stayed, and not where it was undone.
+// An execution's changes of jobs are reported if they stayed, and not if they were
+// reverted.
 func TestWhatWasDoneToJobsIsUndoneWithTheRest(t *testing.T) {
 	effect := SystemEffect{Output: make([]byte, len(types.Hash{})), Jobs: []types.JobChange{{Kind: types.JobChangeSubmitted}}}
 	for _, fails := range []bool{false, true} {

@@ -5,14 +5,14 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Limits of a trace. What passes them is left out, and the trace says so: whoever
-// asks for one is answered from memory.
+// Limits of a trace. Items beyond them are left out, and Cut is set, since a trace
+// is kept in memory.
 const (
 	MaxTraceSteps = 20_000
 	MaxTraceBytes = 4 << 20 // of keys, values, payloads and outputs
 )
 
-// Recorder is a Carrier that notes what one execution asks of the chain, call by
+// Recorder is a Carrier that notes an execution's requests to the chain, call by
 // call. It changes nothing: every method of the Context is the frame's own. An
 // Executor that has none runs without any of this.
 type Recorder struct {
@@ -25,13 +25,13 @@ type Recorder struct {
 
 // Trace is what an execution did: the calls of its first handler and all below it.
 type Trace struct {
-	Call  *TracedCall // nil where no program ran
+	Call  *TracedCall // nil if no program ran
 	Steps int
 	Cut   bool // there was more than the limits of a trace
 }
 
-// TracedCall is one handler on the stack, from its beginning to its end. That of a
-// contract has no Code, no Steps, and all its cycles are its own.
+// TracedCall is one handler on the stack, from its beginning to its end. A
+// contract's call has no Code and no Steps, and all its cycles are its own.
 type TracedCall struct {
 	Message program.Message
 	Code    program.Code
@@ -46,8 +46,8 @@ type TracedCall struct {
 	Uses    []program.Use  // of the lines of its code, where the host was asked for them
 }
 
-// TracedStep is one thing that a handler asked of the chain, by the name that
-// pvm_host has for it. Fields that say nothing about it are zero.
+// TracedStep is one request of a handler to the chain, by the name that pvm_host
+// has for it. Fields that say nothing about it are zero.
 type TracedStep struct {
 	Name    string
 	After   types.Cycles // the program's own steps since the step before
@@ -73,8 +73,8 @@ type TracedStep struct {
 // NewRecorder returns a Recorder of the execution whose receipt has the hash.
 func NewRecorder(of types.Hash) *Recorder { return &Recorder{of: of} }
 
-// Begin tells the recorder which execution begins, or begins anew. What was noted of
-// an attempt that the environment ended is forgotten.
+// Begin names the execution that begins, or begins again. It drops the notes of an
+// attempt that the environment ended.
 func (r *Recorder) Begin(cause Cause) {
 	r.on = cause.Hash == r.of && !cause.ReadOnly
 	if r.on {
@@ -127,7 +127,7 @@ func (r *Recorder) full() bool {
 	return true
 }
 
-// keep returns what the trace may hold of a value, which is nobody else's.
+// keep returns the part of a value that the trace may hold, as a copy.
 func (r *Recorder) keep(b []byte) []byte {
 	if r.bytes+len(b) > MaxTraceBytes {
 		r.trace.Cut = true
@@ -145,7 +145,7 @@ type traced struct {
 	after types.Cycles
 }
 
-// step notes what do asks of the chain, and what that cost.
+// step records do, a request to the chain, with its cost.
 func (t *traced) step(s TracedStep, do func(*TracedStep) error) error {
 	r := t.r
 	if r.full() {

@@ -58,7 +58,7 @@ func TestC16NoReceiverWaitsForManyMessagesOfAnother(t *testing.T) {
 				}
 				last[of] = m.Seq
 				delete(since, of)
-				for other, counts := range since { // order: each is counted alone
+				for other, counts := range since { // order-independent: each is counted separately
 					if counts[of]++; counts[of] > 2 {
 						rt.Fatalf("%d messages of %s are delivered while %s waits", counts[of], of, other)
 					}
@@ -95,7 +95,7 @@ func TestC16OneMessageBesideThousandsOfCallbacks(t *testing.T) {
 	}
 }
 
-// BenchmarkEnqueue is a message more beside a hundred thousand of one receiver.
+// BenchmarkEnqueue is one more message after a hundred thousand of one receiver.
 func BenchmarkEnqueue(b *testing.B) {
 	for _, waiting := range []int{0, 100_000} {
 		b.Run(fmt.Sprint(waiting, " waiting"), func(b *testing.B) {

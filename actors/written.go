@@ -7,9 +7,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Written is a key of an actor's storage whose value differs from what it was:
-// both as the state has them, nil where there is none. They differ exactly where
-// the values do.
+// Written is a key of an actor's storage whose value changed: the old and the new
+// value as in the states, nil for an absent value. They differ exactly where the
+// values do.
 type Written struct {
 	Actor  types.Address
 	Key    types.Hash // keccak256 of the key

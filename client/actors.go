@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -35,8 +36,8 @@ func (c *Client) Deploy(ctx context.Context, source []byte, d Deployment) (*Acto
 	return &Actor{client: c, Name: d.Name, Address: out.Address}, nil
 }
 
-// DeployFile deploys an actor from a Python file, under the file's base name where it
-// is given none.
+// DeployFile deploys an actor from a Python file, by default under the file's base
+// name.
 func (c *Client) DeployFile(ctx context.Context, path string, d Deployment) (*Actor, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
@@ -75,14 +76,16 @@ func (c *Client) Actors(ctx context.Context) ([]ActorInfo, error) {
 	return whole(func(p client.Page) ([]ActorInfo, error) { return c.api.Actors(ctx, p) })
 }
 
-// Actor is an actor by name or address. Whether it is there shows with its first use.
+// Actor is an actor by name or address. A missing actor is an error of its first use.
 func (c *Client) Actor(name string) *Actor { return &Actor{client: c, Name: name} }
 
 // Actor is an actor on chain, as one client reaches it.
 type Actor struct {
 	client  *Client
-	Name    string  // what it was deployed or asked for by; "" where it has only its address
-	Address Address // zero where it was asked for by name
+	Name    string       // name of its deployment or of the request; "" if only its address is known
+	Address Address      // zero if it was requested by name
+	schema  *Schema      // nil if no generated client has it
+	checked *atomic.Bool // whether the network was asked for the schema
 }
 
 // id is what the network knows it by.
@@ -93,7 +96,7 @@ func (a *Actor) id() string {
 	return a.Name
 }
 
-// Info is what the chain knows of it, its handlers among that.
+// Info returns the chain's record of it, with its handlers.
 func (a *Actor) Info(ctx context.Context) (ActorInfo, error) { return a.client.api.Actor(ctx, a.id()) }
 
 // Call calls a handler for a devnet account, and returns the receipt once it is final;
@@ -126,7 +129,7 @@ func (a *Actor) SetState(ctx context.Context, key, value []byte) error {
 	return err
 }
 
-// Get is the value of one key of its state, nil where there is none.
+// Get returns the value of one key of its state, nil if there is none.
 func (a *Actor) Get(ctx context.Context, key []byte) ([]byte, error) {
 	entries, err := a.client.api.State(ctx, a.id(), Bytes(key).String(), client.Page{Limit: 1})
 	if err != nil || len(entries) == 0 || string(entries[0].Key) != string(key) {

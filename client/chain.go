@@ -29,7 +29,7 @@ func (c *Client) Transaction(ctx context.Context, hash Hash) (Transaction, error
 	return c.api.Transaction(ctx, hash.String())
 }
 
-// Receipt is that of a final execution, whatever became of it.
+// Receipt returns the receipt of a final execution, whatever its outcome.
 func (c *Client) Receipt(ctx context.Context, hash Hash) (Receipt, error) {
 	return c.api.Receipt(ctx, hash.String())
 }

@@ -17,8 +17,8 @@ type Client struct {
 	patience time.Duration // of followed, once it is known
 }
 
-// Pass lets a network's time go on until a block above a height is final, or for
-// a block time, at least a second, and returns the height of the latest.
+// Pass lets a network's time pass until a block above a height is final, or for a
+// block time, at least a second, and returns the height of the latest.
 type Pass func(ctx context.Context, above Height) (Height, error)
 
 // New returns a client of the network at a URL, or at HOST:PORT. It does not look
@@ -44,13 +44,13 @@ func Connect(ctx context.Context, url string) (*Client, error) {
 // URL is where the network's HTTP API is.
 func (c *Client) URL() string { return c.api.Address() }
 
-// OnNode returns a client whose reads are of that validator's state.
+// OnNode returns a client whose reads use that validator's state.
 func (c *Client) OnNode(validator string) *Client {
 	return &Client{api: c.api.OnNode(validator), pass: c.pass}
 }
 
-// Ready tells whether the network is ready, and if not what is missing; that is no
-// error.
+// Ready returns whether the network is ready, and the missing parts if not, which
+// is not an error.
 func (c *Client) Ready(ctx context.Context) (Ready, error) { return c.api.Ready(ctx) }
 
 // readyEvery is how often WaitReady looks.

@@ -7,8 +7,8 @@
 //	receipt, err := counter.Call(ctx, "alice", "add", []byte("3"))
 //
 // Accounts, actors, validators and runners go by their names; an address in
-// hexadecimal works as well. What changes the chain returns once it is final. Lists
-// are whole. Amounts are in wei; CBY makes them of coins.
+// hexadecimal works as well. Methods that change the chain return once the change
+// is final. Lists are whole. Amounts are in wei; CBY makes them of coins.
 //
 // Errors are typed: an *Error is what the network answered, an *Unreachable that
 // nothing answered, an *ExecutionError an execution that failed on chain, a *JobError

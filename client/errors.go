@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
-// Error is an answer of the network that is no success. Its code is stable; message
+// Error is an answer of the network other than success. Its code is stable; message
 // and hint are for people.
 type Error = client.Error
 

@@ -19,18 +19,19 @@ const (
 	EventPresence = model.EventPresence
 	EventRunner   = model.EventRunner
 	EventFault    = model.EventFault
+	EventView     = model.EventView
 )
 
 // Follow says which events to follow. The zero Follow is all from the next final block
 // on.
 type Follow struct {
 	From   Height   // 0: the next final block
-	LastID string   // go on behind this event; wins over From
+	LastID string   // continue after this event; wins over From
 	Kinds  []string // EventBlock and its like; none: all
 	Actor  string   // only what is about this account or actor
 }
 
-// Event is one thing that a final block did, or that somebody did to the network. The
+// Event is one effect of a final block, or of an operator's order on the network. The
 // method of its kind has what it is.
 type Event struct {
 	ID   string
@@ -38,7 +39,7 @@ type Event struct {
 	Data json.RawMessage
 }
 
-// Events calls each with every event, in order, until ctx is done, which is no error,
+// Events calls each with every event, in order, until ctx is done, without an error,
 // or until each returns an error, which is returned.
 func (c *Client) Events(ctx context.Context, f Follow, each func(Event) error) error {
 	return c.api.Events(ctx, client.Follow{From: f.From, LastID: f.LastID, Kinds: f.Kinds, Actor: f.Actor}, func(e client.Event) error {
@@ -69,6 +70,9 @@ func (e Event) Runner() (RunnerEvent, error) { return as[RunnerEvent](e, EventRu
 
 // Fault is what an event of the kind fault is.
 func (e Event) Fault() (FaultEffect, error) { return as[FaultEffect](e, EventFault) }
+
+// View is what an event of the kind view is.
+func (e Event) View() (ViewEvent, error) { return as[ViewEvent](e, EventView) }
 
 func as[T any](e Event, kind string) (out T, err error) {
 	if e.Kind != kind {

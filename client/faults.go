@@ -17,14 +17,14 @@ func (c *Client) Fault(ctx context.Context, o FaultOrder) (FaultEffect, error) {
 // Faults lists the faults so far, and what each did.
 func (c *Client) Faults(ctx context.Context) ([]FaultEffect, error) { return c.api.Faults(ctx) }
 
-// Partition lets nodes reach those of their own group only. Nodes that are not named
+// Partition lets nodes reach only nodes of their group. Nodes that are not named
 // form one more group. It replaces the partition before.
 func (c *Client) Partition(ctx context.Context, groups ...[]string) error {
 	_, err := c.Fault(ctx, FaultOrder{Verb: "partition", Groups: groups})
 	return err
 }
 
-// Heal mends all links. Nodes that are down or frozen stay so.
+// Heal restores all links. Nodes that are down or frozen stay so.
 func (c *Client) Heal(ctx context.Context) error {
 	_, err := c.api.Heal(ctx)
 	return err

@@ -29,7 +29,8 @@ func (c *Client) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	})
 }
 
-// JobStory tells all that final blocks did to a job, and what validators saw of it.
+// JobStory returns all changes of a job by final blocks, and validators' sightings
+// of it.
 func (c *Client) JobStory(ctx context.Context, id Hash) (JobStory, error) {
 	told, err := c.api.JobStory(ctx, id.String(), 0, pageSize)
 	for err == nil && told.Next != nil {

@@ -39,7 +39,7 @@ func given[T comparable](v T) *T {
 	return &v
 }
 
-// orAlice is who signs where nobody is named.
+// orAlice returns the default signer if none is named.
 func orAlice(from string) string {
 	if from == "" {
 		return "alice"

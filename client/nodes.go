@@ -20,7 +20,7 @@ func (c *Client) JoinValidator(ctx context.Context, name string) (Move, error) {
 // Validator is a validator by its name, v0, v1, …, or its address.
 func (c *Client) Validator(name string) *ValidatorNode { return &ValidatorNode{c, name} }
 
-// ValidatorNode is a validator, as its operator has it.
+// ValidatorNode is a validator, for its operator.
 type ValidatorNode struct {
 	client *Client
 	name   string
@@ -29,7 +29,8 @@ type ValidatorNode struct {
 // Name is what it was asked for by.
 func (v *ValidatorNode) Name() string { return v.name }
 
-// Info tells how it does; an *Error with the code unknown_node where there is none.
+// Info returns its status; an *Error with the code unknown_node if it does not
+// exist.
 func (v *ValidatorNode) Info(ctx context.Context) (Validator, error) {
 	all, err := v.client.Validators(ctx)
 	if err != nil {
@@ -51,12 +52,12 @@ func (v *ValidatorNode) Leave(ctx context.Context) (Move, error) {
 // Kill ends it as kill -9 and a power cut do.
 func (v *ValidatorNode) Kill(ctx context.Context) error { return v.do(ctx, FaultOrder{Verb: "crash"}) }
 
-// Restart starts it again, on what its disk kept.
+// Restart starts it again, from its disk.
 func (v *ValidatorNode) Restart(ctx context.Context) error {
 	return v.do(ctx, FaultOrder{Verb: "restart"})
 }
 
-// Freeze stops it from running, while frames and time go on.
+// Freeze stops it from running, while frames arrive and time passes.
 func (v *ValidatorNode) Freeze(ctx context.Context) error {
 	return v.do(ctx, FaultOrder{Verb: "freeze"})
 }
@@ -117,12 +118,12 @@ type RunnerNode struct {
 // Name is what it was asked for by.
 func (r *RunnerNode) Name() string { return r.name }
 
-// Info tells how it does.
+// Info returns its status.
 func (r *RunnerNode) Info(ctx context.Context) (Runner, error) {
 	return r.client.api.Runner(ctx, r.name)
 }
 
-// Leave deregisters it for its owner, for ever.
+// Leave deregisters it for its owner, permanently.
 func (r *RunnerNode) Leave(ctx context.Context) (Runner, error) {
 	return r.client.api.LeaveRunner(ctx, r.name)
 }
@@ -145,13 +146,14 @@ func (r *RunnerNode) Restart(ctx context.Context) error {
 	return r.do(ctx, FaultOrder{Verb: "restart"})
 }
 
-// Freeze stops it from running, while frames and time go on.
+// Freeze stops it from running, while frames arrive and time passes.
 func (r *RunnerNode) Freeze(ctx context.Context) error { return r.do(ctx, FaultOrder{Verb: "freeze"}) }
 
 // Thaw lets it run on.
 func (r *RunnerNode) Thaw(ctx context.Context) error { return r.do(ctx, FaultOrder{Verb: "thaw"}) }
 
-// Blackhole leaves its jobs without an answer while its pings go on; false ends that.
+// Blackhole leaves its jobs without an answer while it continues to ping; false ends
+// that.
 func (r *RunnerNode) Blackhole(ctx context.Context, on bool) error {
 	return r.do(ctx, FaultOrder{Verb: "blackhole", On: on})
 }
@@ -167,7 +169,7 @@ func (r *RunnerNode) Capability(ctx context.Context, add, remove []string) error
 	return r.do(ctx, FaultOrder{Verb: "capability", Add: add, Remove: remove})
 }
 
-// Slow has its work on each job take so much longer; 0 ends that.
+// Slow lengthens its work on each job by this time; 0 ends that.
 func (r *RunnerNode) Slow(ctx context.Context, longer time.Duration) error {
 	return r.do(ctx, FaultOrder{Verb: "slow", Delay: longer.String()})
 }

@@ -12,8 +12,8 @@ func (c *Client) Columns(ctx context.Context, from, to Height) (Columns, error) 
 	return c.api.Columns(ctx, between(from, to))
 }
 
-// Views are the views from one to another as the validators told of them, of the last
-// 4,096; with 0 for both all of these.
+// Views returns a range of the last 4,096 views, as the validators reported them;
+// with 0 for both, all of these.
 func (c *Client) Views(ctx context.Context, from, to View) (Views, error) {
 	return c.api.Views(ctx, between(from, to))
 }
@@ -23,20 +23,21 @@ func (c *Client) Links(ctx context.Context, faulty bool) (Links, error) {
 	return c.api.Links(ctx, faulty)
 }
 
-// TimerCalendar counts the pending timers by tier and height, in at most so many bins; 0
-// is the usual number, and 0 for a height the usual range.
+// TimerCalendar counts the pending timers by tier and height, in at most bins bins; 0 is
+// the default number, and 0 for a height the default range.
 func (c *Client) TimerCalendar(ctx context.Context, from, to Height, bins int) (TimerCalendar, error) {
 	return c.api.Calendar(ctx, between(from, to), bins)
 }
 
 // PresenceRange is P(H) of heights from one to another, as bitmaps; with 0 for both of the
-// latest. Next says where to go on.
+// latest. Next is the height to continue at.
 func (c *Client) PresenceRange(ctx context.Context, from, to Height) (PresenceRange, error) {
 	return c.api.Presences(ctx, between(from, to))
 }
 
-// NodeLog is what a node logged last, at most so many lines of a level or above: DEBUG,
-// INFO, WARN or ERROR, "" for all. before is that of the answer before, or nil.
+// NodeLog returns a node's last log lines, at most limit of them at a level or above:
+// DEBUG, INFO, WARN or ERROR, "" for all. before comes from the previous answer, or is
+// nil.
 func (c *Client) NodeLog(ctx context.Context, node string, before *int64, limit int, level string) (NodeLog, error) {
 	return c.api.NodeLog(ctx, node, before, limit, level)
 }

@@ -19,8 +19,8 @@ func (c *Client) Run(ctx context.Context, blocks uint64) (Height, error) {
 	return at, err
 }
 
-// RunUntil lets the network go on until a condition is true. It is asked at the start
-// and after every block, and its error ends it. Where it is not true within so many
+// RunUntil lets the network run until a condition is true. It is asked at the start
+// and after every block, and its error ends it. If it is not true within that many
 // blocks, as Run counts them, the error is a *WithinError.
 func (c *Client) RunUntil(ctx context.Context, within uint64, done func() (bool, error)) error {
 	at, ended, err := c.goOn(ctx, within, done)
@@ -63,7 +63,7 @@ func (c *Client) goOn(ctx context.Context, blocks uint64, done func() (bool, err
 // programs of the machine take their turns.
 const leastPatience = time.Second
 
-// follow is the Pass of a network whose time goes on by itself.
+// follow is the Pass of a network whose time passes by itself.
 func (c *Client) follow(ctx context.Context, above Height) (at Height, err error) {
 	c.once.Do(func() {
 		c.patience = leastPatience
@@ -94,7 +94,8 @@ func (c *Client) follow(ctx context.Context, above Height) (at Height, err error
 	return at, err
 }
 
-// AdvanceBlocks travels so many heights through time, and tells what fired on the way.
+// AdvanceBlocks travels a number of heights through time, and returns what fired on
+// the way.
 func (c *Client) AdvanceBlocks(ctx context.Context, blocks uint64) (Advance, error) {
 	return c.api.Advance(ctx, model.AdvanceRequest{Blocks: blocks})
 }
@@ -124,5 +125,5 @@ func (c *Client) Automine(ctx context.Context, on bool) (Pace, error) {
 // Pause stops the making of blocks.
 func (c *Client) Pause(ctx context.Context) (Pace, error) { return c.api.SetPaused(ctx, true) }
 
-// Resume lets it go on.
+// Resume resumes it.
 func (c *Client) Resume(ctx context.Context) (Pace, error) { return c.api.SetPaused(ctx, false) }

@@ -26,7 +26,7 @@ func (c *Client) Timer(ctx context.Context, id TimerID) (TimerDetail, error) {
 	return c.api.Timer(ctx, id.String())
 }
 
-// TimerStory tells all that final blocks did to a timer.
+// TimerStory returns all changes of a timer by final blocks.
 func (c *Client) TimerStory(ctx context.Context, id TimerID) (TimerStory, error) {
 	told, err := c.api.TimerStory(ctx, id.String(), 0, 0)
 	for err == nil && told.Next != nil {
@@ -39,8 +39,8 @@ func (c *Client) TimerStory(ctx context.Context, id TimerID) (TimerStory, error)
 	return told, err
 }
 
-// mended adds what a further answer tells: each answer has the whole story but for the
-// blocks that deferred the timer, of which it has a part.
+// mended adds the content of a further answer: each answer has the whole story except
+// the blocks that deferred the timer, of which it has a part.
 func mended(story, more []model.StoryEntry) []model.StoryEntry {
 	for _, entry := range more {
 		if entry.Kind != model.StoryDeferred {
@@ -55,7 +55,7 @@ func mended(story, more []model.StoryEntry) []model.StoryEntry {
 	return story
 }
 
-// Lane lists what the timer lane of the last so many blocks did, newest last.
+// Lane lists the records of the timer lane of the last blocks, newest last.
 func (c *Client) Lane(ctx context.Context, last int) ([]LaneBlock, error) {
 	return c.api.Lane(ctx, last)
 }

@@ -1,11 +1,14 @@
 package client
 
 import (
+	"math/big"
+
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// Words of the chain. Text forms are those of the HTTP API: 0x and hexadecimal digits.
+// Words of the chain. Text forms are the forms of the HTTP API: 0x and hexadecimal
+// digits.
 type (
 	Address   = types.Address
 	Hash      = types.Hash
@@ -16,6 +19,7 @@ type (
 	Cycles    = types.Cycles
 	Cells     = types.Cells
 	Wei       = types.Wei
+	Int       = types.Int
 	Epoch     = types.Epoch
 	View      = types.View
 	Nonce     = types.Nonce
@@ -25,7 +29,7 @@ type (
 	Signature = types.Signature
 )
 
-// What the network tells, with the field names of its JSON forms.
+// Answers of the network, with the field names of its JSON forms.
 type (
 	Ready          = model.Ready
 	DevnetAccount  = model.DevnetAccount
@@ -69,6 +73,7 @@ type (
 	Advance        = model.Advance
 	FaultOrder     = model.FaultRequest
 	FaultEffect    = model.FaultReceipt
+	ViewEvent      = model.ViewEvent
 	TimerEvent     = model.TimerEvent
 	JobEvent       = model.JobEvent
 	RunnerEvent    = model.RunnerEvent
@@ -85,6 +90,7 @@ type (
 	NamedNode     = model.NamedValidator
 	ViewOutcome   = model.View
 	GaveUp        = model.GaveUp
+	ViewLost      = model.ViewLost
 	LinkNode      = model.LinkNode
 	Link          = model.Link
 	LinkRule      = model.LinkRule
@@ -145,6 +151,15 @@ const (
 
 // WeiOf is an amount of n wei.
 func WeiOf(n uint64) Wei { return types.WeiOf(n) }
+
+// IntOf is the integer n.
+func IntOf(n int64) Int { return types.IntOf(n) }
+
+// IntFromBig is a big integer; ok is false where it does not fit.
+func IntFromBig(b *big.Int) (i Int, ok bool) { return types.IntFromBig(b) }
+
+// ParseInt reads an integer, as decimal digits.
+func ParseInt(s string) (Int, error) { return types.ParseInt(s) }
 
 // CBY is an amount of n coins, of 10^9 wei each.
 func CBY(n uint64) Wei { return types.WeiOf(n).Mul(types.CBY) }

@@ -37,7 +37,8 @@ func (l *live) now() types.Time   { return l.network.Now() }
 func (l *live) names() []string   { return namesOf(l.network.Network) }
 func (l *live) hangUp() error     { return l.server.Close() }
 
-// close tells as well which rule the network broke, where it did: nobody asked before.
+// close also returns a rule that the network broke, if any, since no check came
+// before.
 func (l *live) close() error {
 	broken := l.network.Violation()
 	return errors.Join(broken, l.server.Close(), l.network.Close())

@@ -34,12 +34,12 @@ type Network struct {
 // world is where a network runs.
 type world interface {
 	http.Handler
-	// pass is the client's; nil where time goes on by itself.
+	// pass returns the client's Pass; nil if time passes by itself.
 	pass() client.Pass
 	now() types.Time
 	// awaitReady waits until the network is ready.
 	awaitReady(context.Context, *client.Client) error
-	// names are the nodes' and accounts' names by address.
+	// names returns the nodes' and accounts' names by address.
 	names() []string
 	snapshot() (revert func() error, err error)
 	// hang up ends all requests; close ends the network.
@@ -77,7 +77,7 @@ func Start(t testing.TB, options ...Option) *Network {
 }
 
 // Open brings a network up, ready to be used. Close has to be called at the end. The
-// context bounds the start alone.
+// context bounds only the start.
 func Open(ctx context.Context, options ...Option) (*Network, error) {
 	c, err := configOf(options)
 	if err != nil {
@@ -173,8 +173,8 @@ func (n *Network) Snapshot() (*Snapshot, error) {
 // Revert makes the network what it was, at any later time and any number of times.
 func (s *Snapshot) Revert() error { return plain(s.revert()) }
 
-// Report tells what happened in the network last, for people: its timeline, and what a
-// live network's nodes logged.
+// Report returns the network's recent history, for people: its timeline, and the logs
+// of a live network's nodes.
 func (n *Network) Report() string {
 	names := strings.NewReplacer(n.world.names()...).Replace
 	lines := []string{n.config.String()}

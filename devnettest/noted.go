@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
-// noted enters into the timeline what the test has the devnet do.
+// noted enters the test's actions on the devnet into the timeline.
 type noted struct {
 	world
 	timeline *scenario.Timeline
@@ -60,7 +60,7 @@ type log struct {
 	kept []string
 }
 
-// maxLines and maxLine bound what is kept of a log.
+// maxLines and maxLine bound the kept part of a log.
 const maxLines, maxLine = 50, 500
 
 // Write takes one line, as a handler of slog writes it.

@@ -21,11 +21,12 @@ func Validators(n int) Option { return func(c *config) { c.validators = n } }
 // Runners says how many there are, 0 to 100: r0, r1, …. The default is 4.
 func Runners(n int) Option { return func(c *config) { c.runners = n } }
 
-// Seed is that of all keys, and of a simulated network's whole run. The default is 1.
+// Seed sets the seed of all keys, and of a simulated network's whole run. The default
+// is 1.
 func Seed(seed uint64) Option { return func(c *config) { c.seed = seed } }
 
 // BlockTime is the time from block to block, in whole milliseconds up to an hour. The
-// default is a second where time is virtual, and 200 ms where it is real.
+// default is a second if time is virtual, and 200 ms if it is real.
 func BlockTime(d time.Duration) Option {
 	return func(c *config) { c.blockTime, c.paced = d, true }
 }
@@ -38,8 +39,8 @@ func Param(key, value string) Option {
 	return func(c *config) { c.params[key] = value }
 }
 
-// Actor has an actor there from the start: a Python file, deployed by alice under its
-// base name with 100 CBY. Its handler start is called where it has one.
+// Actor deploys an actor before the test begins: a Python file, deployed by alice
+// under its base name with 100 CBY. Its handler start is called if it has one.
 func Actor(path string) Option { return func(c *config) { c.actors = append(c.actors, path) } }
 
 // config is what options make.

@@ -15,8 +15,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
-// simulated is a world of virtual time. Whoever holds its lock drives it; with the end
-// of that, who follows its blocks is told.
+// simulated is a world of virtual time. The holder of its lock drives it; on
+// unlocking, followers of its blocks are notified.
 type simulated struct {
 	mu       sync.Mutex
 	bench    *stage.Bench
@@ -45,7 +45,7 @@ func (n *Network) openSimulated(context.Context) (world, error) {
 // Lock takes the world.
 func (s *simulated) Lock() { s.mu.Lock() }
 
-// Unlock tells how far it is, and lets others have it.
+// Unlock announces its height, and releases it.
 func (s *simulated) Unlock() {
 	s.bench.Tell()
 	s.mu.Unlock()
@@ -140,7 +140,7 @@ func (s *simulated) snapshot() (func() error, error) {
 func (s *simulated) hangUp() error { return s.server.Close() }
 
 func (s *simulated) close() error {
-	ended := s.server.Close() // what runs beside requests may need the world for that
+	ended := s.server.Close() // work between requests may need the world for that
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(ended, s.bench.Close())
@@ -157,7 +157,7 @@ type named interface {
 // maxNamed is how many actors a report knows by name.
 const maxNamed = 1000
 
-// namesOf lists addresses, each with its name behind it.
+// namesOf lists addresses, each followed by its name.
 func namesOf(n named) (pairs []string) {
 	for _, node := range n.Nodes() {
 		pairs = append(pairs, node.Validator.Address.String(), node.Name)

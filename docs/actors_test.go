@@ -83,6 +83,17 @@ var also = map[string]string{
 	"runner":       "Jobs for runners: `cowboy_sdk.runner`, below.",
 	"GBAContext":   "What `get_gas_bid` is told: heights in blocks, amounts in wei.",
 	"TxFeeParams":  "What `get_gas_bid` answers, in wei a unit.",
+	"u8":           "An integer from 0 to 255, in annotations. `u16`, `u32` and `u64` likewise.",
+	"u16":          "An integer from 0 to 65535, in annotations.",
+	"u32":          "An integer from 0 to 2^32-1, in annotations.",
+	"u64":          "An integer from 0 to 2^64-1, in annotations.",
+	"Amount":       "An integer from 0 to 2^256-1, in annotations: wei.",
+	"Address":      "20 bytes, in annotations.",
+	"Hash":         "32 bytes, in annotations.",
+	"List":         "State of many elements, as in `members: List[Address]`: a key for each.",
+	"Map":          "State of many entries, as in `log: Map[Address, int] = Map(default=0)`: a key for each.",
+	"Bounds":       "Bounds of an integer or of a text's length, as in `Annotated[int, Bounds(0, 100)]`.",
+	"Result":       "The outcome of a job, as in `result: Result[Quote]`: `ok`, `value`, `code`, `message`, `job_id`.",
 }
 
 func contextKeys(t *testing.T) string {

@@ -81,6 +81,9 @@ func TestLinesFitTheScreen(t *testing.T) {
 	err := read(checkout(), func(file, text string) {
 		if slices.Contains([]string{".go", ".py", ".star", ".md"}, path.Ext(file)) {
 			files++
+			if strings.HasPrefix(file, "internal/faces/clientgen/testdata/") {
+				return // made of a schema, whose names are as long as they are
+			}
 			for _, wrong := range long(file, text) {
 				t.Error(wrong)
 			}

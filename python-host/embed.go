@@ -10,7 +10,8 @@ import "embed"
 //go:embed bootstrap.py host/*.py pvm_host/*.py cowboy_sdk/*.py
 var Files embed.FS
 
-// Testing holds cowboy_sdk.testing, which runs beside authors' tests and in no host.
+// Testing holds cowboy_sdk.testing and cowboy_sdk.client, which run beside authors' tests
+// and in no host.
 //
-//go:embed cowboy_sdk/testing/*.py
+//go:embed cowboy_sdk/testing/*.py cowboy_sdk/client/*.py
 var Testing embed.FS

@@ -1,12 +1,13 @@
 // Package runners is the shell of a runner (docs/INSIDE.md, "A runner"): a
-// proto-actor role, told of events by its inbox, that decodes nothing and decides
-// nothing. It steps two cores, and does what they ask of the environment: package
-// session holds the connections with validators, package worker the jobs that come
-// over them. What either says to the other is passed on in the same step.
+// proto-actor role that gets events through its inbox, decodes nothing and decides
+// nothing. It steps two cores and executes their requests to the environment.
+// Package session holds the connections with validators, package worker the jobs
+// that come over them. Messages from one core to the other are passed on in the
+// same step.
 //
-// They are one role and not two, since what a worker does in a step is short, the work
-// itself being the executor's; and since a frame is Taken from a connection in the
-// step that attends to it, so that the environment's promise bounds what waits.
+// They are one role and not two, since a worker's step is short: the executor does the
+// work. Also, a frame is Taken from a connection in the step that handles it, so that
+// the environment's promise bounds the queue.
 //
-// A runner keeps nothing that outlives it but its key, which is its signer's.
+// A runner stores only its key, which its signer holds.
 package runners

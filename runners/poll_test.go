@@ -29,15 +29,15 @@ func (a *asks) Close() error {
 	return nil
 }
 
-// shows has the view show the job of these tests.
+// shows makes the view show the job of these tests.
 func (w *world) shows() {
 	s := spec("p")
 	w.head.Assignments = map[execution.ID]chainview.Standing{job: {Open: true, SpecHash: s.Hash(), Deadline: 120, Alone: true}}
 	w.head.Params.Push = "shadow"
 }
 
-// J11: in shadow a runner asks for its jobs, does what its view shows too, brings the
-// result, and asks nobody behind its end.
+// J11: in shadow a runner asks for its jobs, does those that its view shows too,
+// brings the result, and asks no validator after its end.
 func TestJ11ARunnerDoesWhatItPolled(t *testing.T) {
 	w := newWorldWithPolls(t)
 	w.shows()
@@ -82,8 +82,8 @@ func TestARunnerWithoutPollsWaitsForStreams(t *testing.T) {
 	}
 }
 
-// CIP-11 §6.5: what a runner offers more and less is said to each validator, on each
-// connection anew, pools as entitlements.
+// CIP-11 §6.5: a runner announces changes of its offer to each validator, on each
+// connection again, pools as entitlements.
 func TestSection65ARunnerSaysWhatItOffers(t *testing.T) {
 	w := newWorld(t)
 	w.live()

@@ -27,7 +27,7 @@ type (
 	connectionEvent struct{ event connection.Event }
 	// headTold is what the view told.
 	headTold struct{ head *chainview.Head }
-	// worked is what the executor tells of the execution with a number.
+	// worked is a report of the executor on the execution with a number.
 	worked struct {
 		number uint64
 		report execution.Report
@@ -90,9 +90,9 @@ func (r *Runner) newRole() (roles.Steps[event], error) {
 	return roles.Steps[event]{Each: one.receive, Last: func() { one.alarm.Set(types.Never) }}, nil
 }
 
-// chance makes the nonces that validators sign, and spreads attempts to dial: it
-// follows from a signature that this runner never sends, so that nobody outside can
-// foresee it, and no two starts have the same.
+// chance makes the nonces that validators sign, and spreads attempts to dial. It
+// follows from a signature that this runner never sends, so no outsider can predict
+// it, and no two starts have the same.
 func (r *Runner) chance() *rand.Rand {
 	now := r.node.Clock.Now()
 	seed := r.node.Signer.Sign(types.Keccak([]byte("cowboy-runner/1"), binary.BigEndian.AppendUint64(nil, uint64(now))))
@@ -143,8 +143,8 @@ func (o *role) receive(e event) {
 	o.conclude()
 }
 
-// conclude ends a step: it leaves when it may, sets the alarm, and lets others see
-// how the runner stands.
+// conclude ends a step: it leaves if it may, sets the alarm, and publishes the
+// runner's status.
 func (o *role) conclude() {
 	load := o.worker.Load()
 	if open := o.r.status.Load().Open; o.finishing && !o.leaving && len(open) == 0 {
@@ -170,7 +170,7 @@ func (o *role) stop() {
 	o.stepSession(session.Stop{})
 }
 
-// read tells of the work that a frame is.
+// read reports the work in a frame.
 func (o *role) read(e connection.Event) {
 	if came, is := e.(connection.Came); is && o.r.node.Work != nil {
 		o.r.node.Work.Did(env.BytesRead, uint64(len(came.Frame)))
@@ -208,7 +208,7 @@ func (o *role) stepSession(e session.Event) {
 	}
 }
 
-// meet takes note of whom the runner is connected with.
+// meet records the validators that the runner is connected with.
 func (o *role) meet(report session.Report) {
 	switch report := report.(type) {
 	case session.Arrived:
@@ -276,8 +276,8 @@ func (o *role) stepPoller(e poller.Event) {
 	}
 }
 
-// ask asks the executor. What it tells bears the number of the execution, so that
-// nothing of one that was given up counts for the next of the same assignment.
+// ask asks the executor. Its reports carry the number of the execution, so that
+// those of an abandoned execution do not count for the next of the same assignment.
 func (o *role) ask(a worker.Ask) {
 	switch a := a.(type) {
 	case worker.Execute:

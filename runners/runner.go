@@ -22,7 +22,7 @@ import (
 	"github.com/cowboyinc/devnet/runners/worker"
 )
 
-// Config is what a runner is told beside its environment.
+// Config configures a runner, besides its environment.
 type Config struct {
 	Name    string // r0, r1, …: unique in the process
 	ChainID uint64
@@ -33,8 +33,8 @@ type Config struct {
 	// Tell is told what the runner did, on its loop; it must only hand it on. It may
 	// be nil.
 	Tell func(name string, report Report)
-	// Strategy is what becomes of the runner when its role panics, and OnFailure is told
-	// once that it stops for that. It may be nil.
+	// Strategy decides a panic's effect on the runner; OnFailure is called once if the
+	// runner stops because of a panic. It may be nil.
 	Strategy  roles.Strategy
 	OnFailure func(error)
 }
@@ -51,19 +51,19 @@ type Runner struct {
 	inbox   roles.Inbox[event]
 	log     *slog.Logger
 	stopped atomic.Bool
-	failing sync.Once // guards the telling of a failure
+	failing sync.Once // guards the report of a failure
 	status  atomic.Pointer[Status]
 
 	mu   sync.Mutex
 	gone []func() // told when it has left
 }
 
-// Status is a runner as it stands.
+// Status is the status of a runner.
 type Status struct {
 	Name      string
 	Address   types.Address
 	PublicKey types.PublicKey
-	Height    types.Height    // of the newest final block that its view told of; 0 before
+	Height    types.Height    // of the newest final block that its view reported; 0 before
 	Connected []types.Address // of validators, sorted
 	Running   uint32          // jobs that the executor works on
 	MaxJobs   uint32
@@ -76,7 +76,7 @@ type Status struct {
 }
 
 // Start brings a runner up on its environment. The environment's connections, view
-// and executor are of this run alone: Stop closes them, and so does a start that
+// and executor belong only to this run: Stop closes them, and so does a start that
 // fails.
 func Start(rt *roles.Runtime, cfg Config, node env.Runner) (*Runner, error) {
 	cfg.MaxJobs = max(cfg.MaxJobs, 1)
@@ -129,8 +129,8 @@ func (r *Runner) failed(why error) error {
 	return fmt.Errorf("%s: %w", r.config.Name, why)
 }
 
-// Drain has the runner take no new jobs, for a reason that validators are told, or
-// take them again.
+// Drain stops the runner from taking new jobs, for a reason that validators are
+// sent, or lets it take them again.
 func (r *Runner) Drain(on bool, reason string) { r.inbox.Post(drain{on, reason}) }
 
 // Change makes the runner send its validators a CapabilityDelta: it offers the names added,
@@ -207,8 +207,8 @@ func (r *Runner) close(what string, close func() error) {
 	}
 }
 
-// Status is how the runner stands, or stood when it was stopped. It must not be
-// changed.
+// Status returns the runner's status, or its last one if it was stopped. It must
+// not be changed.
 func (r *Runner) Status() Status {
 	s := *r.status.Load()
 	s.DeadLetters = r.crew.DeadLetters()
@@ -222,7 +222,7 @@ func (r *Runner) show(change func(*Status)) {
 	r.status.Store(&s)
 }
 
-// tell tells of what the cores report.
+// tell logs a report of the cores and passes it to the configured Tell.
 func (r *Runner) tell(report Report) {
 	switch report := report.(type) {
 	case session.Arrived:
@@ -254,8 +254,8 @@ func (r *Runner) tell(report Report) {
 	}
 }
 
-// logLeft logs the end of a connection; that of an attempt, which comes again and
-// again, for who wants to know all.
+// logLeft logs the end of a connection; the end of an attempt, which recurs, only
+// at debug level.
 func (r *Runner) logLeft(report session.Left) {
 	log := r.log.Debug
 	if report.Live {

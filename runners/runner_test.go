@@ -237,10 +237,10 @@ func TestARunnerDoesWhatItIsGiven(t *testing.T) {
 	}
 }
 
-// What an execution tells that was given up is not taken for what the next one of the
-// same assignment tells.
-// A stream's slot is free when this side has ended too (RFC 9000 §3.4): of one that a
-// validator broke off, before the runner was done with its job and behind that.
+// Reports of an abandoned execution do not count for the next one of the same
+// assignment. A stream's slot is free when this side has ended too (RFC 9000 §3.4).
+// This holds for a stream that a validator broke off, before the runner was done with
+// its job and after.
 func TestABrokenOffStreamIsEnded(t *testing.T) {
 	for _, done := range []bool{false, true} {
 		w := newWorld(t)
@@ -263,7 +263,7 @@ func TestWhatWasGivenUpTellsNothing(t *testing.T) {
 	w.live()
 	w.deliver(w.dials[0], "forged")
 	w.deliver(w.dials[1], "true")
-	for i, params := range []string{"forged", "true"} { // whom the view asked first lied as well
+	for i, params := range []string{"forged", "true"} { // the validator that the view asked first lied as well
 		f := spec(params)
 		w.head.Assignments[job] = chainview.Standing{Open: true, SpecHash: f.Hash(), Deadline: 120, Alone: true}
 		w.tell(types.Height(101 + i))
@@ -283,7 +283,7 @@ func TestWhatWasGivenUpTellsNothing(t *testing.T) {
 	if f := last[*push.JobResult](w, w.dials[1].ID); string(f.ResultData) != "of the true one" {
 		t.Fatalf("sent %s", f.ResultData)
 	}
-	w.executed[1](execution.Report{ID: job, What: execution.Failed}) // behind its end
+	w.executed[1](execution.Report{ID: job, What: execution.Failed}) // after its end
 }
 
 func TestAFallingHeadIsNotListenedTo(t *testing.T) {
@@ -296,7 +296,8 @@ func TestAFallingHeadIsNotListenedTo(t *testing.T) {
 	}
 }
 
-// Who leaves in good order takes nothing new, ends what it has, and says Goodbye then.
+// A runner that leaves in good order takes nothing new, ends its open jobs, and then
+// says Goodbye.
 func TestLeavingWaitsForWhatIsOpen(t *testing.T) {
 	w := newWorld(t)
 	w.live()

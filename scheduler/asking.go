@@ -33,7 +33,7 @@ type TxFeeParams struct {
 	MaxPriorityFeePerCell  *types.Wei `cbor:"max_priority_fee_per_cell,omitempty"`
 }
 
-// maxAnswerBytes is more than four of the greatest amounts and their names.
+// maxAnswerBytes exceeds the size of four amounts of 256 bits with their names.
 const maxAnswerBytes = 1024
 
 // reasonNonsense is why an answer that came does not count.
@@ -70,20 +70,20 @@ func readAnswer(output []byte) (bid, bool) {
 	return bid{answer.MaxFeePerCycle, answer.MaxPriorityFeePerCycle}, true
 }
 
-// readMap reads what a bidder answered. Its CBOR need not be canonical; one
-// that has an unknown name, a name twice, a value that is no unsigned integer
-// below 2^256, or anything behind it, is nonsense. So is null, which a decoder
-// takes for an empty map.
+// readMap reads what a bidder answered. Its CBOR need not be canonical. An answer
+// is nonsense if it has an unknown or repeated name, a value that is not an
+// unsigned integer below 2^256, or trailing data. So is null, which a decoder takes
+// for an empty map.
 func readMap(output []byte, fees any) bool {
 	return codec.UnmarshalLoose(output, maxAnswerBytes, fees) == nil && output[0]>>5 == 5
 }
 
-// answers are the bids that bidders gave, by places of due; nil where nobody was
-// asked.
+// answers holds the bids that bidders gave, by places of due; nil for timers whose
+// bidder was not asked.
 type answers []bid
 
-// heard is what came of a question: a bid, or why the timers wait that it was
-// asked for.
+// heard is the outcome of a question: a bid, or the reason why the timers that it
+// was asked for wait.
 type heard struct {
 	bid
 	waits string
@@ -111,12 +111,12 @@ type bidCalls struct {
 
 // askBidders asks the bidder of each timer that does not state both numbers, in
 // rounds of one question an actor, as far as gba_cycles_per_block reaches: once for
-// each bidder, actor and trigger height. Who answered with too low a max fee is not
-// asked again until that is enough, or gba_retry_blocks have passed; its answer
-// stands. A timer whose payer cannot hold the call, or for
+// each bidder, actor and trigger height. A bidder that answered with too low a max
+// fee is asked again only when that fee is enough, or gba_retry_blocks have passed;
+// until then its answer counts. A timer whose payer cannot hold the call, or for
 // which no cycles are left, is the default GBA's; so is one whose bidder failed,
-// which an event tells. One whose bidder is passed over waits: what it would cost
-// is not known, and nobody but its bidder may say. Its error is the environment's.
+// which an event tells. A timer whose bidder is skipped waits: its cost is unknown,
+// and only its bidder may state it. An error comes from the environment.
 //
 // Spec: CIP-1 §7, decisions C18, T14, T15, T27. Vectors:
 // fixtures/vectors/cip1/7-gba-budget.json.
@@ -147,8 +147,8 @@ func (r *laneRun) askBidders(with bidCodec) (answers, error) {
 	return said, nil
 }
 
-// answerTo is what came of a question, which is asked at the cost of a timer's
-// payer where nobody has asked it and the payer affords it.
+// answerTo returns the outcome of a question. It asks the question at the cost of a
+// timer's payer if it was not asked yet and the payer affords it.
 func (c *bidCalls) answerTo(q bidKey, d *dueTimer) (heard, error) {
 	answer, known := c.heard[q]
 	if known || !c.affords(d) || c.silenced(q.bidder) {
@@ -161,10 +161,10 @@ func (c *bidCalls) answerTo(q bidKey, d *dueTimer) (heard, error) {
 	return answer, err
 }
 
-// rounds brings bidders, which are in sequence order, into the order of asking:
-// first the first question of each actor, by sequence, then the second of each, and
-// so on; timers with one question beside each other. By sequence alone whoever has
-// the oldest timers owns the agents' budget for as long as they live.
+// rounds sorts bidders from sequence order into the order of asking: first the
+// first question of each actor, by sequence, then the second of each, and so on.
+// Timers with one question are adjacent. In plain sequence order, the owner of the
+// oldest timers would own the agents' budget as long as these live.
 //
 // Decision T15.
 func (c *bidCalls) rounds(bidders []bidderAt) []bidderAt {
@@ -189,14 +189,14 @@ func (c *bidCalls) rounds(bidders []bidderAt) []bidderAt {
 	return bidders
 }
 
-// bidderAt is who prices the timer at a place of due.
+// bidderAt is the bidder that prices the timer at a place of due.
 type bidderAt struct {
 	at     int
 	bidder types.Address
 }
 
-// bidders are those of the timers that leave a number open and have not expired,
-// in sequence order.
+// bidders returns the bidders of the timers that leave a number open and have not
+// expired, in sequence order.
 func (c *bidCalls) bidders() (all []bidderAt) {
 	r := c.lane
 	if Free(r.Params) {
@@ -216,9 +216,9 @@ func (c *bidCalls) bidders() (all []bidderAt) {
 	return all
 }
 
-// bidderOf returns who prices a timer: its own GBA, else its actor's; nil is the
-// protocol's own (decision T14). It reads each actor's once, and none where the
-// chain has none.
+// bidderOf returns the bidder that prices a timer: its own GBA, otherwise its
+// actor's; nil is the protocol's default (decision T14). It reads each actor's
+// once, and none where the chain has none.
 func bidderOf(kv KV) func(*dueTimer) *types.Address {
 	named := holdsAny(kv, "t/g/")
 	known := make(map[types.Address]*types.Address)
@@ -235,9 +235,9 @@ func bidderOf(kv KV) func(*dueTimer) *types.Address {
 	}
 }
 
-// affords reports whether the calls of the block have a call's limit left, by
-// what they used, and the payer holds its price, of a signer within what he
-// signed for (decisions T27, T28).
+// affords reports whether the block's calls have the limit of one call left, and
+// the payer holds its price, within the amount signed for if the payer is a signer
+// (decisions T27, T28).
 func (c *bidCalls) affords(d *dueTimer) bool {
 	r := c.lane
 	limit := r.Params.GBACallCycles
@@ -248,8 +248,8 @@ func (c *bidCalls) affords(d *dueTimer) bool {
 	return ok && !r.means(&d.Entry, d.payer).Less(price)
 }
 
-// ask makes a call at the cost of a timer's payer. What it used counts, and was
-// charged, however it ended.
+// ask makes a call at the cost of a timer's payer. The cycles used count, and were
+// charged, whatever the call's end.
 func (c *bidCalls) ask(q bidKey, d *dueTimer) (heard, error) {
 	r := c.lane
 	if r.over {
@@ -270,15 +270,15 @@ func (c *bidCalls) ask(q bidKey, d *dueTimer) (heard, error) {
 		return heard{waits: answer.Passed}, nil
 	}
 	if answer.Cycles > asked.Cycles {
-		return heard{}, fmt.Errorf("gas bidder %s used %d cycles of %d: a bug of whoever ran it", q.bidder, answer.Cycles, asked.Cycles)
+		return heard{}, fmt.Errorf("gas bidder %s used %d cycles of %d: a bug of its host", q.bidder, answer.Cycles, asked.Cycles)
 	}
 	r.out.AskCycles += answer.Cycles
 	r.draw(&d.Entry, d.payer, r.Fees.Cycle.Mul(uint64(answer.Cycles))) // no more than affords saw
 	return heard{bid: c.bidIn(q, &answer)}, nil
 }
 
-// bidIn is the bid in an answer, the default GBA's where it is none, which an
-// event tells.
+// bidIn returns the bid in an answer; for an invalid answer it returns the default
+// GBA's bid and records an event.
 func (c *bidCalls) bidIn(q bidKey, answer *Answer) bid {
 	reason := answer.Fault
 	if reason == "" {

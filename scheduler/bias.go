@@ -11,13 +11,13 @@ import (
 // bias is CIP-5 §9's auction: timers go by their bids and by how long they have
 // waited, within a bound of fires for a block and for an actor, and winners pay
 // out of the bids they locked. It prices cycles and cells as fifo does (decision
-// T27), and its two names differ in the payment rule alone.
+// T27), and its two names differ only in the payment rule.
 //
 // Spec: CIP-5 §§9.2-9.7, decisions T22, T24, T27.
 type bias struct{ fifo }
 
 // PaymentPerCycle is the value of cip5.bias_payment by which a winner pays the
-// least bid that would have won (decision T24).
+// lowest bid that would have won (decision T24).
 const PaymentPerCycle = "per_cycle"
 
 // open ends a hundred blocks of which the last was skipped.
@@ -33,10 +33,10 @@ type biasRun struct {
 	won []turn // the winners' turns, in the order of the auction
 }
 
-// fill holds the auction and gives the winners their turns in its order. What
-// a winner leaves of its limit, or all of it where it is cancelled or cannot
-// pay at its turn, goes to nobody; for its cells it is held against what the
-// block has left (decision T27).
+// fill holds the auction and gives the winners their turns in its order. The part
+// of its limit that a winner does not use, or all of it if it is cancelled or
+// cannot pay at its turn, is not given to another timer. Its cells are checked
+// against the cells that the block has left (decision T27).
 func (b *biasRun) fill(ready []int) (p plan) {
 	offers, actors := b.offers(ready)
 	held := newAuction(b.lane.Params, offers, actors)
@@ -53,7 +53,8 @@ func (b *biasRun) fill(ready []int) (p plan) {
 	return p
 }
 
-// offers are those of the timers at places of due, and of how many actors.
+// offers returns the offers of the timers at places of due, and the number of their
+// actors.
 func (b *biasRun) offers(places []int) (offers []offer, actors int) {
 	r := b.lane
 	rate := biasRate(r.KV, r.Params)

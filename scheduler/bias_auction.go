@@ -22,7 +22,7 @@ type offer struct {
 }
 
 // newOffer is a timer's offer; its limit, CIP-5 §9.2's total_cycles, is not 0.
-// wideBias is bias once more.
+// wideBias is bias as an exact.Wide.
 func newOffer(at, actor int, limit types.Cycles, bid types.Wei, bias *big.Int, wideBias *exact.Wide) offer {
 	o := offer{at: at, actor: actor, cycles: limit, bid: bid, bias: bias, score: exact.WideWei(bid).Plus(wideBias)}
 	o.ratio = o.score.Over(uint64(limit))
@@ -41,21 +41,21 @@ func (o *offer) compare(p *offer) int {
 	return cmp.Or(theirs.Compare(&ours), cmp.Compare(o.at, p.at))
 }
 
-// auction is who fires in a block, by CIP-5 §9.4's bounds and the timers'
-// limits, not by what they will use (decision T24).
+// auction holds the timers that fire in a block. CIP-5 §9.4's bounds and the
+// timers' limits choose them, not the cycles that they will use (decision T24).
 type auction struct {
 	p       *params.Params
 	actors  int
 	offers  []offer  // the offers in the order of the auction
 	lost    []string // why each did not win, or ""
 	winners []int    // the winners' places in offers, in that order
-	// runnerUp is the first of offers left out for want of room, or -1. An
-	// actor's own bound is no want of room; the block's fires and cycles are.
+	// runnerUp is the first of offers left out because the block's fires or cycles
+	// were full, or -1. An offer left out by its actor's own bound does not count.
 	runnerUp int
 }
 
-// newAuction gives the offers of so many actors their order, and room to each
-// that fits, passing over those that do not.
+// newAuction sorts the offers of the given number of actors, and gives room to each
+// that fits, skipping offers that do not.
 func newAuction(p *params.Params, offers []offer, actors int) *auction {
 	slices.SortFunc(offers, func(a, b offer) int { return a.compare(&b) })
 	a := &auction{p: p, actors: actors, offers: offers, lost: make([]string, len(offers)), runnerUp: -1}
@@ -111,9 +111,10 @@ func (c *capacity) take(o *offer) {
 	c.cycles -= o.cycles
 }
 
-// payment is what a winner pays to the proposer beside the price of what it
-// uses: by its rule, at least the reserve price, at most its bid, which has the
-// last word, since no more is locked. A bid of 0 pays nothing.
+// payment returns the amount that a winner pays to the proposer on top of the price
+// of its use. Its rule sets the amount, at least the reserve price. The bid is the
+// maximum, also over the reserve price, since no more is locked. A bid of 0 pays
+// nothing.
 //
 // Spec: CIP-5 §9.5, decision T24. Vectors: fixtures/vectors/cip5/9.5-auction.json.
 func (a *auction) payment(winner int) types.Wei {
@@ -132,8 +133,8 @@ func (a *auction) payment(winner int) types.Wei {
 	return due.Min(o.bid)
 }
 
-// asWritten is §9.5's bid(runner_up) - Bias(winner), rounded down and at least
-// 0; 0 where nobody was left out.
+// asWritten is §9.5's bid(runner_up) - Bias(winner), rounded down and at least 0; 0
+// if no offer was left out.
 func (a *auction) asWritten(winner *offer) types.Wei {
 	if a.runnerUp < 0 {
 		return types.Wei{}
@@ -142,9 +143,10 @@ func (a *auction) asWritten(winner *offer) types.Wei {
 	return wholeWei(due.Sub(due, winner.bias))
 }
 
-// critical is the least bid with which the winner would still win this block,
-// all else equal: without it the others take room in their order until what is
-// left does not do for it, and there is who it must go before.
+// critical returns the lowest bid with which the winner would still win this block,
+// all other bids equal. Without the winner, the others take room in their order
+// until the rest is too small for it; the offer at that point is the one it must
+// outbid.
 func (a *auction) critical(winner int) types.Wei {
 	place := a.winners[winner]
 	o := &a.offers[place]
@@ -164,8 +166,8 @@ func (a *auction) critical(winner int) types.Wei {
 	return types.Wei{}
 }
 
-// leastBid is the least whole bid with which o goes before rival: ties are o's
-// where it is older.
+// leastBid returns the lowest whole bid with which o goes before rival: o wins a
+// tie if it is older.
 func leastBid(o, rival *offer) types.Wei {
 	ours, theirs := new(big.Int).SetUint64(uint64(o.cycles)), new(big.Int).SetUint64(uint64(rival.cycles))
 	lead := new(big.Int).Mul(rival.score.Big(), ours)
@@ -182,7 +184,8 @@ func leastBid(o, rival *offer) types.Wei {
 	return mustWei(lead.Quo(lead, unit))
 }
 
-// wholeWei rounds an amount in units of 2^-64 wei down, to 0 where it is below.
+// wholeWei rounds an amount in units of 2^-64 wei down, and returns 0 for a
+// negative amount.
 func wholeWei(units *big.Int) types.Wei {
 	if units.Sign() < 0 {
 		return types.Wei{}

@@ -68,7 +68,7 @@ func bounded(p *params.Params, rate exact.Fixed) exact.Fixed {
 	return rate
 }
 
-// hundredth is the least multiple of bias_control_blocks from now on.
+// hundredth returns the next multiple of bias_control_blocks from now on.
 func hundredth(p *params.Params, now types.Height) types.Height {
 	every := types.Height(p.BiasControlBlocks)
 	if rest := now % every; rest > 0 {
@@ -107,10 +107,9 @@ func tooLong(rate exact.Fixed, wait uint64, highest types.Wei) bool {
 	return thrice.Cmp(new(big.Int).Lsh(highest.Big(), 64)) > 0
 }
 
-// carried reports whether winners who waited paid on average below half of what
-// those paid who did not: whether bias carries timers to their turn, which the
-// constraint of CIP-5 §9.3 is to prevent. Where either group is empty it does
-// not.
+// carried reports whether winners that waited paid on average less than half as
+// much as winners that did not. If so, bias carries timers to their turn, which the
+// constraint of CIP-5 §9.3 is to prevent. Where either group is empty it does not.
 func (c *control) carried() bool {
 	if c.Waited.Winners == 0 || c.Fresh.Winners == 0 {
 		return false
@@ -170,7 +169,7 @@ func (b *biasRun) longestWait() uint64 {
 	return uint64(b.lane.Height - b.lane.due[0].Height)
 }
 
-// highestBid is that of the timers due in the block, fired or not.
+// highestBid returns the highest bid of the timers due in the block, fired or not.
 func (b *biasRun) highestBid() (highest types.Wei) {
 	for i := range b.lane.due {
 		if bid := b.lane.due[i].Bid; highest.Less(bid) {

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	biasBits = 256 // of the greatest bias, 64 of them behind the point
-	// biasEnd is above ln(2^192), from where on the bias is the greatest.
+	biasBits = 256 // bits of the largest bias, 64 of them after the point
+	// biasEnd is above ln(2^192); from there on the bias is at its maximum.
 	biasEnd = 134
 )
 
-// maxBias is the greatest bias, in units of 2^-64: 2^256 - 1, just below 2^192.
+// maxBias is the largest bias, in units of 2^-64: 2^256 - 1, just below 2^192.
 var maxBias = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), biasBits), big.NewInt(1))
 
 // biasOf is Bias(n) = e^(nλ) in units of 2^-64: the exact value rounded down,

@@ -59,7 +59,7 @@ func TestSection92BiasIsTheExactExponentialRoundedDown(t *testing.T) {
 }
 
 func TestSection92BiasSaturatesAndNeverWraps(t *testing.T) {
-	last := exact.Fixed{} // the greatest x below the bound
+	last := exact.Fixed{} // the largest x below the bound
 	for step := uint64(1) << 63; step > 0; step >>= 1 {
 		if next := (exact.Fixed{Whole: 133, Frac: last.Frac | step}); exact.Exp(next).Cmp(maxBias) <= 0 {
 			last = next
@@ -86,7 +86,7 @@ func TestSection92BiasSaturatesAndNeverWraps(t *testing.T) {
 }
 
 func BenchmarkBias(b *testing.B) {
-	rate := exact.Fixed{Frac: 1 << 54} // 1/1,024, the least λ
+	rate := exact.Fixed{Frac: 1 << 54} // 1/1,024, the smallest λ
 	b.Run("as started", func(b *testing.B) {
 		for i := range uint64(b.N) {
 			biasOf(rate, i%130_000)

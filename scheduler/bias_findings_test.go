@@ -8,11 +8,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What CIP-5 §9 and the first revision get wrong, shown with the figures they
-// give. docs/SPEC.md, section Findings, tells each in words.
+// Faults of CIP-5 §9 and the first revision, shown with their figures.
+// docs/SPEC.md, section Findings, tells each in words.
 
-// gainOf is what a small timer gains that is worth so much to its actor, and says
-// bid, in an auction with two large ones.
+// gainOf returns the gain of a small timer that is worth worth to its actor and
+// bids bid, in an auction with two large ones.
 func gainOf(t *testing.T, payment string, worth, bid uint64) int64 {
 	t.Helper()
 	w := auctioneer(BiasVCG)
@@ -31,16 +31,16 @@ func gainOf(t *testing.T, payment string, worth, bid uint64) int64 {
 	return 0
 }
 
-// §9.5 says of bid(runner_up) − Bias(winner) that it "makes honest bidding a
-// weakly dominant strategy". It compares a bid for few cycles with one for many:
-// who needs 100,000 cycles and says the truth, 9,000 wei, is charged all of it,
-// because somebody else bids 29,000 for 550,000. Who says 5,400 wins as well.
+// §9.5 claims that bid(runner_up) − Bias(winner) "makes honest bidding a weakly
+// dominant strategy". It compares a bid for few cycles with one for many: an actor
+// that needs 100,000 cycles and states the truth, 9,000 wei, is charged all of it,
+// because another bids 29,000 for 550,000. A bid of 5,400 wins as well.
 func TestFindingWhatSection95ChargesMakesLiesPay(t *testing.T) {
 	const worth = 9000
 	if truth, lie := gainOf(t, "runner_up", worth, worth), gainOf(t, "runner_up", worth, 5400); truth != 0 || lie != 3600 {
 		t.Errorf("as written: the truth gains %d, the lie %d", truth, lie)
 	}
-	// The least bid that wins, 29,001/5.5 less the bias of 1, is charged instead.
+	// The lowest winning bid, 29,001/5.5 less the bias of 1, is charged instead.
 	for _, said := range []uint64{0, 5000, 5272, 5273, 5400, 8999, 9000, 9001, 50_000} {
 		want := int64(worth - 5272)
 		if said < 5272 {
@@ -52,8 +52,8 @@ func TestFindingWhatSection95ChargesMakesLiesPay(t *testing.T) {
 	}
 }
 
-// waits is after how many blocks a timer that bids nothing fires, against a
-// fresh rival every block who bids rival for so many cycles, λ staying at 1/16.
+// waits returns after how many blocks a timer without a bid fires, against a fresh
+// rival every block that bids rival for rivalCycles, λ staying at 1/16.
 func waits(t *testing.T, rival uint64, cycles, rivalCycles types.Cycles) uint64 {
 	t.Helper()
 	w := auctioneer(BiasVCG)
@@ -71,10 +71,10 @@ func waits(t *testing.T, rival uint64, cycles, rivalCycles types.Cycles) uint64 
 }
 
 // §9.2: "This guarantees a maximum wait time against any competitor, no matter
-// how rich: N_max = ln(T / 3) / λ". Against a rival of a million wei that is
-// 203.5 blocks; the bias has then reached a third of what he can bid. It wins
-// after 222 where both need the same cycles, and after 323 where it needs 550
-// times as many, cycles dividing the bias too.
+// how rich: N_max = ln(T / 3) / λ". Against a rival with a million wei that is
+// 203.5 blocks; the bias has then reached a third of the rival's highest possible
+// bid. It wins after 222 where both need the same cycles, and after 323 where it
+// needs 550 times as many, cycles dividing the bias too.
 func TestFindingNMaxIsNotTheLongestWait(t *testing.T) {
 	const T = 1_000_000
 	rate, nMax := rateOf(4096), uint64(0)
@@ -96,7 +96,8 @@ func TestFindingNMaxDoesNotBoundAQueue(t *testing.T) {
 		w.bid(t, addressOf(fmt.Sprint(i)), 2, 0, 1000)
 	}
 	w.block()
-	// Nobody bids anything, so N_max is below 0, and the last one fires 99 blocks late.
+	// No timer bids anything, so N_max is below 0, and the last one fires 99 blocks
+	// late.
 	longest := uint64(0)
 	for range 100 {
 		for _, c := range w.block().Changes {

@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// auctionHeight takes the place of the vectors' height 500, before which nobody
-// could have waited a thousand blocks.
+// auctionHeight replaces the vectors' height 500, before which no timer could have
+// waited a thousand blocks.
 const auctionHeight = 1 << 30
 
 // possible reports whether each timer's n is its height's distance, as on a

@@ -69,8 +69,8 @@ func (p auctionRules) hold(timers []auctionTimer, payment string) *auction {
 	return newAuction(rules, offers, 4)
 }
 
-// place is where the timer at a place of those held stands among the winners,
-// or -1.
+// place returns the position among the winners of the timer at a place of held, or
+// -1.
 func (a *auction) place(at int) int {
 	return slices.IndexFunc(a.winners, func(i int) bool { return a.offers[i].at == at })
 }
@@ -147,8 +147,8 @@ func TestT24PerCycleIsTheLeastBidThatStillWins(t *testing.T) {
 	})
 }
 
-// CIP-5 §9.1: "ideally, bid your true valuation". Under per_cycle, for who has
-// one timer due and without a reserve price, no other bid gains more.
+// CIP-5 §9.1: "ideally, bid your true valuation". Under per_cycle, for an actor
+// with one timer due and without a reserve price, no other bid gains more.
 func TestSection91UnderPerCycleNoLieGainsAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules, timers := drawAuction(t)
@@ -218,8 +218,7 @@ func TestSection97TheEscrowHoldsTheBidsOfWhatIsPending(t *testing.T) {
 	})
 }
 
-// CIP-5 §9.4: both caps, and the third bound, the budget, with limits and not
-// with what was used.
+// CIP-5 §9.4: both caps, and the third bound, the budget, by limits and not by use.
 func TestSection94CapsAndBudgetBoundTheFiresOfABlock(t *testing.T) {
 	w := auctioneer(BiasVCG)
 	for i := range 300 {
@@ -312,8 +311,8 @@ func TestABidLockedInAnAuctionReturnsUnderAnyPolicy(t *testing.T) {
 	}
 }
 
-// The control loop as §9.3 and decisions T24, T27 have it, from what blocks
-// report, in floating point of 640 bits.
+// The control loop of §9.3 and decisions T24, T27, from blocks' reports, in
+// floating point of 640 bits.
 func TestSection93TheLoopIsTheTwins(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := auctioneer(rapid.SampledFrom([]string{BiasVCG, BiasFirstPrice}).Draw(t, "policy"))
@@ -401,8 +400,8 @@ func TestHostileTheGreatestBidIsOrderedAndPaid(t *testing.T) {
 	}
 }
 
-// λ at its extremes, and a wait of ten million blocks: the bias is the greatest,
-// and timers that have reached it go by bid, then age.
+// λ at its extremes, and a wait of ten million blocks: the bias is at its maximum,
+// and timers that have reached it are ordered by bid, then age.
 func TestHostileSaturatedWaitsGoByBidThenAge(t *testing.T) {
 	for _, units := range []uint64{1, 64, 65_536, 1_048_576} {
 		w := auctioneer(BiasVCG)

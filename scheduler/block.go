@@ -23,9 +23,9 @@ type InBlock struct {
 type Fees struct {
 	Cycle types.Wei
 	Cell  types.Wei
-	// Lane is what a cycle of the timer lane costs beside Cycle under eip1559:
-	// the lane's base fee times its multiplier, rounded down (decisions T12,
-	// T13). The other policies do not read it.
+	// Lane is the price of a cycle of the timer lane, on top of Cycle, under
+	// eip1559: the lane's base fee times its multiplier, rounded down (decisions
+	// T12, T13). The other policies do not read it.
 	Lane types.Wei
 }
 

@@ -27,7 +27,7 @@ func (c Calendar) Maintain(now types.Height) (moves []types.TimerMove) {
 // Insert puts a timer at its height.
 func (c Calendar) Insert(e Entry) { c.tiers.Insert(e.Place, e.encode()) }
 
-// Replace rewrites a timer's entry where it stands.
+// Replace rewrites a timer's entry in place.
 func (c Calendar) Replace(e Entry) { c.tiers.Replace(e.Place, e.encode()) }
 
 // Remove takes a timer out.
@@ -42,9 +42,8 @@ func (c Calendar) Find(p Place) (Entry, bool) {
 	return mustDecodeEntry(p, data), true
 }
 
-// Due returns at most limit of the timers of heights up to now: the highest
-// stated tip first, then the least sequence number, then those in arrears (decision
-// T16).
+// Due returns at most limit of the timers of heights up to now: the highest stated
+// tip first, then the lowest sequence number, then those in arrears (decision T16).
 func (c Calendar) Due(now types.Height, limit uint64) []Entry {
 	items := c.tiers.Due(now, limit)
 	due := make([]Entry, len(items))
@@ -54,8 +53,8 @@ func (c Calendar) Due(now types.Height, limit uint64) []Entry {
 	return due
 }
 
-// Next returns the least height at which a timer is due, which has passed
-// already where one is carried; ok is false where none is pending.
+// Next returns the lowest height at which a timer is due, which is in the past if a
+// timer is carried; ok is false if none is pending.
 func (c Calendar) Next() (height types.Height, ok bool) { return c.tiers.Next() }
 
 // Shift moves a due timer into the arrears, with the height of its last
@@ -82,7 +81,7 @@ type Tally struct {
 	Bins    map[string][]uint64 // of ring, epoch and overflow, by height
 	Carry   uint64
 	Arrears uint64
-	Whole   bool // nothing was left out for want of room
+	Whole   bool // all entries fit
 }
 
 // TallyOf counts the pending timers of the heights from one to another in bins of width

@@ -57,12 +57,12 @@ func Check(p *params.Params, kv KV) error {
 	}
 	for _, key := range scanKeys(kv, "t/n/") {
 		if kv.Get(keyRecord(types.TimerID(key[keyPrefixBytes:]))) == nil {
-			return fmt.Errorf("scheduler: failures over %x are remembered, and it is no timer", key[keyPrefixBytes:])
+			return fmt.Errorf("scheduler: failures of unknown timer %x are stored", key[keyPrefixBytes:])
 		}
 	}
 	for _, key := range scanKeys(kv, "t/d/") {
 		if kv.Get(keyRecord(types.TimerID(key[keyPrefixBytes:]))) == nil {
-			return fmt.Errorf("scheduler: an answer is kept for timer %x, which is none", key[keyPrefixBytes:])
+			return fmt.Errorf("scheduler: cached answer of unknown timer %x", key[keyPrefixBytes:])
 		}
 	}
 	for _, key := range scanKeys(kv, "t/a/") {
@@ -82,7 +82,7 @@ func checkEntry(kv KV, e *Entry, next types.Seq) error {
 	r := mustReadRecord(data)
 	switch {
 	case r.place() != e.Place:
-		return fmt.Errorf("scheduler: timer %s stands at %v and its record says %v", e.ID, e.Place, r.place())
+		return fmt.Errorf("scheduler: timer %s is at %v and its record says %v", e.ID, e.Place, r.place())
 	case e.Seq >= next:
 		return fmt.Errorf("scheduler: timer %s has sequence %d, the next is %d", e.ID, e.Seq, next)
 	case string(kv.Get(keyOwned(e.Actor, e.Seq))) != string(e.ID[:]):
@@ -103,8 +103,8 @@ func scanKeys(kv KV, prefix string) (keys [][]byte) {
 	return keys
 }
 
-// checkWindow: the sums of actors are those of the blocks in the window, the
-// spread is that of the sums, and nothing of it is 0.
+// checkWindow checks that the sums of actors equal those of the blocks in the
+// window, that the spread follows from the sums, and that no value is 0.
 func checkWindow(kv KV) error {
 	var fires []actorFires
 	scan(kv, []byte("t/w/"), func(_, value []byte) bool {

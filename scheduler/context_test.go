@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// CIP-1 §7.2 and its first revision §4.2: owner_actor_balance is that of the actor
-// whose timer it is, and neither its bidder's nor its fee payer's, who hold other
+// CIP-1 §7.2 and its first revision §4.2: owner_actor_balance is the balance of the
+// timer's actor, and neither its bidder's nor its fee payer's, which hold other
 // amounts here.
 func TestCIP1Section72TheContextHasTheOwnersBalance(t *testing.T) {
 	for policy, payer := range map[string]types.Address{EIP1559: bob, GBA: alice} {

@@ -6,8 +6,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// eip1559 is CIP-1: the lane has a base fee of its own, timers pay tips beside
-// it, and go by tip times the weight of their actor.
+// eip1559 is CIP-1: the lane has its own base fee, timers also pay tips, and they
+// are ordered by tip times the weight of their actor.
 type eip1559 struct{ fifo }
 
 // limits: a timer that was scheduled before the activation is clamped to the cap

@@ -88,7 +88,7 @@ func (l *lawyer) weight(w *world, now types.Height, actor types.Address) *big.Ra
 	return weight
 }
 
-// brief is a due timer with what the lawyer finds about it.
+// brief is a due timer with the lawyer's findings about it.
 type brief struct {
 	types.Timer
 	fee, tip  *big.Int // the bid
@@ -259,7 +259,7 @@ func (l *lawyer) block(w *world, now types.Height, money map[types.Address]*big.
 		if w.p.TieBreak == TieByID {
 			return bytes.Compare(a.ID[:], b.ID[:])
 		}
-		return 0 // they come by age
+		return 0 // they are ordered by age
 	})
 	for _, b := range ready {
 		switch {

@@ -122,7 +122,7 @@ func TestCIP1Section3Step8MaxCostHoldsBothBaseFeesAndTheTip(t *testing.T) { // d
 func TestCIP1Section4NoTimerFiresInItsOwnBlockUnderEip1559(t *testing.T) {
 	w := lane1559()
 	w.tipping(t, alice, 5000, 1, 1000)
-	w.handle = func(w *world, o Fire) Fired { // reschedules itself for ever
+	w.handle = func(w *world, o Fire) Fired { // reschedules itself without end
 		_, err := w.schedule(alice, program.TimerRequest{Height: w.now(), MaxFeePerCycle: wei(5000)})
 		wantCode(t, err, CodeHeightNotFuture)
 		w.tipping(t, alice, 5000, 1, 1000)
@@ -213,8 +213,8 @@ func TestT16TheHighestStatedTipsAreExaminedFirst(t *testing.T) {
 	}
 }
 
-// TestT16ExpiredTimersAreExaminedBeside: those that can only end stand in nobody's
-// way, as many of them as the cleanup lane takes; more do.
+// TestT16ExpiredTimersAreExaminedBeside: timers that can only end delay no others,
+// as long as the cleanup lane takes all of them; more do.
 func TestT16ExpiredTimersAreExaminedBeside(t *testing.T) {
 	w := lane1559()
 	w.p.MaxExamined, w.p.GCCyclesPerBlock = 2, 3*w.p.GCCyclesPerTimer
@@ -486,8 +486,8 @@ func TestT17P50CountsEachFireOnceAndIsForgottenAfterABlockWithout(t *testing.T) 
 	}
 }
 
-// Decision C16: deliveries come behind the lane. What they schedule is priced by
-// the block before, too, and not by the fires that have just been.
+// Decision C16: deliveries come after the lane. The block before also prices their
+// timers, and not the fires of this block.
 func TestT17P50IsThatOfTheBlockBeforeAlsoBehindTheLane(t *testing.T) {
 	w := lane1559()
 	w.block()
@@ -603,7 +603,7 @@ func TestSection8ClipBoundsAreParameters(t *testing.T) {
 			t.Errorf("%s weighs %s, want %s", nameOf(actor), got, want)
 		}
 	}
-	w.p.WeightMax = 2 // below the least: no boost
+	w.p.WeightMax = 2 // below the minimum: no boost
 	weights = b.window().weights()
 	if got := lowestTerms(weights.of(addressOf("dave"))).String(); got != "3/1" {
 		t.Errorf("weighs %s", got)
@@ -679,7 +679,7 @@ func TestSection10AFireUsesAtMostAnEighthOfTheLane(t *testing.T) {
 	w.must(t, alice, program.TimerRequest{Height: 9, GasLimit: ptr(types.Cycles(250_000))})
 }
 
-// Decision T2: free fires are CIP-5 §6.3's, for fifo alone. Under every other policy
+// Decision T2: CIP-5 §6.3 allows free fires only for fifo. Under every other policy
 // the parameter frees nothing: who holds nothing does not fire.
 func TestT2FiresAreFreeUnderFifoAlone(t *testing.T) {
 	for _, policy := range []string{Fifo, EIP1559, GBA, BiasVCG, BiasFirstPrice} {
@@ -695,7 +695,7 @@ func TestT2FiresAreFreeUnderFifoAlone(t *testing.T) {
 }
 
 // TestT21DecayCostsWhatEntersAndLeaves: the window's writes follow from the fires
-// of a block and of the one that leaves, not from what it holds; where neither
+// of a block and of the one that leaves, not from the window's size; if neither
 // fired nothing is written.
 func TestT21DecayCostsWhatEntersAndLeaves(t *testing.T) {
 	w := lane1559()

@@ -8,13 +8,13 @@ import (
 	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
-// Place is where the calendar has a timer: the height from which it is due, the
-// tip it states in wei a cycle as its rank, at most 2^64-1 and 0 where none
-// counts, and its sequence number.
+// Place is a timer's position in the calendar: the height from which it is due; as
+// its rank the tip it states in wei per cycle, at most 2^64-1 and 0 if tips do not
+// count; and its sequence number.
 type Place = calendar.Place
 
-// Entry is a pending timer as the calendar has it: what it takes to examine the
-// timer without reading its record. Place is in the key.
+// Entry is a pending timer in the calendar: all that examining the timer needs,
+// without its record. Place is in the key.
 type Entry struct {
 	Place
 	ID                     types.TimerID
@@ -29,20 +29,20 @@ type Entry struct {
 	Sponsor                *types.Hash // the allowance that it draws on, where another than the actor pays (decision T28)
 }
 
-// maxEntryBytes is an entry with the greatest numbers.
+// maxEntryBytes is the size of an entry with the largest numbers.
 const maxEntryBytes = 1 + 2 + 32 + 3*(1+20) + 2*9 + 3*(3+32) + 2 + 32
 
 var errEntry = errors.New("scheduler: a due entry is malformed")
 
-// encode returns the deterministic CBOR of the array [id, actor, fee_payer or
-// null where the actor pays, gas_limit, expires_at, max_fee_per_cycle or null,
-// max_priority_fee_per_cycle or null, gba or null, bid], with the transaction of
-// the allowance behind it where another than the actor pays. It is written out by
-// hand, as is decodeEntry, because a block may examine fifty thousand of them.
+// encode returns the deterministic CBOR of the array [id, actor, fee_payer or null
+// if the actor pays, gas_limit, expires_at, max_fee_per_cycle or null,
+// max_priority_fee_per_cycle or null, gba or null, bid]. If another account pays,
+// the transaction of the allowance follows. It is written out by hand, as is
+// decodeEntry, because a block may examine fifty thousand of them.
 func (e *Entry) encode() []byte {
 	b := make([]byte, 0, maxEntryBytes)
 	if (e.Sponsor != nil) != (e.FeePayer != e.Actor) {
-		panic("scheduler: who pays for timer " + e.ID.String() + " without being its actor has signed for it, and nobody else has")
+		panic("scheduler: timer " + e.ID.String() + " must have a sponsor exactly if its fee payer is not its actor")
 	}
 	if e.Sponsor == nil {
 		b = append(b, cborNine)
@@ -104,7 +104,7 @@ func mustDecodeEntry(p Place, data []byte) Entry {
 }
 
 const (
-	cborNine    = 0x89 // an array of so many
+	cborNine    = 0x89 // an array of 9 items
 	cborTen     = 0x8a
 	cborBytes   = 0x58 // bytes, whose number is the next
 	cborNull    = 0xf6

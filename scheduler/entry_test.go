@@ -26,7 +26,7 @@ type slowEntry struct {
 	Bid         types.Wei
 }
 
-// slowSponsored is one that somebody else signed for.
+// slowSponsored is an entry with a sponsor.
 type slowSponsored struct {
 	_           struct{} `cbor:",toarray"`
 	ID          types.TimerID

@@ -9,9 +9,9 @@ import (
 
 // takeBid settles what a stated bid, in wei, means to the timer. An auction
 // locks it in the escrow, where it stays until the timer ends (CIP-5 §9.7).
-// Elsewhere it is refused where the window of CIP-1 §6 has closed, and else
-// ignored with a warning: nothing is locked, so nothing may count when a policy
-// that reads bids takes over. A bid of 0 is a bid.
+// Under other policies it is refused if the window of CIP-1 §6 has closed, and
+// otherwise ignored with a warning: nothing is locked, so nothing may count when a
+// policy that reads bids takes over. A bid of 0 is a bid.
 //
 // Decisions T22, T25. Vectors: fixtures/vectors/cip1/6-schedule.json.
 func (b *InBlock) takeBid(t *types.Timer, signed *types.Sponsorship, stated *types.Wei) ([]types.Event, error) {
@@ -62,8 +62,8 @@ func LockedBids(p *params.Params, kv KV) (sum types.Wei) {
 	return sum
 }
 
-// bidRejected reports whether the window in which a bid is merely ignored has
-// closed: at bid_rejected_from, or where that is 0 when eip1559 was activated.
+// bidRejected reports whether the window in which a bid is only ignored has closed:
+// at bid_rejected_from, or, if that is 0, at the activation of eip1559.
 func bidRejected(p *params.Params, now types.Height) bool {
 	if p.BidRejectedFrom == 0 {
 		return p.Policy == EIP1559

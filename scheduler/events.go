@@ -84,8 +84,8 @@ type GasBidFailed struct {
 	Reason             string        `cbor:"reason"`
 }
 
-// HostFailed is the data of EventHostFailed: the validators whose hosts failed
-// over the timer, by address.
+// HostFailed is the data of EventHostFailed: the validators whose hosts failed on
+// the timer, by address.
 type HostFailed struct {
 	TimerID    types.TimerID   `cbor:"timer_id"`
 	Validators []types.Address `cbor:"validators"`

@@ -19,12 +19,12 @@ import (
 //	t/u/<actor>   recent_executions: the actor's sum over the window
 //	t/v/<fires>   how many actors have that sum
 //
-// Nothing of it is 0: an actor without a fire in the window is pruned. What a
-// fire adds is taken away once, when its block leaves the window, so the work of
-// a block follows from its fires and from those of the block that leaves. More
+// Nothing of it is 0: an actor without a fire in the window is pruned. The amount
+// that a fire adds is subtracted once, when its block leaves the window, so the
+// work of a block follows from its fires and those of the block that leaves. More
 // leave at once only when a header skips heights, each of which would have been a
-// block, or when governance shortens the window. When it lengthens the window,
-// what was forgotten stays forgotten.
+// block, or when governance shortens the window. When it lengthens the window, what
+// was forgotten stays forgotten.
 //
 // Deviation: §8 keeps a ring of 1,000 counts an actor. The counts by block are
 // the same numbers, and an actor that fires once costs once.
@@ -175,8 +175,8 @@ func (w window) spread(sums []uint64, move func(actors, n uint64) uint64) {
 //	ratio[actor] = recent_executions[actor] / max(1, center)
 //	W(actor)     = clip(2 − ratio[actor], 1, 2)
 //
-// with fairness_weight_min and fairness_weight_max for 1 and 2: the greatest for
-// ratio 0, the least from ratio 1 on, and linear between.
+// with fairness_weight_min and fairness_weight_max for 1 and 2: the maximum for
+// ratio 0, the minimum from ratio 1 on, and linear between.
 //
 // Spec: CIP-1 §8, decision T21. **Finding**: measured by the median, the quiet
 // starve under a small tip. Vectors: fixtures/vectors/cip1/8-weights.json.
@@ -187,7 +187,7 @@ type weights struct {
 	known       map[types.Address]uint64 // numerators
 }
 
-// weights are those of the block's start: of the window as it stands.
+// weights returns the weights at the block's start, by the current window.
 func (w window) weights() weights {
 	all := weights{kv: w.kv, least: w.params.WeightMin, most: max(w.params.WeightMin, w.params.WeightMax),
 		known: make(map[types.Address]uint64)}
@@ -195,8 +195,8 @@ func (w window) weights() weights {
 	return all
 }
 
-// center is the network's, as a fraction of at least 1: the lower median of the
-// sums of the actors with a fire in the window, or their mean.
+// center returns the network's center, as a fraction of at least 1: the lower
+// median of the sums of the actors with a fire in the window, or their mean.
 func (w window) center() (center, per uint64) {
 	var sums, counts []uint64
 	var actors, fires uint64
@@ -223,7 +223,7 @@ func (w window) center() (center, per uint64) {
 }
 
 // of returns the weight of an actor. The fires of a window, which all ran, times
-// the greatest weight, 1,000, are far below 2^64.
+// the maximum weight, 1,000, are far below 2^64.
 func (w *weights) of(actor types.Address) types.Weight {
 	num, ok := w.known[actor]
 	if !ok {

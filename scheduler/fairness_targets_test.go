@@ -7,9 +7,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// bidders are eight actors of whom each bids twice what the one before does, for one
-// timer at a time, where one of them fires in a block: what each got for a token of
-// its bid in so many blocks, under λ in units of 2^-16.
+// bidders are eight actors, each of which bids twice as much as the one before, for
+// one timer at a time, if one of them fires in a block. The result is each actor's
+// share per token of its bid over the blocks, under λ in units of 2^-16.
 func bidders(t *testing.T, lambda uint64, blocks int) (perBid []*big.Rat) {
 	t.Helper()
 	w := auctioneer(BiasVCG)
@@ -40,8 +40,8 @@ func bidders(t *testing.T, lambda uint64, blocks int) (perBid []*big.Rat) {
 	return perBid
 }
 
-// spread is the variance of what is given by the square of their mean, so that it does
-// not matter how much there was to get.
+// spread is the variance divided by the square of the mean, so that the total does not
+// matter.
 func spread(of []*big.Rat) float64 {
 	n, sum, squares := big.NewRat(int64(len(of)), 1), new(big.Rat), new(big.Rat)
 	for _, x := range of {

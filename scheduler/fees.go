@@ -12,9 +12,9 @@ const (
 	TierUrgent   = "urgent"
 )
 
-// resolveTier reads a hint of CIP-1 §7.3 as the tip that it stands for: the
-// median tip of the block before times the tier's multiplier, rounded down, at
-// most the greatest amount (decision T14).
+// resolveTier resolves a hint of CIP-1 §7.3 to a tip: the median tip of the block
+// before times the tier's multiplier, rounded down, at most 2^256 - 1 (decision
+// T14).
 //
 // Vectors: fixtures/vectors/cip1/7.3-hints.json.
 func (b *InBlock) resolveTier(t *types.Timer, tier string) error {
@@ -60,7 +60,7 @@ func (b *InBlock) boundFees(t *types.Timer) error {
 	return nil
 }
 
-// clamped tells that boundFees lowered the priority that was stated.
+// clamped returns the event that boundFees lowered the stated priority.
 func clamped(t *types.Timer, stated *types.Wei) []types.Event {
 	if stated == nil || *stated == *t.MaxPriorityFeePerCycle {
 		return nil

@@ -23,8 +23,8 @@ func (fifo) open(r *laneRun) policyRun { return fifoRun{r} }
 // fifoRun keeps nothing.
 type fifoRun struct{ lane *laneRun }
 
-// quote: a cycle costs the cycle base fee alone, without tip or lane fee
-// (decision T27); nothing where fires are free (decision T2).
+// quote prices a cycle at the cycle base fee, without tip or lane fee (decision
+// T27), and at nothing if fires are free (decision T2).
 func (f fifoRun) quote() error {
 	price := f.lane.plainPrice()
 	for i := range f.lane.due {

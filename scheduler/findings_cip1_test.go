@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What CIP-1 gets wrong, shown with the figures it gives. docs/SPEC.md, section
-// Findings, tells each in words.
+// Faults of CIP-1, shown with their figures. docs/SPEC.md, section Findings, tells
+// each in words.
 
 // crowd is a lane with room for ten fires a block, and actors that keep it full.
 type crowd struct {
@@ -32,7 +32,7 @@ func newCrowd() *crowd {
 }
 
 // add schedules n timers of an actor for the next block but one, with a tip, or
-// with the default bid where it is negative.
+// with the default bid if tip is negative.
 func (c *crowd) add(t *testing.T, actor types.Address, n, tip int) {
 	t.Helper()
 	c.fund(actor, types.WeiOf(1<<60))
@@ -68,9 +68,9 @@ func member(n int) types.Address { return addressOf(fmt.Sprintf("member %d", n))
 
 func longest(waits []uint64) uint64 { return slices.Max(append(waits, 0)) }
 
-// CIP-1 §§3, 7.1, 8: where no one tips, priority × W is 0 for all. Here one actor
-// has fired ten timers a block for fifty blocks and another none; with default
-// bids the order is that of ids. A priority_floor of 1 puts the quiet one first.
+// CIP-1 §§3, 7.1, 8: without tips, priority × W is 0 for all. Here one actor has
+// fired ten timers a block for fifty blocks and another none; with default bids the
+// order follows ids. A priority_floor of 1 puts the quiet one first.
 func TestFindingWithoutTipsWeightsOrderNothing(t *testing.T) {
 	for _, floor := range []uint64{0, 1} {
 		c := newCrowd()
@@ -101,8 +101,8 @@ func TestFindingWithoutTipsWeightsOrderNothing(t *testing.T) {
 
 // CIP-1 §3 step 7: ties go by timer id, which is a hash: one that is high loses
 // to every newcomer that is lower. With ten fires a block, ten newcomers a block
-// and a backlog of twenty, of equal tips, some wait as long as it lasts; by age
-// nobody waits longer than two blocks.
+// and a backlog of twenty, of equal tips, some wait as long as it lasts; by age no
+// timer waits longer than two blocks.
 func TestFindingTheLosersOfATieStarve(t *testing.T) {
 	for _, ties := range []struct {
 		by            string
@@ -265,7 +265,7 @@ func TestFindingADefaultMadeWhenSchedulingCapsAndOneMadeAtTheFireDoesNot(t *test
 	}{
 		{"fire", 5, false, true}, {"fire", 6, false, true}, {"fire", 60, false, true},
 		{DefaultAtSchedule, 5, false, true}, {DefaultAtSchedule, 6, false, false}, {DefaultAtSchedule, 60, false, false},
-		{DefaultAtSchedule, 60, true, true}, // an agent that is no actor has the default's bid at the fire
+		{DefaultAtSchedule, 60, true, true}, // an agent without an actor has the default's bid at the fire
 	} {
 		w := lane1559()
 		w.p.DefaultBidAt = c.at
@@ -288,9 +288,9 @@ func TestFindingADefaultMadeWhenSchedulingCapsAndOneMadeAtTheFireDoesNot(t *test
 	}
 }
 
-// Each number by itself (decision T14): what is stated stands, and is clamped under
-// the cap that is supplied; what is not is that of the block that schedules, not of
-// the one that fires. Other policies are left alone.
+// Each number separately (decision T14): a stated number stays, and is clamped
+// under the supplied cap; a missing one comes from the block that schedules, not
+// from the one that fires. Other policies are left alone.
 func TestT14DefaultsSuppliedWhenScheduling(t *testing.T) {
 	w := lane1559()
 	w.p.DefaultBidAt = DefaultAtSchedule
@@ -323,9 +323,9 @@ func TestT14DefaultsSuppliedWhenScheduling(t *testing.T) {
 	}
 }
 
-// CIP-1 §7.1: the default tip is the median of what fired, and what fires by
-// default pays it. One block of six tips of 900 in ten fires, and all who bid by
-// default pay 900 from then on, as long as something fires in each block.
+// CIP-1 §7.1: the default tip is the median of the fired tips, and default fires
+// pay it. One block of six tips of 900 in ten fires, and all who bid by default pay
+// 900 from then on, as long as something fires in each block.
 func TestFindingTheDefaultTipFeedsItself(t *testing.T) {
 	c := newCrowd()
 	step := func(want uint64) {
@@ -348,9 +348,9 @@ func TestFindingTheDefaultTipFeedsItself(t *testing.T) {
 
 // Stating a tip costs nothing: without a max fee it is not clamped (T27), and a
 // bidder that answers a max fee of 0 keeps its timers priced out. If every stated
-// tip counted, as many such timers as are examined would keep everybody else's from
-// being looked at until they expire. By T16 a tip that no max fee stands behind
-// counts for nothing, and they stand behind.
+// tip counted, enough such timers to fill the limit of examined ones would keep all
+// others from being examined until they expire. By T16 a tip without a max fee
+// counts for nothing, and its timer comes last.
 func TestFindingAStatedTipThatNobodyPaysIsExaminedFirst(t *testing.T) {
 	c := newCrowd()
 	c.p.MaxExamined = 3
@@ -369,9 +369,10 @@ func TestFindingAStatedTipThatNobodyPaysIsExaminedFirst(t *testing.T) {
 }
 
 // Decision T15: a hundred old timers whose agent burns all it may and then prices
-// them out do not own the agents' budget. By sequence alone a young timer's agent
-// was never asked; in rounds it is asked at once, also in the second block, and the
-// old ones are not asked again before their answers are enough or 16 blocks passed.
+// them out do not own the agents' budget. In plain sequence order a young timer's
+// agent was never asked. In rounds it is asked at once, also in the second block,
+// and the old ones are not asked again before their answers are enough or 16 blocks
+// passed.
 func TestFindingTheOldestTimersOwnTheAgentsBudget(t *testing.T) {
 	w := lane1559()
 	squatter, victim := addressOf("squatter"), addressOf("victim")
@@ -425,7 +426,7 @@ func TestFindingTheOldestTimersOwnTheAgentsBudget(t *testing.T) {
 func TestFindingAWaitingTimersAgentDrainsItsSponsor(t *testing.T) {
 	const call = 20_000 * 1000
 	w := lane1559()
-	w.answer = func(_ *world, q BidCall) Answer { // it would wait for ever
+	w.answer = func(_ *world, q BidCall) Answer { // it would wait without end
 		return Answer{Cycles: q.Cycles, Output: []byte("\xa1\x71max_fee_per_cycle\x00")}
 	}
 	timer := w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000)), GBA: &alice})

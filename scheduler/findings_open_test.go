@@ -11,9 +11,9 @@ import (
 // Questions that CIP-1 leaves to its authors, shown with figures. docs/SPEC.md,
 // section Findings, asks them.
 
-// CIP-1 §6 clamps a priority when it is stated, and for ever: a bid of up to 1,100
+// CIP-1 §6 clamps a priority permanently when it is stated. A bid of up to 1,100
 // with a tip of 800, stated at a base fee of 1,000, tips 100 at a base fee of 7,
-// where it has room for 1,093, and loses to a tip of 101. §3 step 6 takes the
+// though it has room for 1,093, and loses to a tip of 101. §3 step 6 takes the
 // minimum at the fire anyway, so the clamp only loses.
 func TestFindingAPriorityIsClampedForEver(t *testing.T) {
 	w := lane1559()
@@ -108,7 +108,7 @@ func TestFindingAPeakOfOneBlockEndsATimerForGood(t *testing.T) {
 }
 
 // CIP-1 §7.2: an agent is told what the owner holds, and not what the fee payer
-// does, who pays. One that tips what the owner can bear prices a timer out of its
+// does, who pays. An agent that tips by the owner's means prices a timer out of its
 // sponsor's means: it ends, where one without a tip fires.
 func TestFindingAnAgentIsNotToldWhatThePayerHolds(t *testing.T) {
 	for tip, want := range map[uint64]types.TimerStatus{0: types.TimerFired, 1: types.TimerInsufficientFunds} {
@@ -118,7 +118,7 @@ func TestFindingAnAgentIsNotToldWhatThePayerHolds(t *testing.T) {
 			if err := codec.Unmarshal(q.Context, 1000, &told); err != nil {
 				t.Fatal(err)
 			}
-			offer := told.OwnerBalance.Div(1 << 20).Mul(tip) // a millionth of what it is told, or nothing
+			offer := told.OwnerBalance.Div(1 << 20).Mul(tip) // a millionth of the balance in its context, or nothing
 			most := offer.Add(told.BaseFeeLaneTimer)
 			return Answer{Output: codec.Marshal(&TxFeeParams{MaxFeePerCycle: &most, MaxPriorityFeePerCycle: &offer})}
 		}

@@ -8,13 +8,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What the drafts get wrong, shown with the figures they give. docs/SPEC.md,
-// section Findings, tells each in words.
+// Faults of the drafts, shown with their figures. docs/SPEC.md, section Findings,
+// tells each in words.
 
-// CIP-5 §6.2 with CIP-3's block limit: a fire needs max_cells_per_fire, 550,000,
-// to fit into what the block's 1,000,000 cells have left, so transactions that
-// use 450,001 cells keep every timer from firing. That is below half the limit,
-// so the fee of a cell falls meanwhile.
+// CIP-5 §6.2 with CIP-3's block limit: a fire needs max_cells_per_fire, 550,000, to
+// fit into the rest of the block's 1,000,000 cells. Transactions that use 450,001
+// cells thus keep every timer from firing. That is below half the limit, so the fee
+// of a cell falls meanwhile.
 func TestFindingTransactionsBelowTheirTargetKeepAllTimersFromFiring(t *testing.T) {
 	w := rich()
 	w.must(t, alice, program.TimerRequest{Height: 2, GasLimit: ptr(types.Cycles(1000))})
@@ -87,9 +87,9 @@ func TestFindingNoTimerReachesBeyondTheTTL(t *testing.T) {
 	wantCode(t, err, CodeExpiresTooLate)
 }
 
-// CIP-5 §3.1 allows a payload of 1 MiB, and CIP-3 charges a cell a byte: more
-// than a block has, so nobody can schedule the longest payload. The longest from
-// a fire is below max_cells_per_fire.
+// CIP-5 §3.1 allows a payload of 1 MiB, and CIP-3 charges a cell per byte: more
+// than a block has, so the longest payload cannot be scheduled. The longest from a
+// fire is below max_cells_per_fire.
 func TestFindingTheLongestPayloadFitsIntoNoBlock(t *testing.T) {
 	w := rich()
 	w.must(t, alice, program.TimerRequest{Height: 9, Payload: make([]byte, w.p.MaxTimerPayload)})
@@ -99,8 +99,8 @@ func TestFindingTheLongestPayloadFitsIntoNoBlock(t *testing.T) {
 }
 
 // CIP-5 §4.2's convention reads whatever the payload is. An actor that passes on
-// bytes of somebody else's as a payload lets him choose the handler, and a fire
-// has the actor itself as sender. Naming the handler keeps the payload opaque.
+// another party's bytes as a payload lets him choose the handler, and a fire has
+// the actor itself as sender. Naming the handler keeps the payload opaque.
 func TestFindingAPayloadFromOutsideChoosesTheHandler(t *testing.T) {
 	w := rich()
 	outside := []byte(`{"_handler": "withdraw", "_payload": ""}`)
@@ -116,8 +116,8 @@ func TestFindingAPayloadFromOutsideChoosesTheHandler(t *testing.T) {
 	}
 }
 
-// CIP-1 §9 and decision T19: ending a timer unfired takes 5,000 cycles that
-// nobody pays, scheduling it 200 that its maker paid: 25 cycles of work for one.
+// CIP-1 §9 and decision T19: ending a timer unfired takes 5,000 unpaid cycles,
+// scheduling it 200 that its maker paid: 25 cycles of work for one.
 func TestFindingBuryingATimerCostsMoreThanMakingIt(t *testing.T) {
 	w := newWorld() // alice holds nothing
 	cycles := w.p.CostSetTimer
@@ -157,9 +157,9 @@ func TestFindingAStormOfEndingTimersKeepsLiveOnesUnexamined(t *testing.T) {
 	}
 }
 
-// CIP-1 §13.1 lets a heartbeat name a fee_payer. Who may be one is the signer of
-// the transaction (decisions T18, T28), and a fire has none: what a handler schedules
-// anew its actor pays, so a sponsor pays for the first fire only.
+// CIP-1 §13.1 lets a heartbeat name a fee_payer. Only the signer of the transaction
+// may be one (decisions T18, T28), and a fire has none: the actor pays for timers
+// that a handler schedules again, so a sponsor pays for the first fire only.
 func TestFindingASponsorPaysForTheFirstFireOnly(t *testing.T) {
 	w := rich()
 	if _, _, err := w.blockNow().Schedule(alice, signedBy(bob, types.MaxWei), program.TimerRequest{Height: 2, FeePayer: &bob}); err != nil {
@@ -201,8 +201,8 @@ func TestFindingTheGateOfStepSevenCountsTheLaneTwice(t *testing.T) {
 	}
 }
 
-// CIP-3's lanes together are the whole block, and CIP-1 §9's TIMER_GC_CYCLES
-// stands beside them: a block may do a quarter more than its limit.
+// CIP-3's lanes together are the whole block, and CIP-1 §9's TIMER_GC_CYCLES is on
+// top of them: a block may do a quarter more than its limit.
 func TestFindingTheCleanupLaneStandsBesideTheBlocksLimit(t *testing.T) {
 	p := newWorld().p
 	lanes := p.LaneUserCycles + p.LaneRunnerCycles + p.LaneTimerCycles + p.LaneSystemCycles

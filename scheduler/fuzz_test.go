@@ -102,7 +102,7 @@ func scheduleUnder(t *testing.T, policy string, now types.Height, r program.Time
 	}
 }
 
-// FuzzReadAnswer: whatever a bidder answers, its bids are those of a map of the
+// FuzzReadAnswer: for any answer of a bidder, its bids come from a map of the
 // spec's names to unsigned integers below 2^256, or there are none.
 func FuzzReadAnswer(f *testing.F) {
 	for _, seed := range []TxFeeParams{{}, {MaxFeePerCycle: ptr(types.MaxWei)},

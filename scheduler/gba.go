@@ -64,9 +64,9 @@ func (g *gbaRun) quote() error {
 	return nil
 }
 
-// fill gives the timers their turns twice in their order: first each whose limit
-// fits into what its actor's slice has left, then the others by what the budget
-// has left. A lack of cells or of money is final for the block.
+// fill gives the timers their turns in two passes of their order: first each whose
+// limit fits into the rest of its actor's slice, then the others while the budget
+// lasts. A lack of cells or of money is final for the block.
 func (g *gbaRun) fill(ready []int) plan {
 	order := g.byTip(ready)
 	g.queued, g.parts = ready, g.slices(order)
@@ -84,8 +84,9 @@ func (g *gbaRun) fill(ready []int) plan {
 	}}
 }
 
-// withinSlice gives a timer its turn if its limit fits into what its actor's
-// slice has left, which loses what the fire used. more is that the block goes on.
+// withinSlice gives a timer its turn if its limit fits into the rest of its actor's
+// slice, from which the fire's use is subtracted. more is true if the block
+// continues.
 func (g *gbaRun) withinSlice(at int, yield func(turn) bool) (within, more bool) {
 	d := &g.lane.due[at]
 	cycles, _ := g.lane.policy.limits(g.lane.Params, d.GasLimit)
@@ -174,10 +175,10 @@ func (g *gbaRun) close() {
 //
 //	effective_tip = min(tip_per_cycle, max_fee_per_cycle − basefee_cycle)
 //
-// The revision names no default agent. Ours is that of the later §7.1 with the
-// fee that the bid is held against: twice the cycle base fee, at most the
-// greatest amount, and no tip, there being no median to go by. pricedOut is a
-// max fee below the cycle base fee; the price is then without tip.
+// The revision names no default agent. This default uses that of the later §7.1
+// with the fee that the bid is checked against: twice the cycle base fee, at most
+// 2^256 - 1, and no tip, since the revision has no median. pricedOut is a max fee
+// below the cycle base fee; the price is then without tip.
 //
 // Decisions T14, T23. Vectors: fixtures/vectors/cip1/first-revision.json.
 func (b *InBlock) revisionPrice(said bid) (price feemarket.Price, pricedOut bool) {

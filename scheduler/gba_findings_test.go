@@ -10,8 +10,8 @@ import (
 // The first revision moves a weight toward a score that is normalized, while its
 // bounds are 500..2,000 around 1,000 (decision T23): a score is at most 1,000, so
 // no weight ever rises above where it started, and the upper half of the range is
-// never reached. Whoever takes part only loses weight, against the idle and the
-// new: an actor that fires all its timers in time, with the highest tips, falls
+// never reached. Participation only lowers a weight, compared with idle and new
+// actors: an actor that fires all its timers in time, with the highest tips, falls
 // to 750 and shares a block with a stranger four to three.
 func TestFindingTakingPartOnlyCostsWeight(t *testing.T) {
 	p := newWorld().p

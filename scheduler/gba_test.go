@@ -58,8 +58,8 @@ func TestRevisionSection42TheContextHasItsSixFields(t *testing.T) {
 	}
 }
 
-// The revision's name of the tip and the later one are one number; of an answer
-// with both, or with what is no number, nothing counts.
+// The revision's name of the tip and the later one mean one number; an answer with
+// both, or with an invalid number, counts for nothing.
 func TestRevisionAnswersMayUseEitherNameOfTheTip(t *testing.T) {
 	for _, c := range []struct {
 		answer any
@@ -90,7 +90,7 @@ func TestRevisionAnswersMayUseEitherNameOfTheTip(t *testing.T) {
 	}
 }
 
-// A fee of 2^256 - 1 is a number: nobody can pay its tip, and nothing wraps.
+// A fee of 2^256 - 1 is a number: no account can pay its tip, and nothing wraps.
 func TestHostileARevisionTipBeyondAllMoneyDefers(t *testing.T) {
 	w := revision()
 	w.must(t, alice, program.TimerRequest{Height: 2, MaxFeePerCycle: &types.MaxWei, MaxPriorityFeePerCycle: &types.MaxWei})
@@ -147,8 +147,8 @@ func TestRevisionStep5TenDeferralsInARowLiftTheWeightToTheFloor(t *testing.T) {
 	}
 }
 
-// A rollover writes nobody: what idle actors' weights become is worked
-// out when they come back.
+// A rollover writes no actor: idle actors' weights are computed when they have a
+// timer due again.
 func TestRevisionARolloverTouchesNobody(t *testing.T) {
 	w := revision()
 	w.p.CalendarEpochBlocks = 5
@@ -176,8 +176,8 @@ func TestRevisionARolloverTouchesNobody(t *testing.T) {
 	}
 }
 
-// revisionTwin is the first revision as the text has it, over whole epochs, with
-// fractions, and moving everybody's weight at each rollover.
+// revisionTwin is the first revision by its text, over whole epochs, with
+// fractions, and moving all weights at each rollover.
 type revisionTwin struct {
 	epoch   uint64
 	weights map[types.Address]uint64

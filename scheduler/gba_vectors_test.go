@@ -74,7 +74,7 @@ type revisionTimer struct {
 	Cells    types.Cells  `json:",string"`
 }
 
-// The bids are stated here, since what is stated goes before what an agent says.
+// The bids are stated here, since stated bids precede an agent's.
 func TestVectorsOfTheFirstRevision(t *testing.T) {
 	reasons := map[string]string{"priced_out": ReasonBelowCycleFee, "insufficient_funds": ReasonInsufficient,
 		"cells_full": ReasonCellsFull, "lane_full": ReasonLaneFull}

@@ -13,8 +13,8 @@ import (
 const gbaOne = 1000
 
 // actorWeight is an actor's weight and what moves it at the next rollover of an
-// epoch. A rollover scans nobody: the epochs that have passed since are worked
-// out when the actor next has a timer due, with the parameters of then.
+// epoch. A rollover scans no actors: the epochs that passed meanwhile are applied
+// when the actor next has a timer due, with the parameters of that block.
 //
 // A turn is a timer queued in a block: one that was neither priced out nor
 // beyond its owner's balance. Decision T23 names the four inputs; how they are
@@ -46,7 +46,7 @@ func highestTip(kv KV, epoch uint64) (tip types.Wei) {
 	return tip
 }
 
-// gbaEpoch is that of the block, from 0.
+// gbaEpoch returns the epoch of the block, from 0.
 func gbaEpoch(b *InBlock) uint64 { return uint64(b.Height) / b.Params.CalendarEpochBlocks }
 
 // actorWeightOf is an actor's in the block's epoch: new, or brought up to date.
@@ -64,8 +64,8 @@ func actorWeightOf(b *InBlock, actor types.Address) actorWeight {
 	return w
 }
 
-// roll moves the weight at the end of its epoch by the score, or where it had no
-// turn toward its start, and then toward the start for each idle epoch up to now.
+// roll moves the weight at the end of its epoch by the score, or toward its start
+// if it had no turn, and then toward the start for each idle epoch up to now.
 func (w *actorWeight) roll(p *params.Params, now uint64, highest types.Wei) {
 	score := p.GBAWeightStart
 	if w.Turns > 0 {
@@ -82,8 +82,8 @@ func (w *actorWeight) roll(p *params.Params, now uint64, highest types.Wei) {
 	*w = actorWeight{Epoch: now, Weight: weight, Deferred: w.Deferred}
 }
 
-// moveWeight is weight' = (1 − λ) · weight + λ · S, rounded down as a whole,
-// within its bounds, and at least the floor after so many deferrals in a row.
+// moveWeight returns weight' = (1 − λ) · weight + λ · S, rounded down as a whole,
+// within its bounds, and at least the floor after enough deferrals in a row.
 //
 // Spec: CIP-1 first revision §3 steps 5b and 5c, decision T23.
 // Vectors: fixtures/vectors/cip1/first-revision-weights.json.
@@ -122,7 +122,7 @@ func (w *actorWeight) score(p *params.Params, highest types.Wei) uint64 {
 	return (tip + outcome + lateness + consumption) / 4
 }
 
-// turn counts a timer that was queued so many blocks after its height.
+// turn counts a timer that was queued late blocks after its height.
 func (w *actorWeight) turn(d *dueTimer, late uint64) {
 	w.Turns++
 	w.Late = exact.Sum(w.Late, late)

@@ -42,8 +42,8 @@ func holdsAny(kv KV, prefix string) (found bool) {
 	return found
 }
 
-// record is what the calendar's entry does not have: where that stands, and
-// what examining a timer does not read.
+// record holds the part of a timer that its calendar entry lacks: the entry's
+// place, and fields that examining a timer does not read.
 type record struct {
 	_           struct{}     `cbor:",toarray"`
 	At          types.Height // the height of the entry's Place

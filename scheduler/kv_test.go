@@ -110,7 +110,7 @@ func (m *memory) dump() (all []pair) {
 	return all
 }
 
-// onTrie is the state trie as a KV, each write a batch of its own.
+// onTrie is the state trie as a KV, each write a separate batch.
 type onTrie struct{ tree *trie.Tree }
 
 func (o *onTrie) Get(key []byte) []byte {

@@ -10,34 +10,34 @@ import (
 	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
-// LaneHost is what the state transition lends RunLane beside the block: room, and
-// the programs.
+// LaneHost lends RunLane the parts of the state transition outside the block: room,
+// and the programs.
 type LaneHost struct {
 	CellsLeft  types.Cells  // what is left of the block's limit when the lane begins
 	LastCycles types.Cycles // what the block before used
 	Proposer   types.Address
 	Validators *types.ValidatorSet // whose hosts may fail (decision C18)
 	// Ask calls get_gas_bid of a bidder, read-only, and charges what it used; or
-	// it passes the question over. Its error is the environment's, and ends the
-	// block without a result.
+	// it passes the question over. An error comes from the environment, and ends
+	// the block without a result.
 	Ask func(BidCall) (Answer, error)
 	// Fire takes the timer out of state by order.Take, charges the payer
 	// order.MaxCost, runs the handler, refunds what was not used, whatever the
 	// handler's end (decision T2), and pays order.Payment from the escrow to the
-	// proposer. Or it passes the fire over, and state is as before. Its error is
-	// the environment's, and ends the block without a result.
+	// proposer. Or it passes the fire over, and state is as before. An error comes
+	// from the environment, and ends the block without a result.
 	Fire func(order Fire) (Fired, error)
 }
 
 // BidCall is a read-only call of get_gas_bid.
 type BidCall struct {
 	Bidder  types.Address
-	Payer   types.Address // charged for what is used, at the cycle base fee; it holds Cycles of them
+	Payer   types.Address // charged for the cycles used, at the cycle base fee; it holds Cycles of them
 	Actor   types.Address // whose timers it prices
 	Trigger types.Height  // the height of these timers
 	Context []byte        // the payload (CIP-1 §7.2)
 	Cycles  types.Cycles  // limit
-	Failed  bool          // enough hosts failed over it: nobody is asked, and all of Cycles is charged
+	Failed  bool          // enough hosts failed on it: it is not asked, and all of Cycles is charged
 }
 
 // Answer is what a bidder said.
@@ -45,7 +45,7 @@ type Answer struct {
 	Output []byte
 	Fault  string       // why there is no output, or ""
 	Cycles types.Cycles // used, at most BidCall.Cycles
-	Passed string       // why it was passed over, uncharged, or ""
+	Passed string       // why it was skipped, uncharged, or ""
 	Over   bool         // no other bidder is asked
 }
 
@@ -56,12 +56,12 @@ type Fire struct {
 	Cells   types.Cells
 	Price   feemarket.Price // all zero where fires are free
 	MaxCost types.Wei       // Price of Cycles and Cells
-	Payment types.Wei       // what an auction's winner pays beside the price
+	Payment types.Wei       // amount that an auction's winner pays on top of the price
 	// Take takes the timer out of state and of its actor's count, which comes
 	// before its handler (decision T18).
 	Take func()
-	// Failed: enough hosts failed over it. No handler runs, and all of Cycles and
-	// Cells is charged (decision C18).
+	// Failed is true if enough hosts failed on it. No handler runs, and all of
+	// Cycles and Cells is charged (decision C18).
 	Failed bool
 }
 
@@ -71,21 +71,21 @@ type Fired struct {
 	Cycles  types.Cycles        // used, at most Fire.Cycles
 	Cells   types.Cells         // used, at most Fire.Cells
 	FeePaid types.Wei           // all of it, tip and payment included
-	TipPaid types.Wei           // what of it the proposer got
+	TipPaid types.Wei           // the part that the proposer got
 	Changes []types.TimerChange // what the handler did to timers, where it kept its effects
-	Passed  string              // why it was passed over, uncharged and still in state, or ""
+	Passed  string              // why it was skipped, uncharged and still in state, or ""
 	Over    bool                // no other is begun
 }
 
 // LaneResult is what the lane did in a block.
 type LaneResult struct {
-	// Changes has the ends of the cleanup lane, then in the order of turns the
-	// fires, each followed by what its handler did, and those who could not pay
-	// at their turn, then the deferrals by trigger height and sequence.
-	// Only what a fire's handler scheduled has its payload: a reader has it from
-	// there. A deferral has the timer's id, actor, height, sequence, fee payer,
-	// limit, expiry and deferrals, since examining a timer reads no more. Timers
-	// beyond MaxExamined are deferred unreported; DueNow counts them.
+	// Changes has the ends of the cleanup lane, then the fires in the order of
+	// turns, each followed by the effects of its handler, and timers that could not
+	// pay at their turn, then the deferrals by trigger height and sequence. Only
+	// what a fire's handler scheduled has its payload: a reader has it from there.
+	// A deferral has the timer's id, actor, height, sequence, fee payer, limit,
+	// expiry and deferrals, since examining a timer reads no more. Timers beyond
+	// MaxExamined are deferred unreported; DueNow counts them.
 	Changes   []types.TimerChange
 	Events    []types.Event
 	Cycles    types.Cycles // what fires used: the lane's utilisation (decision T11)
@@ -96,10 +96,10 @@ type LaneResult struct {
 	Deferred  int // how many of Changes are deferrals
 }
 
-// RunLane does the lane's part of the block: it takes the due timers, prices
-// and classifies them, ends in the cleanup lane those that expired or cannot
-// pay, and gives the others their turns in the order of the policy as long as
-// they fit, settling each before the next. What does not end stays due.
+// RunLane runs the lane's part of the block. It takes the due timers, prices and
+// classifies them, and ends in the cleanup lane those that expired or cannot pay.
+// The others get their turns in the order of the policy as long as they fit, each
+// settled before the next. Timers that do not end stay due.
 //
 // Spec: CIP-5 §5, CIP-1 §3 steps 4-10; decisions T6, T9, T11, T13, T16, T19, T27.
 func (b *InBlock) RunLane(lane LaneHost) (LaneResult, error) {
@@ -143,12 +143,13 @@ type dueTimer struct {
 	Entry
 	quote
 	payer   types.Address // charged for the fire and for its bidder's call
-	waiting string        // why it was passed over so far, or ""
+	waiting string        // why it was skipped so far, or ""
 	fired   bool
 	used    types.Cycles // what its fire used
 }
 
-// offered is what its change is reported with: an auction's bid, else the tip.
+// offered returns the amount that its change reports: an auction's bid, otherwise
+// the tip.
 func (d *dueTimer) offered() types.Wei {
 	if d.price.TipCycle.IsZero() {
 		return d.Bid
@@ -158,10 +159,10 @@ func (d *dueTimer) offered() types.Wei {
 
 func (d *dueTimer) expired(now types.Height) bool { return now > d.ExpiresAt }
 
-// take examines the due timers: max_examined_timers of them, and beside these as
-// many of those that can only end, having expired, as the cleanup lane takes
-// (decision T16), and of those in arrears at most max_arrears_examined. Their places
-// in due are in the order of trigger height, then sequence.
+// take examines the due timers: max_examined_timers of them, as many expired timers,
+// which can only end, as the cleanup lane takes (decision T16), and at most
+// max_arrears_examined of those in arrears. Their places in due are in the order of
+// trigger height, then sequence.
 func (r *laneRun) take() {
 	room, beside := r.Params.MaxExamined, r.burials()
 	limit := max(room, room+beside) // a sum that wraps is beyond all there are
@@ -181,11 +182,11 @@ func (r *laneRun) take() {
 		d.payer = d.FeePayer
 	}
 	r.out.Examined = len(items)
-	r.out.Changes = make([]types.TimerChange, 0, len(items)) // one each, beside what handlers do
+	r.out.Changes = make([]types.TimerChange, 0, len(items)) // one each, besides those of handlers
 }
 
-// examinable keeps the first of the items: so many, and beside them so many that
-// have expired.
+// examinable keeps the first room items, and after these at most beside expired
+// items.
 func (r *laneRun) examinable(items []calendar.Item, room, beside uint64) []calendar.Item {
 	kept := items[:0]
 	for _, item := range items {

@@ -9,13 +9,14 @@ import (
 
 var keyLane = []byte("t/l")
 
-// laneState is what a block of eip1559 leaves to the next beside the window.
+// laneState is the state that a block of eip1559 leaves to the next, besides the
+// window.
 type laneState struct {
 	_         struct{}     `cbor:",toarray"`
 	Activated types.Height // the first block that ran eip1559
 	At        types.Height // the last block whose median tip was above 0
 	P50       types.Wei    // the median tip of that block, in wei a cycle
-	Before    types.Wei    // that of the block before it, by which it still goes behind its lane
+	Before    types.Wei    // the fee of the block before it, by which it still prices after its lane
 }
 
 func readLane(kv KV) (s laneState) {
@@ -25,11 +26,11 @@ func readLane(kv KV) (s laneState) {
 	return s
 }
 
-// previousP50 is previous_block_p50_priority_tip_per_cycle for the block at
-// height: the lower median of what the fires of the height before paid the
-// proposer a cycle, each fire counted once; 0 where nothing fired, and where that
+// previousP50 returns previous_block_p50_priority_tip_per_cycle for the block at
+// height: the lower median of the tips that the fires of the height before paid the
+// proposer per cycle, each fire counted once. It is 0 if nothing fired, or if that
 // height was skipped (CIP-1 §7.1, decisions C8, T17). It is the same before and
-// behind the block's own lane, where deliveries still schedule (decision C16).
+// after the block's own lane, since deliveries still schedule there (decision C16).
 func previousP50(kv KV, height types.Height) types.Wei {
 	switch s := readLane(kv); height {
 	case s.At + 1:
@@ -40,8 +41,8 @@ func previousP50(kv KV, height types.Height) types.Wei {
 	return types.Wei{}
 }
 
-// activate returns the first block that ran eip1559, which is the one at height
-// where none did.
+// activate returns the first block that ran eip1559, which is the block at height
+// if there was none before.
 func activate(kv KV, height types.Height) types.Height {
 	if kv.Get(keyLane) == nil {
 		kv.Set(keyLane, codec.Marshal(&laneState{Activated: height}))
@@ -62,8 +63,8 @@ func keepP50(kv KV, height types.Height, tips []types.Wei) {
 	kv.Set(keyLane, codec.Marshal(&s))
 }
 
-// lowerMedian sorts the amounts and returns the middle one, of an even number
-// the lower of the two; 0 where there is none (decision T17).
+// lowerMedian sorts the amounts and returns the middle one, of an even number the
+// lower of the two; 0 for an empty list (decision T17).
 //
 // Vectors: fixtures/vectors/cip1/7-median.json.
 func lowerMedian(of []types.Wei) types.Wei {

@@ -15,9 +15,9 @@ type lastAnswer struct {
 
 func keyAnswer(id types.TimerID) []byte { return append([]byte("t/d/"), id[:]...) }
 
-// lastAnswers returns the question whether a timer's last answer still stands: its
-// max fee does not reach the floor yet, and was given less than gba_retry_blocks
-// ago (decision T15).
+// lastAnswers returns a function that reports whether a timer's last answer is
+// still in force: its max fee does not reach the floor yet, and was given less than
+// gba_retry_blocks ago (decision T15).
 func lastAnswers(b *InBlock) func(*dueTimer, types.Wei) (types.Wei, bool) {
 	kept := holdsAny(b.KV, "t/d/")
 	return func(d *dueTimer, floor types.Wei) (types.Wei, bool) {
@@ -44,7 +44,7 @@ func rememberAnswer(b *InBlock, d *dueTimer, maxFee *types.Wei, floor types.Wei)
 	b.forgetAnswer(d.ID)
 }
 
-// forgetAnswer takes what is kept of a timer's last answer out of state.
+// forgetAnswer deletes a timer's stored last answer from state.
 func (b *InBlock) forgetAnswer(id types.TimerID) {
 	if key := keyAnswer(id); b.KV.Get(key) != nil {
 		b.KV.Set(key, nil)

@@ -4,8 +4,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Cancel ends a timer on behalf of its actor; nobody else may (CIP-5 §4.1). The
-// change names the timer without its payload.
+// Cancel ends a timer on behalf of its actor, the only account that may (CIP-5
+// §4.1). The change names the timer without its payload.
 func (b *InBlock) Cancel(actor types.Address, id types.TimerID) (types.TimerChange, error) {
 	e, r, err := b.owned(actor, id, "cancel")
 	if err != nil {
@@ -89,8 +89,8 @@ func (b *InBlock) extend(r *record, e *Entry, expiresAt types.Height, reason str
 		Reason: reason}, nil
 }
 
-// prolong writes the new expires_at; a timer that waits for its key stands behind
-// that, and counts changes from now on where one came when its time was over.
+// prolong writes the new expires_at. A timer that waits for its key moves to the
+// height after that; if it had expired, it counts changes of the key from now on.
 func (b *InBlock) prolong(r *record, e *Entry, expiresAt types.Height) error {
 	if !e.watching() {
 		e.ExpiresAt = expiresAt

@@ -120,7 +120,7 @@ func (m *twin) extend(w *world, now types.Height, actor types.Address, id types.
 	return ""
 }
 
-// end is one line of what a block did.
+// end is one line of a block's effects.
 type end struct {
 	ID     types.TimerID
 	Status types.TimerStatus
@@ -128,8 +128,8 @@ type end struct {
 	Waited uint64
 }
 
-// examinedOf is T16, of timers in their order: so many, and beside them as many
-// expired ones as the cleanup lane ends; a block looks at no more than both.
+// examinedOf is T16, for timers in their order: a fixed number, and in addition as
+// many expired ones as the cleanup lane ends; a block examines no more than both.
 func examinedOf[T any](w *world, now types.Height, due []T, last func(T) types.Height, expiresAt func(T) types.Height) (kept []T) {
 	fresh := 0
 	for _, t := range due { // those in arrears come last
@@ -225,7 +225,7 @@ func (m *twin) block(w *world, now types.Height, balances map[types.Address]type
 	return ends
 }
 
-// deed is what a handler does when its timer fires.
+// deed is a handler's action when its timer fires.
 type deed struct {
 	share   uint64 // percent of the limit that it uses
 	again   types.Height

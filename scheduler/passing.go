@@ -23,21 +23,21 @@ func readBlamed(kv KV, key []byte) (b blamed) {
 	return b
 }
 
-// forgive forgets what was held against a timer, which has ended.
+// forgive deletes the recorded failures of a timer, which has ended.
 func (b *InBlock) forgive(id types.TimerID) {
 	if key := keyBlamedTimer(id); b.KV.Get(key) != nil {
 		b.KV.Set(key, nil)
 	}
 }
 
-// FailedOver lists the validators whose environment failed over a pending timer,
-// as of the last that did.
+// FailedOver lists the validators whose environment failed on a pending timer, as
+// of the last failure.
 func FailedOver(kv KV, id types.TimerID) []types.Address {
 	return readBlamed(kv, keyBlamedTimer(id)).By
 }
 
-// blame counts the block's proposer among those whose environment failed over a
-// timer. enough is that it ends, which an event tells (decision C18).
+// blame counts the block's proposer among the validators whose environment failed
+// on a timer. enough is that it ends, which an event tells (decision C18).
 func (r *laneRun) blame(id types.TimerID) (enough bool) {
 	key := keyBlamedTimer(id)
 	by, enough := r.host.Validators.Blame(readBlamed(r.KV, key).By, r.host.Proposer)
@@ -48,9 +48,9 @@ func (r *laneRun) blame(id types.TimerID) (enough bool) {
 	return enough
 }
 
-// silences counts the block's proposer among those whose environment failed over
-// an agent. Where that is enough, the agent is not asked for gba_silenced_blocks, so
-// that one that hangs costs them a question each in that many.
+// silences counts the block's proposer among the validators whose environment failed
+// on an agent. If these are enough, the agent is not asked for gba_silenced_blocks,
+// so that an agent that hangs costs each of them one question in that many blocks.
 func (c *bidCalls) silences(bidder types.Address) (enough bool) {
 	r := c.lane
 	key := keyBlamedBidder(bidder)

@@ -12,8 +12,8 @@ import (
 type policy interface {
 	// limits is what a fire of a timer may use.
 	limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells)
-	// price is what a fire of the timer would cost in this block by what it
-	// states itself; what a bidder would say is left to the protocol's own.
+	// price returns the cost of a fire of the timer in this block by its own stated
+	// numbers; the protocol's default stands in for a bidder's.
 	price(b *InBlock, t *types.Timer) feemarket.Price
 	// insolventEnds reports whether a payer who cannot hold max_cost ends the
 	// timer, or defers it.
@@ -26,8 +26,8 @@ type policy interface {
 // policyRun is a policy at work in one block. Its methods are called in this
 // order, once, by RunLane.
 type policyRun interface {
-	// quote prices each due timer that has not expired, asking its bidder where
-	// it has one. Its error is the environment's.
+	// quote prices each due timer that has not expired, asking its bidder if it has
+	// one. An error comes from the environment.
 	quote() error
 	// fill parts the timers that may fire, by their places in laneRun.due, into
 	// those that get a turn and those that do not.
@@ -36,16 +36,16 @@ type policyRun interface {
 	close()
 }
 
-// plan is who gets a turn in a block.
+// plan lists the timers that get a turn in a block.
 type plan struct {
 	turns  iter.Seq[turn] // who has a turn, in order; each turn is over before the next is asked for
 	passed []passedOver
 }
 
-// turn is one timer's.
+// turn is the turn of one timer.
 type turn struct {
 	at      int       // the timer's place in laneRun.due
-	payment types.Wei // what the proposer gets beside the price, of an auction's winner
+	payment types.Wei // the proposer's share on top of the price, from an auction's winner
 }
 
 // passedOver is a timer that may fire and gets no turn.
@@ -65,9 +65,9 @@ func inOrder(places []int) iter.Seq[turn] {
 	}
 }
 
-// quote is what a policy says of a due timer before the block classifies it.
+// quote is a policy's price of a due timer before the block classifies it.
 type quote struct {
-	price     feemarket.Price // the price of what the fire uses; its tip is the priority
+	price     feemarket.Price // the price of the fire's use; its tip is the priority
 	weight    types.Weight    // Den 0 where the policy has none
 	pricedOut string          // why its max fee is too low for a turn in this block, or ""
 }
@@ -91,7 +91,7 @@ var policies = map[string]policy{
 }
 
 // policyOf returns the policy that p names. An unknown name is refused when the
-// parameter is set, so here it is an *Error of whoever skipped that.
+// parameter is set, so an *Error here is a bug of a caller that skipped that check.
 func policyOf(p *params.Params) (policy, error) {
 	policy, ok := policies[p.Policy]
 	if !ok {
@@ -104,13 +104,13 @@ func policyOf(p *params.Params) (policy, error) {
 // transactions of a block, and not after (decision T3).
 func BeforeTransactions(p *params.Params) bool { return p.Policy == GBA }
 
-// Free reports whether fires cost nothing, which is CIP-5 §6.3's for fifo alone: a
+// Free reports whether fires cost nothing, which CIP-5 §6.3 allows only for fifo: a
 // chain that began free is so until another policy is activated (decision T2).
 func Free(p *params.Params) bool { return p.FreeFires() }
 
-// FireLimit is what a fire may use under p's policy: the timer's limit, clamped
-// to the cap that holds now, where that was lowered since it was scheduled
-// (decision T5), and max_cells_per_fire (CIP-5 §6.2).
+// FireLimit returns the limits of a fire under p's policy: the timer's limit,
+// clamped to the current cap if that was lowered since it was scheduled (decision
+// T5), and max_cells_per_fire (CIP-5 §6.2).
 func FireLimit(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells) {
 	policy, err := policyOf(p)
 	if err != nil {
@@ -119,9 +119,9 @@ func FireLimit(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cel
 	return policy.limits(p, gasLimit)
 }
 
-// MaxCost is what a fire of the timer would cost at most in this block, in wei,
-// by what it states itself: 0 where fires are free, and types.MaxWei where the
-// sum exceeds all amounts.
+// MaxCost returns the maximum cost of a fire of the timer in this block, in wei, by
+// its own stated numbers: 0 if fires are free, and types.MaxWei if the sum
+// overflows.
 func (b *InBlock) MaxCost(t *types.Timer) types.Wei {
 	policy, err := policyOf(b.Params)
 	if err != nil {

@@ -6,17 +6,17 @@ import (
 )
 
 // bid is what a timer pays at most a cycle of the lane, in wei: stated when it
-// was scheduled, or answered by its bidder. A number that nobody gave is nil.
+// was scheduled, or answered by its bidder. A number that was not given is nil.
 type bid struct {
 	maxFee   *types.Wei // lane base fee and priority together (decision T13)
-	priority *types.Wei // what of it the proposer gets at most
+	priority *types.Wei // the proposer's part of it, at most
 }
 
 func (d *dueTimer) stated() bid { return bid{d.MaxFeePerCycle, d.MaxPriorityFeePerCycle} }
 
 func (b bid) whole() bool { return b.maxFee != nil && b.priority != nil }
 
-// or fills in what b leaves open: each number by itself (decision T14).
+// or fills in the numbers that b leaves open, each separately (decision T14).
 func (b bid) or(other bid) bid {
 	if b.maxFee == nil {
 		b.maxFee = other.maxFee
@@ -27,8 +27,8 @@ func (b bid) or(other bid) bid {
 	return b
 }
 
-// defaultBid is the default GBA of CIP-1 §7.1: twice the lane's base fee, at
-// most the greatest amount, and the median tip of the block before. The cell
+// defaultBid returns the bid of the default GBA of CIP-1 §7.1: twice the lane's
+// base fee, at most 2^256 - 1, and the median tip of the block before. The cell
 // side of §7.1 has no effect: a fire's cells cost their base fee (decision T13).
 func (b *InBlock) defaultBid(p50 types.Wei) bid {
 	most, ok := b.Fees.Lane.MulOk(b.Params.DefaultFeeMultiple)
@@ -42,10 +42,11 @@ func (b *InBlock) defaultBid(p50 types.Wei) bid {
 // supplies the default bid when a timer is scheduled.
 const DefaultAtSchedule = "schedule"
 
-// supplyDefault states for a new timer what it leaves open, each number by itself,
-// where cip1.default_bid_at has that done when scheduling: the cap is then twice
-// the base fee of that block, and the tip the median of the one before it. What an
-// agent prices, its own or its actor's, stays open for that.
+// supplyDefault states for a new timer the numbers that it leaves open, each
+// separately, if cip1.default_bid_at chooses the time of scheduling. The cap is
+// then twice the base fee of that block, and the tip the median of the block
+// before. Numbers that an agent prices, the timer's own or its actor's, stay open
+// for that agent.
 //
 // Spec: CIP-1 §3 step 3, §6, decision T14. **Finding**: §7 and §7.1 ask at the fire.
 func (b *InBlock) supplyDefault(t *types.Timer) {

@@ -40,7 +40,7 @@ func mustReadRecord(data []byte) record {
 	return r
 }
 
-// read is mustRead of a value of its own, which the quick readers do without.
+// read is mustRead into a new value, which the fast readers do without.
 func read[T any](data []byte) (v T) {
 	mustRead(data, &v)
 	return v
@@ -62,7 +62,7 @@ func decodeRecord(data []byte) (r record, ok bool) {
 		ScheduledAt: types.Height(scheduled)}, true
 }
 
-// decodeTally reads a tally; ok is false for what is none.
+// decodeTally reads a tally; ok is false for other bytes.
 func decodeTally(data []byte) (t tally, ok bool) {
 	if len(data) == 0 || data[0] != 0x82 { // an array of two
 		return tally{}, false

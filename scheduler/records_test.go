@@ -45,7 +45,7 @@ func TestRecordsAreReadAsTheDecoderReadsThem(t *testing.T) {
 }
 
 // TestTheLongestTimerIsReadBack: the longest handler and watched key that the
-// parameters can allow are below what is decoded from state.
+// parameters can allow are below the limits of decoding.
 func TestTheLongestTimerIsReadBack(t *testing.T) {
 	w := newWatchWorld()
 	for _, key := range []string{"cip5.max_handler_bytes", "chain.max_state_key_bytes"} {

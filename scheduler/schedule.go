@@ -15,8 +15,9 @@ import (
 // count of timers scheduled, the first being 0. payload is as it was given,
 // before the payload convention is resolved.
 //
-// Deviation T1: the spec's nonce is the transaction's, which is the same for two
-// timers of one transaction, and does not exist in a handler run by a timer.
+// Deviation T1: the spec's nonce is the nonce of the transaction, which is the same
+// for two timers of one transaction, and does not exist in a handler run by a
+// timer.
 //
 // Vectors: fixtures/vectors/cip5/3.3-timer-id.json.
 func TimerID(actor types.Address, height types.Height, payload []byte, nonce uint64) types.TimerID {
@@ -27,14 +28,14 @@ func TimerID(actor types.Address, height types.Height, payload []byte, nonce uin
 }
 
 // Schedule registers a timer of actor and returns it with the events that go
-// with it. signed is what the signer of the transaction agreed to pay, who may be
-// fee payer beside the actor; nil where the transaction does not call the actor
-// itself, and in a handler run by a timer (decision T18) or by a delivered
-// message.
+// with it. signed is the amount that the transaction's signer agreed to pay; the
+// signer may be fee payer instead of the actor. It is nil if the transaction does
+// not call the actor itself, and in a handler run by a timer (decision T18) or by a
+// delivered message.
 //
-// A refusal is an *Error, whose fault the program's is; nothing is written then.
-// The payload convention is resolved here (see Convention), so that firing
-// parses nothing and a handler's name is judged when it is given.
+// A refusal is an *Error and the program's fault; nothing is written. The payload
+// convention is resolved here (see Convention), so that firing parses nothing and a
+// handler's name is judged when it is given.
 //
 // Spec: CIP-5 §§3, 4, CIP-1 §§6, 7.3, 10; decisions T1, T4, T5, T6, T14, T16,
 // T18, T22, T27, T28. Vectors: fixtures/vectors/cip1/6-schedule.json.
@@ -68,9 +69,9 @@ func (b *InBlock) Schedule(actor types.Address, signed *types.Sponsorship, req p
 	return timer, append(events, b.reserve(&timer, own.Pending+1)...), nil
 }
 
-// placeOf is where a new timer stands in the calendar. Its rank is the tip it
-// states, where tips count, at most the max fee that it states with it: a tip that
-// no max fee stands behind, and none, have rank 0 (decision T16).
+// placeOf returns the place of a new timer in the calendar. Its rank is the tip it
+// states, if tips count, at most the max fee that it states with it. A tip without
+// a max fee has rank 0, as has a timer without a tip (decision T16).
 func (b *InBlock) placeOf(t *types.Timer) Place {
 	at := Place{Height: t.Height, Seq: t.Seq}
 	if b.Params.Policy != EIP1559 || t.MaxPriorityFeePerCycle == nil || t.MaxFeePerCycle == nil {
@@ -120,8 +121,8 @@ func (b *InBlock) resolve(actor types.Address, signed *types.Sponsorship, req pr
 	return t, b.resolveTier(&t, req.PriorityTier)
 }
 
-// resolveHandler settles which handler gets which bytes: the named one, else the
-// convention's, else the default (CIP-5 §4.2).
+// resolveHandler settles which handler gets which bytes: the named one, otherwise
+// the convention's, otherwise the default (CIP-5 §4.2).
 func resolveHandler(p *params.Params, t *types.Timer, req program.TimerRequest) error {
 	t.Handler, t.Payload = req.Handler, req.Payload
 	if t.Handler == "" {
@@ -136,8 +137,8 @@ func resolveHandler(p *params.Params, t *types.Timer, req program.TimerRequest) 
 	return nil
 }
 
-// resolveFeePayer settles who pays: the actor, else only the signer of the
-// transaction within what he signed for, and never an address of the system's own
+// resolveFeePayer settles the payer: the actor, or the signer of the transaction
+// within the amount signed for. No other account, and no system address, may pay
 // (decisions T2, T28).
 func resolveFeePayer(t *types.Timer, signed *types.Sponsorship, stated *types.Address) error {
 	t.FeePayer = t.Actor
@@ -206,7 +207,7 @@ func resolveExpiry(p *params.Params, t *types.Timer, now types.Height, stated *t
 	return nil
 }
 
-// latestExpiry is now + max_ttl_blocks, at most the greatest height.
+// latestExpiry returns now + max_ttl_blocks, at most the highest height.
 func latestExpiry(p *params.Params, now types.Height) types.Height {
 	if latest := now + types.Height(p.MaxTTLBlocks); latest >= now {
 		return latest

@@ -1,8 +1,7 @@
 // Package scheduler is the core of the timers: scheduling, cancelling and
 // extending them, finding the due ones, and the lane that fires them in a block.
-// It models CIP-5 §§1-8 (policy fifo) and CIP-1 (eip1559), with CIP-1's first
-// revision (gba) and CIP-5 §9 (bias-vcg, bias-first-price) beside them, and
-// decisions T1-T31.
+// It models CIP-5 §§1-8 (policy fifo), CIP-1 (eip1559), CIP-1's first revision
+// (gba) and CIP-5 §9 (bias-vcg, bias-first-price), with decisions T1-T31.
 //
 // The state of all timers is consensus state, reached through KV; nothing is
 // kept between calls, so a block that ends up on no chain leaves no trace
@@ -25,24 +24,23 @@
 //	t/j/<transaction>      what is left of the sponsor that its signer stated (decision T28)
 //
 // Values are deterministic CBOR (decision C11) but for payloads, ids, addresses
-// and digests. Each fact stands once: expires_at, the one thing an owner can
-// change, is in the entry, so that extending a timer rewrites some hundred bytes
-// and never a payload.
-// Deferring moves an entry once, when the ring is swept, and then writes nothing:
-// the blocks a timer has waited are its height's distance, because a header may
-// not skip a height at which anything is due (decision C8).
+// and digests. Each fact is stored once. expires_at, the only field that an owner
+// can change, is in the entry, so that extending a timer rewrites some hundred
+// bytes and never a payload. Deferring moves an entry once, when the ring is swept,
+// and then writes nothing: the blocks a timer has waited are its height's distance,
+// because a header may not skip a height at which anything is due (decision C8).
 //
-// The types: InBlock is a block in the making, and what can be done to timers in
-// one; Calendar is the one place that knows how they are kept by height; policy
-// is what differs between the lane's policies; LaneHost is what the state transition
-// lends RunLane, which has no money and no programs of its own.
+// The types: InBlock is a block in the making, with the operations on timers in one.
+// Calendar is the only code that knows how timers are stored by height. policy holds
+// the differences between the lane's policies. LaneHost lends RunLane parts of the
+// state transition: RunLane has neither money nor programs itself.
 //
 // Always true, and checked by Check: a timer has a record exactly when it has an
-// entry and an owner entry; an actor's count is the number of its owner entries;
-// no sequence number is used twice; the fairness window's sums are those of its
-// blocks; a watcher is a pending timer that waits for its key; failures of hosts
-// are remembered of pending timers alone; an allowance has pending timers, and what
-// is left of it and locked in their bids was signed for.
+// entry and an owner entry. An actor's count is the number of its owner entries. No
+// sequence number is used twice. The fairness window's sums equal the sums over its
+// blocks. A watcher is a pending timer that waits for its key. Failures of hosts
+// are stored only for pending timers. An allowance has pending timers, and its
+// signer signed for the sum of its rest and the amounts locked in their bids.
 package scheduler
 
 import (
@@ -55,10 +53,10 @@ import (
 // KV is the consensus state.
 type KV = calendar.KV
 
-// Error is a refusal: the fault of whoever asked, and nothing has changed.
+// Error is a refusal: the caller's fault, and nothing has changed.
 type Error struct {
 	Code    string // one of the Code constants
-	Section string // where the rule stands
+	Section string // section of the rule
 	Message string // what is wrong and what would be right
 }
 
@@ -97,17 +95,17 @@ func refuse(code, section, format string, args ...any) *Error {
 	return &Error{Code: code, Section: section, Message: fmt.Sprintf(format, args...)}
 }
 
-// Reasons of deferrals, of other changes and of ends, as TimerChange bears them.
+// Reasons of deferrals, of other changes and of ends, in TimerChange.
 const (
-	ReasonLaneFull      = "lane_full"           // its limit does not fit into what the lane has left
-	ReasonCellsFull     = "block_cells_full"    // max_cells_per_fire does not fit into what the block has left
+	ReasonLaneFull      = "lane_full"           // its limit does not fit into the rest of the lane
+	ReasonCellsFull     = "block_cells_full"    // max_cells_per_fire does not fit into the rest of the block
 	ReasonOverCap       = "over_cycle_cap"      // its limit is above the cap of CIP-1 §10, lowered since
 	ReasonPricedOut     = "below_lane_basefee"  // its max fee does not reach the lane's base fee (decision T13)
 	ReasonBelowCycleFee = "below_basefee_cycle" // gba: its max fee does not reach the base fee of a cycle (decision T23)
 	ReasonBlockFires    = "block_fires"         // bias: the block has its max_fires_per_block (decision T24)
 	ReasonActorFires    = "actor_fires"         // bias: the actor has its max_fires_per_actor (decision T24)
 	ReasonGCFull        = "gc_lane_full"        // it ends, but not in this block (decision T19)
-	ReasonHostFailed    = "host_failed"         // the proposer's host failed over it, or over its bidder (decision C18)
+	ReasonHostFailed    = "host_failed"         // the proposer's host failed on it, or on its bidder (decision C18)
 	ReasonNotBegun      = "not_begun"           // the proposer's time was over before its turn (decision C18)
 
 	ReasonExtended    = "extended"               // the owner moved expires_at

@@ -360,7 +360,7 @@ func TestT6FiresAtItsExpiryAndExpiresAfterIt(t *testing.T) {
 }
 
 func TestT9ExpiredComesBeforeInsolvent(t *testing.T) {
-	w := newWorld() // nobody has money
+	w := newWorld() // no account has money
 	w.must(t, alice, program.TimerRequest{Height: 2, ExpiresAt: ptr(types.Height(2))})
 	w.must(t, alice, program.TimerRequest{Height: 2})
 	w.p.GCCyclesPerBlock = 0
@@ -403,7 +403,7 @@ func TestT13APayerEmptiedByAnEarlierFireEndsTheLater(t *testing.T) {
 	cost := w.blockNow().MaxCost
 	first := w.must(t, alice, program.TimerRequest{Height: 2})
 	w.must(t, alice, program.TimerRequest{Height: 2})
-	w.fund(alice, cost(&first)) // enough for each alone
+	w.fund(alice, cost(&first)) // enough for each separately
 	w.block()
 	out := w.block()
 	wantStatuses(t, out, "fired insufficient_funds")
@@ -521,7 +521,7 @@ func TestT19WhatTheCleanupLaneHasNoRoomForWaitsUnfired(t *testing.T) {
 	if len(w.orders) != 1 || out.GCCycles != 10_000 {
 		t.Fatalf("%d fires, %d cycles of cleanup", len(w.orders), out.GCCycles)
 	}
-	wantStatuses(t, w.block(), "fired") // classified anew
+	wantStatuses(t, w.block(), "fired") // classified again
 }
 
 // C13: what the cleanup lane uses does not wrap, whatever its parameters.

@@ -7,9 +7,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// allowance is what the signer of one transaction lets timers cost him, as it
-// stands in state from the first timer that names him until the last of them
-// ended: fires, agents' calls and bids draw on it together.
+// allowance is the amount that the signer of one transaction lets timers cost him.
+// It is in state from the first timer that names him until the last of them ended;
+// fires, agents' calls and bids draw on it together.
 //
 // Decision T28.
 type allowance struct {
@@ -35,7 +35,8 @@ func (b *InBlock) writeAllowance(transaction types.Hash, a *allowance) {
 	b.KV.Set(keyAllowance(transaction), codec.Marshal(a))
 }
 
-// allowanceOf is that of a transaction: whole where no pending timer draws on it.
+// allowanceOf returns the allowance of a transaction: the whole of it if no pending
+// timer draws on it.
 func (b *InBlock) allowanceOf(s *types.Sponsorship) allowance {
 	a, known := readAllowance(b.KV, s.Transaction)
 	if !known {
@@ -88,8 +89,8 @@ func (b *InBlock) draw(e *Entry, payer types.Address, amount types.Wei) {
 	b.adjust(e, payer, func(a *allowance) { a.Left = a.Left.Sub(amount) })
 }
 
-// restore gives back what payer was not charged in the end. Where the last timer
-// ended meanwhile there is nobody left to draw on it.
+// restore gives back what payer was not charged in the end. If the last timer ended
+// meanwhile, no timer is left to draw on it.
 func (b *InBlock) restore(e *Entry, payer types.Address, amount types.Wei) {
 	b.adjust(e, payer, func(a *allowance) { a.Left = a.Left.Add(amount) })
 }
@@ -118,7 +119,8 @@ func paysByWord(kv KV, e *Entry) bool {
 	return known && a.Payer == e.FeePayer
 }
 
-// drawn is what the pending timers of an allowance hold of it, counted anew.
+// drawn is the sum that the pending timers of an allowance hold of it, counted
+// again.
 type drawn struct {
 	timers uint64
 	bids   types.Wei

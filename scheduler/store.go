@@ -6,8 +6,8 @@ import (
 	"github.com/cowboyinc/devnet/scheduler/calendar"
 )
 
-// insert writes a timer's record, payload, entry and owner entry. The actor's
-// tally is the caller's. at is its place if it watched nothing.
+// insert writes a timer's record, payload, entry and owner entry. The caller
+// updates the actor's tally. at is its place if it watched nothing.
 func (b *InBlock) insert(t *types.Timer, at Place) {
 	if t.Watch != nil {
 		at = b.watch(t, at)
@@ -124,16 +124,16 @@ func CountDue(p *params.Params, kv KV, now types.Height) uint64 {
 	return CalendarOf(p, kv).tiers.Count(now)
 }
 
-// Grown tells how many more keys of a range, of those that count asks for, a state
-// has than the one it was made from.
+// Grown returns how many more keys of a range, among those that count selects, a
+// state has than the one it was made from.
 type Grown interface {
 	Balance(from, to []byte, count func(key []byte) bool) int64
 }
 
-// DueNow is CountDue at any point of a block of height now, by what the block
-// did: due is CountDue after the block before, which left the state parent. What
-// it costs follows from what became due with now and what was written since, so
-// that no siege makes a block count it anew.
+// DueNow returns CountDue at any point of a block of height now, from the changes
+// of the block: due is CountDue after the block before, which left the state
+// parent. Its cost follows from the timers that became due at now and from the
+// writes since, so that no flood of timers makes a block count them all again.
 func DueNow(p *params.Params, parent KV, due uint64, now types.Height, written Grown) uint64 {
 	n := int64(due + CalendarOf(p, parent).tiers.CountAt(now))
 	for _, keys := range calendar.Keys() {
@@ -142,6 +142,6 @@ func DueNow(p *params.Params, parent KV, due uint64, now types.Height, written G
 	return uint64(n)
 }
 
-// NextDue returns the least height at which a timer is due. Where it is at most
-// the head's height + 1, a header may skip nothing (decision C8).
+// NextDue returns the lowest height at which a timer is due. If it is at most the
+// head's height + 1, a header may skip nothing (decision C8).
 func NextDue(p *params.Params, kv KV) (types.Height, bool) { return CalendarOf(p, kv).Next() }

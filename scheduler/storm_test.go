@@ -10,7 +10,7 @@ import (
 )
 
 // storm has 10,000 timers of 100 actors due at height 3, with mixed tips and
-// limits, beside so many that are expired by then.
+// limits, and a number that are expired by then.
 type storm struct {
 	*world
 	left  map[types.TimerID]bool
@@ -95,8 +95,8 @@ func (s *storm) wantOrder(t *testing.T, out LaneResult) {
 }
 
 // TestAStormOfTenThousandTimers: every block keeps the order and the lane, every
-// timer ends once, every wei is accounted for; and a mass of expired timers
-// beside it changes nothing about the fires.
+// timer ends once, every wei is accounted for; and a mass of expired timers changes
+// nothing about the fires.
 func TestAStormOfTenThousandTimers(t *testing.T) {
 	calm, mixed := newStorm(t, 0), newStorm(t, 10_000)
 	ended := 0

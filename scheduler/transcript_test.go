@@ -15,8 +15,8 @@ import (
 )
 
 // The transcripts speak of one block at a time: schedule, cancel and extend are
-// its transactions, block ends it and prints what the lane did. Handlers do what
-// the handler command said of their timer.
+// its transactions, block ends it and prints what the lane did. Handlers follow the
+// handler command for their timer.
 type transcript struct {
 	*world
 	names  map[types.TimerID]string
@@ -250,7 +250,7 @@ func (s *transcript) changed(change types.TimerChange, err error) string {
 	return s.line(change)
 }
 
-// handle does the deeds of a timer: use=N cycles, cells=N, fail, cancel=NAME,
+// handle does the actions of a timer: use=N cycles, cells=N, fail, cancel=NAME,
 // drain (its payer's balance), at=+N to schedule the next under the same name.
 func (s *transcript) handle(w *world, o Fire) Fired {
 	name := s.names[o.Timer.ID]

@@ -6,9 +6,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Trial asks a gas bidding agent for the price of a timer that is not there, as the
-// lane of a block would: for its author, who wants to see what it answers. It is
-// nobody's turn, and nothing is kept.
+// Trial asks a gas bidding agent for the price of a hypothetical timer, as the lane
+// of a block would: for its author, who wants to see the answer. It takes no turn,
+// and stores nothing.
 //
 // Spec: CIP-1 §7, decisions T13 to T15.
 type Trial struct {
@@ -25,8 +25,8 @@ type Tried struct {
 	PricedOut bool // the max fee is below the base fee that a turn takes
 }
 
-// NewTrial opens a trial in b, behind a block that used last cycles. It is an *Error
-// under a policy that asks no agents.
+// NewTrial opens a trial in b; the block before b used last cycles. It returns an
+// *Error if the policy has no agents.
 func NewTrial(b *InBlock, last types.Cycles) (*Trial, error) {
 	lane := &laneRun{InBlock: b, host: LaneHost{LastCycles: last}}
 	switch {
@@ -36,22 +36,22 @@ func NewTrial(b *InBlock, last types.Cycles) (*Trial, error) {
 	case b.Params.Policy == GBA && !Free(b.Params):
 		return &Trial{lane, revisionBids, b.revisionPrice}, nil
 	}
-	return nil, refuse(CodePolicyUnsupported, "T14", "the policy %s asks no gas bidding agents", b.Params.Policy)
+	return nil, refuse(CodePolicyUnsupported, "T14", "the policy %s does not use gas bidding agents", b.Params.Policy)
 }
 
-// Context is what an agent would be told of a timer of actor's that is due since
-// trigger: heights in blocks, amounts in wei.
+// Context returns the context that an agent would get for a timer of actor that is
+// due since trigger: heights in blocks, amounts in wei.
 func (t *Trial) Context(actor types.Address, trigger types.Height) map[string]types.Wei {
 	told := map[string]types.Wei{}
 	data := codec.Marshal(t.codec.context(t.lane, bidKey{actor: actor, trigger: trigger}))
 	if err := codec.Unmarshal(data, len(data), &told); err != nil {
-		panic("scheduler: the context of agents is no map of numbers: " + err.Error())
+		panic("scheduler: the context of agents is not a map of numbers: " + err.Error())
 	}
 	return told
 }
 
-// Answer reads what an agent answered. It is false of nonsense, for which the
-// protocol's own agent stands in.
+// Answer reads what an agent answered. It returns false for nonsense, which the
+// protocol's default agent replaces.
 func (t *Trial) Answer(output []byte) (Tried, bool) {
 	said, ok := t.codec.read(output)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// greedy gives the timers of a plan their turns in its order, passing over what
-// does not fit (decision T11). Its error is the environment's.
+// greedy gives the timers of a plan their turns in its order, skipping timers that
+// do not fit (decision T11). An error comes from the environment.
 func (r *laneRun) greedy(p plan) error {
 	for _, one := range p.passed {
 		r.due[one.at].waiting = one.reason
@@ -49,7 +49,7 @@ func shuffled(turns iter.Seq[turn]) iter.Seq[turn] {
 	return slices.Values(out)
 }
 
-// misfit is why a timer does not fit into what the lane and the block have left,
+// misfit returns why a timer does not fit into the rest of the lane and the block,
 // or "" (decisions T11, T27).
 func (r *laneRun) misfit(at int) string {
 	cycles, cells := r.policy.limits(r.Params, r.due[at].GasLimit)
@@ -105,8 +105,8 @@ func (r *laneRun) orderOf(d *dueTimer, maxCost, payment types.Wei) Fire {
 	return order
 }
 
-// fire has the handler run, or ends the timer at its full price where enough
-// hosts failed over it (decision C18).
+// fire runs the handler, or ends the timer at its full price if enough hosts failed
+// on it (decision C18).
 func (r *laneRun) fire(d *dueTimer, order *Fire) (Fired, error) {
 	fired, err := r.host.Fire(*order)
 	if err == nil && fired.Passed == ReasonHostFailed && r.blame(d.ID) {
@@ -117,7 +117,7 @@ func (r *laneRun) fire(d *dueTimer, order *Fire) (Fired, error) {
 		return Fired{}, fmt.Errorf("timer %s of actor %s: %w", d.ID, d.Actor, err)
 	}
 	if fired.Cycles > order.Cycles || fired.Cells > order.Cells {
-		return Fired{}, fmt.Errorf("timer %s used %d cycles and %d cells of %d and %d: a bug of whoever ran it",
+		return Fired{}, fmt.Errorf("timer %s used %d cycles and %d cells of %d and %d: a bug of its host",
 			d.ID, fired.Cycles, fired.Cells, order.Cycles, order.Cells)
 	}
 	return fired, nil

@@ -13,8 +13,8 @@ import (
 // id (decision T10).
 const TieByID = "id"
 
-// ranked is a timer in the order of turns: its urgency in 128 bits, the greatest
-// where that does not hold it, and the front of what decides ties.
+// ranked is a timer in the order of turns: its urgency in 128 bits, or the maximum
+// if these do not hold it, and the front of the fields that decide ties.
 type ranked struct {
 	high, low, tie uint64
 	at             int // place in due
@@ -66,9 +66,9 @@ func (e *eip1559Run) compare(a, b *ranked) int {
 // priority, the highest first, ties by timer id, or by trigger height and then
 // sequence, the order of places. The comparison is exact.
 //
-// Spec: CIP-1 §3 steps 6 and 7, decision T10. **Finding**: where no timer tips,
-// weights order nothing; a priority_floor of 1 mends it.
-// Vectors: fixtures/vectors/cip1/3-selection.json.
+// Spec: CIP-1 §3 steps 6 and 7, decision T10. **Finding**: if no timer tips,
+// weights order nothing; a priority_floor of 1 fixes this. Vectors:
+// fixtures/vectors/cip1/3-selection.json.
 func (e *eip1559Run) byUrgency(ready []int) []int {
 	all := make([]ranked, len(ready))
 	for i, at := range ready {

@@ -237,8 +237,8 @@ func (p *weighedRun) fill(ready []int) plan {
 	return p.eip1559Run.fill(ready)
 }
 
-// play puts the timers of a vector into a world and runs its block. Who pays for
-// another's signed for what signed says, or for all there is.
+// play puts the timers of a vector into a world and runs its block. A payer for
+// another's timer signed for the amount in signed, or for all there is.
 func play(t *testing.T, w *world, timers []vectorTimer, signed map[types.Address]types.Wei) (out LaneResult, order []types.Seq) {
 	t.Helper()
 	policy := weighed{of: make(map[types.TimerID]*ratio), order: &order}

@@ -18,15 +18,15 @@ type endingAt struct {
 	verdict
 }
 
-// classify parts the due timers into those that may fire and those that end
-// unfired: expired ones first, then those whose payer, judged alone, cannot hold
+// classify separates the due timers that may fire from those that end unfired:
+// expired timers first, then timers whose payer, judged separately, cannot hold
 // max_cost (decisions T9, T13).
 func (r *laneRun) classify() (ready []int, ending []endingAt) {
 	ready = make([]int, 0, len(r.due))
 	for i := range r.due {
 		d := &r.due[i]
 		if d.waiting != "" && !d.expired(r.Height) {
-			continue // what it would cost is not known: its bidder was passed over
+			continue // its cost is unknown: its bidder was skipped
 		}
 		v, ends := r.insolvency(d)
 		switch {
@@ -42,9 +42,9 @@ func (r *laneRun) classify() (ready []int, ending []endingAt) {
 	return ready, ending
 }
 
-// insolvency looks whether a timer ends now, having expired or for want of
-// money. Under a policy in which insolvency does not end it, an insolvent one
-// waits.
+// insolvency reports whether a timer ends now, because it expired or its payer
+// lacks the money. Under a policy in which insolvency does not end it, an insolvent
+// one waits.
 func (r *laneRun) insolvency(d *dueTimer) (verdict, bool) {
 	if d.expired(r.Height) {
 		return verdict{expired: true}, true
@@ -64,9 +64,9 @@ func (r *laneRun) insolvency(d *dueTimer) (verdict, bool) {
 	return verdict{required: required, available: available}, true
 }
 
-// maxCost is what a fire can cost at most, in wei, beside an auction's payment:
-// what its payer must hold to be charged before the handler runs. Where the sum
-// exceeds all amounts it is the greatest, and nobody can pay it.
+// maxCost returns the maximum cost of a fire, in wei, without an auction's payment:
+// the amount that its payer must hold to be charged before the handler runs. If the
+// sum overflows it is types.MaxWei, which no account can pay.
 func (r *laneRun) maxCost(d *dueTimer) (cost types.Wei, payable bool) {
 	cycles, cells := r.policy.limits(r.Params, d.GasLimit)
 	return costOf(&d.price, cycles, cells)

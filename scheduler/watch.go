@@ -10,10 +10,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// A timer that watches a key stands in the calendar behind its expires_at, where
-// the cleanup lane finds it if nothing happens. A block whose transactions changed
-// the key's value moves it to the block's own height: from then on it is a due
-// timer like any other. In state, beside its record:
+// A timer that watches a key is in the calendar at the height after its expires_at,
+// where the cleanup lane finds it if nothing happens. A block whose transactions
+// changed the key's value moves it to the block's own height: from then on it is a
+// due timer like any other. State holds, besides its record:
 //
 //	t/k/<actor><keccak(key)><height><seq>  watchers of a key: id
 //	t/x/<height><actor><keccak(key)>       changed at a height, and not all watchers moved yet
@@ -28,7 +28,7 @@ import (
 type StorageWrite struct {
 	Actor  types.Address
 	Key    types.Hash // keccak256 of the key
-	Before []byte     // the value before that part of the block, as state has it; nil: none
+	Before []byte     // the value in state before that part of the block; nil: none
 	After  []byte     // after it
 }
 
@@ -55,8 +55,8 @@ func keyChanged(at types.Height, w watchedKey) []byte {
 
 func keyLate(w watchedKey) []byte { return append([]byte("t/y/"), w[:]...) }
 
-// watching reports whether the timer waits for its key: no other timer stands
-// behind its expires_at.
+// watching reports whether the timer waits for its key: no other timer is placed
+// after its expires_at.
 func (e *Entry) watching() bool { return e.Height > e.ExpiresAt }
 
 // watcherOf is a timer's place in t/k.
@@ -88,7 +88,7 @@ func (b *InBlock) resolveWatch(t *types.Timer, stated *types.Watch) error {
 	return nil
 }
 
-// hasHeightBehind refuses an expires_at behind which no timer can stand.
+// hasHeightBehind refuses an expires_at without a height after it.
 func hasHeightBehind(expiresAt types.Height) error {
 	if expiresAt == math.MaxUint64 {
 		return refuse(CodeExpiresTooLate, "T26", "a timer that watches a key expires before the last height there is, %d", uint64(math.MaxUint64))
@@ -104,7 +104,7 @@ func (b *InBlock) watch(t *types.Timer, at Place) Place {
 	return at
 }
 
-// remember puts a watcher into t/k, if it is not there.
+// remember puts a watcher into t/k, unless t/k has it.
 func (b *InBlock) remember(id types.TimerID, key []byte) {
 	if b.KV.Get(key) != nil {
 		return
@@ -119,7 +119,7 @@ func (b *InBlock) unwatch(e *Entry) {
 	b.forget(&r, e.Seq)
 }
 
-// forget takes a watcher out of t/k, if it is there.
+// forget removes a watcher from t/k, if t/k has it.
 func (b *InBlock) forget(r *record, seq types.Seq) {
 	key := watcherOf(r.Watch, r.Height, seq)
 	if b.KV.Get(key) == nil {
@@ -142,8 +142,8 @@ func (b *InBlock) place(r *record, e *Entry, height types.Height) {
 	b.KV.Set(keyRecord(e.ID), r.encode())
 }
 
-// Watched reports whether any timer watches a key. Where it is false, NoteLate has
-// nothing to do, nor has Trigger unless WatchesWait was true of the block before.
+// Watched reports whether any timer watches a key. If it returns false, NoteLate
+// has nothing to do, and Trigger only if WatchesWait was true for the block before.
 func Watched(kv KV) bool { return kv.Get(keyWatchers) != nil }
 
 // WatchesWait reports whether the next block has changes of watched keys to look
@@ -154,7 +154,7 @@ func WatchesWait(kv KV) bool { return holdsAny(kv, "t/x/") || holdsAny(kv, "t/y/
 // transactions of this block than after those of the block before: at most
 // max_triggered_per_block of them, the oldest change first, then by key, height and
 // sequence. The others follow in the next blocks. written are the keys written in
-// this block so far, each once.
+// this block so far, without duplicates.
 //
 // Spec: CIP-5 §9.8, decisions T4, T26, T27.
 func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
@@ -176,7 +176,7 @@ func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
 			changed = append(changed, key)
 		}
 	}
-	for key := range late { // order: each becomes a key of its own
+	for key := range late { // order-independent: each entry becomes a separate key
 		changed = append(changed, key)
 	}
 	for _, key := range changed {
@@ -186,8 +186,8 @@ func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
 }
 
 // NoteLate keeps the changes of watched keys that were made after the
-// transactions of this block, for the next one. written are the keys written
-// since, each once.
+// transactions of this block, for the next one. written are the keys written since,
+// without duplicates.
 func (b *InBlock) NoteLate(written []StorageWrite) {
 	watched := b.watched(b.Height+1, len(written))
 	var late []int
@@ -226,9 +226,9 @@ func (b *InBlock) takeLate() map[watchedKey][]byte {
 	return late
 }
 
-// watched returns a question that is to be asked so many times: whether a key has
-// a watcher of a height up to now. It reads all watchers once, or those of each
-// key, whatever is less.
+// watched returns a predicate that is to be called times times: whether a key has a
+// watcher of a height up to now. It reads all watchers once, or those of each key,
+// whatever is less.
 func (b *InBlock) watched(now types.Height, times int) func(watchedKey) bool {
 	if readWatchers(b.KV) > uint64(times) {
 		return func(key watchedKey) bool { return len(b.watchers(key, now, 1)) > 0 }
@@ -282,7 +282,7 @@ func (b *InBlock) changedKeys(limit uint64) (keys [][]byte) {
 	return keys
 }
 
-// trigger makes a watcher due now. One whose time is over stays where the
+// trigger makes a watcher due now. A watcher that has expired stays where the
 // cleanup lane finds it, and watches again if it is extended.
 func (b *InBlock) trigger(id types.TimerID) []types.TimerChange {
 	r, e, ok := find(b.calendar(), b.KV, id)
@@ -301,7 +301,7 @@ func (b *InBlock) trigger(id types.TimerID) []types.TimerChange {
 // checkWatch says what is wrong with a pending timer's watch, or nil.
 func checkWatch(e *Entry, r *record) error {
 	if e.watching() && (r.Watch == nil || e.Height != e.ExpiresAt+1 || e.Examined != 0) {
-		return fmt.Errorf("scheduler: timer %s stands at %d, behind its expires_at %d, and waits for no key", e.ID, e.Height, e.ExpiresAt)
+		return fmt.Errorf("scheduler: timer %s is at %d, after its expires_at %d, and watches no key", e.ID, e.Height, e.ExpiresAt)
 	}
 	return nil
 }
@@ -317,7 +317,7 @@ func checkWatchers(p *params.Params, kv KV) error {
 		id := types.TimerID(kv.Get(key))
 		r, e, ok := find(CalendarOf(p, kv), kv, id)
 		if !ok || r.Watch == nil || !e.watching() || string(watcherOf(r.Watch, r.Height, e.Seq)) != string(key) {
-			return fmt.Errorf("scheduler: the watcher %x is no timer that waits for that key", key[keyPrefixBytes:])
+			return fmt.Errorf("scheduler: the watcher %x has no timer that waits for that key", key[keyPrefixBytes:])
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func (w *watchWorld) write(key, value string) {
 	}
 }
 
-// written tells what was written since it was last asked.
+// written returns the writes since its last call.
 func (w *watchWorld) written() (writes []StorageWrite) {
 	for key, old := range w.since {
 		write := StorageWrite{Actor: alice, Key: types.Keccak([]byte(key))}
@@ -196,7 +196,7 @@ func TestT26WhatFiresChangeCountsInTheNextBlock(t *testing.T) {
 		t.Errorf("triggered %v, fired %v", triggered, fired)
 	}
 
-	// A fire's change that the next block's transactions undo is none.
+	// A fire's change that the next block's transactions revert does not count.
 	w.watch(t, "k", w.now()+1, 100)
 	w.end()
 	if _, err := w.schedule(alice, program.TimerRequest{Height: w.now() + 1}); err != nil {
@@ -214,7 +214,7 @@ func TestT26WhatFiresChangeCountsInTheNextBlock(t *testing.T) {
 	}
 }
 
-// Decision T4: nothing of its own block makes a timer due; before its height no
+// Decision T4: no write of its own block makes a timer due; before its height no
 // change counts.
 func TestT4AndT26TheHeightOfAWatcher(t *testing.T) {
 	w := newWatchWorld()
@@ -354,8 +354,8 @@ func TestT26WhereNothingIsWatched(t *testing.T) {
 	}
 }
 
-// watchTwin is the rule of decisions T26 and T27 read aloud: all watchers are looked
-// at in every block.
+// watchTwin is the literal rule of decisions T26 and T27: all watchers are examined
+// in every block.
 type watchTwin struct {
 	waiting []types.Timer
 	before  map[string]string // storage after the transactions of the block before
@@ -435,8 +435,8 @@ func (w *watchWorld) drawWatch(t testing.TB, rt *rapid.T) types.Timer {
 		height+types.Height(rapid.IntRange(0, 5).Draw(rt, "life")))
 }
 
-// BenchmarkTrigger is what a block pays that wrote 10,000 keys, none of them
-// watched, while so many timers watch others.
+// BenchmarkTrigger is the cost of a block that wrote 10,000 keys, none of them
+// watched, while watchers timers watch others.
 func BenchmarkTrigger(b *testing.B) {
 	for _, watchers := range []int{1, 1000, 100_000} {
 		b.Run(fmt.Sprintf("watchers=%d", watchers), func(b *testing.B) {

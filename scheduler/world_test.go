@@ -22,12 +22,12 @@ type world struct {
 	handle func(w *world, order Fire) Fired
 	orders []Fire    // what ran in the last block
 	tips   types.Wei // of it, until its lane is over
-	// answer is what the bidders say, whose cycles the payer pays; nil is a
-	// bidder that is no actor.
+	// answer is the bidders' answer, whose cycles the payer pays; nil is a bidder
+	// without an actor.
 	answer func(w *world, q BidCall) Answer
 	asked  []BidCall // in the last block
-	// passes says why fires and questions of bidders are passed over, by timer and
-	// by bidder; by is the proposer.
+	// passes has the reasons why fires and questions of bidders are skipped, by
+	// timer and by bidder; by is the proposer.
 	passes  map[types.TimerID]string
 	unasked map[types.Address]string
 	by      types.Address
@@ -150,7 +150,7 @@ func (w *world) fire(order Fire) (Fired, error) {
 	return fired, nil
 }
 
-// signedBy is what bob, say, signed for a transaction of his: at most so many wei.
+// signedBy is a signature for a transaction: for at most most wei.
 func signedBy(signer types.Address, most types.Wei) *types.Sponsorship {
 	return &types.Sponsorship{Transaction: types.Keccak(signer[:]), Signer: signer, Most: most}
 }

@@ -19,10 +19,10 @@ import (
 )
 
 // Cluster is a network with a container for each node, and a client of its first
-// validator. Each node has a key, a disk and an address of its own, and executes every
-// block itself. What takes the nodes of one process, such as pausing blocks and time
-// travel, such a network refuses; its nodes are ended, frozen, wiped and parted as
-// containers.
+// validator. Each node has a separate key, disk and address, and executes every block
+// itself. Such a network refuses actions that need all nodes in one process, such as
+// pausing blocks and time travel; its nodes are ended, frozen, wiped and partitioned
+// as containers.
 type Cluster struct {
 	*client.Client
 	settings *settings
@@ -30,7 +30,7 @@ type Cluster struct {
 	files    map[string][]byte // that devnet init made, in the image
 	engine   *testcontainers.DockerClient
 	claim    *claim
-	made     []*testcontainers.DockerNetwork // those of groups of a partition behind the first
+	made     []*testcontainers.DockerNetwork // networks of the groups of a partition after the first
 	nodes    []*Node                         // validators, then runners
 
 	parting sync.Mutex
@@ -38,8 +38,8 @@ type Cluster struct {
 
 // RunCluster starts a network with a container of an image for each node, and returns
 // when it is ready: every validator's blocks become final, and every runner is present.
-// Where it fails its containers are gone, and the error ends with what one of them logged.
-// It first removes what tests of this machine left that were killed.
+// If it fails its containers are gone, and the error ends with the log of one of them. It
+// first removes what tests of this machine left that were killed.
 func RunCluster(ctx context.Context, image string, options ...testcontainers.ContainerCustomizer) (*Cluster, error) {
 	s, err := settingsOf(options)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Cluster) open(ctx context.Context) (err error) {
 }
 
 // room refuses more nodes than the engine's machine has room for in its table of
-// neighbours. Of another machine nothing is known.
+// neighbours. Another machine's table is unknown.
 func (c *Cluster) room(ctx context.Context) error {
 	crowded := neighbours.Crowded(c.settings.validators, c.settings.runners)
 	if crowded == nil {
@@ -180,9 +180,9 @@ func (c *Cluster) find(name, kind string) *Node {
 	return &Node{cluster: c, name: name, kind: kind}
 }
 
-// Partition lets containers reach those of their own group only, by networks of the
-// engine. Nodes that are not named form one more group. It replaces the partition
-// before. Their APIs are reached from outside as before.
+// Partition lets containers reach only containers of their group, by networks of
+// the engine. Nodes that are not named form one more group. It replaces the
+// partition before. Their APIs are reached from outside as before.
 func (c *Cluster) Partition(ctx context.Context, groups ...[]string) error {
 	c.parting.Lock()
 	defer c.parting.Unlock()
@@ -230,7 +230,7 @@ func fewestMoves(groups map[string]int) map[string]int {
 	return groups
 }
 
-// Heal lets all containers reach one another again. Those that are down or frozen stay
+// Heal lets all containers reach one another again. Nodes that are down or frozen stay
 // so.
 func (c *Cluster) Heal(ctx context.Context) error {
 	c.parting.Lock()

@@ -16,14 +16,14 @@ import (
 	"github.com/testcontainers/testcontainers-go/wait"
 )
 
-// folder is where devnet init writes in a container of its own.
+// folder is the output folder of devnet init in a separate container.
 const folder = inside + "/net"
 
 // maxFile bounds a file of a network: the genesis is the largest.
 const maxFile = 16 << 20
 
-// write has the image make keys, genesis and settings, so that those who read them are of
-// the version of who wrote them.
+// write lets the image make keys, genesis and settings, so that writer and readers have
+// the same version.
 func (c *Cluster) write(ctx context.Context) (err error) {
 	maker, err := testcontainers.Run(ctx, c.image, testcontainers.WithCmd(c.settings.initCommand()...), c.claim.label(),
 		testcontainers.WithWaitStrategy(wait.ForExit().WithPollInterval(answerEvery).WithExitTimeout(readyPatience)))

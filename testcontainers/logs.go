@@ -16,9 +16,9 @@ const (
 	readyPatience = 2 * time.Minute
 	// logPatience is how long an engine may take to answer about a container.
 	logPatience = 10 * time.Second
-	// tailLines and maxLogBytes bound what is shown of a log.
+	// tailLines and maxLogBytes bound the shown part of a log.
 	tailLines, maxLogBytes = 30, 4 << 20
-	// watchEvery is how often a container that is to become ready is looked at.
+	// watchEvery is the interval at which a starting container is checked.
 	watchEvery = 250 * time.Millisecond
 	// answerEvery is how often an API that is to answer is asked.
 	answerEvery = 20 * time.Millisecond

@@ -31,14 +31,14 @@ type Node struct {
 	container *testcontainers.DockerContainer
 	group     int  // of the partition in force
 	lost      bool // it was wiped, and may not know
-	told      bool // its container was made to say so
+	told      bool // its container was started with --lost
 }
 
 // Name is v0, r1 and so on.
 func (n *Node) Name() string { return n.name }
 
-// Container is the one that runs it; nil of a node that is not there. Wiping and
-// restarting may put another in its place.
+// Container returns the container that runs it; nil if the node does not exist.
+// Wiping and restarting may put another in its place.
 func (n *Node) Container() testcontainers.Container {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -184,9 +184,9 @@ func (n *Node) Stop(ctx context.Context) error {
 	return n.order(ctx, true, func() error { return n.container.Stop(ctx, nil) })
 }
 
-// Restart starts one that does not run: a validator goes on from its disk, and a runner
-// has forgotten its jobs. It returns when a validator's API answers, and of a runner when
-// the container has started. WaitReady waits until the node takes part.
+// Restart starts a node that does not run: a validator continues from its disk, and a
+// runner has lost its jobs. It returns when a validator's API answers, and of a runner
+// when the container has started. WaitReady waits until the node takes part.
 func (n *Node) Restart(ctx context.Context) error {
 	return n.order(ctx, false, func() error {
 		if err := n.renew(ctx); err != nil {
@@ -203,7 +203,7 @@ func (n *Node) Restart(ctx context.Context) error {
 // else: that the disk was lost, or no longer that.
 func (n *Node) renew(ctx context.Context) error {
 	if n.lost && n.told {
-		n.lost = false // it has run since, and has a log of votes of its own
+		n.lost = false // it has run since, and has a new log of votes
 	}
 	if n.lost == n.told {
 		return nil
@@ -214,8 +214,8 @@ func (n *Node) renew(ctx context.Context) error {
 	return n.create(ctx)
 }
 
-// Freeze stops its process from running, as docker pause does, while frames and time go
-// on.
+// Freeze stops its process from running, as docker pause does, while frames arrive and
+// time passes.
 func (n *Node) Freeze(ctx context.Context) error {
 	return n.order(ctx, true, func() error {
 		_, err := n.cluster.engine.ContainerPause(ctx, n.container.GetContainerID(), moby.ContainerPauseOptions{})

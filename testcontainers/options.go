@@ -14,7 +14,8 @@ import (
 // Image is what make image calls the image.
 const Image = "cowboy-devnet"
 
-// settings are what options of this package say. Every other option is a container's.
+// settings are what options of this package say. Every other option belongs to a
+// container.
 type settings struct {
 	validators, runners int
 	seed                uint64
@@ -24,8 +25,8 @@ type settings struct {
 	customizers         []testcontainers.ContainerCustomizer
 }
 
-// Option says what a network is like. It may stand among the options of testcontainers,
-// which are for each of the network's containers.
+// Option says what a network is like. It may be among the options of testcontainers,
+// which apply to each of the network's containers.
 type Option func(*settings)
 
 // Customize implements testcontainers.ContainerCustomizer: an option of the network
@@ -38,8 +39,8 @@ func WithValidators(n int) Option { return func(s *settings) { s.validators = n 
 // WithRunners says how many there are: r0, r1, …. The default is 4.
 func WithRunners(n int) Option { return func(s *settings) { s.runners = n } }
 
-// WithSeed is that of the named accounts' keys, and of all keys of one container. The
-// default is 1.
+// WithSeed sets the seed of the named accounts' keys, and of all keys of one
+// container. The default is 1.
 func WithSeed(seed uint64) Option { return func(s *settings) { s.seed = seed } }
 
 // WithBlockTime is the time from block to block, in whole milliseconds. The default is

@@ -14,7 +14,7 @@ import (
 	"github.com/testcontainers/testcontainers-go"
 )
 
-// port is that of a node's HTTP API in its container.
+// port is the port of a node's HTTP API in its container.
 const port = 4000
 
 // inside is the folder of a node in its container, which its user owns.

@@ -14,7 +14,7 @@ import (
 )
 
 // Container is a whole network in one container, and a client of it. Its faults are
-// those of devnet up: of nodes and links, by the client's methods.
+// the faults of devnet up: of nodes and links, by the client's methods.
 type Container struct {
 	testcontainers.Container
 	*client.Client
@@ -22,8 +22,8 @@ type Container struct {
 }
 
 // Run starts a whole network in one container of an image, and returns when it is
-// ready. Where it fails the container is gone, and the error ends with what it logged. It
-// first removes what tests of this machine left that were killed.
+// ready. If it fails the container is gone, and the error ends with its log. It first
+// removes what tests of this machine left that were killed.
 func Run(ctx context.Context, image string, options ...testcontainers.ContainerCustomizer) (*Container, error) {
 	s, err := settingsOf(options)
 	if err != nil {

@@ -30,10 +30,10 @@ type (
 	// certificates name.
 	archiveRequest struct {
 		history.Final
-		batch uint64 // of catch-up; 0 for what consensus finalized
+		batch uint64 // of catch-up; 0 for blocks that consensus finalized
 	}
-	// flush writes what has gathered; it stands behind all that was queued
-	// before it, so one commit takes them together.
+	// flush writes the gathered blocks; it is queued after all earlier blocks, so
+	// one commit takes them together.
 	flush struct{}
 	// rangeRequest asks for finalized blocks on behalf of a peer.
 	rangeRequest struct {
@@ -96,10 +96,11 @@ func (a *archiving) receive(event archiveEvent) {
 	}
 }
 
-// flushLater sees to a flush behind what runners are told by the first that waits.
+// flushLater schedules a flush for when the runners of the first waiting block have
+// been notified.
 func (a *archiving) flushLater() {
 	if len(a.waiting) > 1 {
-		return // the alarm is set: blocks that draw runners one after the other would put it off for ever
+		return // the alarm is set: consecutive blocks that draw runners would delay it without end
 	}
 	clock := a.v.node.Clock
 	if a.alarm == nil {

@@ -28,7 +28,7 @@ func (noRunners) Do(connection.Verb)                 {}
 func (noRunners) Close() error                       { return nil }
 
 // However quickly blocks that draw runners follow one another, the first of them waits
-// no longer than it would alone.
+// no longer than it would without the others.
 func TestBlocksThatDrawRunnersAreWrittenInTime(t *testing.T) {
 	clock := &handClock{}
 	a := &archiving{v: &Validator{node: env.Validator{Base: env.Base{Clock: clock}, Connections: noRunners{}}}}

@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/rations"
 )
 
-// serve answers a peer that lacks finalized blocks. What the answer weighs is
-// charged to its rations; the request was already.
+// serve answers a peer that lacks finalized blocks. The size of the answer is
+// charged to the peer's rations; the request already was.
 func (a *archiving) serve(event rangeRequest) {
 	source := &served{archive: a.v.history, tip: a.v.Head().Block.Header.Height}
 	if kept, err := a.v.history.Kept(); err == nil {
@@ -21,8 +21,8 @@ func (a *archiving) serve(event rangeRequest) {
 	a.v.node.Mesh.Send(event.from, frame)
 }
 
-// served is the finalized chain as catchup.Serve reads it. What cannot be read
-// is not there: the peer asks another.
+// served is the finalized chain as catchup.Serve reads it. Unreadable blocks count
+// as missing: the peer asks another validator.
 type served struct {
 	archive *history.Archive
 	first   types.Height

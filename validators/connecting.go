@@ -18,8 +18,8 @@ type gatewayEvent interface{ forGateway() }
 
 // Events of the gateway role.
 type (
-	// connected is what happens on a connection with a runner. What it brings is
-	// hostile. Each connection has only few of them under way (connection.MaxUntaken).
+	// connected is what happens on a connection with a runner. Its content is hostile.
+	// Each connection has only few of them under way (connection.MaxUntaken).
 	connected struct{ event connection.Event }
 	// newHead hands over blocks that became final, oldest first.
 	newHead struct{ results []*ledger.Result }
@@ -52,12 +52,12 @@ func (overdue) forGateway()   {}
 // connecting is the role that owns the connections with runners.
 type connecting struct {
 	v       *Validator
-	machine *gateway.Machine // nil where runners find nobody here
+	machine *gateway.Machine // nil if this validator does not accept runners
 	docket  *docket
 	first   gateway.Output // of making the machine
 	alarm   env.Alarm
 	armed   types.Time
-	changed bool // what is shown of the connections is not as they are
+	changed bool // the published connections are out of date
 }
 
 func (v *Validator) newGateway() (roles.Steps[gatewayEvent], error) {
@@ -71,8 +71,8 @@ func (v *Validator) newGateway() (roles.Steps[gatewayEvent], error) {
 	return roles.Steps[gatewayEvent]{Each: c.receive, Last: c.stop}, nil
 }
 
-// chanceOf is what nobody outside can foresee: it follows from a signature that this
-// validator never sends. No two starts have the same.
+// chanceOf returns a random source that no outsider can predict: it follows from a
+// signature that this validator never sends. No two starts have the same.
 func chanceOf(v *Validator, head *Head) *rand.Rand {
 	now := v.node.Clock.Now()
 	seed := v.node.Signer.Sign(types.Keccak([]byte("cowboy-gateway/1"), head.Hash[:], codec.Marshal(uint64(now))))
@@ -111,7 +111,7 @@ func (c *connecting) receive(event gatewayEvent) {
 	}
 }
 
-// stop says Goodbye to all runners. It is not told of a crash.
+// stop says Goodbye to all runners. It does not run in a crash.
 func (c *connecting) stop() {
 	if c.alarm == nil {
 		return
@@ -122,7 +122,7 @@ func (c *connecting) stop() {
 	c.alarm.Set(types.Never)
 }
 
-// onHead goes on to the state behind blocks that became final.
+// onHead advances to the state after blocks that became final.
 func (c *connecting) onHead(results []*ledger.Result) {
 	skipped := uint64(0)
 	for _, result := range results {
@@ -219,7 +219,7 @@ func (v *Validator) Connections() []gateway.Live {
 	return nil
 }
 
-// recovering is the verifier of the gateway role, which tells what it takes.
+// recovering is the verifier of the gateway role, which records its work.
 type recovering struct{ v *Validator }
 
 // Recover implements gateway.Verifier.

@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// DefaultRewriteBytes is how long the log may grow before what is in the store
-// already is dropped from it, where Config says nothing else.
+// DefaultRewriteBytes is the log size at which records that the store already has
+// are dropped from it, unless Config sets another.
 const DefaultRewriteBytes = 8 << 20
 
 // answerDelays is how many link delays a peer has to answer a request for
@@ -38,12 +38,12 @@ type (
 		from  types.Address
 		epoch types.Epoch
 	}
-	// attested is what changed of what the gateway attests of runners.
+	// attested holds changes of the gateway's attestations of runners.
 	attested struct{ changes []gateway.Attests }
 	// archived tells up to where the store holds the chain.
 	archived struct {
 		head  *Head
-		batch uint64              // of catch-up; 0 for what consensus finalized
+		batch uint64              // of catch-up; 0 for blocks that consensus finalized
 		next  *types.ValidatorSet // where the block is its epoch's last
 	}
 )
@@ -67,7 +67,7 @@ type consensus struct {
 	v       *Validator
 	machine *simplex.Machine
 	sync    *catchup.Machine
-	runners gateway.Attested // what the gateway told last of runners
+	runners gateway.Attested // the gateway's last report on runners
 	alarm   env.Alarm
 	timing  simplex.Timing // the timing that the parameters had last
 	limit   int64          // bytes of the log from which on it is rewritten
@@ -76,12 +76,12 @@ type consensus struct {
 func (v *Validator) newConsensus() (roles.Steps[consensusEvent], error) {
 	c, err := resume(v)
 	if err != nil {
-		return roles.Steps[consensusEvent]{}, fmt.Errorf("its consensus cannot be resumed: %w", err)
+		return roles.Steps[consensusEvent]{}, fmt.Errorf("cannot resume consensus: %w", err)
 	}
 	return roles.Steps[consensusEvent]{Each: c.receive, Last: c.stop}, nil
 }
 
-// resume makes the role as its log has it.
+// resume makes the role from its log.
 func resume(v *Validator) (*consensus, error) {
 	head := v.head.Load()
 	records, lost, err := v.judged(head)
@@ -135,7 +135,7 @@ func (v *Validator) judged(head *Head) (records [][]byte, lost bool, err error) 
 	return records, lost, nil
 }
 
-// presence is what the gateway attests, as a vote has it.
+// presence returns the gateway's attestation in the form of a vote.
 func (c *consensus) presence(now types.Time, runners int, places selection.Places) []byte {
 	return c.runners.Bitmap(now, runners, places).Bytes()
 }
@@ -178,7 +178,7 @@ func (c *consensus) receive(event consensusEvent) {
 	case catchupEvent:
 		c.stepSync(event.event)
 		if is, moved := event.event.(catchup.Finalized); moved {
-			c.follow(is.Root) // what catch-up brought may be told in this way alone: it was not waited for any more
+			c.follow(is.Root) // only this reports blocks of catch-up that no caller waited for any longer
 		}
 	case attested:
 		c.runners.Take(event.changes)
@@ -311,7 +311,7 @@ func (c *consensus) publish() {
 	}
 	sets = c.v.memo.same(sets)
 	c.v.sets.Store(&sets)
-	c.v.intake.Post(newSets{}) // which is not there yet where consensus is being made: it begins with the sets
+	c.v.intake.Post(newSets{}) // which does not exist yet while consensus is made: it begins with the sets
 }
 
 // rewrite drops from a log that has grown long what the store holds already.
@@ -333,8 +333,8 @@ func (c *consensus) rewrite(stored *Head) {
 	c.limit = 2*c.v.node.Log.Size() + c.v.config.RewriteBytes
 }
 
-// archived goes on from what the store holds. Where catch-up brought it, the
-// Simplex machine has to hear of it too.
+// archived continues from the blocks that the store holds. If catch-up brought
+// them, the Simplex machine must be informed too.
 func (c *consensus) archived(event archived) {
 	if timing := simplex.TimingOf(event.head.State.NextParams()); timing != c.timing {
 		c.timing = timing
@@ -349,8 +349,7 @@ func (c *consensus) archived(event archived) {
 	c.rewrite(event.head)
 }
 
-// follow has the Simplex machine stand on a root that it may not have reached
-// itself.
+// follow moves the Simplex machine to a root that it may not have reached itself.
 func (c *consensus) follow(root catchup.Root) {
 	c.step(simplex.CaughtUp{Root: simplex.Root{Block: root.Block, Hash: root.Hash, Finalization: root.Finalization}, Set: root.Set,
 		Previous: root.Previous})
@@ -379,7 +378,7 @@ func (c *consensus) stepSync(event catchup.Event) {
 		case catchup.Moved:
 			c.follow(report.Root)
 		case catchup.Lied:
-			c.v.log.Warn("a peer sent finalized blocks that are none", "peer", report.Peer)
+			c.v.log.Warn("a peer sent blocks as finalized that are not", "peer", report.Peer)
 		case catchup.Done:
 			c.v.log.Info("caught up", "height", report.Root.Block.Header.Height)
 		}

@@ -46,7 +46,7 @@ func (c *runnerCounters) note(report gateway.Report) {
 
 func (c *runnerCounters) read() (r Runners) {
 	r.Left, r.Progress, r.NotTaken = c.left.Load(), c.progress.Load(), c.notTaken.Load()
-	r.Arrived = c.arrived.Load() // behind Left, so that no more have left than came
+	r.Arrived = c.arrived.Load() // read after Left, so that Left never exceeds Arrived
 	r.Live = int(r.Arrived - r.Left)
 	for i := range r.Outcomes {
 		r.Outcomes[i] = c.outcomes[i].Load()

@@ -10,9 +10,9 @@
 //	execution   owns the states of blocks not yet final, and the mempool
 //	archive     owns the store: finalized state, and history for those who ask
 //
-// A role is given its loop by the environment, and has an inbox that takes its own
-// events alone. These are plain data, which can be written down and read back; who
-// asks something from outside gets a ticket, and is answered at the desk (requests.go).
+// A role gets its loop from the environment, and has an inbox that takes only its own
+// events. These are plain data, which can be written down and read back; who asks
+// something from outside gets a ticket, and is answered at the desk (requests.go).
 // Under execution there is one more proto-actor for each on-chain actor in use
 // (onchain.go).
 //

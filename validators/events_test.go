@@ -22,7 +22,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// variants are what may stand where an event has an interface: all types of each sum.
+// variants lists the possible values of an event's interfaces: all types of each sum.
 var variants = map[reflect.Type][]reflect.Type{
 	sum[intakeEvent]():    these(submission{}, ownReport{}, verify{}, attend{}, reopen{}, newSets{}),
 	sum[consensusEvent](): these(received{}, simplexEvent{}, catchupEvent{}, begin{}, alarmFired{}, peerAhead{}, attested{}, archived{}),
@@ -171,8 +171,8 @@ func methods(t *testing.T, dir, name string, each func(of string, f *ast.FuncDec
 	}
 }
 
-// What crosses between roles is plain data: no closure, no channel, nothing that one
-// role could change under another's hands by a lock or an atomic.
+// Events between roles are plain data: no closure, no channel, nothing that one role
+// could change under another by a lock or an atomic.
 func TestEventsArePlainData(t *testing.T) {
 	eachRole(func(_ string, event reflect.Type) {
 		for _, fault := range impure(event) {

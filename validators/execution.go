@@ -23,11 +23,11 @@ type (
 	execute        struct{ ask simplex.Execute }
 	finalizeReport struct{ report simplex.Finalized }
 	catchUp        struct{ ask catchup.Apply }   // finalized blocks from a peer
-	forget         struct{ blocks []types.Hash } // whose results nobody will ask for
+	forget         struct{ blocks []types.Hash } // blocks whose results are no longer needed
 	admission      struct {                      // transactions whose form and signature were checked
 		txs    []*ledger.Checked
 		here   bool   // the transactions came in at this validator
-		ticket ticket // of an admitted, for a transaction that came in here; else 0
+		ticket ticket // of an admitted, for a transaction that came in here; otherwise 0
 	}
 	// skipTo says that the blocks after from, up to a height, skip what they may, or
 	// that every height gets a block.
@@ -35,7 +35,7 @@ type (
 		from, height types.Height
 		every        bool
 	}
-	// lookAtJobs says that it may be time for what open jobs ask for.
+	// lookAtJobs rings when an open job may need a block.
 	lookAtJobs struct{}
 	// again says that what was put off may be tried.
 	again struct{}
@@ -73,7 +73,7 @@ func (v *Validator) newExecution() (roles.Steps[executionEvent], error) {
 	return roles.Steps[executionEvent]{First: e.start, Each: e.receive, Last: e.stop}, nil
 }
 
-var errUnknownParent = errors.New("its parent was not executed here")
+var errUnknownParent = errors.New("the block's parent was not executed here")
 
 func (e *execution) receive(event executionEvent) {
 	switch event := event.(type) {
@@ -128,7 +128,7 @@ func (e *execution) start(ctx actor.Context) {
 		Worked: func(cycles types.Cycles) { e.v.did(env.Cycles, uint64(cycles)) }}
 }
 
-// parent returns the state a block stands on, or nil.
+// parent returns the state of a block's parent, or nil.
 func (e *execution) parent(hash types.Hash) *ledger.State {
 	if head := e.v.head.Load(); head.Hash == hash {
 		return head.State
@@ -200,14 +200,15 @@ func reasonOf(drop *ledger.Dropped) error {
 // maxTold bounds the failures of one block that are logged.
 const maxTold = 4
 
-// tellFailures logs over what the environment failed, which the block passes over.
+// tellFailures logs the items on which the environment failed, and which the block
+// skips.
 func (e *execution) tellFailures(failures []*ledger.EnvironmentError) {
 	for i, failure := range failures {
 		if i == maxTold {
-			e.v.log.Warn("the host of programs failed over more", "of", len(failures))
+			e.v.log.Warn("the host of programs failed more often than is logged", "of", len(failures))
 			break
 		}
-		e.v.log.Warn("the host of programs failed, and the block goes on without", "what", failure.What, "error", failure.Err)
+		e.v.log.Warn("the host of programs failed; the block continues without the item", "what", failure.What, "error", failure.Err)
 	}
 	if len(failures) > 0 {
 		e.v.count.hostFailures.Add(uint64(len(failures)))
@@ -255,8 +256,8 @@ func (e *execution) execute(ask simplex.Execute) {
 	answer.Gap = result.State.NextParams().BlockTime()
 }
 
-// foresee tells the gateway of a block that draws runners, behind what consensus is
-// told, so that it holds no vote up.
+// foresee informs the gateway of a block that draws runners, after consensus is
+// informed, so that it delays no vote.
 func (e *execution) foresee(result *ledger.Result) {
 	if result != nil && e.v.node.Connections != nil && result.Draws() {
 		e.v.gateway.Post(foreseen{result})
@@ -281,8 +282,8 @@ func (e *execution) apply(parent *ledger.State, block *types.Block,
 }
 
 // finalize makes executed blocks final, oldest first: all of them or none, since
-// the finalization names the last. It reports false where it is put off, because
-// the environment fails or blocks before these are missing.
+// the finalization names the last. It returns false if it is put off, because the
+// environment fails or blocks before these are missing.
 func (e *execution) finalize(event finalizeReport) bool {
 	if len(e.patience.waiting) > 0 || e.behind() {
 		e.putOff(event)
@@ -311,7 +312,8 @@ func (e *execution) finalize(event finalizeReport) bool {
 	return true
 }
 
-// finalResult is that of a finalized block: it was mostly executed before.
+// finalResult returns the result of a finalized block, which was usually executed
+// before.
 func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Result, error) {
 	if result := e.results[hash]; result != nil {
 		return result, nil
@@ -327,7 +329,8 @@ func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Re
 	return result, err
 }
 
-// handOver hands finalized blocks on and forgets what they leave behind.
+// handOver hands finalized blocks on and forgets the results that they make
+// obsolete.
 func (e *execution) handOver(done archiveRequest) {
 	height := done.Tip().Block.Header.Height
 	e.patience.wait = 0
@@ -343,9 +346,9 @@ func (e *execution) handOver(done archiveRequest) {
 	e.resend(height)
 	e.tellWork()
 	e.v.archive.Post(done)
-	// Runners wait for it, and nobody for the store. Of roles that are told one after the
-	// other the last is the next to step, where the processor has no other to spare; the
-	// others stand behind all that waits.
+	// Runners wait for it, but no reader waits for the store. If the processor has no
+	// spare thread, the role that is notified last steps next; the others queue after all
+	// that waits.
 	if e.v.node.Connections != nil {
 		e.v.gateway.Post(newHead{done.Results})
 	}
@@ -360,8 +363,8 @@ func (e *execution) forget(event forget) {
 }
 
 // catchUp executes and finalizes blocks that a peer had: all of a batch or
-// none, since its finalization names the last. It reports false where it is put
-// off, because the environment fails.
+// none, since its finalization names the last. It returns false if it is put off,
+// because the environment fails.
 func (e *execution) catchUp(event catchUp) bool {
 	if e.patience.failing {
 		e.putOff(event)
@@ -418,8 +421,8 @@ func (e *execution) attendToJobs() {
 	}
 }
 
-// jobsDue reports whether it is time for the block that an open job asks for; before
-// that it sees to it that this is asked again.
+// jobsDue reports whether it is time for the block that an open job needs; before
+// that it sets the alarm to check again.
 func (e *execution) jobsDue(state *ledger.State) bool {
 	if state.OpenJobs() == 0 || !state.NextParams().BlockTimeAuto {
 		return false

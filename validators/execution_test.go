@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// What consensus holds no longer is forgotten, and nothing else.
+// Results that consensus no longer holds are forgotten, and no others.
 func TestForgottenResultsAreGone(t *testing.T) {
 	e := &execution{results: map[types.Hash]*ledger.Result{{1}: {}, {2}: {}, {3}: {}}}
 	e.forget(forget{[]types.Hash{{3}, {1}, {9}}})

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Trouble is what kept a validator from making, judging or executing a block, or
-// part of one, when it last happened: for whoever asks why there is no block.
+// Trouble is the last failure that kept a validator from making, judging or
+// executing a block, or part of one. It answers the question why there is no block.
 type Trouble struct {
 	At   types.Time
 	What string

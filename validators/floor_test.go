@@ -10,9 +10,9 @@ import (
 )
 
 // CIP-11 §10.6, the presence floor, through whole validators: duplicate acks never clear
-// a bit, a job that nobody answers does, and the next ping restores it at once.
+// a bit, an unanswered job does, and the next ping restores it at once.
 func TestSection106ThePresenceFloor(t *testing.T) {
-	b := newBench(t, 4, 1, params.Overrides{"cip11.presence_timeout_blocks": "100"}) // pings alone clear nothing here
+	b := newBench(t, 4, 1, params.Overrides{"cip11.presence_timeout_blocks": "100"}) // missing pings clear nothing here
 	counter := b.deployed()
 	hands := b.everywhere("r0")
 	for _, h := range hands[1:] {
@@ -56,7 +56,7 @@ func TestSection106ThePresenceFloor(t *testing.T) {
 	for _, h := range hands {
 		h.ping()
 	}
-	b.blocks(2) // the votes on the next block bear it, the one behind carries them
+	b.blocks(2) // the votes on the next block have it, and the block after carries them
 	if got := b.present(); !slices.Equal(got, []int{0}) {
 		t.Fatalf("%v are present behind a ping", got)
 	}

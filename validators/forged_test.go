@@ -13,9 +13,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// The chain that batches are forged of: a set of seven, 0 to 6, decides up to block
-// 10, the last before a border; behind it a set of four, 0 to 3. The root is block
-// 10, and an answer has the blocks 11, 12 and 13 and the headers 14 and 15.
+// The chain for forged batches: a set of seven, 0 to 6, decides up to block 10, the
+// last before a border; after it a set of four, 0 to 3. The root is block 10, and
+// an answer has the blocks 11, 12 and 13 and the headers 14 and 15.
 const (
 	forgedChain            = 8011
 	formerEpoch            = types.Epoch(4)
@@ -100,7 +100,7 @@ func (f *forged) quorum(h *types.Header) int {
 	return 3
 }
 
-// certificate is of the first so many members of the header's set.
+// certificate has votes of the first votes members of the header's set.
 func (f *forged) certificate(kind types.VoteKind, h *types.Header, votes int) *types.Certificate {
 	set := &f.present
 	if h.SetEpoch == formerEpoch {
@@ -114,7 +114,7 @@ func (f *forged) certificate(kind types.VoteKind, h *types.Header, votes int) *t
 	return signedCertificate(c, forgedChain, signers(set, places...)...)
 }
 
-// signedCertificate is c with votes of these keys alone.
+// signedCertificate is c with votes of only these keys.
 func signedCertificate(c *types.Certificate, chainID uint64, keys ...*crypto.Key) *types.Certificate {
 	signed := *c
 	signed.Votes = nil
@@ -141,7 +141,7 @@ func (f *forged) unlinked() *forged {
 	return f
 }
 
-// verdict is the code of what refuses an answer, "" where it is taken.
+// verdict returns the code of the refusal of an answer, "" if it is taken.
 func (f *forged) verdict() (code string, looked int) {
 	_, err := checkBatch(forgedChain, crypto.NewVerifier(false), f.batch, &f.root, func(votes int) { looked += votes })
 	var batch *catchup.Invalid

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Limits of what one frame carries.
+// Limits of the content of one frame.
 const (
 	maxVoteFrame         = simplex.MaxBitmapBytes + 512
 	maxCertificateFrame  = 1 << 20 // 100 votes with the longest bitmaps
@@ -58,8 +58,8 @@ func encodeFrame(message any) []byte {
 	return codec.Append([]byte{tag}, message)
 }
 
-// decodeFrame reads a frame. What it returns has the right form and nothing
-// else has been checked.
+// decodeFrame reads a frame. Its result has the right form; nothing more has been
+// checked.
 func decodeFrame(frame []byte) (any, error) {
 	if len(frame) == 0 {
 		return nil, fmt.Errorf("an empty frame")

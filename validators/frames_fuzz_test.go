@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// A frame that is read is the one frame of what it says.
+// A frame that is read is the only encoding of its content.
 func FuzzDecodeFrame(f *testing.F) {
 	for _, message := range []any{
 		&types.Proposal{View: 1, Block: &types.Block{Transactions: []types.Transaction{}}}, &types.Vote{Kind: types.Notarize, View: 1},

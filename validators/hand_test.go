@@ -27,8 +27,8 @@ type bench struct {
 	runners map[string]crypto.Signer
 }
 
-// farEnd is env.Connections whose far end the test is. What a validator does is
-// done at once, and told to the runner that the connection is of.
+// farEnd is env.Connections whose far end the test is. A validator's actions are
+// done at once, and reported to the runner of the connection.
 type farEnd struct {
 	receive func(connection.Event)
 	last    connection.ID
@@ -64,8 +64,8 @@ func (f *farEnd) tell(e connection.Event) {
 	}
 }
 
-// hand is one connection of a runner with a validator. It answers nothing by itself,
-// but what honest says.
+// hand is one connection of a runner with a validator. By itself it sends only the
+// answers of honest.
 type hand struct {
 	bench  *bench
 	end    *farEnd
@@ -73,7 +73,7 @@ type hand struct {
 	signer crypto.Signer
 	to     types.PublicKey // the validator
 	honest bool            // it pings at each pong's new height, takes jobs and does them
-	twice  bool            // it says of every job that another validator brought it before
+	twice  bool            // it answers for every job that another validator brought it before
 	result string
 	nonce  uint64
 	pongs  types.Height
@@ -193,7 +193,7 @@ func (h *hand) say(stream connection.Stream, f push.Frame) {
 	h.end.tell(connection.Came{ID: h.id, Stream: stream, Frame: frame[4:]})
 }
 
-// ping says that the runner is there.
+// ping reports the runner's presence.
 func (h *hand) ping() {
 	h.nonce++
 	f := &push.HeartbeatPing{BlockHeight: h.pongs, Nonce: h.nonce}
@@ -296,7 +296,7 @@ func (b *bench) changes(from types.Height) (kinds []types.JobChangeKind) {
 	return kinds
 }
 
-// served has an honest runner do a job, whatever happened before.
+// served lets an honest runner do a job, whatever happened before.
 func (b *bench) served(back types.Address) {
 	b.Helper()
 	from := b.Tip() + 1

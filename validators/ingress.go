@@ -12,8 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// door is where frames come in: it keeps them for the intake role as rations
-// allow, and whom it connects with. Meshes call it on goroutines of their own.
+// door queues incoming frames for the intake role, within each peer's rations, and
+// holds the set to connect with. Meshes call it on their own goroutines.
 type door struct {
 	v *Validator
 
@@ -21,12 +21,12 @@ type door struct {
 	rations   *rations.Rations
 	attending bool // intake has an attend before it
 	members   []types.Validator
-	alarm     env.Alarm // rings when the next peer may come back
+	alarm     env.Alarm // rings when the next peer's ban ends
 }
 
 func newDoor(v *Validator) *door { return &door{v: v, rations: rations.New()} }
 
-// classOf says how soon a frame is attended to.
+// classOf returns the urgency of a frame.
 func classOf(frame []byte) rations.Class {
 	if len(frame) == 0 {
 		return rations.Bulk
@@ -40,7 +40,7 @@ func classOf(frame []byte) rations.Class {
 	return rations.Bulk
 }
 
-// answerOf says whether a frame is of a kind that only answers.
+// answerOf reports whether a frame's kind is used only for answers.
 func answerOf(frame []byte) (what rations.Answer, answers bool) {
 	if len(frame) == 0 {
 		return 0, false
@@ -54,8 +54,8 @@ func answerOf(frame []byte) (what rations.Answer, answers bool) {
 	return 0, false
 }
 
-// receive is the transport's: it only hands on. What finds no room is lost, as
-// on any network.
+// receive runs on the transport's goroutine: it only hands frames on. A frame
+// without room is lost, as on any network.
 func (d *door) receive(from types.Address, data []byte) {
 	now := d.v.node.Clock.Now()
 	d.mu.Lock()
@@ -148,7 +148,7 @@ func (d *door) mute(peer types.Address, due bool) {
 	d.v.log.Warn("a peer is muted: it sent rubbish, and for a while the validator takes only its frames of the consensus", "peer", peer)
 }
 
-// shut ends the connection with a peer for a while, where due says so.
+// shut ends the connection with a peer for a while, if due is true.
 func (d *door) shut(peer types.Address, due bool) {
 	if !due {
 		return
@@ -158,8 +158,8 @@ func (d *door) shut(peer types.Address, due bool) {
 	d.open()
 }
 
-// open connects with the members that are not shut out now, and sees to it that
-// the others come back.
+// open connects with the members that are not banned now, and sets the alarm for
+// the end of the next ban.
 func (d *door) open() {
 	now := d.v.node.Clock.Now()
 	d.v.node.Mesh.SetPeers(slices.DeleteFunc(slices.Clone(d.members), func(m types.Validator) bool { return d.rations.Shut(now, m.Address) }))

@@ -28,7 +28,7 @@ type (
 	verify struct{ ask catchup.Verify }
 	// attend says that frames wait.
 	attend struct{}
-	// reopen says that a peer that was shut out may come back.
+	// reopen reports that a banned peer may be connected again.
 	reopen struct{}
 	// newSets says that the validator sets have changed.
 	newSets struct{}
@@ -41,8 +41,8 @@ func (attend) forIntake()     {}
 func (reopen) forIntake()     {}
 func (newSets) forIntake()    {}
 
-// intake is the role that meets the outside: nothing passes it that is
-// malformed or not signed by whom it names, but for what is marked as unchecked
+// intake is the role that faces the outside: it drops all that is malformed or not
+// signed by the validator it names, except messages marked as unchecked
 // (catchup.Answer, peerAhead).
 type intake struct {
 	v    *Validator
@@ -61,7 +61,7 @@ type held struct {
 const (
 	maxHeld        = 256                                   // of one peer
 	maxHeldBytes   = 32 << 20                              // of all peers together, in equal shares,
-	minHeldBytes   = maxTransactionsFrame                  // each at least so many
+	minHeldBytes   = maxTransactionsFrame                  // minimum size of each
 	maxHeldEach    = types.MaxBlockBytes + maxRequestFrame // and at most a block's
 	aheadHintEvery = 32                                    // of one peer: that many are a hint
 )
@@ -72,7 +72,7 @@ const maxBacklog = 1024
 
 func (v *Validator) newIntake() (roles.Steps[intakeEvent], error) {
 	in := &intake{v: v}
-	if v.checking != 0 { // it was made again: nobody answers for that batch any more
+	if v.checking != 0 { // the role was made again: no answer for that batch will come
 		v.consensus.Post(synchronize(catchup.Refused{ID: v.checking}))
 		v.checking = 0
 	}
@@ -125,15 +125,15 @@ func (in *intake) frame(from types.Address, data []byte) {
 	}
 }
 
-// pass hands on what came from outside, or loses it where the role that it is
-// for is too far behind.
+// pass hands on a message from outside, or drops it if the receiving role is too
+// far behind.
 func pass[E any](in *intake, to roles.Inbox[E], event E) {
 	if to.Waiting() >= maxBacklog || !to.Offer(event) {
 		in.v.count.refusedFrames.Add(1)
 	}
 }
 
-// certificate checks of a certificate what is new in it.
+// certificate checks the new part of a certificate.
 func (in *intake) certificate(from types.Address, data []byte, read *reading, c *types.Certificate) {
 	sifted := in.v.sieve.sift(c)
 	switch {
@@ -165,7 +165,7 @@ func (in *intake) votes(from types.Address, votes []*types.Vote) {
 }
 
 // errRation says that a frame was not looked into.
-var errRation = errors.New("its sender has used up its ration")
+var errRation = errors.New("the sender exceeded its rate limit")
 
 // consensus checks a message of the consensus.
 func (in *intake) consensus(from types.Address, data []byte, read *reading) {
@@ -192,11 +192,11 @@ func (in *intake) consensus(from types.Address, data []byte, read *reading) {
 	}
 }
 
-// noteAhead keeps a message of a set to come until that is known: whoever is a few
-// blocks late at a border must lose nothing, or a view that it leads waits for it
-// in vain. A peer's first of them, and one in aheadHintEvery, hints that this
-// validator lags behind their sender. A peer has a share of its own: what it sends
-// too much drives out its own frames and nobody else's.
+// noteAhead keeps a message of a future set until that is known: a validator that
+// is a few blocks late at a border must lose nothing, or a view that it leads waits
+// for it without result. A peer's first of them, and one in aheadHintEvery, hints
+// that this validator lags behind their sender. A peer has its own share: its
+// excess evicts only its own frames.
 func (in *intake) noteAhead(from types.Address, data []byte, unknown *simplex.UnknownEpoch) {
 	if unknown.Epoch <= unknown.Current {
 		return
@@ -256,8 +256,8 @@ func (in *intake) verify(ask catchup.Verify) {
 	in.v.consensus.Post(synchronize(catchup.Verified{ID: ask.ID, Batch: batch}))
 }
 
-// checkBatch verifies finalized blocks that go on from root: each certificate by
-// the set of its own epoch. count is told of the votes looked at.
+// checkBatch verifies finalized blocks that continue from root: each certificate by
+// the set of its epoch. count is called with the number of votes checked.
 func checkBatch(chainID uint64, rec simplex.Recoverer, batch *catchup.Batch, root *catchup.Root,
 	count func(votes int)) (catchup.VerifiedBatch, error) {
 	sets := simplex.Sets{root.Set}
@@ -320,14 +320,14 @@ func (in *intake) submission(s submission) {
 	}
 }
 
-// ownReport checks what this validator's own gateway brings, which nobody waits for:
-// the chain may have moved on since.
+// ownReport checks a report of this validator's own gateway, for which no caller
+// waits: the chain may have moved on since.
 func (in *intake) ownReport(event ownReport) {
 	in.v.did(env.Recoveries, 1)
 	tx, err := in.v.admitter.Admit(in.v.head.Load().State, event.raw)
 	if err != nil {
 		in.v.count.refusedTransactions.Add(1)
-		in.v.log.Debug("a runner transaction of its own is of no use", "error", err)
+		in.v.log.Debug("own runner transaction refused", "error", err)
 		return
 	}
 	in.v.execution.Post(admission{txs: []*ledger.Checked{tx}, here: true})

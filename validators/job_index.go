@@ -12,8 +12,9 @@ import (
 )
 
 // docket is a final state as the gateway reads it: the open jobs by the runners that
-// have them. It is carried from head to head, by what blocks say of jobs, so that a
-// head costs what changed and not what is open. It implements gateway.Reader.
+// have them. It is updated from head to head by the blocks' job changes, so that a
+// head costs the number of changes and not the number of open jobs. It implements
+// gateway.Reader.
 type docket struct {
 	state *ledger.State
 	jobs  map[types.Hash]*system.Job // the open jobs that have a committee
@@ -58,7 +59,7 @@ func newDocket(state *ledger.State) *docket {
 	return d
 }
 
-// follow goes on to the state behind blocks, by what happened to jobs in them.
+// follow advances to the state after blocks, by their job changes.
 func (d *docket) follow(results []*ledger.Result) {
 	d.state = results[len(results)-1].State
 	clear(d.ended)
@@ -86,7 +87,7 @@ func (d *docket) note(change *types.JobChange) {
 	}
 	end := d.ended[change.ID]
 	if end.over {
-		return // what comes now is of another committee
+		return // later changes belong to another committee
 	}
 	end.drawn, end.over = before.Since, true
 	switch change.Kind {
@@ -110,7 +111,7 @@ func (d *docket) note(change *types.JobChange) {
 	d.ended[change.ID] = end
 }
 
-// read takes a job as the state has it now.
+// read takes a job from the current state.
 func (d *docket) read(id types.Hash) {
 	if before := d.jobs[id]; before != nil {
 		for i := range before.Committee {
@@ -157,7 +158,7 @@ func (d *docket) put(j *system.Job) {
 	}
 }
 
-// inOrder enters an assignment where it was drawn.
+// inOrder inserts an assignment by the order of draws.
 func inOrder(all []gateway.Assignment, a gateway.Assignment) []gateway.Assignment {
 	at := len(all)
 	for at > 0 && all[at-1].Drawn > a.Drawn {

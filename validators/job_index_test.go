@@ -55,7 +55,7 @@ func newJobChain(t testing.TB, runners int, overrides params.Overrides) *jobChai
 	return c
 }
 
-// block makes the next block, with what it can hold of the transactions.
+// block makes the next block, with as many of the transactions as it can hold.
 func (c *jobChain) block(txs ...*ledger.Checked) *ledger.Result {
 	c.Helper()
 	bitmap := selection.NewBitmap(c.state.VoteBits())
@@ -134,9 +134,9 @@ func (c *jobChain) open() (jobs []*system.Job) {
 	return jobs
 }
 
-// TestADocketIsItsState: followed from block to block it is what it would be read
-// anew, and says of each assignment that is not open any more how it ended, under
-// random jobs, results that agree or not, cancellations and silence.
+// TestADocketIsItsState: followed from block to block it equals one read from the
+// state, and reports for each ended assignment how it ended, under random jobs,
+// results that agree or not, cancellations and silence.
 func TestADocketIsItsState(t *testing.T) {
 	const seeds, blocks = 20, 60
 	endings := map[gateway.Ending]int{}
@@ -204,7 +204,7 @@ func TestADocketIsItsState(t *testing.T) {
 	}
 }
 
-// sameOpen compares what is open; jobs drawn in one block may stand in any order.
+// sameOpen compares the open jobs; jobs drawn in one block may be in any order.
 func sameOpen(a, b *docket) bool {
 	order := func(of map[types.Address][]gateway.Assignment) map[types.Address][]gateway.Assignment {
 		sorted := map[types.Address][]gateway.Assignment{}

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/validators"
 )
 
@@ -31,7 +32,7 @@ func TestJ19AnOpenJobMakesABlockASecondUnderAuto(t *testing.T) {
 	}
 	from := b.Tip() + 1
 	b.submit(1, counter)
-	b.blocks(3) // which are those of the submission too
+	b.blocks(3) // which include those of the submission
 	before := b.Tip()
 	b.blocks(5)
 	if n := b.Tip() - before; n < 4 || n > 5 {
@@ -169,7 +170,9 @@ func TestAValidatorsEndAndItsRunners(t *testing.T) {
 			stopped = name
 		}
 	}
-	b.Crash(crashed)
+	if _, err := b.Do(fault.Order{Verb: "crash", Node: crashed}); err != nil {
+		t.Fatal(err)
+	}
 	b.blocks(4)
 	if h := at[crashed]; h.reason != "" || len(b.present()) != 1 {
 		t.Errorf("a crash said %q; present are %v", h.reason, b.present())
@@ -196,7 +199,7 @@ func TestAValidatorsEndAndItsRunners(t *testing.T) {
 }
 
 // Decision J18: a validator brings the pings of its runners on chain, one of each
-// runner when it is due, whoever of the subset comes first.
+// runner when it is due, whichever validator of the subset comes first.
 func TestJ18PingsComeOnChainOnceInTheirTime(t *testing.T) {
 	const every, blocks = 10, 60
 	b := newBench(t, 4, 2, params.Overrides{"cip11.heartbeat_tx_blocks": "10"})

@@ -14,7 +14,7 @@ type sieve struct {
 	machine *simplex.Machine
 }
 
-// sift says what of a certificate is to be checked.
+// sift returns the parts of a certificate that need checks.
 func (s *sieve) sift(c *types.Certificate) simplex.Sifted {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// What a Memo keeps.
+// Limits of a Memo.
 const (
 	// memoResults bounds results, and what they leave in stores: more blocks than the
 	// validators of one process are ever apart by in normal running.
@@ -37,7 +37,7 @@ type Memo struct {
 	bodies  *memo.Once[*types.Block, types.Hash]
 	writes  *memo.Once[*ledger.Result, *history.BlockWrites]
 	frames  *memo.Once[string, decoded]
-	slices  *memo.Once[slice, decoded] // frames, where one slice reaches many; else nil
+	slices  *memo.Once[slice, decoded] // frames, if one slice reaches many; otherwise nil
 	sets    *memo.Once[types.Hash, simplex.Sets]
 	geneses *memo.Once[*ledger.Genesis, genesisResult]
 
@@ -56,25 +56,25 @@ func NewMemo() *Memo {
 	}
 }
 
-// SameSlices says that a frame reaches all whom it is sent to as one slice, which is then
-// known by itself: certificates of a crowd are a hundred KiB, and to compare them would
-// take longer than all else that is done with them. It returns m.
+// SameSlices declares that a frame reaches all its receivers as one slice, which then
+// identifies it. Certificates of a crowd are a hundred KiB, and comparing them would take
+// longer than all other work on them. It returns m.
 func (m *Memo) SameSlices() *Memo {
 	m.slices = memo.New[slice, decoded](memo.Bound{Count: memoFrames, Weight: memoFrameBytes}, func(s slice) int { return s.length })
 	return m
 }
 
-// life is one run of a validator, from Start to its stop or crash. What a Memo
-// knows through lives that are over it forgets, as the memory of a process ends
-// with it: who boots after a crash finds what others know, and not what only his
-// own past life did.
+// life is one run of a validator, from Start to its stop or crash. A Memo forgets
+// entries known only to lives that are over, as the memory of a process ends with
+// it. A validator that boots after a crash finds what others know, and not the
+// results of only its own past life.
 type life = memo.Life
 
-// end takes a life from all results, and forgets those that nobody else has.
+// end takes a life from all results, and forgets those that no other life has.
 func (m *Memo) end(l *life) { m.results.End(l) }
 
 // memoKey names what was executed: a state and a whole block. The block's hash
-// covers its header alone, so that bodies are told apart by all their bytes.
+// covers only its header, so bodies are distinguished by all their bytes.
 type memoKey struct{ parentRoot, block types.Hash }
 
 // keyOf hashes a block's bytes once: validators that read one frame have one block,
@@ -89,9 +89,9 @@ type verdict struct {
 	err    error
 }
 
-// apply returns the result of a block on a state with the given root, by
-// execute where nobody has it yet. An error of the environment is not
-// remembered: another validator's may be sound.
+// apply returns the result of a block on a state with the given root, using execute
+// if no life has it yet. An error of the environment is not remembered: another
+// validator's may be sound.
 func (m *Memo) apply(l *life, parentRoot types.Hash, block *types.Block, execute func() (*ledger.Result, error)) (*ledger.Result, error) {
 	if m.results == nil {
 		return execute()
@@ -103,15 +103,15 @@ func (m *Memo) apply(l *life, parentRoot types.Hash, block *types.Block, execute
 	return v.result, v.err
 }
 
-// put keeps the result that a proposer has of its own block.
+// put stores the result of a block for its proposer.
 func (m *Memo) put(l *life, parentRoot types.Hash, result *ledger.Result) {
 	if m.results != nil {
 		m.results.Do(l, m.keyOf(parentRoot, result.Block), func() (verdict, bool) { return verdict{result: result}, true })
 	}
 }
 
-// blockWrites returns what a result leaves in a store, by make where nobody has made
-// it yet.
+// blockWrites returns the records of a result, using make if no life has made them
+// yet.
 func (m *Memo) blockWrites(result *ledger.Result, make func() *history.BlockWrites) *history.BlockWrites {
 	return m.writes.Do(nil, result, func() (*history.BlockWrites, bool) { return make(), true })
 }
@@ -132,8 +132,8 @@ func (m *Memo) genesis(g *ledger.Genesis) (*ledger.State, *types.Block, error) {
 	return b.state, b.block, b.err
 }
 
-// same returns the sets that another validator has, where they are equal, so
-// that they are compared once an epoch and not once a message.
+// same returns the sets that another validator has, if they are equal, so that they
+// are compared once per epoch and not once per message.
 func (m *Memo) same(sets simplex.Sets) simplex.Sets {
 	if m.sets == nil {
 		return sets

@@ -38,8 +38,8 @@ func TestMemoExecutesABlockOnce(t *testing.T) {
 	}
 }
 
-// A body's verdict is not another's, whichever is executed first: the hash covers
-// neither the votes nor, where nobody compared it, the transactions.
+// A body's verdict does not apply to another, whichever is executed first: the hash
+// covers neither the votes nor, before a comparison, the transactions.
 func TestMemoTellsBodiesApart(t *testing.T) {
 	for name, tamper := range map[string]func(*types.Block){
 		"votes":        func(b *types.Block) { b.Parent = blockOf(2, types.CertificateVote{Bitmap: []byte{1}}).Parent },
@@ -68,8 +68,8 @@ func TestMemoTellsBodiesApart(t *testing.T) {
 	}
 }
 
-// What only lives that are over knew is forgotten, what somebody who runs was
-// given too is not, and the last step of a dead one leaves nothing.
+// Entries known only to lives that are over are forgotten, entries that a running
+// life also got are not, and the last step of a dead one leaves nothing.
 func TestMemoForgetsWithALife(t *testing.T) {
 	memo, dead, alive := NewMemo(), &life{}, &life{}
 	executed := 0

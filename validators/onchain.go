@@ -19,7 +19,7 @@ const (
 )
 
 // onchain runs each message to an on-chain actor, contracts included, through a
-// proto-actor of its own, in place and in the order of the block (decision C21).
+// separate proto-actor, in place and in the order of the block (decision C21).
 type onchain struct {
 	pool      *roles.ActorPool
 	runtime   *roles.Runtime
@@ -84,7 +84,8 @@ func (o *onchain) Run(session program.Session, ctx program.Context, code program
 }
 
 // failed is the error of a contract that panicked, which its supervisor has made again.
-// What one panicked with because of another is the other's, and told already.
+// If its panic was caused by another contract's panic, that one is reported, and was
+// already.
 func (o *onchain) failed(msg program.Message, panicked *roles.ActorPanic) error {
 	o.restarted()
 	if within, is := panicked.Value.(*actors.ContractError); is {

@@ -13,8 +13,8 @@ import (
 
 func quietLog() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// begins is an env.Contracts that notes whom it was asked about, and panics where it is
-// told to.
+// begins is an env.Contracts that records the contracts it was called for, and panics
+// for selected ones.
 type begins struct {
 	seen  []types.Address
 	panic any
@@ -28,7 +28,7 @@ func (b *begins) Begin(a types.Address) {
 	}
 }
 
-// Decision C21: a contract handles a message in an actor of its own. Its panic is this
+// Decision C21: a contract handles a message in a separate actor. Its panic is this
 // node's failure and no outcome, its actor is made again, and what another panics with
 // within it stays the other's.
 func TestC21AContractThatPanicsIsThisNodesFailure(t *testing.T) {
@@ -62,7 +62,7 @@ func TestC21AContractThatPanicsIsThisNodesFailure(t *testing.T) {
 		if len(before.seen) != 4 || o.pool.Len() != 2 {
 			t.Errorf("%v were told, by %d actors", before.seen, o.pool.Len())
 		}
-		// A program that panics is an outcome, and asks nobody before.
+		// A program that panics is an outcome, and begins is not called for it.
 		session := panicking{}
 		outcome, err := o.Run(session, nil, program.Code{}, program.Message{Self: types.Address{9}})
 		if err != nil || outcome.Status != types.StatusFailed || len(before.seen) != 4 {

@@ -17,11 +17,11 @@ import (
 // This file writes down plain data of any type, its unexported fields too, and reads
 // it back: what a recorder of events could do.
 
-// stateType is written by its content and its block's header, which are all there is
-// to it: a state is a persistent tree that nobody changes, with what follows from it.
+// stateType is written by its content and its block's header, which are complete: a
+// state is an immutable tree, with values that follow from it.
 var stateType = reflect.TypeFor[*ledger.State]()
 
-// impure says what in a type is no plain data.
+// impure returns the parts of a type that are not plain data.
 func impure(t reflect.Type) []string { return impureIn(t, map[reflect.Type]bool{}) }
 
 func impureIn(t reflect.Type, seen map[reflect.Type]bool) (faults []string) {
@@ -135,8 +135,8 @@ func (r filler) each(v reflect.Value) {
 	}
 }
 
-// field is a field of an addressable struct, to be read and set also where it is not
-// exported.
+// field returns a field of an addressable struct, to be read and set even if it is
+// unexported.
 func field(v reflect.Value, i int) reflect.Value {
 	f := v.Field(i)
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()

@@ -18,7 +18,7 @@ const (
 // maxReplaced is how many replaced transactions a validator remembers: 72 bytes each.
 const maxReplaced = 4_096
 
-// pool is the mempool of a validator, with what it must remember beside it. It
+// pool is the mempool of a validator, with the other data that it must remember. It
 // belongs to the execution role.
 type pool struct {
 	*mempool.Pool[*ledger.Checked]

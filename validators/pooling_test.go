@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
 
-// told is a pool with what its owners are told.
+// told is a pool with the reports to its owners.
 func told() (*pool, map[types.Hash]string) {
 	why := map[types.Hash]string{}
 	return newPool(func(hash types.Hash, reason string) { why[hash] = reason }), why
@@ -61,7 +61,7 @@ func TestReplacedTransactionsAreBounded(t *testing.T) {
 	}
 }
 
-// What made room for a better one, and what no block took, is told.
+// Displaced transactions, and those that no block took, are reported.
 func TestAPoolTellsWhatItGivesUp(t *testing.T) {
 	p, why := told()
 	kept := mempool.Entry[*ledger.Checked]{Sender: types.Address{2}}

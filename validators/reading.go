@@ -9,10 +9,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// reading is what a frame says. Decoding is pure, and so is checking by given
-// sets, so that what one validator of a process has read and checked is so for
-// all whom the frame reaches. Messages are never changed after that. What does
-// not hold is not kept.
+// reading is what a frame says. Decoding is pure, and so is checking by given sets,
+// so the work of one validator of a process counts for all that the frame reaches.
+// Messages are never changed after that. Failed checks are not stored.
 type reading struct {
 	message  any
 	sets     simplex.Sets // that it was checked by; nil before
@@ -25,13 +24,14 @@ type decoded struct {
 	err     error
 }
 
-// slice is a frame's place in memory: while it is held nothing else can be there.
+// slice is a frame's place in memory: while it is held, no other frame can be at
+// it.
 type slice struct {
 	first  *byte
 	length int
 }
 
-// broadcasts reports whether a frame is of a kind that goes to all.
+// broadcasts reports whether a frame's kind is sent to all.
 func broadcasts(frame []byte) bool {
 	return len(frame) > 0 && (frame[0] == mesh.Proposal || frame[0] == mesh.Vote || frame[0] == mesh.Certificate)
 }

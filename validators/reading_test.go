@@ -13,7 +13,8 @@ func voteFrame(view types.View) []byte {
 	return encodeFrame(&types.Vote{Kind: types.Nullify, View: view, Validator: types.Address{1}})
 }
 
-// What is broadcast is read once, garbage and what is for one alone each time.
+// A broadcast frame is read once, garbage and frames for a single receiver each
+// time.
 func TestMemoReadsABroadcastOnce(t *testing.T) {
 	memo := NewMemo()
 	read := func(m *Memo, frame []byte) *reading {
@@ -48,7 +49,7 @@ func TestMemoReadsABroadcastOnce(t *testing.T) {
 	}
 }
 
-// A frame that reaches many as one slice is known by itself, and by its bytes where it
+// A frame that reaches many as one slice is known by the slice, and by its bytes if it
 // was made again; garbage is not kept.
 func TestMemoKnowsASliceByItself(t *testing.T) {
 	memo, vote := NewMemo().SameSlices(), voteFrame(3)

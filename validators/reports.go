@@ -14,7 +14,7 @@ import (
 const (
 	maxReports     = 1024 // commitments and results of one validator: as many as several blocks hold
 	maxHeartbeats  = 4096 // of one validator, one of each runner
-	reportAge      = 64   // blocks after which one is given up: what it is of has moved on
+	reportAge      = 64   // blocks after which a report is given up: its subject has moved on
 	maxReportBytes = 8 << 20
 )
 
@@ -135,7 +135,7 @@ func (r *reports) each(do func(*ledger.Checked) bool) bool {
 	return true
 }
 
-// forget takes out those of which gone says so.
+// forget takes out the reports for which gone returns true.
 func (r *reports) forget(gone func(report) bool) {
 	out := func(one report) bool {
 		if !gone(one) {

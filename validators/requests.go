@@ -12,8 +12,8 @@ import (
 // wait for intake and for execution together find no room there anyway.
 const maxTickets = 2 * roles.MaxOffered
 
-// ticket names who waits for an answer; 0 is nobody. An event bears it in place of
-// what is to be done with the answer, so that events are plain data.
+// ticket identifies a waiting request; 0 means no request. An event carries it
+// instead of a callback, so that events are plain data.
 type ticket uint64
 
 // admitted answers a submission: the transaction was taken, or why not.
@@ -41,7 +41,8 @@ func (askWaiting) forExecution()  {}
 func (askCaughtOn) forExecution() {}
 
 // desk is where those outside wait who have asked something of a role. It is safe
-// for concurrent use. Whoever still waits when the validator stops is not answered.
+// for concurrent use. Requests that are open when the validator stops are not
+// answered.
 type desk struct {
 	mu      sync.Mutex
 	last    ticket
@@ -49,8 +50,8 @@ type desk struct {
 	closed  bool
 }
 
-// enter has somebody wait, who is answered once, on a loop of the validator. It
-// returns 0 where too many wait already, or nobody will be answered any more.
+// enter registers a request, which is answered once, on a loop of the validator. It
+// returns 0 if too many wait already, or no answers will come any more.
 func (d *desk) enter(answered func(answer any)) ticket {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -65,7 +66,7 @@ func (d *desk) enter(answered func(answer any)) ticket {
 	return d.last
 }
 
-// answer tells who waits with a ticket, once: nobody waits any more then.
+// answer answers the request with a ticket, once, and closes it.
 func (d *desk) answer(t ticket, answer any) {
 	d.mu.Lock()
 	answered := d.waiting[t]
@@ -97,9 +98,9 @@ func (v *Validator) Submit(raw []byte, answer func(types.Hash, error)) {
 	}
 }
 
-// NextNonce asks for the nonce of an account's next transaction, behind those that
-// wait in the mempool; final is that in the final state. answer is called once, on a
-// loop of the validator, and not when that stops.
+// NextNonce asks for the nonce of an account's next transaction, after those that
+// wait in the mempool; final is the nonce in the final state. answer is called once,
+// on a loop of the validator, and not when that stops.
 func (v *Validator) NextNonce(account types.Address, final types.Nonce, answer func(types.Nonce)) {
 	if t := v.desk.enter(func(a any) { answer(a.(types.Nonce)) }); t != 0 {
 		v.execution.Post(askNonce{t, account, final})

@@ -2,7 +2,7 @@ package validators
 
 import "testing"
 
-// Who waits is answered once, with what was said of his ticket.
+// A waiting request is answered once, with the answer for its ticket.
 func TestATicketIsAnsweredOnce(t *testing.T) {
 	var d desk
 	var heard []any
@@ -17,7 +17,7 @@ func TestATicketIsAnsweredOnce(t *testing.T) {
 	}
 }
 
-// No more wait than there is room for, and nobody at a desk that has closed.
+// At most as many requests wait as there is room for, and none at a closed desk.
 func TestADesksRoomIsLimited(t *testing.T) {
 	var d desk
 	never := func(any) { t.Error("somebody was answered") }

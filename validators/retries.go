@@ -20,11 +20,11 @@ const (
 )
 
 // maxPutOff bounds the final blocks that wait for others to be executed: as many as
-// one answer of catch-up brings. What is beyond is let go, and fetched again.
+// one answer of catch-up brings. Further blocks are dropped, and fetched again.
 const maxPutOff = catchup.MaxBatchBlocks
 
-// patience is what the execution role puts off because its environment failed
-// over a finalized block, and what came behind.
+// patience holds the events that the execution role puts off because its
+// environment failed on a finalized block, and the events after it.
 type patience struct {
 	waiting []executionEvent // in their order: finalizeReports of at most maxPutOff blocks, which follow one another, and a catchUp
 	lost    types.Height     // up to where reports were let go: catch-up brings those blocks before others follow
@@ -33,10 +33,11 @@ type patience struct {
 	alarm   env.Alarm
 }
 
-// behind reports whether blocks before those that consensus reports are missing here.
+// behind reports whether this validator lacks blocks before those that consensus
+// reports.
 func (e *execution) behind() bool { return e.patience.lost > e.v.head.Load().Block.Header.Height }
 
-// putOff keeps an event behind those that wait already.
+// putOff queues an event after those that wait already.
 func (e *execution) putOff(event executionEvent) {
 	e.patience.waiting = append(e.patience.waiting, event)
 	e.bound()

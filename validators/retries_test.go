@@ -9,9 +9,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Decision C18: a host may fail for ever. However many blocks become final meanwhile,
-// few wait here, and which are to be fetched again is known; what catch-up brought is
-// kept, since it asks for no more before it is answered.
+// Decision C18: a host may fail without end. However many blocks become final
+// meanwhile, few wait here, and the blocks to be fetched again are known. Blocks from
+// catch-up are kept, since it asks for no more before it is answered.
 func TestWhatWaitsForAFailingHostIsBounded(t *testing.T) {
 	v := &Validator{node: env.Validator{Base: env.Base{Signer: crypto.DeriveKey(1, "v0")}}}
 	v.head.Store(&Head{Block: &types.Block{}})

@@ -89,8 +89,9 @@ func TestAJobGoesItsWayFromConnectionToCallback(t *testing.T) {
 	}
 }
 
-// What a block draws leaves before the block is written and shown, whichever role the
-// seed has step first: a runner waits for it, and nobody for the store.
+// A block's assignments leave before the block is written and shown, whichever role
+// the seed lets step first: a runner waits for them, and no reader waits for the
+// store.
 func TestAnAssignmentLeavesBeforeItsBlockIsWritten(t *testing.T) {
 	b := newBench(t, 4, 1, nil)
 	counter := b.deployed()
@@ -147,8 +148,8 @@ func TestPresenceFollowsTheConnection(t *testing.T) {
 	}
 }
 
-// The attacks of CIP-11 §15 on one validator's connections: who does it loses that
-// connection and its bit; an honest runner is served behind each.
+// The attacks of CIP-11 §15 on one validator's connections: the attacker loses that
+// connection and its bit; an honest runner is served after each.
 func TestAttacksOnAConnectionHurtOnlyTheirMaker(t *testing.T) {
 	b := newBench(t, 4, 2, nil)
 	counter := b.deployed()
@@ -217,12 +218,12 @@ func (h *hand) leave() {
 	h.end.tell(connection.Down{ID: h.id, Closed: true})
 }
 
-// raw says bytes that may be no frame.
+// raw sends bytes that may be an invalid frame.
 func (h *hand) raw(stream connection.Stream, frame ...byte) {
 	h.end.tell(connection.Came{ID: h.id, Stream: stream, Frame: frame})
 }
 
-// bent is a mesh whose notarize votes bear what a test has them bear.
+// bent is a mesh that puts a test's bitmaps into notarize votes.
 type bent struct {
 	env.Mesh
 	bench *bench
@@ -243,9 +244,9 @@ func (m *bent) Send(to types.Address, frame []byte) {
 	m.Mesh.Send(to, frame)
 }
 
-// CIP-11 §§7.1, 12.3: a vote whose bitmap has another form is none, and counted; one of
-// another length, rightly signed, counts for the runners that there are (§8.4). The chain
-// goes on, nobody's presence is touched, and honest runners are served.
+// CIP-11 §§7.1, 12.3: a vote whose bitmap has another form is invalid, and counted; one
+// of another length, rightly signed, counts for the existing runners (§8.4). The chain
+// continues, no runner's presence changes, and honest runners are served.
 func TestForgedBitmapsInVotesAreRefusedAndCounted(t *testing.T) {
 	var as func([]byte) []byte
 	b := newBentBench(t, 4, 2, nil, func(b *bench, name string, node env.Validator) env.Validator {

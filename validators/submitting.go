@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
-// reportOf is the signed runner transaction of what the gateway submits.
+// reportOf returns a submission of the gateway as a signed runner transaction.
 //
 // Spec: decision J15.
 func (v *Validator) reportOf(s gateway.Submission) []byte {

@@ -7,9 +7,9 @@ import (
 
 // SkipTo has this validator, when it leads, propose blocks up to a height
 // without waiting for work, and skip all heights at which nothing is due
-// (decision C8). Transactions that wait get a block before that. The clock is
-// moved by whoever asks, once done was called; it may be nil. A lower height
-// than that of the last block changes nothing.
+// (decision C8). Transactions that wait get a block before that. The caller moves
+// the clock, once done was called; done may be nil. A lower height than that of the
+// last block changes nothing.
 func (v *Validator) SkipTo(height types.Height, done func()) { v.travel(height, false, done) }
 
 // MakeTo has this validator, when it leads, propose a block for every height up to one,
@@ -27,6 +27,6 @@ func (v *Validator) travel(height types.Height, every bool, done func()) {
 	}
 }
 
-// Pause stops the making of blocks, or lets it go on. Transactions are still
-// taken into the pool.
+// Pause stops the making of blocks, or resumes it. Transactions are still taken
+// into the pool.
 func (v *Validator) Pause(on bool) { v.consensus.Post(agree(simplex.Hold{On: on})) }

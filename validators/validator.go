@@ -20,14 +20,14 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Config is what a validator is told beside its environment.
+// Config configures a validator, besides its environment.
 type Config struct {
 	Name    string // v0, v1, …: unique in the process
 	Genesis *ledger.Genesis
 	Memo    *Memo // shared by the validators of a process; nil: this one executes every block itself
 	Log     *slog.Logger
-	// RewriteBytes is how long the log of votes may grow before what the store holds
-	// is dropped from it; 0: DefaultRewriteBytes.
+	// RewriteBytes is the size of the log of votes at which records that the store
+	// holds are dropped from it; 0: DefaultRewriteBytes.
 	RewriteBytes int64
 	// History is how many blocks the archive keeps; 0: all.
 	History uint64
@@ -36,7 +36,7 @@ type Config struct {
 	// start. All members of an old set may have left.
 	Bootstrap []types.Validator
 	// Lost says that a validator of this key has run before: an empty log was
-	// lost. Where a store is there it tells.
+	// lost. A store, if present, shows this as well.
 	Lost bool
 	// Unfit is why this validator cannot execute blocks as the network does, in words: it
 	// neither proposes nor votes (decision C20). "": it can.
@@ -44,23 +44,24 @@ type Config struct {
 	// Head is what the store holds, where its owner has it in memory, so that it is not
 	// read from there; nil: it is read.
 	Head *Head
-	// Observe is told of blocks that are final and in the store, on the archive
+	// Observe is called with blocks that are final and in the store, on the archive
 	// role's loop; it must only hand them on. It may be nil.
 	Observe func(FinalBlocks)
 	// Booted is told what the validator begins with, before it finalizes anything.
 	// It may be nil.
 	Booted func(*Head)
-	// Tell is told what consensus reports, on its loop and before anything comes of
-	// it; it must only hand it on. It may be nil.
+	// Tell is called with the reports of consensus, on its loop and before they
+	// take effect; it must only hand them on. It may be nil.
 	Tell func(name string, report simplex.Report)
 	// TellRunners is told what the gateway reports of runners, on its loop; it must only
 	// hand it on. It may be nil.
 	TellRunners func(name string, report gateway.Report)
 	// Dropped is told, on the execution role's loop, of transactions that no block can
-	// hold any more, and why; it must only hand them on. What one mempool lacks room
-	// for is not among them: another's may have it. It may be nil.
+	// hold any more, and why; it must only hand them on. Transactions that do not fit
+	// into one mempool are not reported: another validator's pool may have them. It
+	// may be nil.
 	Dropped func(hash types.Hash, why string)
-	// Strategy is what becomes of the validator when one of its roles panics.
+	// Strategy decides the effect of a panic in one of the validator's roles.
 	Strategy roles.Strategy
 	// OnFailure is told once when the validator stops by itself: its disk
 	// failed, or it found a bug of ours, or a role took it along, by a *roles.Failure.
@@ -127,7 +128,7 @@ type Validator struct {
 	once    sync.Once               // guards fail, which acts once
 }
 
-// Round is where consensus stands.
+// Round is the current view of consensus.
 type Round struct {
 	Epoch  types.Epoch
 	View   types.View
@@ -153,7 +154,7 @@ type GivenUp struct {
 	Detail string // what it waited for, in words; may be ""
 }
 
-// Status is a validator as it stands.
+// Status is the status of a validator.
 type Status struct {
 	Name      string        `json:"name"`
 	Address   types.Address `json:"address"`
@@ -176,7 +177,7 @@ type Status struct {
 // Roles counts what happened to the actors of a validator since it started.
 type Roles struct {
 	DeadLetters uint64 // events for roles that had stopped
-	Restarted   uint64 // roles that panicked, and were made again alone
+	Restarted   uint64 // roles that panicked, and were restarted separately
 	Contracts   uint64 // the same of contracts
 }
 
@@ -200,8 +201,8 @@ func (e *StoreError) Error() string {
 
 func (e *StoreError) Unwrap() error { return e.Cause }
 
-// Start brings a validator up on its environment: from its store and its log
-// where they hold something, else from genesis.
+// Start starts a validator on its environment: from its store and its log if these
+// hold something, otherwise from genesis.
 func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error) {
 	if cfg.RewriteBytes <= 0 {
 		cfg.RewriteBytes = DefaultRewriteBytes
@@ -245,14 +246,14 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	return v, nil
 }
 
-// begin tells a role that all others are there.
+// begin is the first event of a role, once all others exist.
 type begin struct{}
 
 // roles lists the roles in the order in which they start; they stop the other way
-// round, the archive last, so that nothing finalized is lost. Intake alone holds nothing
-// that the others count on. What the archive was told is nowhere else, execution has the
-// states that consensus stands on, consensus has asked for what it would not know of,
-// and the gateway has connections: each of these takes its node along (decision C21).
+// round, the archive last, so that nothing finalized is lost. Only intake holds nothing
+// that the others rely on. The archive's input is stored only there, execution has the
+// states of consensus, consensus would lose its open requests, and the gateway has
+// connections: a panic in each of these restarts the node (decision C21).
 func (v *Validator) roles() []roles.Part {
 	return []roles.Part{
 		roles.As("archive", &v.archive, v.newArchive),
@@ -283,7 +284,7 @@ func (v *Validator) Stop() {
 	}
 	v.crew.Stop()
 	v.desk.close()
-	v.memo.end(v.life) // where the roles were killed, nobody told them
+	v.memo.end(v.life) // if the roles were killed, they were not notified
 }
 
 // supervision is how its roles are treated that panic.
@@ -304,7 +305,7 @@ func (v *Validator) Upset(role string, hang time.Duration, order *roles.Ordered)
 	return v.crew.Upset(role, hang, order)
 }
 
-// fail stops a validator that cannot go on.
+// fail stops a validator that cannot continue.
 func (v *Validator) fail(what string, err error) {
 	v.once.Do(func() {
 		failure := fmt.Errorf("%s stops: %s: %w", v.name, what, err)
@@ -331,7 +332,7 @@ func (v *Validator) restore() (*Head, error) {
 	return &Head{State: state, Block: block, Hash: block.Hash()}, v.node.Store.Commit(history.GenesisWrites(state))
 }
 
-// Restore reads the last finalized block and its state from a store, nil where it has
+// Restore reads the last finalized block and its state from a store, nil if it has
 // none.
 func Restore(store env.Store) (*Head, error) {
 	stored, err := history.Of(store).Tip()
@@ -365,7 +366,7 @@ func (v *Validator) Name() string { return v.name }
 // ErrBusy refuses a transaction while too much from outside is waiting.
 var ErrBusy = errors.New("busy: too many transactions are waiting to be checked; send it again in a moment")
 
-// Status returns how the validator stands.
+// Status returns the validator's status.
 func (v *Validator) Status() Status {
 	s := Status{Name: v.name, Address: v.node.Signer.Address(), Height: v.Head().Block.Header.Height,
 		Pool: int(v.pool.Load()), Connected: v.node.Mesh.Connected()}
@@ -388,7 +389,7 @@ func (v *Validator) Status() Status {
 	return s
 }
 
-// did tells of work that takes time.
+// did reports work that takes time.
 func (v *Validator) did(what env.Labour, n uint64) {
 	if v.node.Work != nil {
 		v.node.Work.Did(what, n)

@@ -11,7 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// crowdVote is a vote to notarize with the bits of so many runners, all present.
+// crowdVote is a vote to notarize with the bits of the given number of runners, all
+// present.
 func crowdVote(runners int) *types.Vote {
 	bits := selection.NewBitmap(runners)
 	for i := range runners {
@@ -61,8 +62,8 @@ func tellCPU(b *testing.B, since time.Duration) {
 	b.ReportMetric(float64((cpu(b)-since).Microseconds())/float64(b.N), "cpu-us/op")
 }
 
-// BenchmarkCrowdVote is what one vote costs its voter and each who hears it, beside one
-// without runners. §15.7 asks for it.
+// BenchmarkCrowdVote is the cost of one vote for its voter and each receiver, compared
+// with one without runners. §15.7 asks for it.
 func BenchmarkCrowdVote(b *testing.B) {
 	verifier := crypto.NewVerifier(false)
 	signer := verifier.Signer(crypto.DeriveKey(1, "v0"))

@@ -1,6 +1,6 @@
-// Package governance is the instructions of the system key: what governance
-// tells the chain to do (CIP-1 §12, cip-5's newer revision, decision C6), and
-// where parameters and the validator set stand in state.
+// Package governance executes the instructions of the system key, by which
+// governance controls the chain (CIP-1 §12, cip-5's newer revision, decision C6).
+// It also stores parameters and the validator set in state.
 //
 //	48  SYS_CANCEL_TIMER         {timer_id}
 //	49  SYS_UPDATE_TIMER_CONFIG  {config: {max_ttl_blocks?, max_cycles_per_fire?, …}}
@@ -12,9 +12,10 @@
 //	81  SYS_SET_STATE            {actor, key, value}
 //	82  SYS_IMPERSONATE          {from, to, value, payload}
 //
-// 48 to 50 are the specs'; the others are our own. 80 to 82 are the cheats of a
-// devnet (decision G2), refused where the parameter chain.cheats is false. An instruction that is refused
-// is a failed receipt; one that cannot be read is no valid transaction.
+// 48 to 50 come from the specs; the others are additions. 80 to 82 are the cheats of a
+// devnet (decision G2), which are refused if the parameter chain.cheats is false. A
+// refused instruction is a failed receipt; an unreadable instruction makes the
+// transaction invalid.
 //
 // A parameter changes at the start of a block: SetParameter only registers the
 // change. One of class block holds from any later height, one of class epoch
@@ -29,6 +30,6 @@
 //	g/u                 the one before the last rotation
 //	g/w/<address>       a validator that joins or leaves at the epoch's end
 //
-// The parameters in force stand in the storage of actor 0x09, under
+// The parameters in force are in the storage of actor 0x09, under
 // system:<group>:<name>.
 package governance

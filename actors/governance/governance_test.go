@@ -71,8 +71,8 @@ func TestTheChangesThatWaitFitTogether(t *testing.T) {
 	}
 }
 
-// Decision T25: the lane's policy changes from fifo to another, at every height
-// at which a waiting change says so, and never again.
+// Decision T25: the lane's policy changes from fifo to another, at every height at
+// which a waiting change is due, and never again.
 func TestThePolicyChangesOnceFromFifo(t *testing.T) {
 	set := func(c Chain, value string, at types.Height, ok bool) {
 		t.Helper()
@@ -84,7 +84,7 @@ func TestThePolicyChangesOnceFromFifo(t *testing.T) {
 	c := chain(1)
 	set(c, "fifo", 3, true) // no change at all
 	set(c, "eip1559", 10, true)
-	set(c, "gba", 9, false)       // eip1559 waits behind it
+	set(c, "gba", 9, false)       // eip1559 waits after it
 	set(c, "bias-vcg", 11, false) // eip1559 holds by then
 	set(c, "fifo", 11, false)
 	set(c, "eip1559", 9, true) // earlier, and again at 10
@@ -162,8 +162,8 @@ func TestStoredParametersLoadAgain(t *testing.T) {
 	}
 }
 
-// TestTheSetFollowsASortedMap: whatever joins and leaves, the set after Rotate is
-// that of the plainest model, sorted, within its bounds and never empty.
+// TestTheSetFollowsASortedMap: after any joins and leaves, the set after Rotate
+// equals the plainest model's, sorted, within its bounds and never empty.
 func TestTheSetFollowsASortedMap(t *testing.T) {
 	var members []types.Validator
 	for i := range 7 {
@@ -220,8 +220,8 @@ func TestTheSetFollowsASortedMap(t *testing.T) {
 	})
 }
 
-// Each opcode stands for one instruction, as WIRE.md has it: the draft's are 48
-// to 50, the devnet's own 64 to 66, and its cheats 80 to 82.
+// Each opcode stands for one instruction, as in WIRE.md: the draft's are 48 to 50,
+// the devnet's own 64 to 66, and its cheats 80 to 82.
 func TestOpcodesAreThoseOfTheWire(t *testing.T) {
 	for opcode := range uint16(256) {
 		var want Instruction

@@ -48,7 +48,7 @@ type Chain struct {
 	State  State
 }
 
-// Effect is what an instruction did beside its writes.
+// Effect is the effect of an instruction besides its writes.
 type Effect struct {
 	Events []types.Event
 	Timers []types.TimerChange
@@ -56,7 +56,7 @@ type Effect struct {
 
 // Instruction is a decoded system instruction.
 type Instruction interface {
-	// Cycles is what it costs beside the transaction's own part.
+	// Cycles is its cost in addition to the transaction's own part.
 	Cycles(*params.Params) types.Cycles
 	// Execute does it; a fault means that nothing was done.
 	Execute(Chain) (Effect, *types.Fault)
@@ -98,7 +98,7 @@ func Decode(opcode uint16, args []byte) (Instruction, error) {
 	return in, nil
 }
 
-// UnknownOpcode is an opcode that is no instruction's.
+// UnknownOpcode is an opcode without an instruction.
 type UnknownOpcode struct{ Opcode uint16 }
 
 func (e *UnknownOpcode) Error() string {
@@ -108,8 +108,8 @@ func (e *UnknownOpcode) Error() string {
 // SetSystemKey writes the address whose instructions count. Only genesis does.
 func SetSystemKey(kv KV, key types.Address) { kv.Set([]byte("g/k"), append([]byte{}, key[:]...)) }
 
-// Key returns the address whose instructions count; zero where genesis names
-// none, whose key nobody has.
+// Key returns the address whose instructions count; zero, an address without a key,
+// if genesis names none.
 func Key(kv Reader) (key types.Address) {
 	copy(key[:], kv.Get([]byte("g/k")))
 	return key

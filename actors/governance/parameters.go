@@ -94,9 +94,9 @@ func sound(p params.Params, changes []Change) error {
 // keyPolicy is the parameter that names the lane's policy.
 const keyPolicy = "cip1.policy"
 
-// switches goes through changes in the order of their heights. The lane's
-// policy changes once, from fifo: timers that a policy took in by rules of its
-// own (locked bids, weights) are not another's to settle.
+// switches goes through changes in the order of their heights. The lane's policy
+// changes once, from fifo: timers that a policy took in by its own rules (locked
+// bids, weights) cannot be settled by another policy.
 //
 // Spec: CIP-1 §13.2, decision T25.
 func switches(policy string, changes []Change) error {
@@ -105,8 +105,8 @@ func switches(policy string, changes []Change) error {
 			continue
 		}
 		if policy != policyFifo {
-			return fmt.Errorf("at height %d the lane's policy would change from %s to %s; it changes only from %s to another, "+
-				"any other policy is chosen in genesis", change.At, policy, change.Value, policyFifo)
+			return fmt.Errorf("the lane's policy cannot change from %s to %s at height %d: it changes only from %s; "+
+				"choose any other policy in genesis", policy, change.Value, change.At, policyFifo)
 		}
 		policy = change.Value
 	}
@@ -146,8 +146,8 @@ func Pending(kv Reader) (changes []Change) {
 	return changes
 }
 
-// InForce returns the parameters of a block, where p are those of the block
-// before, and the changes that lead there; it is p itself where there are none.
+// InForce returns the parameters of a block, from p, the parameters of the block
+// before, and the changes in between; without changes it returns p itself.
 func InForce(kv Reader, p *params.Params, height types.Height) (*params.Params, []Change) {
 	due := slices.DeleteFunc(Pending(kv), func(c Change) bool { return c.At > height })
 	if len(due) == 0 {

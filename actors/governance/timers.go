@@ -24,7 +24,7 @@ type UpdateTimerConfig struct {
 	Config TimerConfig `cbor:"config"`
 }
 
-// TimerConfig has the specs' names; what is missing stays as it is.
+// TimerConfig has the specs' names; a missing field keeps its value.
 type TimerConfig struct {
 	MaxTTLBlocks     *uint64 `cbor:"max_ttl_blocks,omitempty"`
 	MaxCyclesPerFire *uint64 `cbor:"max_cycles_per_fire,omitempty"`

@@ -73,7 +73,7 @@ func (in *LeaveValidator) Execute(c Chain) (Effect, *types.Fault) {
 	case waits && waiting.Join == nil:
 		return refuse("already_leaving", "validator %s leaves at the end of epoch %d", in.Address, EpochOf(c.Params, c.Height))
 	case !active && !waits:
-		return refuse("not_a_validator", "%s is no validator", in.Address)
+		return refuse("not_a_validator", "%s is not a validator", in.Address)
 	}
 	var move *Move // nil: the join is taken back
 	if active {
@@ -147,7 +147,7 @@ func Moves(kv Reader) (moves []Move) {
 	return moves
 }
 
-// MovesWait reports whether somebody joins or leaves at the epoch's end.
+// MovesWait reports whether a validator joins or leaves at the epoch's end.
 func MovesWait(kv Reader) (wait bool) {
 	kv.Scan([]byte("g/w/"), []byte("g/w0"), func(_, _ []byte) bool {
 		wait = true
@@ -156,8 +156,8 @@ func MovesWait(kv Reader) (wait bool) {
 	return wait
 }
 
-// Rotate ends the epoch before next: where somebody joins or leaves it writes the
-// set that decides from next on and returns it, else nil (decision C6).
+// Rotate ends the epoch before next. If a validator joins or leaves, it writes and
+// returns the set that decides from next on, otherwise nil (decision C6).
 func Rotate(kv KV, epoch types.Epoch) *types.ValidatorSet {
 	set, moves := Validators(kv), Moves(kv)
 	if len(moves) == 0 {
@@ -229,7 +229,7 @@ func EndOfEpoch(p *params.Params, h types.Height) types.Height {
 	return types.Height((uint64(EpochOf(p, h)) + 1) * p.EpochBlocks)
 }
 
-// firstOfEpoch returns the least height that is at least h and the first of an
+// firstOfEpoch returns the lowest height that is at least h and the first of an
 // epoch.
 func firstOfEpoch(p *params.Params, h types.Height) types.Height {
 	epochs := (uint64(h-1) + p.EpochBlocks - 1) / p.EpochBlocks

@@ -15,8 +15,8 @@ func (m Mux) Open(purpose program.Purpose) (program.Session, error) {
 	return &muxSession{host: m.Other, purpose: purpose}, nil
 }
 
-// Probing implements program.Prober: samples have no lines, the other host's code has
-// where that host tells of them.
+// Probing implements program.Prober. Samples have no lines; only the code of the
+// other host is probed, if that host supports it.
 func (m Mux) Probing(tell func(*program.Probed)) (program.Host, func()) {
 	prober, ok := m.Other.(program.Prober)
 	if !ok {

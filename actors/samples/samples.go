@@ -1,7 +1,7 @@
-// Package samples is a few programs in Go, for tests, benchmarks and the
-// simulator: what an actor does without a host of Python. The code of one is
-// "go:" and its name. They charge no steps of their own but where they say so,
-// which is why a chain takes them only where genesis allows cheats.
+// Package samples has a few programs in Go, for tests, benchmarks and the
+// simulator: the behaviour of an actor without a host of Python. The code of one is
+// "go:" and its name. They charge no steps unless stated, so a chain takes them
+// only if genesis allows cheats.
 //
 //	counter    increment adds one to n and returns it; get returns it; fail raises after
 //	           adding; reset deletes n

@@ -109,7 +109,8 @@ func TestMuxAsksTheOtherHostOnlyForItsCode(t *testing.T) {
 	}
 }
 
-// The storm's order is JSON; a mistake in it is the sender's, and named.
+// The storm's order is JSON; a mistake in it is the sender's fault, and the error
+// names it.
 func TestAStormIsOrderedInJSON(t *testing.T) {
 	if _, err := readStorm([]byte("count=3")); err == nil {
 		t.Error("no order, and no error")

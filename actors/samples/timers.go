@@ -21,12 +21,12 @@ type Storm struct {
 	Priority  *types.Wei     `json:"priority,omitempty"`   // per cycle
 	Bid       *types.Wei     `json:"bid,omitempty"`        // of the auctions
 	GBA       *types.Address `json:"gba,omitempty"`        // who prices it
-	FeePayer  *types.Address `json:"fee_payer,omitempty"`  // of the first; what a fire schedules the actor pays
+	FeePayer  *types.Address `json:"fee_payer,omitempty"`  // of the first; the actor pays for timers that a fire schedules
 	Watch     *types.Watch   `json:"watch,omitempty"`      // a key of an actor's state
 	ExpiresIn *types.Height  `json:"expires_in,omitempty"` // blocks from the timers' height
 	Handler   string         `json:"handler,omitempty"`    // of the fires; only handle_timer does what follows
 	Use       uint64         `json:"use"`                  // cycles that each fire spends
-	Again     types.Height   `json:"again"`                // a fire schedules the like in so many blocks; 0: none
+	Again     types.Height   `json:"again"`                // a fire schedules the same again this number of blocks later; 0: never
 }
 
 var storm = Sample{
@@ -67,7 +67,7 @@ var storm = Sample{
 
 func readStorm(payload []byte) (order Storm, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(payload))
-	decoder.DisallowUnknownFields() // a mistyped name would be a storm that nobody ordered
+	decoder.DisallowUnknownFields() // a mistyped name would be a storm by mistake
 	if err := decoder.Decode(&order); err != nil {
 		return order, fmt.Errorf("the order of a storm is a JSON object, with amounts as strings: %w", err)
 	}
@@ -95,8 +95,8 @@ func (s Storm) schedule(ctx program.Context) error {
 	return err
 }
 
-// question is what bidder reads of a gas bidder's context (CIP-1 §7.2). The
-// first revision's has no fee of the lane; its cycles cost the cycle base fee.
+// question is the part of a gas bidder's context that bidder reads (CIP-1 §7.2).
+// The first revision's has no fee of the lane; its cycles cost the cycle base fee.
 type question struct {
 	Trigger  types.Height `cbor:"trigger_block_height"`
 	Current  types.Height `cbor:"current_block_height"`

@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// Audit reads all of the system actors' state and returns the first thing in it
-// that must not be: stakes or escrows that their balances do not hold, a registry
-// with a gap, a job out of its index, a committee whose runners do not know of it.
+// Audit reads all state of the system actors and returns the first inconsistency.
+// Examples: stakes or escrows that their balances do not hold, a registry with a
+// gap, a job missing from its index, a committee unknown to its runners.
 func Audit(s actors.Reader, height types.Height) error {
 	active, err := checkJobs(s, height)
 	if err != nil {
@@ -130,7 +130,7 @@ func checkJobs(s actors.Reader, height types.Height) (active map[types.Address]u
 func (j *Job) check(s actors.Reader, height types.Height) error {
 	pending := j.Status == Pending
 	if listed := s.Get(keyVacant(j.Seq)) != nil; listed != j.Vacant {
-		return fmt.Errorf("job %s has a place to be drawn anew: %t; it is said: %t", j.ID, j.Vacant, listed)
+		return fmt.Errorf("job %s: vacant place to draw again: %t, but listed: %t", j.ID, j.Vacant, listed)
 	}
 	if listed := s.Get(keyWaiting(j.Since, j.Seq)) != nil; listed != pending || pending != (len(j.Committee) == 0) {
 		return fmt.Errorf("job %s is %s with a committee of %d; that it waits is said to be %t", j.ID, j.Status, len(j.Committee), listed)

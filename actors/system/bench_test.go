@@ -8,7 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// crowd is a world with so many runners, all of them present, in a sealed state.
+// crowd is a world with the given number of runners, all of them present, in a
+// sealed state.
 func crowd(b *testing.B, runners int) *world {
 	w := newWorld(b)
 	w.mint(w.address("alice"), types.WeiOf(uint64(runners)*20_000*types.CBY))
@@ -26,9 +27,9 @@ func crowd(b *testing.B, runners int) *world {
 	return w
 }
 
-// BenchmarkDraws is the greatest number of draws that a block makes, each of a
-// committee of three and each for another price, so that none takes its candidates
-// from another. A block has a second.
+// BenchmarkDraws is the maximum number of draws in a block, each of a committee of
+// three and each for another price, so that none takes its candidates from another.
+// A block has a second.
 func BenchmarkDraws(b *testing.B) {
 	for _, runners := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(runners, " runners"), func(b *testing.B) {
@@ -50,7 +51,8 @@ func BenchmarkDraws(b *testing.B) {
 	}
 }
 
-// BenchmarkWaiting is a block of jobs that nobody can do, all alike and each other.
+// BenchmarkWaiting is a block of jobs that no runner can do, once all alike and
+// once all different.
 func BenchmarkWaiting(b *testing.B) {
 	w := crowd(b, 10_000)
 	for range w.params.MaxDraws {
@@ -66,7 +68,7 @@ func BenchmarkWaiting(b *testing.B) {
 	}
 }
 
-// BenchmarkTimeouts is the greatest number of committees that are silent at once.
+// BenchmarkTimeouts is the maximum number of committees that are silent at once.
 func BenchmarkTimeouts(b *testing.B) {
 	w := crowd(b, 1000)
 	for range w.params.MaxDraws {
@@ -83,8 +85,8 @@ func BenchmarkTimeouts(b *testing.B) {
 	}
 }
 
-// BenchmarkRoster is what a block costs in which one of ten thousand runners
-// changed, beside reading them all.
+// BenchmarkRoster is the cost of a block in which one of ten thousand runners
+// changed, compared with reading them all.
 func BenchmarkRoster(b *testing.B) {
 	w := crowd(b, 10_000)
 	w.must(w.registry("alice", "pause", Naming{Runner: w.address("r77")}))

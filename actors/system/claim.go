@@ -10,14 +10,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// Claim is what of a result is held against other results. It is made once, when
-// the result comes, so that settling costs the same whatever results are long.
+// Claim is the part of a result that is compared with other results. It is made
+// once, when the result comes, so that settling costs the same whatever results are
+// long.
 type Claim struct {
 	_       struct{}   `cbor:",toarray"`
 	Valid   bool       // false: it agrees with none, its own included
-	Digest  types.Hash // the hash of what has to be equal
+	Digest  types.Hash // the hash of the part that has to be equal
 	Numbers []Number   // what has to be near, one number for each Tolerance
-	Sketch  types.Hash // the sketch of what has to be similar
+	Sketch  types.Hash // the sketch of the part that has to be similar
 }
 
 // Number is a decimal of a result.
@@ -33,7 +34,7 @@ const numberShift = 256
 
 // claimOf makes the claim of a result under a job's spec.
 //
-// Spec: CIP-2's modes as docs/DRAFTS.md has them, decision J5.
+// Spec: CIP-2's modes as in docs/DRAFTS.md, decision J5.
 func claimOf(o *push.JobSpec, result []byte) Claim {
 	v := &o.Verification
 	var value *jsonValue
@@ -61,7 +62,8 @@ func claimOf(o *push.JobSpec, result []byte) Claim {
 	return Claim{Valid: true, Digest: types.Keccak(result)}
 }
 
-// voteClaim is the value of one field, or the whole result where none is named.
+// voteClaim returns the value of one field, or the whole result if no field is
+// named.
 func voteClaim(field *string, value *jsonValue, result []byte) Claim {
 	if field == nil {
 		return Claim{Valid: true, Digest: types.Keccak(result)}
@@ -76,8 +78,8 @@ func voteClaim(field *string, value *jsonValue, result []byte) Claim {
 	return Claim{Valid: true, Digest: at.hash()}
 }
 
-// matchClaim judges what a result must stand alone, and gathers what it must share
-// with others.
+// matchClaim judges the checks that concern one result, and gathers the parts that
+// results must share.
 func matchClaim(checks []push.Check, value *jsonValue) Claim {
 	if value == nil {
 		return Claim{}
@@ -134,8 +136,8 @@ func (n *Number) decimal() jsonDecimal {
 	return jsonDecimal{mantissa, int(n.Shift) - numberShift}
 }
 
-// near reports whether two numbers differ by at most so many thousandths of the
-// greater of them without its sign. Nothing is rounded.
+// near reports whether two numbers differ by at most permilles thousandths of the
+// larger absolute value. Nothing is rounded.
 func near(a, b *Number, permilles uint64) bool {
 	x, y := a.decimal().common(b.decimal())
 	greater := new(big.Int).Abs(x)
@@ -175,7 +177,7 @@ func apart(a, b *types.Hash) (n int) {
 // bit i in their hash than have not. Words are runs of ASCII letters, digits and
 // whatever is not ASCII, in small letters, counted as often as they occur; their
 // hash is FNV-1a of 64 bits, from which splitmix64 makes four words. It measures in
-// integers how many words two texts share, and knows nothing of what they mean.
+// integers how many words two texts share, without regard to their meaning.
 //
 // Builder's choice (decision J19): no draft says how SemanticSimilarity measures.
 func sketch(text []byte) (s types.Hash) {
@@ -230,8 +232,8 @@ func count(counts *[256]int32, hash uint64) {
 	}
 }
 
-// agreeing are the members whose results agree with one another: the greatest
-// group around one of them, of equal ones that of the lowest address. They are
+// agreeing returns the members whose results agree with one another: the largest
+// group around one of them, on a tie the group of the lowest address. They are
 // sorted by address.
 //
 // Spec: decision J5.

@@ -33,7 +33,7 @@ func agreed(mode push.Verification, format push.DataFormat, results ...string) (
 	return positions
 }
 
-// J5: the six modes, and formats, by what of results they hold against one another.
+// J5: the six modes, and formats, by the parts of results that they compare.
 func TestJ5Modes(t *testing.T) {
 	match := func(checks ...push.Check) push.Verification {
 		return push.Verification{Mode: push.StructuredMatch, Checks: checks}
@@ -183,7 +183,7 @@ func TestNumbersKeepTheirValueInState(t *testing.T) {
 	})
 }
 
-// listed is a JSON list of so many of an item.
+// listed is a JSON list of n equal items.
 func listed(item string, n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]"
 }

@@ -43,8 +43,8 @@ func (j *Job) committee() []types.Address {
 	return committee
 }
 
-// submit enters a job, whose submitter pays all that it may cost. It is drawn when
-// the block's jobs are attended to.
+// submit enters a job, whose submitter pays all that it may cost. The draw follows
+// when the block attends to its jobs.
 //
 // Spec: CIP-2, decisions J1, J7, J19.
 func (b *InBlock) submit(submitter types.Address, payload []byte) (Effect, *types.Fault) {
@@ -88,8 +88,8 @@ func (b *InBlock) nextNonce(submitter types.Address) (nonce uint64) {
 	return nonce
 }
 
-// terms are what of a spec decides how its job goes on, under the parameters of
-// now.
+// terms returns the parts of a spec that decide the job's further course, under the
+// current parameters.
 func (b *InBlock) terms(o *push.JobSpec) Terms {
 	v := &o.Verification
 	t := Terms{Subject: subjectOf(&o.JobType), TEE: v.TEERequired, Runners: v.Runners, Threshold: (2*v.Runners + 2) / 3, Mode: v.Mode,

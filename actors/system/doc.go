@@ -40,21 +40,21 @@
 //	commitments/ja the Commitments for a member
 //	result/ja      the result that it revealed
 //
-// Outside of storage, which has no order, are five sorted indexes: j/w, the jobs that
-// wait; j/v, those with an emptied place; j/d, all open jobs by deadline; j/f, the free
-// places; j/l, the runners whose stakes return. They follow from jobs and runners. The
-// state keeps nothing of an ended job.
+// Five sorted indexes are outside of storage, which has no order. j/w: the jobs that
+// wait; j/v: jobs with a vacant place; j/d: all open jobs by deadline; j/f: the free
+// places; j/l: the runners whose stakes are due for return. They follow from jobs and
+// runners. The state keeps nothing of an ended job.
 //
-// # Who pays for what
+// # Costs and payers
 //
-// A handler charges its payload's reading, its writes and a cell for each byte that
-// it keeps; submit also the runners that its draws look at, those of retries too. A
-// report takes of the runner lane, and of half of a block's cells.
-// A draw costs as many looks as runners are available; a block has so many of them,
-// whatever the registry holds, and the roster is carried from block to block.
+// A handler charges for reading its payload, its writes and a cell for each byte
+// that it stores; submit also for the runners that its draws examine, with retries.
+// A report uses the runner lane, and half of a block's cells. A draw examines each
+// available runner once. A block has a budget of such examinations, however large
+// the registry, and the roster is carried from block to block.
 //
 // # Invariants
 //
-// They are Audit's: stakes are in the balance of 0x01 and escrows in that of 0x02;
-// each job ends once; a runner counts as active the committees that it is in.
+// Audit checks them: stakes are in the balance of 0x01 and escrows in that of 0x02;
+// each job ends once; a runner's active count is the number of its committees.
 package system

@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// maxJudged bounds how many runners all draws of a block look at together, so that
-// no size of the registry makes a block late: 256 draws among 15,625 that are
-// there. What is beyond waits for the next block.
+// maxJudged bounds how many runners all draws of a block examine together, so that
+// no size of the registry delays a block: 256 draws among 15,625 available runners.
+// Further draws wait for the next block.
 const maxJudged = 4_000_000
 
 // Advance attends to jobs at the end of a block: first the jobs whose deadline passed,
@@ -41,7 +41,8 @@ func (b *InBlock) overdue() (ids []types.Hash) {
 	return ids
 }
 
-// expire ends a job that waited in vain, or settles one by what came.
+// expire ends a job that waited too long, or settles a job by the results that
+// came.
 func (b *InBlock) expire(j *Job, census *Census, effect *Effect) {
 	if j.Status == Pending {
 		b.unindex(j)
@@ -125,8 +126,8 @@ func (b *InBlock) drawAll(ids []types.Hash, urn *drawing, effect *Effect) (tried
 	return tried
 }
 
-// round lists the next jobs of the round, at most so many, and reports whether they are
-// all jobs that waited before this block.
+// round lists the next jobs of the round, up to most, and reports whether they are all
+// jobs that waited before this block.
 func (b *InBlock) round(jobs Jobs, most uint64) (ids []types.Hash, all bool) {
 	cursor, end := keyWaiting(jobs.Cursor.Since, jobs.Cursor.Seq), keyWaiting(b.Height, 0)
 	ids, more := b.waiting(cursor, end, most)
@@ -137,8 +138,8 @@ func (b *InBlock) round(jobs Jobs, most uint64) (ids []types.Hash, all bool) {
 	return append(ids, rest...), !more
 }
 
-// waiting lists at most so many jobs that wait under keys in [from, to), and reports
-// whether there are more. A bound that is nil is that of all waiting jobs.
+// waiting lists up to most jobs that wait under keys in [from, to), and reports
+// whether there are more. A nil bound is the bound of all waiting jobs.
 func (b *InBlock) waiting(from, to []byte, most uint64) (ids []types.Hash, more bool) {
 	if from == nil {
 		from = []byte(prefixWaiting)
@@ -178,8 +179,8 @@ type drawing struct {
 	weights []uint64           // theirs
 	buffer  []selection.Candidate
 	judged  int
-	kept    int                         // candidates that are told of
-	few     map[selection.Demand]uint64 // candidates there were, where they were too few; a block only makes them fewer
+	kept    int                         // candidates that are reported
+	few     map[selection.Demand]uint64 // number of candidates, if they were too few; a block only makes them fewer
 	filter  selection.Filter            // without demand and exclusion
 }
 
@@ -195,8 +196,8 @@ func (b *InBlock) newDrawing() *drawing {
 	return d
 }
 
-// candidates are those of the runners who pass a job's filters, until the next
-// call. excluded is sorted.
+// candidates returns the runners that pass a job's filters; the list is valid until
+// the next call. excluded is sorted.
 func (d *drawing) candidates(j *Job, excluded []types.Address) []selection.Candidate {
 	filter := d.filter
 	filter.Demand, filter.Excluded = j.demand(), excluded
@@ -212,8 +213,8 @@ func (b *InBlock) roster() *Roster {
 	return b.Roster.After(b.State)
 }
 
-// draw gives a job a committee, where there are enough candidates; else it goes on
-// waiting (decision J4).
+// draw gives a job a committee, if there are enough candidates; otherwise the job
+// continues to wait (decision J4).
 func (b *InBlock) draw(j *Job, d *drawing, effect *Effect) {
 	demand := j.demand()
 	if found, tried := d.few[demand]; tried && found < j.Terms.Runners {

@@ -20,9 +20,8 @@ var orders = []struct {
 	{types.DispatcherAddress, "submit"}, {types.DispatcherAddress, "cancel"},
 }
 
-// FuzzOrders: whatever a transaction calls the registry and the dispatcher with, at
-// whose hands it may be, it is done or refused with a code, and the books add up behind
-// the block that holds it.
+// FuzzOrders: any call of the registry and the dispatcher by a transaction, from any
+// sender, is done or refused with a code, and the books add up after its block.
 func FuzzOrders(f *testing.F) {
 	seeds := newWorld(f)
 	seeds.register("r0", "r1")
@@ -52,8 +51,8 @@ func FuzzOrders(f *testing.F) {
 }
 
 // FuzzReports: whatever a validator brings of a runner is refused, or done once, and
-// the books add up. What it brings may be right but for some bytes, of a job with a
-// committee of two and of one with a single runner.
+// the books add up. The report may be right except for some bytes, about a job with
+// a committee of two or one with a single runner.
 func FuzzReports(f *testing.F) {
 	ops := []string{OpHeartbeat, OpCommit, OpReveal, OpResult}
 	world := func(t testing.TB) (w *world, pair, single types.Hash) {

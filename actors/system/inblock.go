@@ -19,7 +19,7 @@ type InBlock struct {
 	Parent  types.Hash // of the parent: what first draws take their seed from (decision J2)
 	// Presence is P(parent) (decision C3). Only Advance reads it.
 	Presence *selection.Bitmap
-	// Roster is that of the parent's state; nil has it read anew. Only Advance
+	// Roster belongs to the parent's state; if nil it is read again. Only Advance
 	// reads it.
 	Roster       *Roster
 	BaseFeeCycle types.Wei // what callbacks are prepaid at
@@ -38,12 +38,12 @@ func (b *InBlock) collect(amount types.Wei) {
 	b.Within(types.TreasuryAddress, "collect", take)
 }
 
-// Effect is what something did beside its writes.
+// Effect is the effect of an operation besides its writes.
 type Effect struct {
 	Output []byte
 	Events []types.Event
 	Jobs   []types.JobChange
-	Cycles types.Cycles // that it takes beside Cost
+	Cycles types.Cycles // that it takes in addition to Cost
 	Cells  types.Cells
 }
 
@@ -52,13 +52,13 @@ func (e *Effect) event(of types.Address, name string, data any) {
 	e.Events = append(e.Events, types.Event{Actor: of, Name: name, Data: codec.Marshal(data)})
 }
 
-// changed adds what became of a job, and its event.
+// changed adds a job's change, and its event.
 func (e *Effect) changed(of types.Address, c types.JobChange, data JobEvent) {
 	e.Jobs = append(e.Jobs, c)
 	e.event(of, "job."+string(c.Kind), data)
 }
 
-// move moves an amount that is known to be there.
+// move moves an amount that the sender is known to have.
 func (b *InBlock) move(from, to types.Address, amount types.Wei) {
 	if !b.State.Move(from, to, amount) {
 		panic("system: " + from.String() + " does not hold what its books say, " + amount.String() + " wei")

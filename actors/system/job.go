@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// Status is where a job stands. One that ended is no longer in state.
+// Status is the status of a job. An ended job is no longer in state.
 type Status = types.JobStatus
 
 // The states of a job (CIP-2).
@@ -31,7 +31,7 @@ const (
 	ErrorRefused      = "refused" // decision J21
 )
 
-// Job is an open job. Its spec stands beside it, and is not read to draw it.
+// Job is an open job. Its spec is a separate record, and is not read to draw it.
 type Job struct {
 	_         struct{} `cbor:",toarray"`
 	ID        types.Hash
@@ -46,12 +46,12 @@ type Job struct {
 	Committee []Member        // in the order drawn; empty while Pending
 	Excluded  []types.Address // sorted: who was silent (decision J6)
 	Kind      types.JobKind
-	Vacant    bool   // a place of its committee is to be drawn anew, and was not tried
+	Vacant    bool   // a place of its committee is to be drawn again, and was not tried yet
 	Refusals  uint32 // by members of its committees
 	Why       string // of the last refusal
 }
 
-// Terms are what of a spec decides how a job goes on.
+// Terms are the parts of a spec that decide the job's further course.
 type Terms struct {
 	_             struct{} `cbor:",toarray"`
 	Subject       string
@@ -75,7 +75,7 @@ type Terms struct {
 	Cells         types.Cells
 }
 
-// Usage is what of a job's price is known when it is submitted.
+// Usage is the part of a job's price that is known at submission.
 type Usage struct {
 	_           struct{} `cbor:",toarray"`
 	Seconds     uint64
@@ -112,7 +112,7 @@ func (j *Job) Deadline() types.Height { return j.Since + types.Height(j.Terms.Ti
 // CommitDeadline is the last height that takes commitments (decision J15).
 func (j *Job) CommitDeadline() types.Height { return j.Since + types.Height(j.Terms.CommitBlocks) }
 
-// change is what a block did to the job, as it stands now.
+// change returns a block's effect on the job, with the job's current status.
 func (j *Job) change(kind types.JobChangeKind, at types.Height) types.JobChange {
 	return types.JobChange{Kind: kind, ID: j.ID, Seq: j.Seq, Submitter: &j.Submitter, At: at,
 		Status: j.Status, Attempts: j.Attempts, Since: j.Since,
@@ -132,8 +132,9 @@ func (j *Job) member(runner types.Address) *Member {
 // in an earlier one, or the commit deadline passed (decision J15).
 func (j *Job) revealing(height types.Height) bool { return height >= j.Reveals() }
 
-// Reveals is the first height whose block takes reveals, as the chain stands: behind
-// the time to commit, or behind the block in which the last of the committee did.
+// Reveals returns the first height whose block takes reveals, by the current state:
+// after the time to commit, or after the block in which the last of the committee
+// committed.
 func (j *Job) Reveals() types.Height {
 	last := types.Height(0)
 	for i := range j.Committee {
@@ -201,7 +202,7 @@ func (b *InBlock) unindex(j *Job) {
 	b.State.Set(keyDeadline(j.Deadline(), j.Seq), nil)
 }
 
-// Jobs is what the dispatcher keeps of all jobs together.
+// Jobs is the dispatcher's record of all jobs together.
 type Jobs struct {
 	_      struct{}  `cbor:",toarray"`
 	Next   types.Seq // of the next job
@@ -228,7 +229,7 @@ func JobsOf(s actors.Reader) Jobs {
 
 func (b *InBlock) setJobs(jobs Jobs) { b.store(types.DispatcherAddress, keyJobs, &jobs) }
 
-// NextDeadline is the least deadline of an open job; ok is false where none is
+// NextDeadline returns the lowest deadline of an open job; ok is false if no job is
 // open. In the block after it something is due.
 func NextDeadline(s actors.Reader) (deadline types.Height, ok bool) {
 	s.Scan([]byte(prefixDeadline), after(prefixDeadline), func(key, _ []byte) bool {
@@ -243,7 +244,7 @@ func OpenJobs(s actors.Reader, each func(*Job) bool) {
 	s.Scan([]byte(prefixDeadline), after(prefixDeadline), func(_, id []byte) bool { return each(JobOf(s, types.Hash(id))) })
 }
 
-// after is the least key above all with a prefix.
+// after returns the smallest key above all with a prefix.
 func after(prefix string) []byte {
 	end := []byte(prefix)
 	end[len(end)-1]++

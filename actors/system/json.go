@@ -13,8 +13,8 @@ import (
 )
 
 // Results and schemas are JSON by RFC 8259, read here without floats: a number is
-// exact or none. Whoever compares results must read one text in one way, so that
-// duplicate names and lone surrogates are refused.
+// exact or none. All validators must read one text in one way to compare results,
+// so duplicate names and lone surrogates are refused.
 
 // jsonKind is what a value is.
 type jsonKind uint8
@@ -45,14 +45,14 @@ type jsonDecimal struct {
 	exponent int
 }
 
-// Limits of a JSON text. A number has so many digits, and its exponent that many
-// as well: what is compared is brought to a common exponent.
+// Limits of a JSON text. A number has at most this many digits, and an exponent of
+// at most that many as well: numbers are compared at a common exponent.
 const (
 	maxJSONDepth  = 32
 	maxJSONDigits = 64
 )
 
-var errJSON = errors.New("it is no JSON text (RFC 8259) of names that occur once, numbers of at most 64 digits and 32 levels")
+var errJSON = errors.New("invalid JSON (RFC 8259), a repeated name, a number above 64 digits or more than 32 levels")
 
 // parseJSON reads a whole JSON text. Its error is its author's fault.
 func parseJSON(data []byte) (jsonValue, error) {
@@ -72,7 +72,7 @@ type jsonParser struct{ rest string }
 
 func (p *jsonParser) space() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
 
-// take cuts a word off, where it is next.
+// take cuts a word off if it is next.
 func (p *jsonParser) take(word string) bool {
 	rest, found := strings.CutPrefix(p.rest, word)
 	if found {
@@ -172,7 +172,7 @@ func (v jsonValue) sorted() (jsonValue, error) {
 
 var jsonEscapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// text reads a string behind its first quote.
+// text reads a string after its first quote.
 func (p *jsonParser) text() (string, error) {
 	var out strings.Builder
 	for {

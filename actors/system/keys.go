@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// maxRecordBytes bounds what this package reads back from its own state: the
-// greatest spec or result, with room.
+// maxRecordBytes bounds records that this package reads from its own state: the
+// largest spec or result, with room.
 const maxRecordBytes = 1 << 21
 
 // Keys in the storage of the registry, 0x01.
@@ -54,7 +54,7 @@ func RunnerIn(key []byte) (runner types.Address, ok bool) {
 	return runner, false
 }
 
-// SpecIn returns the job whose spec stands under a key in the storage of the
+// SpecIn returns the job whose spec is stored under a key in the storage of the
 // dispatcher.
 func SpecIn(key []byte) (job types.Hash, ok bool) {
 	id, found := bytes.CutPrefix(key, []byte("spec/"))
@@ -64,11 +64,11 @@ func SpecIn(key []byte) (job types.Hash, ok bool) {
 	return types.Hash(id), true
 }
 
-// Keys outside of all storage, whose order is that of their bytes. What stands
-// under them follows from jobs and runners; Audit checks that it does.
+// Keys that are not in any storage, in the order of their bytes. Their values
+// follow from jobs and runners; Audit checks that.
 const (
 	prefixWaiting  = "j/w" // ‖ height_be8 ‖ sequence number_be8 → id: jobs that wait to be drawn, by the height since which they do
-	prefixVacant   = "j/v" // ‖ sequence number_be8 → id: jobs with a place to be drawn anew
+	prefixVacant   = "j/v" // ‖ sequence number_be8 → id: jobs with a place to be drawn again
 	prefixDeadline = "j/d" // ‖ height_be8 ‖ sequence number_be8 → id: open jobs by deadline
 	prefixFree     = "j/f" // ‖ place_be4 → 1: free places of the registry below its size
 	prefixLeaving  = "j/l" // ‖ height_be8 ‖ place_be4 → address: deregistered runners without a job, by the height at which stakes return
@@ -95,8 +95,8 @@ func keyDeadline(deadline types.Height, seq types.Seq) []byte {
 // placeIn returns the place that ends a key.
 func placeIn(key []byte) uint32 { return binary.BigEndian.Uint32(key[len(key)-4:]) }
 
-// load reads a record from the storage of a system actor; nil where there is
-// none. State that does not decode is a bug of ours, or a store that lied.
+// load reads a record from the storage of a system actor; nil if there is none.
+// State that does not decode is a bug of ours, or a store that lied.
 func load[T any](s actors.Reader, of types.Address, key []byte) *T {
 	data, found := actors.StorageOf(s, of, key)
 	if !found {

@@ -92,9 +92,9 @@ func (b *InBlock) awaitReturn(r *Runner) {
 	b.State.Set(keyLeaving(max(r.ReturnsAt, b.Height), r.Index), r.Address[:])
 }
 
-// NextReturn returns the least height at which a stake returns; ok is false if no
-// runner without a job is leaving. It is in the past if the bound of a block left stakes,
-// and 0 if it left free places at the end of the registry: the next block goes on.
+// NextReturn returns the lowest height at which a stake returns; ok is false if no runner
+// without a job is leaving. It is in the past if the bound of a block left stakes, and 0
+// if that left free places at the end of the registry: the next block continues.
 //
 // Spec: decisions C8, J20.
 func NextReturn(s actors.Reader) (height types.Height, ok bool) {

@@ -11,7 +11,7 @@ import (
 )
 
 // tenant is a runner of the twin, with the blocks in which it registered and left, and in
-// which its stake returned; 0 for what has not happened.
+// which its stake returned; 0 for events that have not happened.
 type tenant struct {
 	name                    string
 	place                   int

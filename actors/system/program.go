@@ -44,19 +44,19 @@ func reading[T any](do func(*InBlock, types.Address, *T) (Effect, *types.Fault))
 	}
 }
 
-// recordBytes is what a handler keeps in state at most beside its payload and a
+// recordBytes is the maximum that a handler stores besides its payload and a
 // committee: keys, counters and the figures of a record.
 const recordBytes = 512
 
-// memberBytes is what a job keeps of one member of its committee.
+// memberBytes is the size of one member of a job's committee in state.
 const memberBytes = 320
 
 // runnersPerRead is how many runners a draw looks at for the price of one read.
 const runnersPerRead = 64
 
-// Cost is what a handler takes before it begins, whatever becomes of it: cycles for
-// the reading of its payload, the records that it writes and a signature, and a cell for each
-// byte that it may keep.
+// Cost returns the price of a handler before it begins, whatever its outcome: cycles for
+// reading its payload, writing its records and a signature, and a cell for each byte that it
+// may store.
 func Cost(p *params.Params, m program.Message) (types.Cycles, types.Cells) {
 	n := len(m.Payload)
 	cycles := types.Cycles(n)*p.CostStringChar + types.Cycles((n+31)/32)*p.CostKeccakWord + 4*p.CostStorageWrite
@@ -66,8 +66,8 @@ func Cost(p *params.Params, m program.Message) (types.Cycles, types.Cells) {
 	return cycles, types.Cells(n + recordBytes)
 }
 
-// costOf is what a job takes beside Cost: its draws, also those again, look at
-// every runner, and each writes of every member.
+// costOf returns the price of a job in addition to Cost: its draws, with retries,
+// examine every runner, and each writes every member.
 func (b *InBlock) costOf(j *Job) (types.Cycles, types.Cells) {
 	draws := types.Cycles(1 + j.Terms.MaxRetries)
 	reads := types.Cycles(ceil(uint64(Registered(b.State).Count), runnersPerRead)) * b.Params.CostStorageRead
@@ -84,5 +84,5 @@ func (b *InBlock) Handle(m program.Message) (Effect, *types.Fault) {
 	return handle(b, m)
 }
 
-// CodeNoHandler is the code of Handle for a handler that is none.
+// CodeNoHandler is the code of Handle for an unknown handler.
 const CodeNoHandler = "no_handler"

@@ -233,7 +233,7 @@ func TestJ21ReputationComesBackWithTime(t *testing.T) {
 	w.end()
 }
 
-// J21: a runner that names executors takes jobs of these alone.
+// J21: a runner that names executors takes only jobs for these.
 func TestJ21ExecutorsAreCapabilities(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0")

@@ -70,7 +70,7 @@ func (b *InBlock) register(owner types.Address, in *Registration) (Effect, *type
 	address, err := crypto.AddressOf(in.PublicKey)
 	switch {
 	case err != nil:
-		return Effect{}, refusef("bad_public_key", "%s is no compressed secp256k1 key", in.PublicKey)
+		return Effect{}, refusef("bad_public_key", "%s is not a compressed secp256k1 key", in.PublicKey)
 	case load[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
 		return Effect{}, refusef("already_registered", "the key of %s was registered before; a key registers once", address)
 	case !b.signs(address, types.RegistrationDigest(b.Params.ChainID, owner, in.PublicKey), in.Signed):
@@ -120,7 +120,7 @@ func (b *InBlock) enter(address types.Address, profile *Profile, stake types.Wei
 		Reputation: b.Params.InitialReputation, ReputedAt: b.Height, LastHeartbeat: b.Height})
 }
 
-// owned returns a runner that is not deregistered, for its owner alone.
+// owned returns a runner that is not deregistered, only for its owner.
 func (b *InBlock) owned(sender, runner types.Address) (*Runner, *types.Fault) {
 	r := RunnerOf(b.State, runner)
 	switch {
@@ -154,7 +154,7 @@ func (r *Runner) told(name string) (effect Effect) {
 	return effect
 }
 
-// pause keeps a runner out of draws until resume; jobs that it has go on.
+// pause keeps a runner out of draws until resume; its open jobs continue.
 func (b *InBlock) pause(sender types.Address, in *Naming) (Effect, *types.Fault) {
 	return b.setHealth(sender, in, selection.Healthy, selection.Paused, "runner.paused", "paused already")
 }
@@ -163,8 +163,8 @@ func (b *InBlock) resume(sender types.Address, in *Naming) (Effect, *types.Fault
 	return b.setHealth(sender, in, selection.Paused, selection.Healthy, "runner.resumed", "not paused")
 }
 
-// setHealth brings a runner from one health to the other. Who is not in the first is
-// refused as already.
+// setHealth brings a runner from one health to the other. A runner with another
+// health is refused as already.
 func (b *InBlock) setHealth(sender types.Address, in *Naming, from, to selection.Health, event, already string) (Effect, *types.Fault) {
 	r, fault := b.owned(sender, in.Runner)
 	if fault != nil {
@@ -220,14 +220,14 @@ type Enrolment struct {
 }
 
 // Enrol enters the runners of genesis, whose stakes it mints into the registry.
-// Its error says which one cannot stand there, and why.
+// An error names the runner that cannot be enrolled, and the reason.
 func (b *InBlock) Enrol(runners []Enrolment) error {
 	for i, in := range runners {
 		address, err := crypto.AddressOf(in.PublicKey)
 		fault := in.Offer.Check()
 		switch {
 		case err != nil:
-			return fmt.Errorf("runner %d: %s is no compressed secp256k1 key", i, in.PublicKey)
+			return fmt.Errorf("runner %d: %s is not a compressed secp256k1 key", i, in.PublicKey)
 		case fault != nil:
 			return fmt.Errorf("runner %d, %s: %s", i, address, fault.Message)
 		case in.Stake.Less(b.Params.MinStake):
@@ -235,7 +235,7 @@ func (b *InBlock) Enrol(runners []Enrolment) error {
 		case uint64(i) >= b.Params.MaxRunners:
 			return fmt.Errorf("there are %d runners, at most cip11.max_runners, %d", len(runners), b.Params.MaxRunners)
 		case load[Profile](b.State, types.RegistryAddress, keyProfile(address)) != nil:
-			return fmt.Errorf("runner %d: %s stands there twice", i, address)
+			return fmt.Errorf("runner %d: %s is listed twice", i, address)
 		}
 		b.State.Credit(types.RegistryAddress, in.Stake)
 		b.enter(address, &Profile{Index: uint32(i), PublicKey: in.PublicKey, Owner: in.Owner, Offer: in.Offer}, in.Stake)

@@ -16,14 +16,15 @@ import (
 // Report is what a validator brings of a runner: the decoded arguments of a runner
 // transaction, whose runner's signature was checked.
 type Report interface {
-	// Of is the runner.
+	// Of returns the runner.
 	Of() types.Address
 	// To is the system actor that it is for.
 	To() types.Address
-	// Cycles is what it takes of the runner lane beside the transaction's own part.
+	// Cycles returns its use of the runner lane in addition to the transaction's
+	// own part.
 	Cycles(*params.Params) types.Cycles
-	// Precheck tells why a block cannot hold it when this validator sends it; nil
-	// where it can.
+	// Precheck returns why a block cannot hold the report of this validator; nil if
+	// it can.
 	Precheck(*InBlock, types.Address) *types.Fault
 	// Perform does what Precheck found nothing against.
 	Perform(*InBlock, types.Address) Effect
@@ -182,8 +183,9 @@ type Commitment struct {
 }
 
 // CommitmentOf is the commitment of a member of an open job's committee; nil if it made none.
-// The first one stands: a runner that signed two reveals the first that came, whoever brings
-// the other one later. State holds a list of one, so that roots of earlier blocks stay.
+// The first one counts: a runner that signed two commitments reveals the first that arrived,
+// even if another validator brings the second later. State holds a list of one, so that roots
+// of earlier blocks stay.
 //
 // Spec: decision J5.
 func CommitmentOf(s actors.Reader, job types.Hash, member types.Address) *Commitment {
@@ -194,14 +196,14 @@ func CommitmentOf(s actors.Reader, job types.Hash, member types.Address) *Commit
 	return &(*made)[0]
 }
 
-// ResultOf is the result that a member of an open job's committee revealed; nil
-// where none was.
+// ResultOf returns the result that a member of an open job's committee revealed;
+// nil if it revealed none.
 func ResultOf(s actors.Reader, job types.Hash, member types.Address) []byte {
 	result, _ := actors.StorageOf(s, types.VerifierAddress, keyResult(job, member))
 	return result
 }
 
-// standing returns a job and the member of its committee that a report is of.
+// standing returns a report's job and committee member.
 func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, *types.Fault) {
 	j := JobOf(b.State, id)
 	if j == nil {
@@ -220,8 +222,8 @@ func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, 
 	return j, m, nil
 }
 
-// Precheck implements Report. Commitments end before the first reveal: nobody commits to
-// what it read (decisions J5, J15).
+// Precheck implements Report. Commitments end before the first reveal, so no runner
+// commits to a result that it read (decisions J5, J15).
 func (c *Commit) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	j, _, fault := b.standing(c.JobID, c.Runner)
 	switch {
@@ -230,7 +232,7 @@ func (c *Commit) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	case j.Terms.Runners == 1:
 		return refusef("no_commitment", "a single runner's result comes in one step: send op result")
 	case c.Drawn != j.Since:
-		return refusef("other_draw", "a commitment of the draw of block %d; that of job %s is of block %d", c.Drawn, j.ID, j.Since)
+		return refusef("other_draw", "the commitment names the draw of block %d, but job %s was drawn at block %d", c.Drawn, j.ID, j.Since)
 	case j.revealing(b.Height):
 		return refusef("late", "job %s takes no commitments from block %d on", j.ID, j.Reveals())
 	}
@@ -262,7 +264,7 @@ func (r *Reveal) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	case fault != nil:
 		return fault
 	case r.single != (j.Terms.Runners == 1):
-		return refusef("wrong_op", "job %s has %d runners: op is result for one, else reveal", j.ID, j.Terms.Runners)
+		return refusef("wrong_op", "wrong op for job %s with %d runners: want result for one runner, reveal for more", j.ID, j.Terms.Runners)
 	case b.Height > j.Deadline():
 		return refusef("late", "results of job %s were due by block %d", j.ID, j.Deadline())
 	case uint64(len(r.Result)) > j.Terms.MaxReturn:
@@ -279,7 +281,7 @@ func (r *Reveal) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	return nil
 }
 
-// Perform implements Report. It settles the job where nothing more can come.
+// Perform implements Report. It settles the job once no further reveal can come.
 func (r *Reveal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 	j, m, _ := b.standing(r.JobID, r.Runner)
 	m.RevealedAt, m.Bytes, m.Claim = b.Height, uint64(len(r.Result)), claimOf(SpecOf(b.State, r.JobID), r.Result)

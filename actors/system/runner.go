@@ -21,12 +21,12 @@ type RateCard struct {
 	MemoryMB        types.Wei `cbor:"memory_mb" json:"memory_mb"`
 }
 
-// Offer is what a runner says that it does, and for what. Its owner may change
-// it; what a job pays was fixed when it was drawn.
+// Offer is a runner's declared service, with its prices. Its owner may change it; a
+// job's payment was fixed when the job was drawn.
 type Offer struct {
 	RateCard          RateCard `cbor:"rate_card" json:"rate_card"`
-	Capabilities      []string `cbor:"capabilities" json:"capabilities"` // sorted, each once
-	Entitlements      []string `cbor:"entitlements" json:"entitlements"` // sorted, each once
+	Capabilities      []string `cbor:"capabilities" json:"capabilities"` // sorted, without duplicates
+	Entitlements      []string `cbor:"entitlements" json:"entitlements"` // sorted, without duplicates
 	MaxConcurrentJobs uint64   `cbor:"max_concurrent_jobs" json:"max_concurrent_jobs"`
 }
 
@@ -79,8 +79,8 @@ func RunnerOf(s actors.Reader, a types.Address) *Runner {
 	return &Runner{Address: a, Profile: *profile, Standing: *standingOf(s, a)}
 }
 
-// standingOf is the standing of a registered runner: all that the end of a job reads
-// of most.
+// standingOf returns the standing of a registered runner: the end of a job reads
+// nothing more of most runners.
 func standingOf(s actors.Reader, a types.Address) *Standing {
 	return load[Standing](s, types.RegistryAddress, keyStanding(a))
 }
@@ -121,7 +121,7 @@ func (r *Runner) seen() selection.Runner {
 var kinds = map[string]types.JobKind{"llm": types.JobLLM, "http": types.JobHTTP, "mcp": types.JobMCP,
 	"ethsend": types.JobEthSend, "custom": types.JobCustom}
 
-// Check judges an offer: words of the wire's form, sorted, each once.
+// Check judges an offer: words of the wire's form, sorted, without duplicates.
 func (o *Offer) Check() *types.Fault {
 	bytes := 0
 	for _, list := range [][]string{o.Capabilities, o.Entitlements} {
@@ -134,7 +134,7 @@ func (o *Offer) Check() *types.Fault {
 			case len(word) == 0 || len(word) > maxWordBytes || !utf8.ValidString(word):
 				return refusef("bad_word", "a capability or entitlement of %d bytes; it is text of 1 to %d", len(word), maxWordBytes)
 			case i > 0 && list[i-1] >= word:
-				return refusef("bad_word", "capabilities and entitlements are sorted, each once: %.80q stands behind %.80q", word, list[i-1])
+				return refusef("bad_word", "capabilities and entitlements must be sorted without duplicates: %.80q follows %.80q", word, list[i-1])
 			}
 		}
 	}

@@ -7,14 +7,14 @@ import (
 )
 
 // schema is a JSON Schema of the keywords below and no others: a validator that
-// passed over a keyword would accept what its author meant to refuse.
+// skipped a keyword would accept results that its author meant to refuse.
 //
-// Its author and whoever answers a runner may be one, so that no keyword's own length
-// is gone through for each value of a result.
+// Its author and the owner of a runner may be the same person, so the cost of
+// checking a value must not grow with a keyword's own length.
 type schema struct {
-	kinds      []string        // of "type", sorted, each once; none: any
+	kinds      []string        // of "type", sorted, without duplicates; empty: any
 	enum       map[string]bool // the forms of its values; nil: any
-	required   []string        // sorted, each once
+	required   []string        // sorted, without duplicates
 	names      []string        // of "properties", sorted
 	properties []*schema
 	closed     bool // "additionalProperties": false
@@ -107,8 +107,8 @@ func (s *schema) read(keyword string, v *jsonValue) (err error) {
 	return nil
 }
 
-// textsOf reads a text or a list of texts, which are sorted, each once: many values
-// are held against them.
+// textsOf reads a text or a list of texts, which it sorts and frees of duplicates,
+// since many values are compared with them.
 func textsOf(v *jsonValue) (texts []string, err error) {
 	items := []jsonValue{*v}
 	if v.kind == jsonArray {

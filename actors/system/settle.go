@@ -9,11 +9,12 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// maxReputation is the best there is; the least is 0 (decision J20).
+// maxReputation is the highest reputation; the lowest is 0 (decision J20).
 const maxReputation = 100
 
-// conclude ends an attempt: the job is completed where enough results agree, failed
-// where all came and do not, else drawn anew. Who was silent is punished either way.
+// conclude ends an attempt. The job is completed if enough results agree, failed if
+// all came and do not agree, and otherwise drawn again. Silent runners are punished
+// in each case.
 //
 // Spec: decisions J5, J6, J19.
 func (b *InBlock) conclude(j *Job, effect *Effect) {
@@ -66,7 +67,7 @@ func (b *InBlock) retry(j *Job, effect *Effect) {
 	b.wait(j, effect)
 }
 
-// wait takes a job from its committee, to be drawn anew.
+// wait takes a job from its committee, to be drawn again.
 func (b *InBlock) wait(j *Job, effect *Effect) {
 	event, committee := j.told(), j.committee()
 	j.Status, j.Since, j.Committee, j.Vacant = Pending, b.Height, nil, false
@@ -115,8 +116,8 @@ func (b *InBlock) pay(j *Job, agreeing []*Member, price types.Wei) {
 	b.move(types.DispatcherAddress, j.Submitter, j.Terms.MaxPrice.Sub(price))
 }
 
-// price is what the agreeing runners ask together, at most max_price. What they
-// ask may be any number, so it is added up without bounds.
+// price is what the agreeing runners ask together, at most max_price. Their prices
+// may be any numbers, so they are added without bounds.
 func (j *Job) price(agreeing []*Member) types.Wei {
 	sum := new(big.Int)
 	add := func(amount types.Wei, times uint64) {
@@ -150,8 +151,8 @@ func (b *InBlock) reward(agreeing []*Member) {
 	}
 }
 
-// fail ends a job without a result: the escrow returns, and the actor hears of it.
-// Its committee is released, and it is out of the indexes.
+// fail ends a job without a result: the escrow is refunded, and the actor is
+// notified. Its committee is released, and it is out of the indexes.
 func (b *InBlock) fail(j *Job, code string, effect *Effect) {
 	b.move(types.DispatcherAddress, j.Submitter, j.Terms.escrow().Sub(j.Terms.callbackCost()))
 	b.callBack(j, Failed, nil, &JobError{Code: code, Message: j.failure(code)})
@@ -159,7 +160,7 @@ func (b *InBlock) fail(j *Job, code string, effect *Effect) {
 	b.end(j, types.JobChangeFailed, code, effect)
 }
 
-// end tells that a job ended without a result.
+// end records that a job ended without a result.
 func (b *InBlock) end(j *Job, kind types.JobChangeKind, code string, effect *Effect) {
 	event, change := j.told(), j.change(kind, b.Height)
 	event.Error = &code

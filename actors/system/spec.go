@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// Limits of a spec beside those of parameters.
+// Limits of a spec besides those of parameters.
 const (
 	maxChecks       = 16    // of StructuredMatch: each is a look at every result
 	maxPointers     = 16    // of one Equal
@@ -26,14 +26,14 @@ const CodeUnsupportedMode = "unsupported_mode"
 // UnsupportedMode says why.
 const UnsupportedMode = "EconomicBond is not built, since no draft says what the bond is; the mode None asks one runner too"
 
-// parseSpec reads a submitted spec and judges it. A fault is the submitter's.
+// parseSpec reads a submitted spec and judges it. A fault belongs to the submitter.
 func (b *InBlock) parseSpec(data []byte, submitter types.Address) (*push.JobSpec, *types.Fault) {
 	if uint64(len(data)) > b.Params.MaxSpecBytes {
 		return nil, refusef("spec_too_long", "a job of %d bytes, at most %d", len(data), b.Params.MaxSpecBytes)
 	}
 	spec, err := push.ParseOrder(data, submitter, b.Height)
 	if err != nil {
-		return nil, refusef("malformed", "the payload is no JobSpec without submitter and submitted_at: %v", err)
+		return nil, refusef("malformed", "the payload must be a JobSpec without submitter and submitted_at: %v", err)
 	}
 	if spec.Verification.Mode == push.EconomicBond {
 		return nil, refusef(CodeUnsupportedMode, "%s", UnsupportedMode)
@@ -44,9 +44,9 @@ func (b *InBlock) parseSpec(data []byte, submitter types.Address) (*push.JobSpec
 	return spec, nil
 }
 
-// CheckSpec says what of a spec makes no job, is more than parameters and limits
-// allow, or cannot be judged when results come; nil where nothing is. The bytes that
-// it has are not judged here.
+// CheckSpec returns why a spec makes no valid job: a field exceeds parameters or
+// limits, or results could not be judged; nil for a valid spec. The bytes that it
+// has are not judged here.
 //
 // Spec: CIP-2, decision J19.
 func CheckSpec(s *push.JobSpec, p *params.Params) *push.SpecError {
@@ -61,17 +61,17 @@ func CheckSpec(s *push.JobSpec, p *params.Params) *push.SpecError {
 	v := &s.Verification
 	switch {
 	case s.TimeoutBlocks > p.MaxTimeoutBlocks:
-		return refuse("timeout_blocks", "it is %d, at most %d", s.TimeoutBlocks, p.MaxTimeoutBlocks)
+		return refuse("timeout_blocks", "%d is above the maximum %d", s.TimeoutBlocks, p.MaxTimeoutBlocks)
 	case v.Runners > p.MaxCommittee:
 		return refuse("verification.runners", "there are %d, at most %d", v.Runners, p.MaxCommittee)
 	case s.ResultSchema.MaxReturnBytes == 0 || s.ResultSchema.MaxReturnBytes > most:
-		return refuse("result_schema.max_return_bytes", "it is %d, not 1 to %d", s.ResultSchema.MaxReturnBytes, most)
+		return refuse("result_schema.max_return_bytes", "%d is not between 1 and %d", s.ResultSchema.MaxReturnBytes, most)
 	case s.Callback != nil && (s.Callback.Handler == "" || len(s.Callback.Handler) > types.MaxNameBytes):
-		return refuse("callback.handler", "it has %d bytes, not 1 to %d", len(s.Callback.Handler), types.MaxNameBytes)
+		return refuse("callback.handler", "%d bytes, want 1 to %d", len(s.Callback.Handler), types.MaxNameBytes)
 	case s.JobType.Http != nil && !ofWeb(s.JobType.Http.URL):
-		return refuse("job_type.Http.url", "it is no http or https URL with a host: write https://host/path")
+		return refuse("job_type.Http.url", "not an http or https URL with a host: write https://host/path")
 	case v.Field != nil && len(*v.Field) > maxPointerBytes:
-		return refuse("verification.field", "it has %d bytes, at most %d", len(*v.Field), maxPointerBytes)
+		return refuse("verification.field", "%d bytes, at most %d", len(*v.Field), maxPointerBytes)
 	case len(v.Checks) > maxChecks:
 		return refuse("verification.checks", "there are %d, at most %d", len(v.Checks), maxChecks)
 	}
@@ -101,7 +101,7 @@ func tooMuch(c push.Check) bool {
 // mostResult is the longest result that a job may ask for: one that its
 // transaction can bring into the cells that runners have of a block.
 func mostResult(p *params.Params) uint64 {
-	const frame = 1_024 // what stands around a result in its transaction
+	const frame = 1_024 // bytes around a result in its transaction
 	return min(p.MaxResultBytes, uint64(RunnerCells(p).Sub(frame)))
 }
 
@@ -130,8 +130,8 @@ func ofWeb(url string) bool {
 	return (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && hostOf(url) != ""
 }
 
-// hostOf is the host of a URL with a scheme, in small letters and without port; ""
-// where there is none.
+// hostOf returns the host of a URL with a scheme, in lower case and without port;
+// "" if it has none.
 func hostOf(url string) string {
 	_, rest, found := strings.Cut(url, "://")
 	if !found {

@@ -12,8 +12,9 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// J7, J16, J19: a single runner's result completes the job in its own block; the
-// price is by its card, 99 % of it the runner's, the tip too, the rest comes back.
+// J7, J16, J19: a single runner's result completes the job in its own block. The
+// price follows its card, 99 % of it goes to the runner, the tip too, and the rest
+// is refunded.
 func TestJ7ASingleRunnersJobIsPaidToTheWei(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0")
@@ -198,8 +199,8 @@ func TestJ6FewerRetriesByTheSpec(t *testing.T) {
 	}
 }
 
-// J4: a job without candidates waits, is drawn when there are, by the parent's hash
-// of that block, and else fails a timeout after it began to wait.
+// J4: a job without candidates waits, and is drawn when there are some, by the
+// parent's hash of that block; otherwise it fails a timeout after it began to wait.
 func TestJ4TooFewCandidatesWait(t *testing.T) {
 	w := newWorld(t)
 	id, _ := w.submit("bob", spec(1))
@@ -227,7 +228,8 @@ func TestJ4TooFewCandidatesWait(t *testing.T) {
 	}
 }
 
-// waitFor submits jobs of a submitter that ask for so many runners, each for another price.
+// waitFor submits jobs of a submitter that ask for the given number of runners, each for
+// another price.
 func (w *world) waitFor(from string, jobs, runners uint64) (ids []types.Hash) {
 	w.t.Helper()
 	for i := range jobs {
@@ -240,7 +242,8 @@ func (w *world) waitFor(from string, jobs, runners uint64) (ids []types.Hash) {
 	return ids
 }
 
-// J2: a new job is drawn in its own block, however many jobs wait that nobody can do.
+// J2: a new job is drawn in its own block, however many jobs wait that no runner can
+// do.
 func TestJ2ANewJobIsDrawnBeforeThousandsThatWait(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0")
@@ -367,8 +370,8 @@ func TestJ5ACommitmentIsItsRunners(t *testing.T) {
 	w.end()
 }
 
-// J5: commitments end before the first reveal. A runner that does no work commits to
-// nothing it has read, neither first nor in place of an earlier commitment.
+// J5: commitments end before the first reveal. A runner without work commits to
+// nothing it has read, neither as its first commitment nor as a replacement.
 func TestJ5NobodyCommitsToWhatItRead(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0", "r1", "r2")
@@ -396,7 +399,7 @@ func TestJ5NobodyCommitsToWhatItRead(t *testing.T) {
 	w.end()
 }
 
-// J5: of several commitments of a runner the first stands. A validator that replays an
+// J5: the first of several commitments of a runner counts. A validator that replays an
 // older one, which the runner signed before it restarted, makes no reveal mismatch, and a
 // runner that hedges reveals the first only.
 func TestJ5OfSeveralCommitmentsTheFirstStands(t *testing.T) {
@@ -422,8 +425,8 @@ func TestJ5OfSeveralCommitmentsTheFirstStands(t *testing.T) {
 	w.end()
 }
 
-// What a member revealed in an attempt that failed stays on chain, and a member of the next
-// committee commits to it without work (finding F81).
+// A result that a member revealed in a failed attempt stays on chain, and a member of the
+// next committee can commit to it without work (finding F81).
 func TestFindingARetryMayCopyWhatAFailedAttemptRevealed(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0", "r1", "r2", "r3")
@@ -514,8 +517,8 @@ func TestJ15WhatNoBlockTakesOfResults(t *testing.T) {
 	w.end()
 }
 
-// J18: a ping is a heartbeat once in so many blocks, never from the future, never
-// again, and never of a key that signed something else.
+// J18: a ping is a heartbeat at most once in a fixed number of blocks, never from
+// the future, never twice, and never from a key that signed something different.
 func TestJ18HeartbeatsOnceInAHundredBlocks(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0")
@@ -687,8 +690,8 @@ func TestJ20ARegistrationIsSignedByItsKey(t *testing.T) {
 	w.must(w.registry("alice", "register", w.registration("alice", "r0")))
 }
 
-// J19: the submitter alone cancels, until the job settles, and all of the escrow
-// returns, the callback's limits too.
+// J19: only the submitter cancels, until the job settles, and all of the escrow is
+// refunded, with the callback's limits.
 func TestJ19CancelReturnsAllOfTheEscrow(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0")
@@ -713,8 +716,8 @@ func TestJ19CancelReturnsAllOfTheEscrow(t *testing.T) {
 	w.end()
 }
 
-// J16, J19: a callback is a message of 0x02 with the limits that were paid, and the
-// map of J19; what it leaves goes to the submitter.
+// J16, J19: a callback is a message of 0x02 with the paid limits, and the map of
+// J19; its unused part goes to the submitter.
 func TestJ16TheCallbackIsAMessageOfTheDispatcher(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0")
@@ -804,8 +807,8 @@ func TestSpecsBeyondTheLimits(t *testing.T) {
 	w.end()
 }
 
-// Of the places for open jobs one takes none that is paid for: whoever fills them with jobs
-// that nobody can do has all others refused for as long as a timeout may be, and has every
+// A place for an open job is free while the job is open. A submitter that fills all places
+// with jobs that no runner can do blocks all others for the maximum timeout, and gets every
 // wei of the escrow back in the end (finding F60).
 func TestFindingJ19OneSubmitterMayTakeAllPlaces(t *testing.T) {
 	w := newWorld(t, func(p *params.Params) { p.MaxOpenJobs, p.MaxTimeoutBlocks = 3, 1000 })
@@ -833,7 +836,7 @@ func TestFindingJ19OneSubmitterMayTakeAllPlaces(t *testing.T) {
 }
 
 // CIP-11 §9.3, §9.4: the runner of the last completed job weighs more in the first
-// step, for so many blocks; then its record goes.
+// step, for a fixed number of blocks; then its record is deleted.
 func TestSection94RecordsExpireWhenTheyAreRead(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0")
@@ -904,7 +907,7 @@ func TestFindingJ6FromFiftyOneTimeoutIsFinal(t *testing.T) {
 		w.register("r0")
 		w.end()
 		w.drawn(spec(1))
-		w.end(20) // it is silent, and nobody else is there
+		w.end(20) // it is silent, and no other runner is present
 		for range 8 {
 			w.end(100)
 		}
@@ -917,8 +920,9 @@ func TestFindingJ6FromFiftyOneTimeoutIsFinal(t *testing.T) {
 	}
 }
 
-// Who submits need pay for no result, and may cost runners their reputation: the escrow
-// returns wherever a job fails, and what was revealed is on chain by then (finding F59).
+// A submitter need not pay for any result, and may cost runners their reputation: the
+// escrow is refunded if a job fails, and the revealed results are on chain by then
+// (finding F59).
 func TestFindingJ19WhoSubmitsNeedNotPay(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0", "r1", "r2")

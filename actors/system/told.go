@@ -5,12 +5,12 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// Limits of what a block tells of its draws. Nothing follows from it.
+// Limits of a block's report on its draws. Nothing follows from it.
 const (
 	// maxCounted bounds the runners that one Census judges: some ten milliseconds.
 	maxCounted = 250_000
-	// maxToldCandidates bounds the candidates that are told of one draw, and
-	// maxToldInBlock of all draws of a block: each takes some thirty bytes in the history.
+	// maxToldCandidates bounds the reported candidates of one draw, and maxToldInBlock
+	// those of all draws of a block: each takes some thirty bytes in the history.
 	maxToldCandidates = 1_024
 	maxToldInBlock    = 4_096
 )
@@ -21,10 +21,10 @@ type Census struct {
 	runners []selection.Runner // that are not deregistered
 	filter  selection.Filter   // without demand and exclusion
 	counted int
-	known   map[selection.Demand][]uint32 // of jobs that exclude nobody
+	known   map[selection.Demand][]uint32 // of jobs without exclusions
 }
 
-// NewCensus returns what counts the runners of a roster, or nobody where it is nil, by a filter without demand and
+// NewCensus returns a census of the runners of a roster, empty if it is nil, by a filter without demand and
 // exclusion.
 func NewCensus(roster *Roster, filter selection.Filter) *Census {
 	c := &Census{filter: filter, known: map[selection.Demand][]uint32{}}
@@ -41,14 +41,14 @@ func NewCensus(roster *Roster, filter selection.Filter) *Census {
 	return c
 }
 
-// Census returns that of a block in the making, as it stands now.
+// Census returns the census of a block in the making, at its current state.
 func (b *InBlock) Census() *Census {
 	return NewCensus(b.roster(), selection.Filter{Height: b.Height, Phase: selection.PhaseOf(b.Params), Presence: b.Presence,
 		Limits: selection.LimitsOf(b.Params)})
 }
 
-// Of counts the runners by the number of the first filter that each does not pass for a
-// job (selection.Reason). It is nil where the census has judged maxCounted runners.
+// Of returns the numbers of runners by the first filter that each fails for a job
+// (selection.Reason). It is nil where the census has judged maxCounted runners.
 //
 // Spec: CIP-11 §9.1.
 func (c *Census) Of(j *Job) []uint32 {
@@ -73,7 +73,7 @@ func (c *Census) Of(j *Job) []uint32 {
 	return left
 }
 
-// told is what a draw followed from, as it is told of it.
+// told returns the report of a draw: the inputs from which it followed.
 func (d *drawing) told(basis, seed types.Hash, candidates []selection.Candidate, favour selection.Favour) *types.JobDraw {
 	draw := &types.JobDraw{Basis: basis, Seed: seed, Number: uint32(len(candidates)), Multiplier: 1}
 	if favour != (selection.Favour{}) {

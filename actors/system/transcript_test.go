@@ -47,7 +47,7 @@ func (s *transcript) run(t *testing.T, d *datadriven.TestData) string {
 	return out.String()
 }
 
-// do plays a line, and returns the code of what is against it.
+// do plays a line, and returns the code of its refusal.
 func (s *transcript) do(out *strings.Builder, words []string) string {
 	job := func(word string) types.Hash {
 		var n int
@@ -108,7 +108,7 @@ func (s *transcript) submitted(words []string) string {
 	return code
 }
 
-// ended ends a block and prints what it did; nothing where that is nothing.
+// ended ends a block and prints its effects, if any.
 func (s *transcript) ended(out *strings.Builder) {
 	height := s.block.Height
 	s.end()

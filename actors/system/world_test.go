@@ -16,7 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// world is a chain of the system actors alone: blocks of what tests do, with every
+// world is a chain of only the system actors: blocks of tests' actions, with every
 // runner present, audited at each end.
 type world struct {
 	t        testing.TB
@@ -62,7 +62,7 @@ func (w *world) key(name string) *crypto.Key {
 
 func (w *world) address(name string) types.Address { return w.key(name).Address() }
 
-// name is that of an address, or its hex.
+// name returns the name of an address, or its hex.
 func (w *world) name(a types.Address) string {
 	for name, key := range w.keys {
 		if key.Address() == a {
@@ -79,7 +79,7 @@ func (w *world) open(height types.Height) {
 		Roster:  w.roster, BaseFeeCycle: types.WeiOf(2), BaseFeeCell: types.WeiOf(3)}
 }
 
-// end attends to jobs, audits, and opens the next block so many heights on.
+// end attends to jobs, audits, and opens the next block, by default one height on.
 func (w *world) end(heights ...types.Height) {
 	w.t.Helper()
 	w.block.Presence = selection.NewBitmap(int(Registered(w.state).Count))
@@ -183,7 +183,7 @@ func (w *world) register(names ...string) {
 
 func (w *world) runner(name string) *Runner { return RunnerOf(w.state, w.address(name)) }
 
-// spec is a job of so many runners that all of them can do.
+// spec is a job for the given number of runners that all of them can do.
 func spec(runners uint64) *push.JobSpec {
 	mode := push.Deterministic
 	if runners == 1 {
@@ -236,8 +236,8 @@ func (w *world) signed(runner string, id types.Hash, result string) types.Signat
 	return w.verifier.Signer(w.key(runner)).Sign(digest)
 }
 
-// report does what a runner transaction of a validator does, and returns the code
-// of what is against it.
+// report performs a validator's runner transaction, and returns the code of its
+// refusal.
 func (w *world) report(validator, op string, args any) string {
 	report, err := DecodeReport(op, codec.Marshal(args), testChain, w.verifier.Recover)
 	if err != nil {
@@ -268,7 +268,7 @@ func (w *world) reveal(op string, id types.Hash, runner, result string) string {
 	return w.report("v0", op, Reveal{JobID: id, Runner: w.address(runner), Result: []byte(result), RunnerSigned: w.signed(runner, id, result)})
 }
 
-// refuse has a runner refuse the last draw of a job, by a validator.
+// refuse lets a runner refuse the last draw of a job, through a validator.
 func (w *world) refuse(validator string, id types.Hash, runner string, change ...func(*Refusal)) string {
 	r := Refusal{JobID: id, Runner: w.address(runner), Reason: push.Unsupported, Text: "no such executor",
 		Spec: types.Keccak(RawSpecOf(w.state, id))}

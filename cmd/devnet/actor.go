@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
@@ -39,8 +42,8 @@ func actorCommand() *cli.Command {
 					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorDeploy},
 			actorCheckCommand(),
-			{Name: "call", Usage: "call a handler in a transaction", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
-				Description: "Example: devnet actor call hb start\n" + payloadHelp + "\nExit code 1 when the handler fails.",
+			{Name: "call", Usage: "call a handler in a transaction", ArgsUsage: "ACTOR HANDLER [PAYLOAD | NAME=VALUE…]",
+				Description: "Example: devnet actor call hb start\n" + payloadHelp + "\n" + typedHelp + "\nExit code 1 when the handler fails.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "value", Value: "0", Usage: "`CBY` to move along"},
 					&cli.StringFlag{Name: "sponsor", Value: "0", Usage: "at most `CBY` that timers of the actor may cost the caller"},
@@ -50,8 +53,8 @@ func actorCommand() *cli.Command {
 					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"}, noWaitFlag,
 					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},
-			{Name: "read", Usage: "call a handler read-only", ArgsUsage: "ACTOR HANDLER [PAYLOAD]",
-				Description: "Example: devnet actor read hb count\n" + payloadHelp,
+			{Name: "read", Usage: "call a handler read-only", ArgsUsage: "ACTOR HANDLER [PAYLOAD | NAME=VALUE…]",
+				Description: "Example: devnet actor read hb count\n" + payloadHelp + "\n" + typedHelp,
 				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "from", Usage: "`ACCOUNT` that asks"}, resolveFlag}, reads...),
 				Action:      actorRead},
 			actorBidCommand(), actorNewCommand(),
@@ -98,7 +101,7 @@ func actorDeploy(c *cli.Context) error {
 	return deployChanges(c, args[0], deploy)
 }
 
-// deployNamed deploys a file and tells what became of it.
+// deployNamed deploys a file and prints the outcome.
 func deployNamed(c *cli.Context, file string, request model.DeployRequest) error {
 	n := network(c)
 	before := ""
@@ -133,8 +136,8 @@ func baseName(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// deployFile deploys the code in a file, and warns before. One that is not UTF-8
-// is sent as it is, and refused by the chain with the reason.
+// deployFile deploys the code in a file, and warns before. Code that is not UTF-8
+// is sent unchanged, and refused by the chain with the reason.
 func deployFile(ctx context.Context, n *client.Client, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
 	code, err := readActor(path)
 	if err != nil {
@@ -146,7 +149,7 @@ func deployFile(ctx context.Context, n *client.Client, stderr io.Writer, path st
 }
 
 func actorCall(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]")
+	args, given, err := calledWith(c)
 	if err != nil {
 		return err
 	}
@@ -158,12 +161,8 @@ func actorCall(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	payload, err := resolved(c, args[2])
-	if err != nil {
-		return err
-	}
-	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: payload, Value: &value, Sponsor: &sponsor,
-		DryRun: c.Bool("dry-run"), NoWait: c.Bool("no-wait")}
+	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
+		Value: &value, Sponsor: &sponsor, DryRun: c.Bool("dry-run"), NoWait: c.Bool("no-wait")}
 	if c.IsSet("cycles") {
 		limit := types.Cycles(c.Uint64("cycles"))
 		request.CyclesLimit = &limit
@@ -218,15 +217,12 @@ func dryRun(c *cli.Context, request model.SendRequest) error {
 }
 
 func actorRead(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]")
+	args, given, err := calledWith(c)
 	if err != nil {
 		return err
 	}
-	payload, err := resolved(c, args[2])
-	if err != nil {
-		return err
-	}
-	r, err := network(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: payload, From: c.String("from")})
+	r, err := network(c).Read(c.Context, model.ReadRequest{Actor: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
+		From: c.String("from")})
 	if err != nil {
 		return err
 	}
@@ -299,8 +295,8 @@ func lastLines(c *cli.Context, n *client.Client, actor string) ([]model.LogLine,
 	return lines, more, err
 }
 
-// stateTable prints values as bytes and as what they may stand for: the state
-// itself knows bytes alone.
+// stateTable prints values as bytes and with their possible readings: the state
+// itself knows only bytes.
 func stateTable(w io.Writer, entries []model.StateEntry) {
 	var rows [][]string
 	for _, e := range entries {
@@ -347,15 +343,20 @@ func actorShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	doc, err := n.Schema(c.Context, a.Address.String())
+	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Code == "no_schema" {
+		doc, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
 	return emit(c, struct {
 		model.Actor
 		Failures []model.Receipt `json:"failures"`
 		Fires    *moreFires      `json:"fires"`
-	}{a, failures, fires}, func(w io.Writer) {
-		var handlers []string
-		for _, h := range a.Handlers {
-			handlers = append(handlers, printable(strings.TrimSpace(h.Name+"  "+h.Doc)))
-		}
+		Schema   json.RawMessage `json:"schema,omitempty"`
+	}{a, failures, fires, doc}, func(w io.Writer) {
+		handlers := handlerLines(&a, doc)
 		timers := strconv.FormatUint(a.Timers.Pending, 10) + " pending"
 		if a.Timers.NextDue != nil {
 			timers += ", the next due at " + height(*a.Timers.NextDue)
@@ -368,6 +369,21 @@ func actorShow(c *cli.Context) error {
 			printExecuted(w, newNaming(c.Context, n), failures, true)
 		}
 	})
+}
+
+// handlerLines are the handlers of an actor, typed ones by their signatures.
+func handlerLines(a *model.Actor, doc []byte) (lines []string) {
+	schema, err := typed.Parse(doc)
+	for _, h := range a.Handlers {
+		called := h.Name
+		if err == nil {
+			if found := schema.Handler(h.Name); found != nil && !found.Raw {
+				called = signature(schema, found)
+			}
+		}
+		lines = append(lines, printable(strings.TrimSpace(called+"  "+h.Doc)))
+	}
+	return lines
 }
 
 func actorList(c *cli.Context) error {

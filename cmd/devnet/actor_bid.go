@@ -56,7 +56,7 @@ func whyNoBid(bid *model.BidTrial) string {
 	return ": it did not return a TxFeeParams: " + value(bid.Output)
 }
 
-// numbersOf reads NAME=NUMBER as a flag has them.
+// numbersOf reads NAME=NUMBER in the form of flags.
 func numbersOf(flag string, given []string) (map[string]types.Wei, error) {
 	all := map[string]types.Wei{}
 	for _, text := range given {
@@ -102,7 +102,7 @@ func printBid(w io.Writer, bid *model.BidTrial, changed map[string]types.Wei) {
 		"timer", turn, "used", grouped(uint64(bid.Cycles))+" cycles")
 }
 
-// answered is what an agent said of fees.
+// answered returns an agent's answer on fees.
 func answered(bid *model.BidTrial) string {
 	if !bid.Answered {
 		return "none: the protocol's own agent bids"

@@ -17,7 +17,7 @@ func actorCheckCommand() *cli.Command {
 	return &cli.Command{Name: "check", Usage: "say what is wrong with Python files, without a network", ArgsUsage: "FILE…",
 		Description: "Example: devnet actor check fixtures/actors/heartbeat.py\n" +
 			"An error is what a deploy refuses; a warning is what it takes, and what a run stumbles over.\nExit code 1 when a file has an error.",
-		Flags: []cli.Flag{jsonFlag}, Action: actorCheck}
+		Flags: []cli.Flag{againstFlag, jsonFlag, httpFlag, nodeFlag}, Action: actorCheck}
 }
 
 // checked is a finding under --json.
@@ -31,6 +31,12 @@ func actorCheck(c *cli.Context) error {
 	if len(files) == 0 {
 		_, err := arguments(c, "FILE…")
 		return err
+	}
+	if c.IsSet("against") {
+		if len(files) > 1 {
+			return usage("Check one file at a time with --against.", "%q is one argument too many", files[1])
+		}
+		return checkAgainst(c, files[0])
 	}
 	all, wrong := []checked{}, []string{}
 	for _, file := range files {
@@ -70,7 +76,7 @@ func actorCheck(c *cli.Context) error {
 	return nil
 }
 
-// advice is what this machine's Python says of code.
+// advice returns this machine's Python's opinion of code.
 func advice(code []byte) ([]pyhost.Advice, error) {
 	pool := pyhost.New(pyhost.Config{Hosts: 1})
 	defer pool.Close()
@@ -102,8 +108,8 @@ func shortened(line string) string {
 }
 
 // warn prints what a deploy will take and a run stumble over, and all that the
-// deploy will refuse but the first, which it says itself. Where this machine has
-// no Python, or none that answers, the network's word stands alone.
+// deploy will refuse but the first, which it says itself. If this machine has no
+// Python, or none that answers, only the network's warnings are printed.
 func warn(ctx context.Context, w io.Writer, file string, code []byte) {
 	if ctx.Err() != nil {
 		return

@@ -21,8 +21,8 @@ type moreFires struct {
 	More   types.Wei `json:"more"`
 }
 
-// firesOf judges by the last fires that an actor paid for itself; it is nil where
-// there were none, or they cost nothing.
+// firesOf judges by the last fires that an actor paid for itself; it is nil without
+// any, or if they cost nothing.
 func firesOf(ctx context.Context, n *client.Client, a *model.Actor) (*moreFires, error) {
 	fired, err := n.Timers(ctx, client.TimerFilter{Actor: a.Address.String(), Status: string(types.TimerFired),
 		Page: client.Page{Limit: lastFires, Newest: true}})

@@ -12,7 +12,7 @@ import (
 )
 
 // deployChanges deploys a file, and again each time that it has changed, until Ctrl-C.
-// What a deploy would refuse is told then, and the actor that runs goes on.
+// A refused deploy is reported, and the running actor continues.
 func deployChanges(c *cli.Context, file string, deploy func() error) error {
 	deployed, err := readFile(file)
 	if err != nil {

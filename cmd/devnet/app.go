@@ -77,15 +77,15 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ErrWriter:       stderr,
 		HideVersion:     true,
 		HideHelpCommand: true,
-		// A header or a check has commas of its own.
+		// A header or a check may contain commas.
 		DisableSliceFlagSeparator: true,
-		// Errors come back to run, which prints them once.
+		// Errors return to run, which prints them once.
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   misused,
 		Commands: []*cli.Command{
 			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
-			blockCommand(), txCommand(), debugCommand(), eventsCommand(), accountCommand(), transferCommand(), faucetCommand(), paramsCommand(),
+			blockCommand(), txCommand(), debugCommand(), eventsCommand(), viewsCommand(), linksCommand(), accountCommand(), transferCommand(), faucetCommand(), paramsCommand(),
 			advanceCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
 			healCommand(), snapshotCommand(),
 			runCommand(), reportCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),

@@ -11,12 +11,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typo"
 )
 
-// listing are the groups that list when they stand alone, and the command that
-// does it.
+// listing has the groups that list when they are called without a command, and the
+// command that does it.
 var listing = map[string]string{"devnet params": "get"}
 
-// arrange lets flags stand anywhere: the library reads none behind the first
-// argument. It also finds unknown commands and flags, and says which are near.
+// arrange lets flags be anywhere: the library reads none after the first argument.
+// It also finds unknown commands and flags, and says which are near.
 func arrange(app *cli.App, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return args, nil
@@ -55,7 +55,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 		out, path = append(out, first), path+" "+first
 		commands, flags = nil, c.Flags
 	}
-	if len(commands) > 0 { // a group alone: its help
+	if len(commands) > 0 { // a group without a command: its help
 		return append(out, "--help"), nil
 	}
 	front, back, err := split(flags, rest, path)
@@ -68,8 +68,8 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 	return append(out, front...), nil
 }
 
-// asksForHelp finds --help behind arguments too: who has forgotten how to end a
-// command asks there.
+// asksForHelp finds --help after arguments too: a person who has forgotten how to
+// end a command asks there.
 func asksForHelp(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -125,7 +125,7 @@ func names(commands []*cli.Command) (out []string) {
 	return out
 }
 
-// near names what a person may have meant, and else all there is.
+// near names the words that a person may have meant, otherwise all words.
 func near(word string, known []string, path string) string {
 	var best []string
 	most := 1 // more letters to change make another word

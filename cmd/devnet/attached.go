@@ -14,13 +14,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// attachedFlag is for who runs nodes and must not be outlived by them.
+// attachedFlag is for supervisors that must not be outlived by their nodes.
 var attachedFlag = &cli.BoolFlag{Name: "attached",
 	Usage: "end when standard input does, so that it never outlives who started it; a runner waits for its devnet"}
 
 const (
-	// abandonedPatience is how long a node may take to end once whoever it was
-	// attached to is gone.
+	// abandonedPatience is how long a node may take to end once its supervisor is
+	// gone.
 	abandonedPatience = 10 * time.Second
 	// answeringEvery is how often a runner looks whether its devnet answers by now.
 	answeringEvery = 50 * time.Millisecond
@@ -29,12 +29,12 @@ const (
 // errAbandoned is why a context ended: standard input did.
 var errAbandoned = errors.New("the process that started this node ended")
 
-// abandoned reports whether a node ends since whoever it was attached to is gone: nobody
-// waits for its jobs.
+// abandoned reports whether a node ends because its supervisor is gone: its jobs are no
+// longer needed.
 func abandoned(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errAbandoned) }
 
-// attach has the command's context end with standard input, where that was asked for.
-// What it returns is called when the command ends.
+// attach ends the command's context with standard input, if that was requested. The
+// command calls done when it ends.
 func attach(c *cli.Context) (done func()) {
 	if !c.Bool("attached") {
 		return func() {}
@@ -49,8 +49,9 @@ func attach(c *cli.Context) (done func()) {
 	return func() { cancel(nil) }
 }
 
-// answering returns what a runner's devnet says of itself. One that is attached, driven, or
-// told to wait does so until it answers: who started it starts the validators too.
+// answering returns the answer of a runner's devnet to a readiness request. A runner that
+// is attached, supervised, or told to wait asks until it answers: its supervisor starts the
+// validators too.
 func answering(c *cli.Context, n *client.Client, waits bool) (ready model.Ready, err error) {
 	told := false
 	for {

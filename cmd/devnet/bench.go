@@ -15,7 +15,7 @@ import (
 // collected, as runs of scenarios do.
 const benchGCPercent = 400
 
-// benchCommand is for cowboy_sdk.testing, and for whoever writes its like.
+// benchCommand is for cowboy_sdk.testing, and similar tools.
 func benchCommand() *cli.Command {
 	return &cli.Command{Name: "bench", Usage: "hold a simulated network for a test, on standard input and output", Hidden: true,
 		Description: "Example: devnet bench <frames.jsonl\n" +

@@ -51,8 +51,7 @@ func blockCommand() *cli.Command {
 	}
 }
 
-// presenceOf says which runners the votes that a block carries show; "" where there
-// are none.
+// presenceOf returns the runners that the votes in a block show; "" without votes.
 func presenceOf(c *cli.Context, n *client.Client, b *model.Block) (string, error) {
 	if c.Bool("json") || !slices.ContainsFunc(b.Votes, func(v model.Vote) bool { return v.BitLength > 0 }) {
 		return "", nil
@@ -92,8 +91,8 @@ func printBlock(w io.Writer, b model.Block, present string, executed []model.Rec
 	}
 }
 
-// passedOver tells what a proposer passed over because its host of programs failed
-// or its time was over (decision C18).
+// passedOver lists the items that a proposer skipped because its host of programs
+// failed or its time was over (decision C18).
 func passedOver(p *model.Passed) string {
 	var parts []string
 	if len(p.Timers) > 0 {
@@ -143,15 +142,15 @@ func timers(n uint64) string {
 	return grouped(n) + " timers"
 }
 
-// What a block executed is shown up to so many lines; what failed of an actor is
-// looked for in so many blocks.
+// Limits of the shown lines of a block's executions, and of the blocks searched for
+// an actor's failures.
 const (
 	maxShownExecuted = 50
 	maxShownFailures = 5
 	failureBlocks    = 100
 )
 
-// printExecuted prints a line for each execution, and below what went wrong.
+// printExecuted prints a line for each execution, and its failure below.
 func printExecuted(w io.Writer, names *naming, executed []model.Receipt, heights bool) {
 	var rows [][]string
 	for i := range executed {

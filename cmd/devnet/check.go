@@ -101,8 +101,8 @@ func aloneAt(dir string) bool {
 	return err == nil && meta.Node != ""
 }
 
-// auditOf audits a home: of a network whose nodes run in processes of their own each
-// validator's.
+// auditOf audits a home; for a network with one process per node, each validator's
+// home.
 func auditOf(dir string, progress func(string, types.Height, types.Height)) (*audit.Report, error) {
 	if meta, err := home.ReadMeta(dir); err != nil || !meta.Apart {
 		return audit.Home(dir, "", progress)

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	typed   = regexp.MustCompile(`(?m)^(?:\$ )?bin/devnet (.*)$`)
+	entered = regexp.MustCompile(`(?m)^(?:\$ )?bin/devnet (.*)$`)
 	example = regexp.MustCompile(`(?m)^Example: (?:\S*/)?devnet (.*)$`)
 	command = regexp.MustCompile(`(?m)^  ([a-z-]+)  `)
 	file    = regexp.MustCompile(`fixtures/[a-z_/*.]+`)
@@ -49,7 +49,7 @@ func TestEveryCommandShownIsOne(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range typed.FindAllStringSubmatch(string(text), -1) {
+		for _, m := range entered.FindAllStringSubmatch(string(text), -1) {
 			is(page, m[1])
 		}
 	}

@@ -41,7 +41,7 @@ type takenWay struct {
 	Taken uint64
 }
 
-// coverage adds up what messages take of their lines. It is safe for concurrent use.
+// coverage adds up messages' use of their lines. It is safe for concurrent use.
 type coverage struct {
 	mu    sync.Mutex
 	codes map[types.Hash]*counts
@@ -129,7 +129,7 @@ func readCoverage(folder string) (map[string]*counts, error) {
 	return found, nil
 }
 
-// readPaths lists the files that tests deployed from, each once.
+// readPaths lists the files that tests deployed from, without duplicates.
 func readPaths(folder string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(folder, pathFiles))
 	if err != nil {

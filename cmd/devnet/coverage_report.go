@@ -133,8 +133,8 @@ func (f *fileCoverage) taken() (n int) {
 	return n
 }
 
-// missing says which lines never began, and which branches went one way alone. Those
-// of lines that never began say nothing more.
+// missing lists the lines that never began, and the branches that went only one way.
+// Branches of lines that never began are left out.
 func (f *fileCoverage) missing() (out []string) {
 	var rows []string
 	began := map[int]bool{}
@@ -197,7 +197,7 @@ func lcov(files []fileCoverage) string {
 	return out.String()
 }
 
-// writeCoverage writes a file for tools: JSON where its name says so, else lcov.
+// writeCoverage writes a file for tools: JSON if its name ends so, otherwise lcov.
 func writeCoverage(file string, files []fileCoverage) error {
 	data := []byte(lcov(files))
 	if filepath.Ext(file) == ".json" {

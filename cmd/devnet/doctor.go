@@ -19,11 +19,12 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
-// What a devnet wants of the machine.
+// A devnet's needs of the machine.
 const (
 	wantDiskBytes  = 1 << 30 // some days of blocks
 	wantUDPBytes   = 2 << 20 // a block to every validator
@@ -57,6 +58,7 @@ func doctor(c *cli.Context) error {
 		return err
 	}
 	findings := append(programs(c.Context, c.String("home")), port(c.String("http"), c.String("home")), udp(), disk(c.String("home")))
+	findings = append(findings, callers(c.Context, c.String("home"))...)
 	missing := 0
 	for _, f := range findings {
 		if !f.OK {
@@ -83,8 +85,8 @@ func doctor(c *cli.Context) error {
 	return err
 }
 
-// programs tells of the Python and, where there is one, of what stands around the
-// programs that it runs.
+// programs reports on the Python and, if there is one, on the protections around
+// the programs that it runs.
 func programs(ctx context.Context, dir string) []finding {
 	found := python(ctx)
 	if !found.OK {
@@ -213,8 +215,8 @@ func installPython() string {
 	return "with your system's package manager, so that python3 is on the PATH"
 }
 
-// port tells whether up could listen at address. Where the network of the home that up
-// would take listens there, nothing is missing.
+// port reports whether up could listen at address. Where the network of the home that
+// up would take listens there, nothing is missing.
 func port(address, dir string) finding {
 	l, err := net.Listen("tcp", address)
 	switch {
@@ -231,7 +233,27 @@ func port(address, dir string) finding {
 		Do: "Give an address of this machine, or --http 127.0.0.1:0 for any free port."}
 }
 
-// listenable refuses what is no address to listen at.
+// callers names the origins whose pages may call the API of a home's network. It finds
+// nothing if no network runs.
+func callers(ctx context.Context, dir string) []finding {
+	address := homeHTTP(dir)
+	if address == "" {
+		return nil
+	}
+	short, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	ready, err := client.New(address).Ready(short)
+	if err != nil {
+		return []finding{{What: "pages", Is: fmt.Sprintf("the devnet at %s does not say whose pages may call it: %v", address, err),
+			Do: "Ask it again: devnet status"}}
+	}
+	if len(ready.Origins) == 0 {
+		return []finding{{What: "pages", OK: true, Is: "only the page at http://" + address + " may call the API"}}
+	}
+	return []finding{{What: "pages", OK: true, Is: admitted(ready.Origins, ready.Strict)}}
+}
+
+// listenable refuses an invalid address.
 func listenable(address string) error {
 	if _, err := net.ResolveTCPAddr("tcp", address); err != nil {
 		return usage("Give HOST:PORT, like 127.0.0.1:4000; port 0: any.", "--http: invalid address %q: %v", address, cause(err))

@@ -19,14 +19,14 @@ import (
 // asked for.
 const shownEventBlocks = 20
 
-// eventKinds are those of the HTTP API. A block's own is left out unless it is asked
-// for: there is one for each, and most did nothing.
+// eventKinds lists the kinds of the HTTP API. A block's own is left out unless it is
+// asked for: there is one for each, and most did nothing.
 var eventKinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
-	model.EventRunner, model.EventFault}
+	model.EventRunner, model.EventFault, model.EventView}
 
 func eventsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "events", Usage: "list the events of final blocks: transactions, timers, lines, jobs, presence, runners, faults",
+		Name: "events", Usage: "list the events of final blocks: transactions, timers, lines, jobs, presence, runners, faults, failed views",
 		Description: "Example: devnet events --actor heartbeat --type timer,log -f",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "actor", Usage: "only what is about this `ACCOUNT` or actor, by address or name"},
@@ -76,7 +76,7 @@ func events(c *cli.Context) error {
 type eventLines struct {
 	*cli.Context
 	names *naming
-	jobs  bool // they have lines of their own
+	jobs  bool // they have separate lines
 	told  bool
 }
 
@@ -104,6 +104,8 @@ func (l *eventLines) tell(e client.Event) error {
 		return said(e, l.presence)
 	case model.EventRunner:
 		return said(e, l.runner)
+	case model.EventView:
+		return said(e, func(v *model.ViewEvent) { l.line(v.Height, e.Kind, printable(v.Text)) })
 	}
 	height, _, _ := strings.Cut(e.ID, ".")
 	return said(e, func(f *model.FaultReceipt) {
@@ -111,7 +113,7 @@ func (l *eventLines) tell(e client.Event) error {
 	})
 }
 
-// said decodes the form of an event for who tells it.
+// said decodes the form of an event for its printer.
 func said[T any](e client.Event, tell func(*T)) error {
 	var form T
 	if err := understood(e, &form); err != nil {
@@ -137,8 +139,8 @@ func (l *eventLines) execution(r *model.Receipt) {
 	printFault(l.App.Writer, r.Error)
 }
 
-// events prints what an execution emitted, but for what became of a job where its own
-// line tells that.
+// events prints the events of an execution, except a job's if its own line shows
+// them.
 func (l *eventLines) events(list []model.Event) {
 	for _, e := range list {
 		if l.jobs && e.Actor.InSystemBand() && strings.HasPrefix(e.Name, "job.") {

@@ -36,8 +36,8 @@ func faultCommand() *cli.Command {
 	return group
 }
 
-// faultsTyped are the verbs of kinds of node, or where none is given of links, that
-// the command line has.
+// faultsTyped returns the command line's verbs for kinds of node, or without a
+// kind, for links.
 func faultsTyped(of fault.Whose) (verbs []*fault.Verb) {
 	for i := range fault.Verbs() {
 		if v := &fault.Verbs()[i]; (v.Of.Has(of) || of == 0 && !v.OfNode()) && v.Command != "" {
@@ -90,8 +90,8 @@ func faultOf(v *fault.Verb, path string, flags []cli.Flag) *cli.Command {
 	return c
 }
 
-// faultWord is an argument of a fault's verb as it is typed: as so many words, as
-// all that are left, or by flags.
+// faultWord is an argument of a fault's verb as it is typed: as a number of words,
+// as all remaining words, or by flags.
 type faultWord struct {
 	names []string // of its words, in usages
 	flags []cli.Flag
@@ -107,6 +107,10 @@ var faultWords = map[fault.Argument]faultWord{
 	}},
 	fault.Kind: {names: []string{"KIND"}, set: func(r *model.FaultRequest, w []string) error {
 		r.Kind = w[0]
+		return nil
+	}},
+	fault.Over: {names: []string{"ACTOR", "HOW"}, set: func(r *model.FaultRequest, w []string) error {
+		r.Actor, r.How = w[0], w[1]
 		return nil
 	}},
 	fault.On: {flags: []cli.Flag{&cli.BoolFlag{Name: "off", Usage: "end it"}},
@@ -210,7 +214,7 @@ func typedFault(c *cli.Context, v *fault.Verb) (model.FaultRequest, error) {
 	return r, nil
 }
 
-// restOf reads groups of nodes behind so many words.
+// restOf reads groups of nodes after the given number of words.
 func restOf(word *faultWord, v *fault.Verb, r *model.FaultRequest, given []string, words int) error {
 	example := "Usage: devnet fault " + v.Name + " " + v.Example
 	if len(given) < words {

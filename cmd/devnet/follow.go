@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// followLogs prints what an actor printed, and goes on with what it prints.
+// followLogs prints an actor's lines, and new lines as they come.
 func followLogs(c *cli.Context, n *client.Client, name string) error {
 	// Lines up to this height come from the list, later ones as events.
 	seen, err := n.Height(c.Context)

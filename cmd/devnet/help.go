@@ -27,9 +27,9 @@ func messageColumns(w io.Writer) int {
 	return math.MaxInt
 }
 
-// self is how this binary was called, so that what help and messages advise can
-// be typed as it stands. What the shell finds by PATH goes by its name, what go
-// run built by that of an installed one.
+// self is how this binary was called, so that commands in help and messages can be
+// typed unchanged. A binary that the shell finds by PATH goes by its name, and one
+// built by go run by the installed name.
 var self = called(os.Args[0])
 
 func called(as string) string {
@@ -131,8 +131,8 @@ func flagTopics(flags []cli.Flag) (list []topic) {
 	return list
 }
 
-// honest is a flag's default, or "" where it is only the zero of its kind: what
-// stands for it then is said by its usage.
+// honest returns a flag's default, or "" if it is only the zero of its kind: its
+// usage then says what zero means.
 func honest(text string) string {
 	switch text = strings.Trim(text, `"`); text {
 	case "0", "0s", "false":

@@ -23,7 +23,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
-// defaultImage is that of the containers of a network.
+// defaultImage is the image of the containers of a network.
 const defaultImage = "cowboy-devnet"
 
 // maxPort leaves room for the ports of all validators.
@@ -66,7 +66,7 @@ func chainFlags() []cli.Flag {
 	}
 }
 
-// initMade is what init tells of the network that it made.
+// initMade is init's report on the network that it made.
 type initMade struct {
 	Out        string     `json:"out"`
 	Genesis    types.Hash `json:"genesis"`
@@ -108,7 +108,7 @@ func initNetwork(c *cli.Context) error {
 	for _, r := range network.Runners {
 		made.Runners = append(made.Runners, r.Name)
 	}
-	if plan.Format == hosts.Compose { // this machine may be that of the engine
+	if plan.Format == hosts.Compose { // this machine may run the engine
 		if crowded := neighbours.Crowded(len(made.Validators), len(made.Runners)); crowded != nil {
 			made.Warning = "if they run on this machine: " + crowded.Error()
 		}
@@ -252,7 +252,7 @@ func checkNamespace(c *cli.Context, p hosts.Plan) error {
 	return nil
 }
 
-// hostsOf reads where validators with machines of their own are reached.
+// hostsOf reads the addresses of validators on separate machines.
 func hostsOf(given []string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, text := range given {
@@ -271,7 +271,7 @@ func hostsOf(given []string) (map[string]string, error) {
 	return all, nil
 }
 
-// seedOf settles who signs for the named accounts: nobody in a strict network.
+// seedOf settles the signer for the named accounts: none in a strict network.
 func seedOf(c *cli.Context, p *hosts.Plan) error {
 	switch {
 	case p.Chain.Strict && c.IsSet("seed"):
@@ -289,7 +289,7 @@ func seedOf(c *cli.Context, p *hosts.Plan) error {
 	return nil
 }
 
-// paramsOf reads parameters as a flag has them.
+// paramsOf reads parameters in the form of a flag.
 func paramsOf(given []string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, text := range given {

@@ -91,7 +91,7 @@ func shownJob(c *cli.Context, j model.Job, err error) error {
 	return emit(c, j, func(w io.Writer) { printJob(w, newNaming(c.Context, network(c)), &j) })
 }
 
-// wholeJob is a job with what blocks did to it: what --json prints.
+// wholeJob is a job with its changes by blocks: the output of --json.
 type wholeJob struct {
 	model.Job
 	Story []model.JobEvent `json:"story"`
@@ -155,7 +155,7 @@ func jobList(c *cli.Context) error {
 	})
 }
 
-// jobFate is how a job stands; of one that failed, why.
+// jobFate returns the status of a job; for a failed job, why.
 func jobFate(j *model.Job) string {
 	if j.Error != nil {
 		return j.Status + ", " + j.Error.Code
@@ -163,7 +163,7 @@ func jobFate(j *model.Job) string {
 	return j.Status
 }
 
-// jobPaid is what a job cost beside its tip.
+// jobPaid returns the cost of a job without its tip.
 func jobPaid(j *model.Job) string {
 	if j.Price == nil {
 		return "-"

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// jobDraws prints the draws of a job, with all that somebody needs who checks them.
+// jobDraws prints the draws of a job, with all that a person needs to check them.
 func jobDraws(c *cli.Context, n *client.Client, id string) error {
 	draws, err := n.JobDraws(c.Context, id, client.Page{Limit: maxPage})
 	if err != nil {

@@ -16,15 +16,14 @@ import (
 )
 
 const (
-	// A line of a terminal holds so many runners of a committee, and a table's cell so
-	// many.
+	// Number of runners of a committee in a line of a terminal, and in a table's cell.
 	fullCommittee  = 8
 	shortCommittee = 3
-	// maxShownResult bounds what is shown of a job's result, in bytes.
+	// maxShownResult bounds the shown part of a job's result, in bytes.
 	maxShownResult = 1_024
 )
 
-// printJob prints what a job is, and how it stands.
+// printJob prints a job, and its status.
 func printJob(w io.Writer, names *naming, j *model.Job) {
 	callback, winner, result := "", "", ""
 	if j.Callback != nil {
@@ -69,7 +68,7 @@ func shownResult(b types.Bytes) string {
 	return value(b)
 }
 
-// jobStatusLine says where a job stands, and until when it may.
+// jobStatusLine returns a job's status, and until when it may last.
 func jobStatusLine(j *model.Job) string {
 	draws := ""
 	if j.Attempts > 1 {
@@ -110,7 +109,7 @@ func committeeOf(names *naming, committee []types.Address, most int) string {
 // knownExecutors are those whose names people give; a job has their hash.
 var knownExecutors = []string{"echo", "sha256", "manual"}
 
-// asksBySpec says what a job asks for, from its spec; "" where that is not understood.
+// asksBySpec returns a job's request, from its spec; "" if that is unknown.
 func asksBySpec(spec types.Bytes) string {
 	var s push.JobSpec
 	if codec.Unmarshal(spec, len(spec), &s) != nil {

@@ -121,15 +121,14 @@ func jobRequest(c *cli.Context) (model.JobRequest, error) {
 	return r, given.err
 }
 
-// flags reads those that were given; the first that is no value of its kind stays as
-// the error.
+// flags reads the flags that were given; the first invalid value stays as the error.
 type flags struct {
 	c     *cli.Context
 	piped string // the flag that standard input was read for, "" for none
 	err   error
 }
 
-// text is a text that says something, or "" where none was given.
+// text returns a text that is not empty, or "" if none was given.
 func (f *flags) text(name string) string {
 	if !f.c.IsSet(name) {
 		return ""
@@ -140,7 +139,8 @@ func (f *flags) text(name string) string {
 	return f.c.String(name)
 }
 
-// filled refuses an empty text where one was given: left out it has a meaning of its own.
+// filled refuses an empty text if one was given: leaving it out means something
+// different.
 func filled(c *cli.Context, name string) error {
 	if c.IsSet(name) && c.String(name) == "" {
 		return usage("Leave it out, or say one.", "--%s: it is empty", name)
@@ -165,7 +165,8 @@ func (f *flags) payload(name string) string {
 	return ""
 }
 
-// somePayload is bytes that may be none, or nil. Standard input is read for one flag.
+// somePayload returns bytes, possibly empty, or nil. Standard input is read for one
+// flag.
 func (f *flags) somePayload(name string) *string {
 	if f.err != nil || !f.c.IsSet(name) {
 		return nil
@@ -203,7 +204,7 @@ func (f *flags) amount(name string) *types.Wei {
 	return &w
 }
 
-// json is a text of JSON like example; "" is none.
+// json returns a text of JSON like example; "" is nil.
 func (f *flags) json(name, text, example string) json.RawMessage {
 	if text == "" {
 		return nil

@@ -20,8 +20,8 @@ import (
 var errEnded = errors.New("the job is over")
 
 // awaitJob follows a job until it ended and the actor that it names was called back,
-// with a bar on a terminal. It waits as long as the job may: its deadlines are the
-// chain's.
+// with a bar on a terminal. It waits as long as the job may: its deadlines come from
+// the chain.
 func awaitJob(c *cli.Context, n *client.Client, id string) (model.Job, error) {
 	from, err := n.Height(c.Context)
 	if err != nil {
@@ -38,7 +38,8 @@ func awaitJob(c *cli.Context, n *client.Client, id string) (model.Job, error) {
 	}
 	bar := newJobBar(c, &j)
 	defer bar.close()
-	// What block from did is in the job already: what follows it comes as events.
+	// The job already has the changes of block from: the changes after it come as
+	// events.
 	follow := client.Follow{From: from + 1, Kinds: []string{model.EventBlock, model.EventJob}}
 	err = n.Events(c.Context, follow, func(e client.Event) error {
 		switch e.Kind {
@@ -74,7 +75,8 @@ func awaitJob(c *cli.Context, n *client.Client, id string) (model.Job, error) {
 	return j, err
 }
 
-// calledBack reports whether nobody waits any more for the outcome of a job that ended.
+// calledBack reports whether no actor waits any more for the outcome of a job that
+// ended.
 func calledBack(c *cli.Context, n *client.Client, j *model.Job) (bool, error) {
 	for offset := 0; j.Callback != nil; {
 		page, err := n.JobStory(c.Context, j.ID.String(), offset, 0)
@@ -92,8 +94,8 @@ func calledBack(c *cli.Context, n *client.Client, j *model.Job) (bool, error) {
 	return true, nil
 }
 
-// jobBar is what a person sees of a job that is under way: how far its committee is.
-// It is nothing where no terminal shows it.
+// jobBar is the display of a running job: the progress of its committee. It is empty
+// without a terminal.
 type jobBar struct {
 	progress *mpb.Progress
 	bar      *mpb.Bar
@@ -121,7 +123,7 @@ func newJobBar(c *cli.Context, j *model.Job) *jobBar {
 	return b
 }
 
-// words stand behind the bar.
+// words follow the bar.
 func (b *jobBar) words() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,8 +136,8 @@ func (b *jobBar) block(h types.Height) {
 	b.height = h
 }
 
-// event takes in what happened: a new draw begins anew, and what a runner gave is all
-// that it had to do.
+// event takes in an event: a new draw begins again, and a runner that gave a result
+// is done.
 func (b *jobBar) event(e *model.JobEvent) {
 	b.mu.Lock()
 	b.what = e.What

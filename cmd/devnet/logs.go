@@ -17,7 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
-// followEvery is how often a followed log is looked at.
+// followEvery is the interval at which a followed log is read.
 const followEvery = 200 * time.Millisecond
 
 func logsCommand() *cli.Command {
@@ -115,8 +115,8 @@ func openLogs(dir string, nodes []string) (files []*logFile, err error) {
 	return files, nil
 }
 
-// printLogs prints the lines that are there, of all nodes by their time, which
-// is what a line begins with.
+// printLogs prints the available lines of all nodes by their time, with which a
+// line begins.
 func printLogs(w io.Writer, files []*logFile) error {
 	var all []string
 	for _, f := range files {

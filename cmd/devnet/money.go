@@ -71,7 +71,7 @@ func faucet(c *cli.Context) error {
 	return moved(c, n, r, given.Amount)
 }
 
-// moved tells of a transfer that is final, and how the account that has it stands.
+// moved prints a final transfer, and the balance of the account that has it.
 func moved(c *cli.Context, n *client.Client, r model.Receipt, amount types.Wei) error {
 	if err := judged(r, "the transfer"); err != nil {
 		if c.Bool("json") {

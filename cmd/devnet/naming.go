@@ -25,8 +25,8 @@ func newNaming(ctx context.Context, n *client.Client) *naming {
 	return names
 }
 
-// of is the name of an account or actor, or the beginning of its address. One
-// that cannot be asked for goes by its address: a name is a courtesy.
+// of is the name of an account or actor, or the beginning of its address. If it
+// cannot be read, its address is used: a name is a courtesy.
 func (n *naming) of(a types.Address) string {
 	if name, known := n.known[a]; known {
 		return name

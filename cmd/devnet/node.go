@@ -70,7 +70,7 @@ func runnerOf(c *cli.Context, path string) error {
 		return misread(path, err, "docs/RUNNERS.md has every setting.")
 	}
 	settings := &reloading{path: path, set: set, does: executor.NewSwap(set.Executor)}
-	defer func() { settings.does.Close() }() // where it is not started; closing it twice is nothing
+	defer func() { settings.does.Close() }() // if it is not started; closing it twice has no effect
 	defer attach(c)()
 	return runRunner(c, set, settings)
 }
@@ -172,7 +172,7 @@ func startAgain(r *node.Runner, settings *reloading, driven *control.DrivenRunne
 	return nil
 }
 
-// leaveInTime has a runner end what it has, where it is to finish, and say Goodbye.
+// leaveInTime lets a runner end its open jobs, if it is to finish, and say Goodbye.
 func leaveInTime(r *node.Runner, finish bool) {
 	for _, step := range []struct {
 		finish   bool
@@ -191,8 +191,8 @@ func leaveInTime(r *node.Runner, finish bool) {
 	}
 }
 
-// listenFor is where a runner's socket is: where only this machine reaches it, if its
-// devnet is there too.
+// listenFor returns the address of a runner's socket: one that only this machine
+// reaches, if its devnet is there too.
 func listenFor(api string) string {
 	u, err := url.Parse(api)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 )
 
-// anyAnswering returns what a runner's devnet says of itself, by the first of its APIs
-// that answers; where none does, the first is waited for as answering says.
+// anyAnswering returns the readiness of a runner's devnet, by the first of its APIs
+// that answers; if none does, it waits for the first like answering.
 func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.Client, model.Ready, error) {
 	for _, url := range append([]string{set.API}, set.Also...) {
 		n := client.New(url)

@@ -122,7 +122,8 @@ func healthOf(ctx context.Context, path, address string) (*health, error) {
 	return healthOfRunner(ctx, set)
 }
 
-// healthOfValidator is that of who answers at an address: a validator, or a network.
+// healthOfValidator returns the health of the server at an address: a validator, or
+// a network.
 func healthOfValidator(ctx context.Context, address string) (*health, error) {
 	ready, err := client.New(address).Ready(ctx)
 	if err != nil {
@@ -141,7 +142,8 @@ func healthOfValidator(ctx context.Context, address string) (*health, error) {
 	return h, nil
 }
 
-// healthOfRunner is what the chain and the runner's validators know of it.
+// healthOfRunner returns a runner's health by the chain and the runner's
+// validators.
 func healthOfRunner(ctx context.Context, set *runnerfile.Runner) (*health, error) {
 	address, err := crypto.AddressOf(set.Key.PublicKey())
 	if err != nil {

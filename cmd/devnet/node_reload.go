@@ -78,7 +78,7 @@ func (r *reloading) offer() (added, removed []string) {
 }
 
 // reopen opens the executors of a runner that starts again, whose former ones are closed.
-// No job waits at the executor manual then.
+// At that time no job waits at the executor manual.
 func (r *reloading) reopen() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -65,7 +65,7 @@ func nodeSeeded(c *cli.Context) error {
 	return runnerOf(c, path)
 }
 
-// makeSeeded writes a network into a folder, or sees that it is the one that is there.
+// makeSeeded writes a network into a folder, or checks that the folder already has it.
 func makeSeeded(n *hosts.Network, dir string) error {
 	have, err := os.ReadFile(filepath.Join(dir, hosts.GenesisFile))
 	switch {

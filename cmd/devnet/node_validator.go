@@ -33,7 +33,7 @@ func nodeValidatorCommand() *cli.Command {
 	}
 }
 
-// misread tells why there are no settings of a node.
+// misread returns why a node has no settings.
 func misread(path string, err error, hint string) error {
 	var wrong *configfile.Error
 	switch {
@@ -86,12 +86,12 @@ func validatorOf(c *cli.Context, path string) error {
 	return v.serve(listener, append(callable(set.HTTP), set.Hosts...))
 }
 
-// loneValidator is a validator in a process of its own, and who shows it.
+// loneValidator is a validator in a separate process, with its API server.
 type loneValidator struct {
 	*cli.Context
 	network *box.Network
 	address string
-	seat    *control.ValidatorSeat // nil: nobody drives it
+	seat    *control.ValidatorSeat // nil: no supervisor
 }
 
 // serve answers until the process is asked to end, or the validator stops by itself.
@@ -136,7 +136,7 @@ func (v *loneValidator) introduce() {
 	fmt.Fprintln(v.App.Writer, "Ctrl-C stops it.")
 }
 
-// watch says when the validator is ready, when blocks cease and when they come again,
+// watch prints when the validator is ready, when blocks cease and when they resume,
 // until ctx ends. Its error is why the validator stopped by itself.
 func (v *loneValidator) watch(ctx context.Context) error {
 	tick := time.NewTicker(livenessEvery)

@@ -16,7 +16,7 @@ import (
 
 var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print JSON, with the names of the HTTP API"}
 
-// emit prints v as JSON where --json was given, and else as text has it.
+// emit prints v as JSON if --json was given, and otherwise as text does.
 func emit(c *cli.Context, v any, text func(w io.Writer)) error {
 	if c.Bool("json") {
 		return printJSON(c.App.Writer, v)
@@ -32,7 +32,7 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// table prints rows in columns under a heading, or empty where there are none.
+// table prints rows in columns under a heading, or empty without rows.
 func table(w io.Writer, empty string, heading string, rows [][]string) {
 	if len(rows) == 0 {
 		fmt.Fprintln(w, empty)
@@ -46,7 +46,7 @@ func table(w io.Writer, empty string, heading string, rows [][]string) {
 	_ = t.Flush()
 }
 
-// facts prints names and values in two columns; what is empty is left out.
+// facts prints names and values in two columns; empty values are left out.
 func facts(w io.Writer, pairs ...string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i := 0; i+1 < len(pairs); i += 2 {

@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// maxPayloadBytes bounds what is read of a file or of standard input: no block holds
-// more.
+// maxPayloadBytes bounds the bytes read from a file or from standard input: no block
+// holds more.
 const maxPayloadBytes = 8 << 20
 
 // payloadHelp says how payloads are given.
@@ -44,14 +44,14 @@ func payloadOf(c *cli.Context, what, text string) (string, error) {
 
 var resolveFlag = &cli.BoolFlag{Name: "resolve", Usage: "replace @alice or @NAME of an actor in the payload by its address"}
 
-// aName is a name within a payload, behind what is no part of a word before it.
+// aName is a name within a payload, not preceded by a part of a word.
 var aName = regexp.MustCompile(`(^|[^\w@.])@([A-Za-z_][\w-]*)`)
 
 // aloneName is a payload that is a name and nothing else.
 var aloneName = regexp.MustCompile(`^@[A-Za-z_][\w-]*$`)
 
-// resolved is a payload with addresses in the place of names, where that was asked
-// for: as text, also where a name stands alone.
+// resolved returns a payload with addresses instead of names, if that was
+// requested: as text, even if the name is the whole text.
 func resolved(c *cli.Context, text string) (string, error) {
 	payload, err := text, error(nil)
 	if named := c.Bool("resolve") && aloneName.MatchString(text); !named { // with --resolve, @club is an actor and no file

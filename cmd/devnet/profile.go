@@ -105,8 +105,8 @@ func printProfile(w io.Writer, t *model.Trace) {
 	}
 }
 
-// folded is a profile as flame graphs are made of: a line for each stack, its frames
-// with ; between them, and the cycles that went in it alone.
+// folded returns a profile in the format of flame graphs: a line for each stack, its
+// frames with ; between them, and its own cycles.
 func folded(t *model.Trace) string {
 	stacks := map[string]types.Cycles{}
 	whole := t.Receipt.Cycles
@@ -154,7 +154,7 @@ func fold(c *model.TraceCall, above string, stacks map[string]types.Cycles) {
 		stacks[path+";call_actor"] += cost
 		told += cost
 	}
-	stacks[path] += c.Cycles - min(told, c.Cycles) // of a program without lines all, else what came behind its last line
+	stacks[path] += c.Cycles - min(told, c.Cycles) // all for a program without lines, otherwise the cycles after its last line
 }
 
 // frame is a name that a line of folded stacks may hold.

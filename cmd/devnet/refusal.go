@@ -12,8 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
-// inWords is what the API refused, for who typed a command: its hints name
-// commands and flags where the API's name paths. A request that no network
+// inWords returns the API's refusal for a person who typed a command: its hints
+// name commands and flags instead of the API's paths. A request that no network
 // would take was typed wrong.
 func inWords(refused *client.Error) *failure {
 	f := &failure{exitFailed, fmt.Sprintf("%s (%s)", refused.Message, refused.Code), refused.Hint, refused.Code}
@@ -39,8 +39,8 @@ func inWords(refused *client.Error) *failure {
 	return f
 }
 
-// flagOf is what a field of a request is called on the command line. A name stands there
-// without a flag.
+// flagOf is what a field of a request is called on the command line. A name goes without
+// a flag.
 func flagOf(field string) string {
 	if field == "name" {
 		return "NAME"
@@ -51,7 +51,7 @@ func flagOf(field string) string {
 // listedKinds are what has a command that lists it, by the name of both.
 var listedKinds = []string{"actor", "job", "runner", "timer", "validator"}
 
-// hints are by the code of a refusal. Those of the API stand for the rest.
+// hints are by the code of a refusal. Other codes keep the API's hint.
 var hints = map[string]string{
 	"name_taken":         "Choose another with --name, or give it to the new actor with --replace; the old one keeps its state and timers.",
 	"unknown_prefix":     "Give more of it, or look it up in devnet events --from 1.",

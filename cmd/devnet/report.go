@@ -75,7 +75,7 @@ func tellReport(w io.Writer, r *batch.Report) {
 	}
 }
 
-// unreported says what a report fails over.
+// unreported returns why a report fails.
 func unreported(r *batch.Report) string {
 	var parts []string
 	for _, one := range []struct {

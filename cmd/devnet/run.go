@@ -156,7 +156,7 @@ func (p *plan) notEmpty(shard string) error {
 // is, from 0 on.
 const jobIndex = "JOB_COMPLETION_INDEX"
 
-// readShard reads I/N, 1/1 where there is none; job/N takes I from jobIndex.
+// readShard reads I/N, 1/1 if it is missing; job/N takes I from jobIndex.
 func readShard(text string) (index, of uint64, err error) {
 	if text == "" {
 		return 1, 1, nil
@@ -207,8 +207,7 @@ func runScenarios(c *cli.Context) error {
 	return p.conclude(c, verdicts)
 }
 
-// creatable makes an output file, where one was named, before anything runs for
-// it.
+// creatable makes an output file, if one was named, before anything runs for it.
 func creatable(path string) error {
 	if path == "" {
 		return nil
@@ -220,7 +219,7 @@ func creatable(path string) error {
 	return file.Close()
 }
 
-// checked tells that the scripts are sound, which is all that --check asks.
+// checked prints that the scripts are sound, the only task of --check.
 func (p *plan) checked(c *cli.Context) error {
 	if p.json {
 		return printJSON(c.App.Writer, struct {

@@ -11,11 +11,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/container"
 )
 
-// backendAll makes each run in several worlds, and holds what came of it side by side.
+// backendAll makes each run in several worlds, and compares the outcomes.
 const backendAll = "all"
 
-// elsewhere is the world of nodes on their own: containers where an engine has the image,
-// and else processes, with the reason.
+// elsewhere returns the world of separate nodes: containers if an engine has the image,
+// and otherwise processes, with the reason.
 func (p *plan) elsewhere(ctx context.Context) (backend, why string) {
 	if err := container.Ready(ctx, p.Image); err != nil {
 		return batch.Processes, err.Error()
@@ -23,15 +23,15 @@ func (p *plan) elsewhere(ctx context.Context) (backend, why string) {
 	return batch.Docker, ""
 }
 
-// comparedAs is a run of all worlds as --json has it.
+// comparedAs is a run of all worlds in the form of --json.
 type comparedAs struct {
 	Runs     []batch.Verdict  `json:"runs"`
 	Failed   int              `json:"failed"`
 	Compared []batch.Compared `json:"compared"`
 }
 
-// runAll makes every run in each world, one after the other in this process, and tells
-// where they differ.
+// runAll makes every run in each world, one after the other in this process, and
+// prints the differences.
 func (p *plan) runAll(c *cli.Context) error {
 	last, why := p.elsewhere(c.Context)
 	if why != "" && !p.json {

@@ -11,9 +11,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
 )
 
-// conclude reports on all runs and returns the command's end. sometimes is
-// judged over --seeds alone: one seed owes nobody what is rare, and a shard neither, but
-// all of them together, which devnet report judges.
+// conclude reports on all runs and returns the command's end. sometimes is judged only
+// over --seeds: a single seed need not show a rare event, nor a shard, but all of them
+// together, which devnet report judges.
 func (p *plan) conclude(c *cli.Context, verdicts []batch.Verdict) error {
 	var missing []batch.Sometimes
 	if p.many && p.shard.Of <= 1 {

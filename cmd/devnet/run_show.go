@@ -16,8 +16,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
 )
 
-// show is what a person sees while many runs go on: a bar on a terminal, and a
-// line for each that failed.
+// show is the display of many runs: a bar on a terminal, and a line for each that
+// failed.
 type show struct {
 	mu       sync.Mutex
 	lines    io.Writer // nil: none, the verdicts come as JSON
@@ -51,8 +51,8 @@ func newShow(c *cli.Context, runs int, quiet bool) *show {
 	return s
 }
 
-// words stand behind the bar: how many runs failed, and how long the others will
-// take at the pace so far.
+// words follow the bar: how many runs failed, and how long the others will take at
+// the pace so far.
 func (s *show) words(done, of int64, spent time.Duration) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

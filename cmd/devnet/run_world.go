@@ -24,7 +24,7 @@ import (
 // devnet itself.
 const batchFlag = "batch-on-stdin"
 
-// checkWorld refuses a world that is not there.
+// checkWorld refuses an unavailable world.
 func checkWorld(w batch.World) error {
 	if !slices.Contains(batch.Backends, w.Backend) && w.Backend != backendAll {
 		return usage("There are: "+strings.Join(batch.Backends, ", ")+", all.", "--backend: there is no %q", w.Backend)
@@ -35,7 +35,7 @@ func checkWorld(w batch.World) error {
 	return nil
 }
 
-// worldFlags name the world where it is not that of devnet run without flags.
+// worldFlags names the world if it is not the default of devnet run.
 func worldFlags(w batch.World) (words []string) {
 	if w.BlockTime != "" {
 		words = append(words, "--block-time", w.BlockTime)
@@ -147,7 +147,7 @@ func (p *plan) jobs() (mine []batch.Job) {
 	return mine
 }
 
-// run makes all runs: one alone here, several in processes of their own.
+// run makes all runs: a single one here, several in separate processes.
 func (p *plan) run(c *cli.Context) ([]batch.Verdict, error) {
 	jobs := p.jobs()
 	if len(jobs) == 1 {

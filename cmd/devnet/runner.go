@@ -177,7 +177,7 @@ func stakeReturns(r *model.Runner) string {
 	return "in block " + height(r.StakeReturns)
 }
 
-// changes are what a runner says that it offers beside that, or does not any more.
+// changes lists a runner's announced additions to its offer, and its removals.
 func changes(said *model.RunnerChanges) string {
 	if said == nil {
 		return ""

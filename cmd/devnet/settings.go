@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -28,6 +29,7 @@ type settings struct {
 	BlockTime  string            `toml:"block_time"` // "": that of the home, 1s for a new network
 	Home       string            `toml:"home"`
 	HTTP       string            `toml:"http"`
+	Origins    []string          `toml:"cors"` // after validate as api.ParseOrigin returns them
 	Policy     string            `toml:"policy"`
 	Seed       *uint64           `toml:"seed"` // nil: that of the home, random for a new network
 	ChainID    uint64            `toml:"chain_id"`
@@ -46,7 +48,8 @@ type settings struct {
 	JSON   bool `toml:"-"`
 	Detach bool `toml:"-"`
 	Wait   bool `toml:"-"`
-	// Qlog and KeyLog are of one run: who looks into connections asks for it each time.
+	// Qlog and KeyLog apply to one run: a person who inspects connections asks for them
+	// each time.
 	Qlog   string `toml:"-"`
 	KeyLog string `toml:"-"`
 
@@ -78,6 +81,7 @@ func upFlags() []cli.Flag {
 			Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
 		&cli.StringFlag{Name: "home", Value: d.Home, Usage: "`DIR` that keeps the network's state"},
 		&cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"}, Value: d.HTTP, Usage: "`ADDRESS` of the HTTP API; port 0: any"},
+		&cli.StringSliceFlag{Name: "cors", Usage: "`ORIGIN` whose pages may call the API, like http://localhost:5173; may be given again"},
 		&cli.StringFlag{Name: "policy", DefaultText: params.Defaults().Policy,
 			Usage: "`NAME` of the timer lane's policy: " + strings.Join(policies(), ", ")},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` from which keys and accounts are made (default for a new network: random)"},
@@ -101,7 +105,7 @@ func upFlags() []cli.Flag {
 	}, watchFlags()...)
 }
 
-// ownSettings are the parameters that have a setting of their own.
+// ownSettings lists the parameters with a dedicated setting.
 var ownSettings = map[string]string{"chain.block_time_ms": "block_time", "chain.block_time_auto": `block_time = "auto"`, "chain.cheats": "strict"}
 
 // policies are the names that the lane's policy may have.
@@ -131,6 +135,7 @@ func readSettings(c *cli.Context) (settings, error) {
 		"block-time": func() { s.BlockTime = c.String("block-time") },
 		"home":       func() { s.Home = c.String("home") },
 		"http":       func() { s.HTTP = c.String("http") },
+		"cors":       func() { s.Origins = c.StringSlice("cors") },
 		"policy":     func() { s.Policy = c.String("policy") },
 		"seed":       func() { seed := c.Uint64("seed"); s.Seed = &seed },
 		"history":    func() { s.History = c.Int64("history") },
@@ -142,7 +147,7 @@ func readSettings(c *cli.Context) (settings, error) {
 		"config-out": func() { s.ConfigOut = c.String("config-out") },
 	}
 	for flag, set := range given {
-		if c.IsSet(flag) && (flag != "http" || c.String("http") != "") { // an empty DEVNET_HTTP is none
+		if c.IsSet(flag) && (flag != "http" || c.String("http") != "") { // an empty DEVNET_HTTP is ignored
 			set()
 		}
 	}
@@ -158,8 +163,8 @@ func readSettings(c *cli.Context) (settings, error) {
 	return s, s.validate()
 }
 
-// readFile reads the file of --config. Its seed is a secret, of which all keys are made:
-// what is told of the file repeats no value.
+// readFile reads the file of --config. Its seed is a secret, from which all keys are
+// made: messages about the file repeat no value.
 func (s *settings) readFile(path string) error {
 	_, err := configfile.Read(path, s)
 	if errors.Is(err, os.ErrNotExist) {
@@ -228,6 +233,9 @@ func (s *settings) validate() error {
 	if err := p.Apply(params.Overrides(s.Params)); err != nil {
 		return usage("devnet params get lists the parameters of a running network.", "%s", strings.TrimPrefix(err.Error(), "params: "))
 	}
+	if err := s.readOrigins(); err != nil {
+		return err
+	}
 	for flag, given := range map[string]string{"--qlog": s.Qlog, "--keylog": s.KeyLog} {
 		if given != "" && s.Strict {
 			return usage("Leave one of them out.", "%s lets others look into the connections, which --strict keeps closed", flag)
@@ -243,6 +251,21 @@ func (s *settings) validate() error {
 		if info, err := os.Stat(file); err != nil || info.IsDir() {
 			return usage("Give the path of a Python file.", "--actor: there is no file %s", file)
 		}
+	}
+	return nil
+}
+
+// readOrigins reads the origins of pages that may call the API.
+func (s *settings) readOrigins() error {
+	if len(s.Origins) > api.MaxOrigins {
+		return usage("Leave some out.", "--cors: %d origins are more than %d", len(s.Origins), api.MaxOrigins)
+	}
+	for i, text := range s.Origins {
+		origin, err := api.ParseOrigin(text)
+		if err != nil {
+			return usage("Give what the address bar of the page begins with, like http://localhost:5173.", "--cors: %v", err)
+		}
+		s.Origins[i] = origin
 	}
 	return nil
 }

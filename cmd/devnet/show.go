@@ -16,7 +16,7 @@ import (
 // maxShownFires bounds the lines of one block: a terminal is read by people.
 const maxShownFires = 20
 
-// banner prints what is there, and what to type next.
+// banner prints the network's parts, and the commands to type next.
 func (u *running) banner(ready model.Ready, python probed) error {
 	ctx := u.Context.Context
 	validators, err := u.client.Validators(ctx)
@@ -36,11 +36,12 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			ChainID    uint64                `json:"chain_id"`
 			Height     types.Height          `json:"height"`
 			Home       string                `json:"home"`
-			Python     string                `json:"python"`        // "" where it is missing
-			Log        string                `json:"log,omitempty"` // of a network that was left running
+			Python     string                `json:"python"`            // "" if it is missing
+			Log        string                `json:"log,omitempty"`     // of a network that was left running
+			Origins    []string              `json:"origins,omitempty"` // whose pages may call the API
 			Accounts   []model.DevnetAccount `json:"accounts"`
 			Validators []model.Validator     `json:"validators"`
-		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), append([]model.DevnetAccount{}, accounts...),
+		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), ready.Origins, append([]model.DevnetAccount{}, accounts...),
 			validators})
 	}
 	w := u.App.Writer
@@ -55,6 +56,9 @@ func (u *running) banner(ready model.Ready, python probed) error {
 	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "python",
 		python.version, "runners", runnersOf(ready), "log", u.log())
 	if warning := exposed(u.bound, ready.Strict); warning != "" {
+		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
+	}
+	if warning := admitted(ready.Origins, ready.Strict); warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
 	}
 	if python.missing != nil {
@@ -85,7 +89,7 @@ func (u *running) banner(ready model.Ready, python probed) error {
 	return nil
 }
 
-// exampleActor is worth deploying where it is there: in a checkout.
+// exampleActor is suggested for deploying if it exists: in a checkout.
 const exampleActor = "fixtures/actors/heartbeat.py"
 
 // next are three commands worth typing, each of which works in this folder.
@@ -117,7 +121,7 @@ func (u *running) suffix() string {
 // atHome is what a command needs to find the network's home.
 func (u *running) atHome() string { return ofHome(u.settings.Home) }
 
-// ofHome is how a command names a home; "" for that which is meant where none is named.
+// ofHome is the flag that names a home; "" for the default one.
 func ofHome(dir string) string {
 	if dir == defaultHome {
 		return ""
@@ -139,8 +143,8 @@ type executed struct {
 	model.Receipt
 }
 
-// follow shows what becomes final, until ctx is done. A stream that falls behind
-// is begun anew behind the last event seen.
+// follow shows what becomes final, until ctx is done. A stream that falls behind is
+// opened again after the last event seen.
 func (u *running) follow() <-chan error {
 	done := make(chan error, 1)
 	f := &shownBlocks{u: u, names: newNaming(u.Context.Context, u.client)}
@@ -159,8 +163,8 @@ func (u *running) follow() <-chan error {
 			case ok && refused.Code == "slow_reader":
 				continue
 			case ok && refused.Code == "not_kept":
-				// Blocks come faster than they are shown, and --history drops them: it goes on
-				// with the newest.
+				// Blocks come faster than they are shown, and --history drops them: it
+				// continues with the newest.
 				if head, err := u.client.Height(u.Context.Context); err == nil {
 					u.say("Blocks up to height %s are not shown: --history has dropped them.", height(head))
 					follow.LastID, follow.From = "", head+1
@@ -180,9 +184,9 @@ type shownBlocks struct {
 	u        *running
 	names    *naming
 	height   types.Height           // of the block that is being shown
-	lines    int                    // shown of it
+	lines    int                    // shown of the block
 	hidden   int                    // left out of it
-	balances map[types.Address]bool // told in it: they are those of its end
+	balances map[types.Address]bool // shown in it: the balances at its end
 }
 
 func (f *shownBlocks) show(ctx context.Context, e client.Event) error {
@@ -260,8 +264,8 @@ func (f *shownBlocks) fire(ctx context.Context, t *model.TimerEvent) error {
 }
 
 // ofRunners reports whether an execution is what validators do for runners all the
-// time: it brought a heartbeat, a commitment or a result. Such are for machines; what
-// became of a job is told.
+// time: it brought a heartbeat, a commitment or a result. Such executions are for
+// machines; the outcome of a job is shown.
 func ofRunners(r *model.Receipt) bool {
 	return r.Status == string(types.StatusOK) &&
 		(r.To == types.VerifierAddress || r.To == types.RegistryAddress && r.Handler == "heartbeat")
@@ -282,8 +286,8 @@ func (f *shownBlocks) receipt(r *model.Receipt) error {
 	return nil
 }
 
-// toldOfJobs is what is told of a job: whom it is given to, and its end. That a committee
-// lost it is not: the same block draws another, or has the job wait.
+// toldOfJobs lists the shown changes of a job: its committees, and its end. The loss of a
+// committee is not shown: the same block draws another, or the job waits.
 var toldOfJobs = []string{model.JobDrawn, model.JobWaiting, model.JobCompleted, model.JobCancelled, model.JobFailed}
 
 func (f *shownBlocks) job(e *model.JobEvent) {

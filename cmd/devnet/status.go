@@ -72,8 +72,8 @@ func status(c *cli.Context) error {
 	return err
 }
 
-// rows are names with numbers behind one letter, each row of them by its ends: r0, r2 to
-// r4.
+// rows returns names with numbers after one letter, each row of them by its ends: r0, r2
+// to r4.
 func rows(names []string) string {
 	number := func(name string) int {
 		n, err := strconv.Atoi(name[min(1, len(name)):])
@@ -145,8 +145,8 @@ func validatorTable(w io.Writer, validators []model.Validator) {
 	table(w, "The validator set is empty.", "NAME ADDRESS STATUS NODE HEIGHT VIEW PEERS STATE_ROOT", rows)
 }
 
-// seenElsewhere is what the validator that answers knows of one in another process: one
-// that it is connected with runs, and of others it cannot say that they are stopped.
+// seenElsewhere returns the answering validator's knowledge of one in another process:
+// a connected one runs; of the others it cannot say that they are stopped.
 func seenElsewhere(v model.Validator) string {
 	if v.Running {
 		return "running"

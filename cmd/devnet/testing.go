@@ -16,8 +16,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 )
 
-// What Python is told to run. The folder is where tests and actors are imported from,
-// behind Python's own: an actor may be called token.py, as one of Python's files is.
+// Programs for Python to run. The tests' folder comes after Python's own in the
+// import path: an actor may be called token.py, like one of Python's files.
 const (
 	runPytest = "import os, sys\n" +
 		"try: import pytest\n" +
@@ -29,7 +29,7 @@ const (
 )
 
 const (
-	// maxTestSeeds bounds --seeds: each is every test once more.
+	// maxTestSeeds bounds --seeds: each repeats every test.
 	maxTestSeeds = 100_000
 	// endPatience is how long tests that were interrupted may take to end.
 	endPatience = 10 * time.Second
@@ -59,7 +59,7 @@ func testCommand() *cli.Command {
 // tests is what devnet test was asked for.
 type tests struct {
 	python, folder string
-	words          []string // of the command behind the interpreter
+	words          []string // arguments of the command after the interpreter
 	environment    []string
 	paths          []string
 	more           []string    // of the runner of tests, as they were given
@@ -134,7 +134,7 @@ func readTesting(c *cli.Context) (*tests, error) {
 	return t, nil
 }
 
-// isPath says that what unittest is given is no module's name.
+// isPath reports that an argument of unittest is not a module's name.
 func isPath(word string) bool {
 	return strings.HasSuffix(word, ".py") || strings.ContainsRune(word, filepath.Separator)
 }
@@ -215,7 +215,7 @@ func (t *tests) unittest(c *cli.Context) error {
 	}
 	t.words = []string{"-P", "-c", runUnittest}
 	if len(t.paths) == 1 {
-		// By its folder, since unittest imports a file that it is given from here alone.
+		// By its folder, since unittest imports a file argument only from there.
 		if info, err := os.Stat(t.paths[0]); err == nil && info.IsDir() {
 			t.words, t.paths = append(t.words, "discover", "-s", t.paths[0]), nil
 		} else if err == nil {
@@ -233,10 +233,10 @@ func (t *tests) unittest(c *cli.Context) error {
 const (
 	pytestInterrupted = 2
 	pytestNoTests     = 5
-	pytestMissing     = 117 // ours, for what no pytest has said
+	pytestMissing     = 117 // exit code of this program, which pytest does not use
 )
 
-// run runs the tests, which print for themselves, and tells what they ran.
+// run runs the tests, which print their own output, and reports their number.
 func (t *tests) run(c *cli.Context) error {
 	if !t.coverage {
 		return t.play(c, t.environment)

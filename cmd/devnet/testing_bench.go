@@ -10,14 +10,14 @@ import (
 
 // begunBench is a `devnet bench` that starts while Python does, for the first network
 // of the tests: what it takes to start is over before a test runs. The tests' process
-// inherits its pipes. Nobody asks it anything where no test uses a network.
+// inherits its pipes. If no test uses a network, it stays unused.
 type begunBench struct {
 	command   *exec.Cmd
-	out, into *os.File // what it says, and where it is asked
+	out, into *os.File // its output, and its input
 }
 
-// beginBench starts one; nil where that cannot be: the tests then start their own, and
-// tell why they cannot.
+// beginBench starts one; nil if that fails: the tests then start their own, and report
+// why they cannot.
 func beginBench(environment []string, stderr io.Writer) *begunBench {
 	self, err := ownPath()
 	if err != nil {
@@ -46,8 +46,9 @@ func beginBench(environment []string, stderr io.Writer) *begunBench {
 	return b
 }
 
-// give has the tests' command inherit the bench, and tell it so: which process gave
-// it, where it is read from and where it is written to. A nil one is not given.
+// give lets the tests' command inherit the bench, and informs it in a variable: the
+// process that gave it, and the descriptors to read and write. A nil one is not
+// given.
 func (b *begunBench) give(to *exec.Cmd) {
 	if b == nil {
 		return

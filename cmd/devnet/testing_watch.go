@@ -13,10 +13,10 @@ import (
 
 // Terms of --watch.
 const (
-	// watchEvery is how often the files are looked at.
+	// watchEvery is the interval at which the files are checked.
 	watchEvery = 300 * time.Millisecond
-	// maxWatched bounds the files that are looked at, so that a folder with all of a
-	// disk below it is refused and not walked for ever.
+	// maxWatched bounds the watched files, so that a folder with all of a disk below
+	// it is refused and not walked without end.
 	maxWatched = 20_000
 )
 
@@ -56,7 +56,7 @@ func (t *tests) watch(c *cli.Context) error {
 	}
 }
 
-// stamp is how files stand: how many, and when one changed last.
+// stamp is the state of the files: how many, and when one changed last.
 type stamp struct {
 	files int
 	last  time.Time

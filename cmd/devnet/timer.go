@@ -21,7 +21,7 @@ var pageFlags = []cli.Flag{
 // oldestFlag turns a list around that begins with the newest.
 var oldestFlag = &cli.BoolFlag{Name: "oldest", Usage: "begin with the oldest"}
 
-// page is what was asked for of a list. One that history makes longer, which has
+// page is what was asked for of a list. A list that history makes longer, which has
 // --oldest, begins with the newest.
 func page(c *cli.Context) client.Page {
 	ordered := slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f == oldestFlag })
@@ -92,7 +92,7 @@ func timerList(c *cli.Context) error {
 	})
 }
 
-// fate is how a timer stands; a fire whose handler failed is no success.
+// fate returns the status of a timer; a fire whose handler failed is not a success.
 func fate(t model.Timer) string { return fateOf(t.Status, t.Result) }
 
 func fateOf(status, result string) string {

@@ -106,8 +106,8 @@ func followLane(c *cli.Context, n *client.Client, lane []model.LaneBlock) error 
 	})
 }
 
-// pipeColumns is the width of what is not shown on a terminal, so that it does
-// not depend on where it ran.
+// pipeColumns is the width of output that is not on a terminal, so that it does not
+// depend on where it ran.
 const pipeColumns = 100
 
 // columns is how many characters fit into a line.
@@ -120,8 +120,8 @@ func columns(w io.Writer) int {
 	return pipeColumns
 }
 
-// picture draws a block of the lane a line: its base fee and its use as numbers
-// and as bars, and what became of the due timers.
+// picture draws one block of the lane per line: its base fee and its use as numbers
+// and as bars, and the outcomes of the due timers.
 type picture struct {
 	heightWide, feeWide, feeBar, useBar int
 	counts                              [4]int // widths of fired, deferred, expired and unpaid
@@ -229,8 +229,8 @@ func (p *picture) idle(w io.Writer, lane []model.LaneBlock) {
 		blocks(uint64(len(lane))), height(last.Height))
 }
 
-// share is part of whole in eighths of a character, of so many characters; what
-// is not nothing is at least one eighth.
+// share returns part of whole in eighths of a character, over width characters; a
+// part above 0 is at least one eighth.
 func share(part, whole *big.Int, width int) int {
 	if whole.Sign() == 0 || part.Sign() == 0 {
 		return 0
@@ -242,8 +242,8 @@ func share(part, whole *big.Int, width int) int {
 
 var eighths = []rune(" ▏▎▍▌▋▊▉")
 
-// bar draws so many eighths of a character over a width, with a mark at a place,
-// or none where it is negative.
+// bar draws filled eighths of a character over a width, with a mark at a place, or
+// none if it is negative.
 func bar(width, filled, mark int) string {
 	out := make([]rune, width)
 	for i := range out {

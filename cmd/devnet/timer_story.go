@@ -23,7 +23,7 @@ func timerShowCommand() *cli.Command {
 		Action: timerShow}
 }
 
-// wholeTimer is a timer with all that is known of it: what --json prints.
+// wholeTimer is a timer with all known facts: the output of --json.
 type wholeTimer struct {
 	model.TimerDetail
 	Story []model.StoryEntry `json:"story"`
@@ -63,8 +63,7 @@ func actorName(c *cli.Context, n *client.Client, a types.Address) string {
 	return printable(account.Name) + "  " + a.String()
 }
 
-// terms prints what was asked for when the timer was scheduled, and where it
-// stands.
+// terms prints the timer's request, and its status.
 func terms(w io.Writer, s *model.TimerStory, actor string) {
 	t := &s.Timer
 	payer, due, watches, gba, bid := "the actor", height(t.Height), "", "", ""
@@ -101,7 +100,7 @@ func perCycle(w *types.Wei) string {
 	return groupedWei(*w) + " wei a cycle"
 }
 
-// statusLine says in one line where the timer stands.
+// statusLine returns the timer's status in one line.
 func statusLine(s *model.TimerStory) string {
 	t := &s.Timer
 	late := ""

@@ -72,8 +72,8 @@ func tx(c *cli.Context) error {
 	return emit(c, whole, func(w io.Writer) { printExecution(w, newNaming(c.Context, n), whole.Transaction, whole.Receipt) })
 }
 
-// waits says of what has no receipt that it is a timer which has not fired, where
-// it is one, and else what was said of it.
+// waits returns, for an id without a receipt, that it is a timer that has not
+// fired, if so, and otherwise the given error.
 func waits(c *cli.Context, n *client.Client, id string, otherwise error) error {
 	if t, err := n.Timer(c.Context, id); err == nil {
 		return failed("devnet timer show "+short(id)+" shows its events.", "the timer %s has no receipt: it is %s", id, t.Status)
@@ -136,7 +136,7 @@ func instruction(t *model.Transaction) []string {
 	return nil
 }
 
-// printReceipt prints how an execution ended, behind what is said of it.
+// printReceipt prints how an execution ended, after its head.
 func printReceipt(w io.Writer, r model.Receipt, head ...string) {
 	at := ""
 	if r.Height > 0 {

@@ -48,7 +48,7 @@ func up(c *cli.Context) (err error) {
 		return upElsewhere(c, s)
 	}
 	let := release(c)
-	// The port first: a network that nobody can reach need not start.
+	// The port first: a network without its API need not start.
 	if err := listenable(s.HTTP); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (s *settings) config(logs *nodeLogs) box.Config {
 		Params: s.Params, Log: logs.logger()}
 }
 
-// notUp says why there is no network. What the home says is complete already.
+// notUp says why there is no network. The home's own errors are complete already.
 func notUp(err error) error {
 	var incompatible *home.IncompatibleError
 	var mismatch *home.MismatchError
@@ -134,9 +134,9 @@ func notUp(err error) error {
 	return noStart("devnet doctor shows what this machine lacks.", "the network does not start: %v", err)
 }
 
-// callable are the names by which clients may call a server at address. One that
-// listens on all addresses may be called by this machine's own name: so is a container
-// called by its neighbours.
+// callable are the names by which clients may call a server at address. A server that
+// listens on all addresses may be called by this machine's own name, as a container is
+// by its neighbours.
 func callable(address string) []string {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -172,6 +172,18 @@ func exposed(bound string, strict bool) string {
 	return fmt.Sprintf("Warning: other machines can reach the API at %s. A caller signs for the named accounts and injects faults.", bound)
 }
 
+// admitted says what pages of other origins may do; "": there are none that may.
+func admitted(origins []string, strict bool) string {
+	if len(origins) == 0 {
+		return ""
+	}
+	pages := "Pages of " + strings.Join(origins, ", ")
+	if strict {
+		return pages + " may read the API and submit signed transactions."
+	}
+	return "Warning: " + pages + " may call the API. Such a page signs for the named accounts and injects faults."
+}
+
 // quietly makes the end by a signal no error.
 func quietly(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -194,7 +206,7 @@ type running struct {
 	client  *client.Client
 	from    types.Height        // the fires from this height on are shown
 	shown   bool                // people have seen that it is up
-	told    map[types.Hash]bool // executions that were told of already
+	told    map[types.Hash]bool // executions that were shown already
 	python  chan probed
 }
 
@@ -265,8 +277,8 @@ func (u *running) wait() (model.Ready, error) {
 	}
 }
 
-// deploy deploys a file under its base name, funds the actor and calls its
-// start, unless an actor of that name is there from an earlier run.
+// deploy deploys a file under its base name, funds the actor and calls its start,
+// unless an actor of that name exists from an earlier run.
 func (u *running) deploy(file string) error {
 	ctx, name := u.Context.Context, baseName(file)
 	there, err := u.client.Actor(ctx, name)
@@ -313,8 +325,8 @@ func (u *running) deploy(file string) error {
 	return nil
 }
 
-// goesOn says that an actor is there already; it runs the code that was deployed,
-// which is no longer that of a file that was edited since.
+// goesOn prints that an actor exists already; it runs the code that was deployed,
+// not that of a file edited since.
 func (u *running) goesOn(file string, actor model.Actor) error {
 	code, err := readActor(file)
 	if err != nil {

@@ -25,11 +25,11 @@ import (
 // itself.
 const detachedFlag = "detached"
 
-// upLog is the name of the log of what up itself says, once nobody looks.
+// upLog is the name of the log of up's own output, once no terminal shows it.
 const upLog = "up"
 
-// What a network that is to be left running says on descriptor 3 when it is ready, and
-// how long what it has said until then is waited for.
+// Text that a detached network writes on descriptor 3 when it is ready, and how long
+// its earlier output is awaited.
 const (
 	readyFD       = 3
 	readyWord     = "ready\n"
@@ -176,8 +176,8 @@ type foundNetwork struct {
 
 func (n foundNetwork) Dir() string { return n.dir }
 
-// log is where a network that is left running writes what it says, "" for one that is
-// looked at.
+// log returns the file to which a detached network writes its output, "" for an
+// attached one.
 func (u *running) log() string {
 	if !u.Bool(detachedFlag) {
 		return ""
@@ -185,17 +185,18 @@ func (u *running) log() string {
 	return home.NodeLog(u.home(), upLog)
 }
 
-// release has the outputs of a process that nobody is to look at go elsewhere: what it
-// returns is called when the network is ready, with its home.
+// release redirects the outputs of a detached process: its result is called when the
+// network is ready, with its home.
 func release(c *cli.Context) func(dir string) error {
 	if !c.Bool(detachedFlag) {
 		return func(string) error { return nil }
 	}
-	unix.CloseOnExec(readyFD) // it is of nobody that this process starts
+	unix.CloseOnExec(readyFD) // no process that this one starts may have it
 	out, errs := &movable{to: c.App.Writer}, &movable{to: c.App.ErrWriter}
 	c.App.Writer, c.App.ErrWriter = out, errs
 	return func(dir string) error {
-		// The log is bounded; beside it is what the language itself says of a crash.
+		// The log is bounded; besides it, the Go runtime writes its crash report
+		// there.
 		log := home.NewLogFile(dir, upLog)
 		out.move(log)
 		errs.move(log)

@@ -23,7 +23,7 @@ import (
 const figuresPatience = 2 * time.Second
 
 // processFigures are the figures of the processes of validators, each with the name of its
-// node. What nodes count of the chain this process counts itself.
+// node. This process itself counts the chain's figures.
 type processFigures struct {
 	network *box.Network
 	carrier cluster.Carrier

@@ -9,8 +9,8 @@ import (
 // livenessEvery is how often up looks whether blocks are made.
 const livenessEvery = time.Second
 
-// watchLiveness says once when blocks cease to be made, and why, and when they
-// come again.
+// watchLiveness prints once when blocks cease to be made, and why, and when they
+// resume.
 func (u *running) watchLiveness() {
 	tick := time.NewTicker(livenessEvery)
 	defer tick.Stop()
@@ -45,8 +45,8 @@ func (w *livenessWords) line(l api.Liveness) string {
 	return ""
 }
 
-// stallKind tells causes apart that are to be said anew: what is blocked by its
-// words, which change when something does, and what is slow once.
+// stallKind distinguishes causes that are to be printed again: a blocked network by
+// its words, which change with the state, and a slow one once.
 func stallKind(l api.Liveness) string {
 	if l.Blocked || !l.Stalled() {
 		return l.Cause

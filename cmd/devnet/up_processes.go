@@ -33,7 +33,8 @@ func (u *running) inProcesses() error {
 		return errors.Join(err, n.Close())
 	}
 	figures := &processFigures{network: n.Network, carrier: n.carrier}
-	u.network, u.server = n, api.New(n, api.Config{Hosts: callable(u.settings.HTTP), Processes: figures})
+	serve := api.Config{Hosts: callable(u.settings.HTTP), Origins: u.settings.Origins, Processes: figures}
+	u.network, u.server = n, api.New(n, serve)
 	return nil
 }
 
@@ -247,7 +248,7 @@ func (n *apartNetwork) refuseChanges(dir string) error {
 	return nil
 }
 
-// portsBehind finds ports in a row for nodes, by UDP and TCP: those behind the network's
+// portsBehind finds ports in a row for nodes, by UDP and TCP: those after the network's
 // own if they are free, or any.
 func portsBehind(address string, count int) (first int, err error) {
 	port := 0
@@ -259,8 +260,8 @@ func portsBehind(address string, count int) (first int, err error) {
 	return cluster.FreePorts(port, count)
 }
 
-// tell shows what a node writes to standard error and is not only for its log, behind
-// its name.
+// tell prints a node's line on standard error that is not only for its log, after the
+// node's name.
 func (n *apartNetwork) tell(node, line string) {
 	if strings.HasPrefix(line, "time=") && !strings.Contains(line, " level=ERROR ") {
 		return
@@ -268,7 +269,7 @@ func (n *apartNetwork) tell(node, line string) {
 	fmt.Fprintf(n.u.App.ErrWriter, "%s | %s\n", node, printable(line))
 }
 
-// ended tells of a node that ended by itself.
+// ended reports a node that ended by itself.
 func (n *apartNetwork) ended(e cluster.Ended) {
 	how := strings.Join(strings.Fields(e.Err.Error()), " ")
 	n.mu.Lock()
@@ -337,7 +338,7 @@ func (n *apartNetwork) Close() (err error) {
 	return err
 }
 
-// paceOf is a block time as --block-time has it.
+// paceOf returns a block time in the form of --block-time.
 func paceOf(d time.Duration, auto bool) string {
 	if auto {
 		return "auto"

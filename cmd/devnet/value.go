@@ -5,8 +5,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
-// What people read is made by words, for commands and tests alike; these are its names
-// here.
+// Package words makes the texts for people, for commands and tests alike; these are
+// its names here.
 
 func printable(s string) string                       { return words.Printable(s) }
 func cby(w types.Wei) string                          { return words.CBY(w) }

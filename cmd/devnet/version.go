@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
-// version is this binary's, set at link time for a release.
+// version is the version of this binary, set at link time for a release.
 var version = "0.1.0-dev"
 
 func versionCommand() *cli.Command {

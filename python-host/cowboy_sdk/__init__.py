@@ -14,9 +14,11 @@ Under @actor a handler without @public or @callable_by refuses every caller. The
 get_gas_bid, on_runner_result and the code after an await.
 """
 
-from host import actor_code, chain, exact, meter, representation
+from host import actor_code, chain, exact, meter, representation, typed
+from host.attribute_tables import lists
 from host.bids import CONTEXT, PARAMS, TIERS, GBAContext, TxFeeParams
-from host.sealed import Sealed, library
+from host.costs import table
+from host.sealed import HINT, Sealed, library
 
 import pvm_host
 from cowboy_sdk import runner, runtime
@@ -24,10 +26,12 @@ from pvm_host import schedule_timer
 
 __all__ = (
     "actor public callable_by OWNER SELF call send ActorRef Storage runtime runner capture schedule_timer PriorityTier "
-    "GBAContext TxFeeParams"
+    "GBAContext TxFeeParams u8 u16 u32 u64 Amount Address Hash List Map Bounds Result emit later interface"
 ).split()
 
 PriorityTier = library("PriorityTier", TIERS)
+u8 = u16 = u32 = u64 = Amount = Address = Hash = List = Map = Bounds = Result = HINT  # never run: host/schema.py reads annotations
+ATTRIBUTE = 4  # cycles of an attribute of the class that is state
 
 
 class _Who(Sealed):
@@ -50,7 +54,7 @@ class Storage(Sealed):
     __slots__ = ()
 
     def __getitem__(self, key):
-        value = chain.get(key)
+        value = chain.look(key)
         if value is None:
             raise KeyError(key)
         return value
@@ -62,15 +66,15 @@ class Storage(Sealed):
         chain.delete(key)
 
     def __contains__(self, key):
-        return chain.get(key) is not None
+        return chain.look(key) is not None
 
     def get(self, key, default=None):
-        value = chain.get(key)
+        value = chain.look(key)
         return default if value is None else value
 
     def get_int(self, key, default=0):
         """A number kept by set_int."""
-        value = chain.get(key)
+        value = chain.look(key)
         if value is None:
             return default
         meter.charge(len(value) // 8 + 1)
@@ -86,16 +90,20 @@ class Storage(Sealed):
 def actor(cls):
     """Make cls this file's actor; it has self.address and self.storage."""
     if not actor_code.is_class(cls):
-        raise TypeError("@actor stands over a class of this file")
+        raise TypeError("@actor decorates only a class of this file")
     cls._host_actor = True
     cls.address = chain.now.about.me
     cls.storage = Storage()
+    if chain.now.schema is not None:
+        for name, attribute in chain.now.schema.attributes.items():
+            meter.charge(ATTRIBUTE)
+            setattr(cls, name, attribute)
     return cls
 
 
 def _mark(handler, access):
     if not actor_code.is_function(handler):
-        raise TypeError("@public and @callable_by stand over a handler")
+        raise TypeError("@public and @callable_by decorate only a handler")
     handler._host_access = access
     return handler
 
@@ -136,9 +144,110 @@ def send(target, payload=b"", handler="handle_message"):
     pvm_host.send_message(target, payload, handler)
 
 
+def emit(event):
+    """An event: an instance of a dataclass of this file, whose name the event has."""
+    name = type(event).__name__
+    if name not in chain.now.schema.events:
+        raise TypeError("emit takes an instance of a dataclass, made where it is emitted, as in emit(Joined(who))")
+    meter.charge(table.serialise)
+    try:
+        data = typed.bounded(chain.now.schema.types[name].text(event))
+    except typed.Wrong as w:
+        raise TypeError("%s: %s" % (name, w.words())) from None
+    pvm_host.emit_event(name, data)
+
+
+class Later(Sealed):
+    """A call of this actor's own handler that no timer has yet."""
+
+    __slots__ = ("_host_handler", "_host_payload")
+
+    def __init__(self, handler, payload):
+        object.__setattr__(self, "_host_handler", handler)
+        object.__setattr__(self, "_host_payload", payload)
+
+    def at(self, height, **terms):
+        """At a height, with the terms of schedule_timer. Returns the timer's id."""
+        return pvm_host.schedule_timer(height, self._host_payload, handler=self._host_handler, **terms)
+
+    def after(self, blocks, **terms):
+        """After so many blocks."""
+        return self.at(chain.now.about.height + exact.integer(blocks, "how many blocks"), **terms)
+
+
+representation.RECORDS[Later] = lambda _text, later: "<a call of %s>" % later._host_handler
+
+
+def later(method, *args, **arguments):
+    """A call of a handler of this actor by a timer, as in later(self.renew, who=who).after(100). The arguments are checked now."""
+    said = typed.handler_of(method)
+    if said.result is not None:
+        raise TypeError("%s is given the result of a job, not called by a timer" % said.name)
+    return Later(said.name, typed.payload_of(said, args, arguments))
+
+
+class _Sending:
+    """Vault(a).send: the same actor, whose methods are messages of the next block."""
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            raise AttributeError("send is of an actor, as in %s(address).send" % owner.__name__)
+        return _bound(owner, instance.__dict__["address"], sends=True)
+
+
+def _bound(cls, address, sends=False, cycles=None):
+    made = object.__new__(cls)
+    made.__dict__.update(address=address, _host_sends=sends, _host_cycles=cycles)
+    return made
+
+
+def _asked(said):
+    """A method of a class under @interface."""
+    def ask(self, *args, **arguments):
+        meter.charge(table.call)
+        held = self.__dict__
+        address, cycles = chain.address(held.get("address")), held.get("_host_cycles")
+        try:
+            payload = said.written(typed.named(said, args, arguments))
+        except typed.Wrong as w:
+            raise TypeError("%s: %s" % (said.name, w.words())) from None
+        if held.get("_host_sends"):
+            pvm_host.send_message(address, payload, said.name, **({} if cycles is None else {"cycles_limit": cycles}))
+            return None
+        raw = pvm_host.call_actor(address, said.name, payload, cycles or 0)
+        try:
+            return typed.answer(said, raw or b"")
+        except typed.Wrong as w:
+            raise pvm_host.CallError("bad_answer", w.words()) from None
+    ask.__name__ = said.name
+    return ask
+
+
+def _limit(self, *, cycles):
+    """The same actor, whose next call has at most so many cycles."""
+    return _bound(type(self), self.__dict__["address"], self.__dict__.get("_host_sends", False), chain.number(cycles, 64, "cycles"))
+
+
+def _of_address(self, address):
+    meter.charge(table.call)
+    self.__dict__.update(address=chain.address(address), _host_sends=False, _host_cycles=None)
+
+
+def interface(cls):
+    """Over a class of methods without bodies: another actor, whose handlers they are."""
+    methods = chain.now.schema.interfaces.get(getattr(cls, "__name__", None))
+    if not actor_code.is_class(cls) or methods is None:
+        raise TypeError("@interface stands over a class at the top of this file")
+    meter.charge(ATTRIBUTE * (3 + len(methods)))
+    for name, said in methods.items():
+        setattr(cls, name, _asked(said))
+    cls.__init__, cls.limit, cls.send = _of_address, _limit, _Sending()
+    return cls
+
+
 def capture(**names):
     """In a continuation, ctx = capture(): its attributes are what outlives an await."""
-    raise RuntimeError("capture() stands by itself in a continuation, as in ctx = capture()")
+    raise RuntimeError("capture() is a statement of a continuation: write ctx = capture()")
 
 
 class ActorRef(Sealed):
@@ -165,4 +274,5 @@ class ActorRef(Sealed):
 representation.RECORDS[ActorRef] = lambda _text, ref: "ActorRef(0x%s)" % ref.address.hex()
 chain.ActorRef = ActorRef
 # The classes that actors call, and what they may read of an instance.
+lists(Later, "at after")
 CLASSES = {Storage: "get get_int set_int", ActorRef: "address call send", GBAContext: " ".join(CONTEXT), TxFeeParams: " ".join(PARAMS)}

@@ -6,7 +6,7 @@ A tool's, not the chain's: nothing here decides what may be deployed.
 
 import ast
 
-from host import awaits, check, compiling, imports, program
+from host import awaits, check, compiling, imports, program, schema
 from host.forgotten import actor_class, forgotten
 from host.protocol import MAX_ADVICE
 from host.rewrite import Rewriter
@@ -63,7 +63,11 @@ def advise(source):
 def handlers_of(tree, found):
     """The handlers, None where a deploy refuses what is to be the actor."""
     try:
-        return program.describe(tree, lambda r: found.append(("error", r.line, r.reason)))[1]
+        def tell(r):
+            found.append(("error", r.line, r.reason))
+        actor, handlers, sdk, functions = program.describe(tree, tell)
+        schema.of(tree, actor, functions, handlers, sdk, tell=tell)
+        return handlers
     except check.Refusal as r:
         found.append(("error", r.line, r.reason))
         return None
@@ -174,7 +178,7 @@ def uncalled(tree, found):
     used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)}
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
     actor = actor_class(tree)
-    methods = [s for c in program.lineage(classes, classes.get(actor)) for s in c.body]
+    methods = [s for c in schema.lineage(classes, classes.get(actor)) for s in c.body]
     for f in methods if actor else tree.body:
         if not isinstance(f, ast.FunctionDef) or f.name.startswith("_") or f.name in used or f.name in program.CHAINS:
             continue

@@ -70,7 +70,7 @@ def lowered(node, owner, found):
     marked = DECORATOR in names_of(node.decorator_list)
     if isinstance(node, ast.FunctionDef):
         if marked:
-            check.refuse(node, "@runner.continuation stands over an async def")
+            check.refuse(node, "@runner.continuation decorates only an async def")
         return node
     if not marked:
         check.refuse(node, "async def is for continuations: decorate it with @runner.continuation of cowboy_sdk")

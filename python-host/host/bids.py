@@ -89,7 +89,7 @@ def context(payload):
     try:
         told = cbor.decode(payload)
     except cbor.Malformed as e:
-        raise cbor.Malformed("get_gas_bid is given its context by the chain, as a CBOR map, and this is none: %s" % e) from None
+        raise cbor.Malformed("get_gas_bid takes its context from the chain, as a CBOR map: %s" % e) from None
     return GBAContext(**{n: told[n] for n in CONTEXT if n in told})
 
 

@@ -65,7 +65,7 @@ def decode(data):
         start = reader.at
         key = reader.text()
         if data[start:reader.at] <= last:
-            raise Malformed("the keys of a map are not sorted, each once")
+            raise Malformed("the keys of a map are not sorted, or repeat")
         last = data[start:reader.at]
         found[key] = reader.value()
     if reader.at != len(data):
@@ -81,7 +81,7 @@ class Reader:
 
     def take(self, n):
         if n > len(self.data) - self.at:
-            raise Malformed("it ends within a value")
+            raise Malformed("unexpected end within a value")
         self.at += n
         return self.data[self.at - n:self.at]
 
@@ -101,7 +101,7 @@ class Reader:
     def text(self):
         major, n = self.head()
         if major != TEXT:
-            raise Malformed("a key that is no text")
+            raise Malformed("a key that is not a text")
         return self.raw_text(n)
 
     def raw_text(self, n):
@@ -125,11 +125,11 @@ class Reader:
             return self.take(n)
         if major == TEXT:
             return self.raw_text(n)
-        raise Malformed("a value that is no number, bytes or text")
+        raise Malformed("a value other than a number, bytes or text")
 
 
 def wrong_kind(what, v):
-    raise TypeError("%s is of None, bool, int, bytes, str, list and dict alone: this is %s" % (what, type(v).__name__))
+    raise TypeError("%s may contain only None, bool, int, bytes, str, list and dict, not %s" % (what, type(v).__name__))
 
 
 class Writer:

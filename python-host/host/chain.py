@@ -53,6 +53,7 @@ MAX_PAYLOAD = 16 << 20
 MAX_LOG = 4096  # bytes of a printed line
 RESERVED = b"\0runner/"  # begins the keys under which the SDK remembers what it waits for
 HEX_ADDRESS = re.compile("0x([0-9a-fA-F]{40})")
+NAMED_KEY = re.compile(rb"[A-Za-z][A-Za-z0-9_]*(?=[/#]|\Z)")  # of an attribute's key
 COUNT, SIZE = Struct(">Q"), Struct(">I")
 ANSWERED = wire.Beginning(protocol.ANSWER_BEGINS)
 BARE = MAPS[len(protocol.ANSWER_BEGINS)][0]  # the head of an answer that says no more
@@ -63,7 +64,8 @@ VALUE_AT = ANSWERED.size + len(VALUE)
 class Message:
     """One message and what it did that the chain was not told yet."""
 
-    __slots__ = ("about", "kind", "effects", "bytes", "known", "ahead", "modules", "lines", "changes", "continuations", "resumed")
+    __slots__ = ("about", "kind", "effects", "bytes", "known", "ahead", "modules", "lines", "changes", "continuations", "resumed", "space",
+                 "schema", "slots")
 
     def __init__(self, about=None, kind=None, ahead=None):
         self.about = about  # what a call begins with, by its names
@@ -75,6 +77,9 @@ class Message:
         self.lines = ""  # printed and not ended yet
         self.changes = 0  # that it asked for and told of, printed lines apart
         self.continuations = {}  # name → (function, timeout): those of the running module
+        self.space = {}  # the names of its module
+        self.schema = None  # of its file
+        self.slots = {}  # key → what it uses of the state that its class declares, in the order of first use
         self.resumed = None  # the continuation that this message resumes, until it has begun
 
 
@@ -279,7 +284,24 @@ def forget(key):
 def free(key):
     """A key that an actor may write: those of the SDK are none of its own."""
     if key[:len(RESERVED)] == RESERVED:
-        raise ValueError("keys that begin with \\0runner/ are the SDK's: what waits for runners stands there")
+        raise ValueError("keys that begin with \\0runner/ are reserved: the SDK stores open awaits there")
+    return undeclared(key)
+
+
+def look(key):
+    """The value under a key that an actor spells itself."""
+    return get(undeclared(state_key(key)))
+
+
+def undeclared(key):
+    """A key that is no attribute's of the class: what this message did to one is not in state yet."""
+    schema = now.schema
+    if schema is not None and schema.state:
+        name = NAMED_KEY.match(key)
+        if name is not None and name[0].decode() in schema.state:
+            found = schema.state[name[0].decode()]
+            if (len(key) == len(name[0])) == (found.kind == "value"):
+                raise ValueError("%s is state that the class declares: write self.%s" % (found.name, found.name))
     return key
 
 

@@ -29,7 +29,7 @@ class Captured:
     def __setattr__(self, name, value):
         meter.charge(5)
         if name.startswith("_"):
-            raise AttributeError("what capture() keeps has a name that begins with a letter, not %s" % name)
+            raise AttributeError("attributes of capture() begin with a letter, not %s" % name)
         if type(value) not in cbor.KINDS:
             cbor.wrong_kind("what capture() keeps as " + name, value)
         object.__setattr__(self, name, value)
@@ -101,7 +101,7 @@ def failed(run, words):
 def mark(f, timeout):
     """@runner.continuation, for f."""
     if not actor_code.is_function(f):
-        raise TypeError("@runner.continuation stands over an async def")
+        raise TypeError("@runner.continuation decorates only an async def")
     chain.now.continuations[f.__name__] = (f, timeout)
     return f
 
@@ -109,7 +109,7 @@ def mark(f, timeout):
 def suspend(run, at, task):
     """await task: submit it and wait. Returns the job's id, with which this run ends."""
     if run.name not in chain.now.continuations:
-        raise RuntimeError("%s is no continuation: the decorator is cowboy_sdk's runner.continuation" % run.name)
+        raise RuntimeError("%s is not a continuation: decorate it with cowboy_sdk's runner.continuation" % run.name)
     if type(task) is not Task:
         raise TypeError("await takes a job of runner's, as in await runner.http(url), not %s" % type(task).__name__)
     if run.awaits == MAX_AWAITS:

@@ -100,7 +100,7 @@ def doubled(name, start, count, last):
 
 def largest(values):
     if not all(isinstance(v, int) for v in values):
-        raise TypeError("auto() follows a member that is no number")
+        raise TypeError("auto() follows a member that is not a number")
     return max(map(int.__index__, values))
 
 
@@ -140,7 +140,7 @@ class EnumType(type):
                 raise TypeError("<enum %r> cannot extend %r" % (name, base))
         first = first_of(bases)
         if first is not None and not isinstance(bases[-1], EnumType):
-            raise TypeError("the enumeration that %s is built on stands last" % name)
+            raise TypeError("the enumeration that %s is built on must be the last base" % name)
         return Names(name, first._following_ if first is not None else None)
 
     def __new__(metacls, name, bases, names):

@@ -5,7 +5,7 @@ A tool's, as advice.py is: nothing here decides what may be deployed.
 
 import ast
 
-from host import program
+from host import program, schema
 from host.scopes import FUNCTIONS, arguments, bound_in
 
 # Calls that make something to be filled, and methods that fill or empty it.
@@ -24,8 +24,9 @@ def forgotten(tree, found):
         Function(f, found, {}, filled).read()
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
     actor = actor_class(tree)
-    for cls in program.lineage(classes, classes.get(actor)):
-        kept = Kept(cls)
+    declares = actor is not None and "actor" in schema.decorator_names(classes[actor])
+    for cls in schema.lineage(classes, classes.get(actor)):
+        kept = Kept(cls, declares)
         for f in cls.body:
             if isinstance(f, FUNCTIONS) and f.name not in BEGINS:
                 Function(f, found, {name: kept for name in [cls.name] + first(f)}, filled).read()
@@ -42,14 +43,15 @@ def actor_class(tree):
 
 def first(f):
     """The name of the instance in a method."""
-    others = set(program.decorator_names(f)) & {"staticmethod"}
+    others = set(schema.decorator_names(f)) & {"staticmethod"}
     return [a.arg for a in (f.args.posonlyargs + f.args.args)[:1]] if not others else []
 
 
 class Kept:
     """Attributes of a class: those filled in place, and those that a function of it sets."""
 
-    def __init__(self, cls):
+    def __init__(self, cls, declares):
+        self.declares = declares  # the deploy refuses what it does not declare
         self.filled = mutable(cls.body)
         self.set = {s.name for s in cls.body if isinstance(s, FUNCTIONS)} | OURS
         for f in cls.body:
@@ -88,7 +90,7 @@ class Function:
         for node in ast.walk(self.f):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, STORED):
                 kept = self.owner(node)
-                if kept and node.attr not in kept.set:
+                if kept and node.attr not in kept.set and not kept.declares:
                     self.tell(node, "%s.%s" % (node.value.id, node.attr))
             elif isinstance(node, ast.Subscript) and isinstance(node.ctx, STORED):
                 self.fills(node.value)

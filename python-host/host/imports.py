@@ -3,7 +3,7 @@
 import importlib
 import types
 
-from host import actor_code, builtin_names, chain, libraries, libraries_classes, libraries_data, patterns, program, sealed
+from host import actor_code, builtin_names, chain, libraries, libraries_classes, libraries_data, patterns, program, records, sealed
 from host.attribute_tables import TABLE
 from host.costs import table
 from host.known_names import BUILTINS, STATICS
@@ -20,7 +20,7 @@ for _module in "encodings.ascii encodings.latin_1 encodings.utf_8 heapq linecach
     importlib.import_module(_module)
 
 MAKERS = {
-    "collections": libraries.collections_names, "dataclasses": libraries_classes.dataclass_names, "enum": libraries_classes.enum_names,
+    "collections": libraries.collections_names, "dataclasses": records.names, "enum": libraries_classes.enum_names,
     "functools": libraries.functools_names, "itertools": libraries.itertools_names, "typing": libraries_classes.typing_names,
     "abc": libraries_classes.abc_names, "operator": libraries.operator_names, "string": libraries.string_names,
     "collections.abc": libraries_classes.abc_hints, "json": libraries_data.json_names, "struct": libraries_data.struct_names,

@@ -6,7 +6,7 @@ job's id is one that this actor was given when it submitted, which stands in its
 state, under keys that are the SDK's.
 """
 
-from host import cbor, chain, errors, exact, meter, representation
+from host import cbor, chain, errors, exact, meter, representation, typed
 from host.attribute_tables import lists
 from host.libraries_data import _loads as loads
 from host.protocol import DISPATCHER
@@ -57,12 +57,26 @@ class Task(Sealed):
         context = chain.data(context, "the context")
         if len(context) > MAX_CONTEXT:
             raise ValueError("the context has more than %d bytes" % MAX_CONTEXT)
-        job = submitted(self, HANDLER, b"")
-        chain.keep(key_of(job), cbor.packed([self._host_format, context], "the context", 2 * MAX_CONTEXT))
+        return self._host_submit(HANDLER, context)
+
+    def _host_submit(self, handler, context):
+        job = submitted(self, handler, b"")
+        kept = [self._host_format, context] + [handler] * (handler != HANDLER)
+        chain.keep(key_of(job), cbor.packed(kept, "the context", 2 * MAX_CONTEXT))
         return job
 
+    def then(self, method, *args, **arguments):
+        """Submit it; method of this actor is given its Result[T], with these arguments. Returns the job's id."""
+        said = typed.handler_of(method)
+        if said.result is None:
+            raise TypeError("%s takes a Result first, as in def %s(self, result: Result[int])" % (said.name, said.name))
+        context = typed.payload_of(said, args, arguments)
+        if len(context) > MAX_CONTEXT:
+            raise ValueError("the arguments have more than %d bytes" % MAX_CONTEXT)
+        return self._host_submit(said.name, context)
 
-lists(Task, "submit")
+
+lists(Task, "submit then")
 representation.RECORDS[Task] = lambda _text, task: "<a job of %s>" % next(iter(task._host_spec["job_type"]))
 
 
@@ -75,7 +89,7 @@ def task(kind, asked, data_format, mode, given):
     meter.charge(4 * len(TERMS))
     for name in given:
         if name not in TERMS:
-            raise TypeError("a job takes no %s; beside its kind's own it takes %s" % (name, ", ".join(TERMS)))
+            raise TypeError("a job takes no %s; besides the fields of its kind it takes %s" % (name, ", ".join(TERMS)))
     t = {**TERMS, "data_format": data_format, **given}
 
     def number(name, bits=64):
@@ -172,14 +186,48 @@ lists(Result, " ".join(Result.__slots__))
 representation.RECORDS[Result] = lambda t, r: representation.fields("Result", [(n, t.repr(getattr(r, n))) for n in Result.__slots__])
 
 
+def typed_value(t, told, data_format):
+    """The result of a job as a T, or a RunnerError."""
+    if data_format != "json":
+        value = told.value(data_format)
+        if type(value) is not {"str": str, "bytes": bytes}.get(t.form):
+            raise errors.RunnerError("bad_result", "the result is %s, and no %s" % (data_format, t.words))
+        return value
+    if told.status != "Completed":
+        raise errors.RunnerError(told.error["code"], told.error["message"])
+    try:
+        return t.build(t.read(typed.parsed(told.result)))
+    except typed.Wrong as w:
+        raise errors.RunnerError("bad_result", w.under("the result").words()) from None
+
+
+def result_for(said, payload):
+    """The Result and the other arguments of a method that then named; None of any job that is not its own."""
+    told = outcome(payload)
+    kept = None if told is None else chain.get(key_of(told.job))
+    record = None if kept is None else cbor.unpacked(kept)
+    if record is None or record[2:] != [said.name]:
+        return None
+    chain.forget(key_of(told.job))
+    arguments = said.built(said.read(record[1]))
+    t, name = said.result
+    try:
+        found = Result(told.job, True, typed_value(t, told, record[0]), None, None, b"")
+    except errors.RunnerError as e:
+        found = Result(told.job, False, None, e.code, e.message, b"")
+    return {name: found, **arguments}
+
+
 def result(payload):
     """The Result of a job that this actor submitted, once; None of any other."""
     told = outcome(payload)
     kept = None if told is None else chain.get(key_of(told.job))
     if kept is None:
         return None
+    data_format, context, *handler = cbor.unpacked(kept)
+    if handler:
+        return None  # another handler waits for it
     chain.forget(key_of(told.job))
-    data_format, context = cbor.unpacked(kept)
     try:
         return Result(told.job, True, told.value(data_format), None, None, context)
     except errors.RunnerError as e:

@@ -161,7 +161,7 @@ def _coded(f):
     def code(data, *args, **kwargs):
         data = exact.plain(data)
         if type(data) not in (str, bytes, bytearray):
-            raise TypeError("what is coded is bytes, or text where it is decoded, not %s" % type(data).__name__)
+            raise TypeError("only bytes can be coded, or text when decoding, not %s" % type(data).__name__)
         serialised(2 * len(data))
         return f(data, *args, **kwargs)
     code.__name__ = f.__name__
@@ -201,7 +201,7 @@ lists(Digest, "update digest hexdigest copy name digest_size")
 
 def words(data):
     if type(data) not in (bytes, bytearray):
-        raise TypeError("what is hashed is bytes, not %s" % type(data).__name__)
+        raise TypeError("only bytes can be hashed, not %s" % type(data).__name__)
     charge(table.keccak_word * (1 + (len(data) + 31) // 32))
 
 

@@ -124,6 +124,15 @@ def uncounted(do, *args):
         WORD.pack_into(page, STATE, state)
 
 
+def unpaid(do, *args):
+    """Call do, which charges nobody: the deploy paid for what it makes of the code, and a message finds it made."""
+    kept, meter[0] = meter[0], MAX_STEPS
+    try:
+        return do(*args)
+    finally:
+        meter[0] = kept
+
+
 def report():
     """Steps since the last report, as an operation can tell them."""
     a = account

@@ -9,14 +9,15 @@ import types
 
 from host import (
     actor_code, awaits, bids, builtin_names, chain, check, compiling, constants, continuations, errors, jobs, meter,
-    probe, representation, attributes)
+    probe, representation, attributes, schema, storage, typed)
 from host.protocol import BID_HANDLER, DISPATCHER, GOVERNANCE, MAX_MESSAGE
 from host.rewrite import Rewriter
+from host.schema import decorator_names, is_marked, lineage
 
 import cowboy_sdk
 
 DEFAULT_INIT = ("init", "deploy")
-MARKS = ("public", "callable_by")  # decorators of handlers
+AGAIN = frozenset(("setter", "getter", "deleter", "overload"))  # decorators of a method that has another's name
 CHAINS = ("init", "handle_timer", "handle_message", BID_HANDLER, jobs.HANDLER)  # what the chain itself calls unless another is named
 CALLED = ("call", "read")  # kinds of messages that somebody else than the chain begins
 FILE = "actor.py"
@@ -27,9 +28,11 @@ MAX_FRAMES = 20  # lines of a traceback
 class Code:
     """Compiled code and what is known of it without running it."""
 
-    __slots__ = ("program", "actor", "handlers", "sdk", "units", "resumes")
+    __slots__ = ("program", "actor", "handlers", "sdk", "units", "resumes", "schema", "document")
 
-    def __init__(self, program, actor, handlers, sdk, units, resumes):
+    def __init__(self, program, actor, handlers, sdk, units, resumes, schema):
+        self.schema = schema
+        self.document = schema.kept  # the one form of it
         self.units = units  # of compiling: extent
         self.resumes = resumes  # what wakes a continuation → (its name, whether it is a method)
         self.program = program
@@ -71,7 +74,8 @@ def load(source, exported, limit=compiling.MAX_UNITS, tell=None):
 
 def compiled(tree, exported, measured):
     waiting = awaits.lower(tree)
-    actor, handlers, sdk = describe(tree)
+    actor, handlers, sdk, functions = describe(tree)
+    said = schema.of(tree, actor, functions, handlers, sdk, {name for name, _ in waiting})
     resumes = resumed_by(tree, actor, waiting)
     rewriter = Rewriter(check.bound_names(tree))
     rewriter.exported = exported
@@ -84,7 +88,7 @@ def compiled(tree, exported, measured):
         raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg) from None
     except (RecursionError, MemoryError):
         raise check.Refusal(0, "the code is nested too deeply") from None
-    return Code(program, actor, handlers, sdk, measured, resumes)
+    return Code(program, actor, handlers, sdk, measured, resumes, said)
 
 
 def points(source, exported):
@@ -117,17 +121,6 @@ def shim(source):
     return constants.bind(compile(Rewriter(check.bound_names(tree)).module(tree), "library", "exec", dont_inherit=True), NAMES)
 
 
-def decorator_names(node):
-    for d in node.decorator_list:
-        d = d.func if isinstance(d, ast.Call) else d
-        yield d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "")
-
-
-def is_marked(node):
-    """Whether the SDK marks a function for others to call."""
-    return isinstance(node, ast.FunctionDef) and any(n in MARKS for n in decorator_names(node))
-
-
 def may_handle(node):
     return isinstance(node, ast.FunctionDef) and (not node.name.startswith("_") or is_marked(node))
 
@@ -138,27 +131,39 @@ def describe(tree, tell=None):
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
     marked = [c for c in classes.values() if "actor" in decorator_names(c)]
     functions = [s for s in tree.body if may_handle(s)]
+    reader = schema.Reader(tree)
     sdk = bool(marked)
     if len(marked) > 1:
         check.refuse(marked[1], "a second class under @actor: an actor is one class")
     if marked:
         chosen = marked[0]
     elif functions or not classes:
-        return None, collect(functions, 0, tell), any(is_marked(f) for f in functions)
+        return None, collect(functions, 0, tell), any(is_marked(f) for f in functions), {f.name: f for f in functions}
     else:
         chosen = plain_class(classes)
+    if sdk:
+        for c in lineage(classes, chosen):
+            once(c, tell)
     body = [s for c in reversed(lineage(classes, chosen)) for s in c.body if may_handle(s)]
-    return chosen.name, collect(body, 1, tell), sdk
+    return chosen.name, collect(body, 1, tell, reader if sdk else None), sdk, {f.name: f for f in body}
 
 
-def lineage(classes, current):
-    """A class of the file and those that it is built on."""
-    found = []
-    while current is not None and current not in found:
-        found.append(current)
-        bases = [b.id for b in current.bases if isinstance(b, ast.Name) and b.id in classes]
-        current = classes[bases[0]] if bases else None
-    return found
+def once(cls, tell):
+    """Refuses two methods of one name, of which Python keeps the last, and a name that @actor takes."""
+    seen = {}
+    for f in cls.body:
+        if not isinstance(f, ast.FunctionDef) or set(decorator_names(f)) & AGAIN:
+            continue
+        refusal = None
+        if f.name in seen:
+            refusal = check.Refusal(f.lineno, "a second method %s: that of line %d would never run" % (f.name, seen[f.name]))
+        elif f.name in schema.GIVEN:
+            refusal = check.Refusal(f.lineno, "%s cannot be called: @actor gives the class an attribute of that name" % f.name)
+        if refusal is not None:
+            if tell is None:
+                raise refusal
+            tell(refusal)
+        seen[f.name] = f.lineno
 
 
 def plain_class(classes):
@@ -172,15 +177,15 @@ def plain_class(classes):
     return named[0]
 
 
-def collect(functions, skip, tell=None):
-    """The handlers among functions, of which the last of a name counts; skip is 1 of methods."""
+def collect(functions, skip, tell=None, reader=None):
+    """The handlers among functions, of which the last of a name counts; skip is 1 of methods. With a reader annotations count."""
     handlers, others = {}, {}
     for f in functions:
         handlers.pop(f.name, None)
         others.pop(f.name, None)
         if set(decorator_names(f)) & {"property", "staticmethod", "classmethod"} and not is_marked(f):
             continue
-        why = uncallable(f, skip)
+        why = uncallable(f, skip, reader is not None and schema.is_typed(f, True) and (is_marked(f) or schema.fits(reader, f)))
         if why:
             others[f.name] = f, why
             continue
@@ -196,7 +201,7 @@ def collect(functions, skip, tell=None):
     return handlers
 
 
-def uncallable(f, skip):
+def uncallable(f, skip, typed=False):
     """Why a function cannot be a handler, or nothing. It depends only on the syntax tree."""
     others = sorted(set(decorator_names(f)) & {"property", "staticmethod", "classmethod"})
     if others:
@@ -208,9 +213,11 @@ def uncallable(f, skip):
     needed = len(given) - len(a.defaults)
     if len(given) < skip and a.vararg is None:
         return "%s cannot be called: a method takes self first, as in def %s(self, payload)" % (f.name, f.name)
+    if typed:
+        return ""
     if needed - skip > 1:
-        return ("%s cannot be called: a handler takes one argument, payload, and %s takes %d (%s); read them from payload, as by "
-                "json.loads(payload)" % (f.name, f.name, needed - skip, ", ".join(given[skip:needed])))
+        return ("%s cannot be called: a handler takes one argument, payload, and %s takes %d (%s); annotate them all under @actor, or read "
+                "them from payload, as by json.loads(payload)" % (f.name, f.name, needed - skip, ", ".join(given[skip:needed])))
     bare = [k.arg for k, d in zip(a.kwonlyargs, a.kw_defaults) if d is None]
     if bare:
         return "%s cannot be called: a handler takes one argument, payload; give %s a default" % (f.name, bare[0])
@@ -236,39 +243,90 @@ def fresh():
 
 def run(code, kind, handler, payload):
     """Run one message; returns its output or raises."""
-    init = kind == "init"
-    if init:
-        handler = next((h for h in DEFAULT_INIT if h in code.handlers), None)
-    space = fresh()
+    space = chain.now.space = fresh()
+    chain.now.schema = code.schema
     try:
-        exec(code.program, space)
-        if probe.asked:
-            probe.host()
-        if handler is None:
-            return b""
-        if handler in code.resumes:
-            return output(resume(code, space, kind, handler, payload))
-        takes = code.handlers.get(handler)
-        if takes is None:
-            raise Fault("no_handler", "no_handler", "the actor has no handler %s; it has %s"
-                        % (handler[:100], ", ".join(sorted(code.handlers)[:50]) or "none"))
-        target = find(code, space, handler)
-        bid = handler == BID_HANDLER and kind in CALLED
-        if handler == jobs.HANDLER:
-            payload = told(kind, payload)
-        elif kind in CALLED and not (bid and chain.now.about.sender == GOVERNANCE):
-            permit(target, handler, code, space)
-        meter.charge(10)
-        if not takes[0]:
-            found = target()
-        else:
-            found = target(bids.context(payload) if bid else payload)
-        return output(bids.answer(found) if bid else found)
+        found = handled(code, space, kind, handler, payload)
+        try:
+            storage.flush()
+        except typed.Wrong as w:
+            raise Fault("reverted", "bad_state", clipped(w.words())) from None
+        return found
     finally:
         space.clear()
 
 
 probe.stop = run.__code__
+
+
+def handled(code, space, kind, handler, payload):
+    """The output of a handler, before its state is written."""
+    if kind == "init":
+        handler = next((h for h in DEFAULT_INIT if h in code.handlers), None)
+    said = code.schema.handlers.get(handler)
+    said = None if said is None or said.raw else said
+    given = None if said is None or said.result is not None else arguments(said, payload)
+    exec(code.program, space)
+    if probe.asked:
+        probe.host()
+    if handler is None:
+        return b""
+    if handler in code.resumes:
+        return output(resume(code, space, kind, handler, payload))
+    takes = code.handlers.get(handler)
+    if takes is None:
+        raise Fault("no_handler", "no_handler", "the actor has no handler %s; it has %s"
+                    % (handler[:100], ", ".join(sorted(code.handlers)[:50]) or "none"))
+    target = find(code, space, handler)
+    bid = handler == BID_HANDLER and kind in CALLED
+    if handler == jobs.HANDLER:
+        payload = told(kind, payload)
+    elif said is not None and said.result is not None:
+        from_dispatcher(kind, handler)
+    elif kind in CALLED and not (bid and chain.now.about.sender == GOVERNANCE):
+        permit(target, handler, code, space)
+    meter.charge(10)
+    if said is not None and said.result is not None:
+        given = given_result(said, kind, handler, payload)
+    if said is not None:
+        return result(said, target, given)
+    if not takes[0]:
+        found = target()
+    else:
+        found = target(bids.context(payload) if bid else payload)
+    return output(bids.answer(found) if bid else found)
+
+
+def arguments(said, payload):
+    """The arguments of a typed handler, which are refused before the actor's code runs."""
+    try:
+        return said.read(payload)
+    except typed.Wrong as w:
+        raise Fault("reverted", "bad_argument", clipped(w.words())) from None
+
+
+def given_result(said, kind, handler, payload):
+    """The arguments of a method that is given the result of a job."""
+    given = jobs.result_for(said, payload)
+    if given is None:
+        raise Fault("reverted", "not_callable", "%s is given the results of this actor's own jobs: this is none that waits" % handler)
+    return given
+
+
+def result(said, target, given):
+    """The output of a typed handler."""
+    if said.result is None:
+        try:
+            given = said.built(given)
+        except typed.Wrong as w:
+            raise Fault("reverted", "bad_argument", clipped(w.words())) from None
+    found = target(**given)
+    if said.waits:
+        return output(found)
+    try:
+        return said.output(found)
+    except typed.Wrong as w:
+        raise Fault("reverted", "bad_result", clipped(w.words())) from None
 
 
 def find(code, space, handler):
@@ -277,13 +335,13 @@ def find(code, space, handler):
     else:
         cls = space.get(code.actor)
         if not actor_code.is_class(cls):
-            raise Fault("reverted", "no_actor_class", "%s is no class any more" % code.actor)
+            raise Fault("reverted", "no_actor_class", "%s is no longer a class" % code.actor)
         try:
             target = attributes.attr(cls(), handler)
         except AttributeError:
             target = None
     if not callable(target):
-        raise Fault("no_handler", "no_handler", "the handler %s is no function any more" % handler)
+        raise Fault("no_handler", "no_handler", "the handler %s is no longer a function" % handler)
     return target
 
 
@@ -292,13 +350,13 @@ def told(kind, payload):
     from_dispatcher(kind, jobs.HANDLER)
     result = jobs.result(payload)
     if result is None:
-        raise Fault("reverted", "not_callable", "%s is given the outcomes of this actor's own jobs: this is none that waits" % jobs.HANDLER)
+        raise Fault("reverted", "not_callable", "%s takes the outcomes of this actor's own jobs: this one is not awaited" % jobs.HANDLER)
     return result
 
 
 def from_dispatcher(kind, handler):
     if kind != "call" or chain.now.about.sender != DISPATCHER:
-        raise Fault("reverted", "not_callable", "%s is called by the dispatcher alone, when a job ended" % handler)
+        raise Fault("reverted", "not_callable", "only the dispatcher calls %s, when a job ended" % handler)
 
 
 def resume(code, space, kind, handler, payload):
@@ -310,12 +368,12 @@ def resume(code, space, kind, handler, payload):
     elif kind == "timer":
         run = continuations.timed_out(name, payload)
     else:
-        raise Fault("reverted", "not_callable", "%s is called by the watchdog alone" % handler)
+        raise Fault("reverted", "not_callable", "only the watchdog calls %s" % handler)
     if run is None:
         return None
     f = chain.now.continuations.get(name, (None,))[0]
     if f is None:
-        raise Fault("no_handler", "no_handler", "%s is no continuation any more" % name)
+        raise Fault("no_handler", "no_handler", "%s is no longer a continuation" % name)
     me = [space[code.actor]()] if method and actor_code.is_class(space.get(code.actor)) else []
     chain.now.resumed = run
     meter.charge(10)
@@ -342,7 +400,7 @@ def permit(target, handler, code, space):
     if access is UNMARKED:
         if not (code.sdk or code.actor is not None and is_actor(space.get(code.actor))):
             return
-        raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by: the chain alone calls it" % handler)
+        raise Fault("reverted", "not_callable", "%s has neither @public nor @callable_by: only the chain calls it" % handler)
     if access is not None and not cowboy_sdk.may_call(access):
         caller = chain.now.about.sender.hex()
         raise Fault("reverted", "not_callable", "%s refuses 0x%s: its @callable_by does not name that caller" % (handler, caller))

@@ -30,6 +30,7 @@ MAX_EFFECTS = 64
 MAX_ADVICE = 100
 MAX_MESSAGE = 4096
 SIGNALLED = 64
+MAX_SCHEMA = 65536
 MAX_POINTS = 100000
 MAX_NOTES = 20000
 
@@ -80,7 +81,7 @@ TOLD = {
     "fork": ("pid", "rate"),
     "part": ("name", "missing"),
     "refusal": ("units", "line", "reason"),
-    "description": ("units",),
+    "description": ("units", "schema"),
     "handler": ("name", "doc"),
     "attempt": ("name", "exit", "signal"),
     "advice": ("kind", "line", "words"),

@@ -11,7 +11,6 @@ errors explained whose message is over.
 """
 
 import collections
-import dataclasses
 import decimal
 import types
 
@@ -252,7 +251,7 @@ def row(text, v):
 
 def record(text, v):
     """A dataclass's."""
-    shown = [n for n, f in type(v).__dataclass_fields__.items() if f.repr and f._field_type is FIELD]
+    shown = [n for n, f in type(v).__dataclass_fields__.items() if f.repr]
     read = object.__getattribute__ if text.own else held
     return fields(type(v).__qualname__, [(n, text.repr(read(v, n))) for n in shown])
 
@@ -266,16 +265,6 @@ def held(v, name):
     """An attribute that is there without anything being run."""
     found = attributes.object_dict(v)
     return found[name] if name in found else no_text(type(v))
-
-
-def _field_type():
-    @dataclasses.dataclass
-    class One:
-        x: int
-    return dataclasses.fields(One)[0]._field_type
-
-
-FIELD = _field_type()
 
 
 def member_name(v):

@@ -53,7 +53,7 @@ def inspect(frame):
         chain.pipe.write(protocol.NO, record(units=e.units, line=e.line, reason=reason))
         return
     found = [record(name=n.encode(), doc=d.encode()[:512]) for n, (_, d) in code.handlers.items()]
-    chain.pipe.write(protocol.FINE, record(units=code.units) + b"".join(found))
+    chain.pipe.write(protocol.FINE, record(units=code.units, schema=code.document) + b"".join(found))
 
 
 def in_time(source, limit):

@@ -112,7 +112,7 @@ def set_gas_bidder(bidder=None):
 
 def get_state(key):
     """The value under key, or None."""
-    return chain.get(key)
+    return chain.look(key)
 
 
 def set_state(key, value):

@@ -3,7 +3,7 @@
 // for which there is no stream. It has no clock, socket or chain; Step takes one event
 // and returns what has to be asked, handed to package worker and told.
 //
-// # What happens
+// # Events
 //
 // In the phases off and shadow it asks one validator of the runner's subset after
 // another for the runner's jobs, a block time apart. In hot it asks while the view shows
@@ -17,7 +17,7 @@
 // A validator that does not answer in time rests, longer each time, and the next is
 // asked at once.
 //
-// # What always holds
+// # Invariants
 //
 //   - There is at most one question for jobs under way, one heartbeat, and one for each
 //     result.

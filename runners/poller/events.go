@@ -13,7 +13,7 @@ type Event interface{ event() }
 
 // The events.
 type (
-	// Head is the newest final block that the runner's view of the chain knows of
+	// Head is the newest final block known to the runner's view of the chain
 	// (decision J13).
 	Head struct{ *chainview.Head }
 	// Missing says whether the view shows an assignment that no validator has delivered, and

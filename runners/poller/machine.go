@@ -88,12 +88,12 @@ type rest struct {
 	until    types.Time
 }
 
-// New returns a machine that knows of no chain yet.
+// New returns a machine without a head of the chain.
 func New(config Config) *Machine {
 	return &Machine{config: config, rests: map[types.Address]rest{}}
 }
 
-// Step takes an event at a time that is none before the last.
+// Step takes an event; times never decrease.
 func (m *Machine) Step(now types.Time, e Event) Output {
 	m.now = now
 	switch e := e.(type) {
@@ -345,8 +345,9 @@ func (m *Machine) heard(q *question, a *polling.Answer) {
 	}
 }
 
-// turnPage asks for the page behind an answer at once, of the next validator in turn. A
-// cursor that does not lead on is a liar's: the next poll begins at the first page.
+// turnPage asks the next validator in turn for the page after an answer, at once. A
+// cursor that does not advance comes from a liar: the next poll begins at the first
+// page.
 func (m *Machine) turnPage(q *question, a *polling.Answer) {
 	m.pages++
 	if len(a.Jobs) == 0 || a.Next.Compare(q.After) <= 0 || m.pages >= polling.MaxPages {

@@ -50,7 +50,7 @@ func newWorld(t testing.TB, phase selection.Phase, validators int) *world {
 	return w
 }
 
-// block tells a head that is so much higher.
+// block reports a head that is higher by more.
 func (w *world) block(more types.Height) {
 	w.head.Height += more
 	p, h := w.params, w.head
@@ -167,8 +167,8 @@ func TestJ11ThePaceOfPolls(t *testing.T) {
 	}
 }
 
-// J11: in hot a runner polls for what the view shows and nobody delivered within
-// cip11.ack_timeout_blocks, and no longer than that.
+// J11: in hot a runner polls for jobs that the view shows and no validator
+// delivered within cip11.ack_timeout_blocks, and no longer than that.
 func TestJ11InHotARunnerPollsForWhatNoStreamBrought(t *testing.T) {
 	w := newWorld(t, selection.Hot, 4)
 	w.step(Missing{Is: true, Since: 100})
@@ -187,7 +187,7 @@ func TestJ11InHotARunnerPollsForWhatNoStreamBrought(t *testing.T) {
 	sunset.quiet()
 }
 
-// A runner that is not registered is asked about by nobody, and asks nobody.
+// An unregistered runner polls no validator.
 func TestARunnerThatIsNotRegisteredDoesNotPoll(t *testing.T) {
 	w := newWorld(t, selection.Hot, 4)
 	w.params.Push, w.head.Registered = "off", false
@@ -201,8 +201,8 @@ func TestARunnerThatIsNotRegisteredDoesNotPoll(t *testing.T) {
 	}
 }
 
-// What is answered goes to the worker, with who said it; a refusal and an answer that
-// nobody asked for say nothing.
+// Answers go to the worker, with their sender; a refusal and an unrequested answer
+// have no effect.
 func TestAnswersGoToTheWorker(t *testing.T) {
 	w := newWorld(t, selection.Shadow, 2)
 	job := polling.Job{ID: execution.ID{Job: types.Hash{7}, Drawn: 99}}
@@ -251,7 +251,7 @@ func TestADeadValidatorKeepsNobodyFromItsJobs(t *testing.T) {
 	}
 }
 
-// Where no validator answers, they are asked now and then: the runner goes on.
+// If no validator answers, they are asked now and then: the runner continues.
 func TestWhereNobodyAnswersTheyAreAskedNowAndThen(t *testing.T) {
 	w := newWorld(t, selection.Shadow, 2)
 	asked := 0
@@ -399,7 +399,7 @@ func TestAfterStopNothingIsAsked(t *testing.T) {
 	}
 }
 
-// J11: pages follow one another at once, each asked of the next validator in turn. The next
+// J11: pages follow one another at once, each from the next validator in turn. The next
 // poll begins at the first page, as it does where a liar's cursor does not lead on.
 func TestJ11ARunnerTurnsPages(t *testing.T) {
 	w := newWorld(t, selection.Shadow, 4)

@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Each benchmark stands beside its twin, the naive way: ten thousand runners, a
+// Each benchmark has its twin next to it, the naive way: ten thousand runners, a
 // hundred validators, 67 votes.
 
 const (

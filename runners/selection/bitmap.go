@@ -25,7 +25,7 @@ const wordBits = 64
 // Spec: CIP-11 §§7.1, 12.3, decision J12.
 type Bitmap struct {
 	length int
-	words  []uint64 // bit i is bit i mod 64, from the least, of word i / 64
+	words  []uint64 // bit i is bit i mod 64, from the lowest, of word i / 64
 }
 
 // NewBitmap returns a bitmap without set bits. It panics for a length that no
@@ -43,8 +43,8 @@ func NewBitmap(length int) *Bitmap {
 // empty is the bitmap of an empty registry. There is no bit in it to set.
 var empty Bitmap
 
-// BitmapError is why bytes are no bitmap. Whoever voted with them is at fault:
-// the vote is none.
+// BitmapError is the reason why bytes are not a bitmap. The voter is at fault: the
+// vote is invalid.
 type BitmapError struct{ Detail string }
 
 func (e *BitmapError) Error() string { return "CIP-11 §12.3: no presence bitmap: " + e.Detail }
@@ -54,7 +54,7 @@ func noBitmap(format string, args ...any) (*Bitmap, error) {
 }
 
 // ParseBitmap reads bit_length_be4 ‖ bytes, or the empty string of an empty
-// registry; nil is neither. Bit i is bit i mod 8, from the least, of byte i / 8.
+// registry; nil is neither. Bit i is bit i mod 8, from the lowest, of byte i / 8.
 // It refuses every other form with a *BitmapError, so that a bitmap has one.
 //
 // Vectors: fixtures/vectors/cip11/12.3-bitmap.json.
@@ -105,8 +105,8 @@ func (b *Bitmap) Bytes() []byte {
 	return out[:size]
 }
 
-// Hash is keccak256 of the bytes: what a vote signs, and for P(parent) what a
-// header holds.
+// Hash is keccak256 of the bytes: a vote signs it, and a header holds it for
+// P(parent).
 func (b *Bitmap) Hash() types.Hash { return types.Keccak(b.Bytes()) }
 
 // Len is the number of bits, set or not.
@@ -154,7 +154,7 @@ func (b *Bitmap) word(i int) uint64 {
 	return 0
 }
 
-// clip clears what stands beyond the length in the last word.
+// clip clears the bits beyond the length in the last word.
 func (b *Bitmap) clip() {
 	if rest := b.length % wordBits; rest != 0 {
 		b.words[len(b.words)-1] &= 1<<rest - 1

@@ -1,7 +1,7 @@
-// Package selection decides, for everybody alike, which validators a runner
-// belongs to, which runners are there, and which of them get a job: CIP-11 §§5, 8
-// and 9 with decisions J2, J3, J6, J9, J10 and J12. It is functions and plain
-// values; what they read of chain, registry and jobs is an argument.
+// Package selection decides, with the same result on every node, which validators a
+// runner belongs to, which runners are present, and which of them get a job: CIP-11
+// §§5, 8 and 9 with decisions J2, J3, J6, J9, J10 and J12. It is functions and
+// plain values; their inputs from chain, registry and jobs are arguments.
 //
 // The way of a job through it:
 //
@@ -12,10 +12,10 @@
 //	Filter      who may be drawn for a job, and why the others may not (§9.1)
 //	Draw        the committee (§§9.2, 9.3)
 //
-// These hold always: a bitmap has no bit beyond its length; a P without votes is
-// all zero; a committee has no runner twice; and nothing depends on the order in
-// which anything was learned, but where the argument says so.
+// Invariants: a bitmap has no bit beyond its length, a P without votes is all zero,
+// and a committee has no runner twice. Nothing depends on the order in which facts
+// were learned, except where an argument is documented as ordered.
 //
-// What a validator sees of its connections, when a job waits and what becomes of
-// it is for others.
+// A validator's view of its connections, the waiting of jobs and their outcomes
+// belong to other packages.
 package selection

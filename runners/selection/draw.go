@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Seed is that of a job's first draw. parent is the hash of the parent of the
-// block that draws first, whether or not that is the one that submitted the job
+// Seed returns the seed of a job's first draw. parent is the hash of the parent of
+// the block that draws first, whether or not that is the one that submitted the job
 // (decision J4).
 //
 // Spec: CIP-11 §9.2, decision J2. Vectors: fixtures/vectors/cip11/9.2-draw.json.
@@ -17,16 +17,16 @@ func Seed(parent, job types.Hash, submittedAt types.Height) types.Hash {
 	return types.Keccak(parent[:], []byte("cowboy-runner-select-v2:"), job[:], at)
 }
 
-// RetrySeed is that of the n-th retry, from 1, of a job whose first draw had a
-// seed; it never takes that of a retry.
+// RetrySeed returns the seed of the n-th retry, from 1, of a job whose first draw
+// had the given seed; first is never the seed of a retry.
 //
 // Spec: decision J6.
 func RetrySeed(first types.Hash, n uint32) types.Hash {
 	return types.Keccak(first[:], []byte("retry:"), binary.LittleEndian.AppendUint32(nil, n))
 }
 
-// RefusalSeed is that of the draw of places that refusals emptied, of a job whose first
-// draw had a seed, after its n-th refusal, from 1.
+// RefusalSeed returns the seed of the draw of places that refusals emptied, of a job
+// whose first draw had the given seed, after its n-th refusal, from 1.
 //
 // Spec: decision J21.
 func RefusalSeed(first types.Hash, n uint32) types.Hash {
@@ -48,7 +48,7 @@ func (m *MRU) Favours(height types.Height, ttlBlocks uint64) bool {
 }
 
 // Favour makes one runner weigh more in the first step of a draw (CIP-11 §9.3).
-// The zero Favour is nobody's.
+// The zero Favour favours no runner.
 type Favour struct {
 	Runner types.Address
 	// Multiplier is the parameter cip11.mru_weight_multiplier, at least 1. Its 32
@@ -58,8 +58,8 @@ type Favour struct {
 
 // Draw returns a committee from candidates sorted by address, in the order in
 // which its members were picked: a weighted Fisher-Yates shuffle of as many steps
-// as there are members. Where there are fewer candidates than members, and where
-// none are wanted, ok is false and nobody is drawn (decision J4).
+// as there are members. If there are fewer candidates than members, or members is
+// 0, ok is false and no runner is drawn (decision J4).
 //
 // Step i takes digest = keccak256(seed ‖ i_le8), walks the cumulative weights from
 // position i to u64_le(digest[0:8]) mod their total, and swaps what it finds with
@@ -82,14 +82,14 @@ func Draw(seed types.Hash, candidates []Candidate, members int, favour Favour) (
 	return committee, true
 }
 
-// urn is the candidates of a draw under way: position by position, who is there
-// and how heavy. Positions before the step's are empty.
+// urn holds the candidates of a running draw: the candidate and its weight at each
+// position. Positions before the step's are empty.
 type urn struct {
 	addresses []types.Address
 	weights   []uint64 // with the favour, in the first step
 	sums      []uint64 // a tree of partial sums of weights, from 1 (Fenwick)
 	total     uint64
-	favoured  int    // position of the favoured runner, -1 where there is none
+	favoured  int    // position of the favoured runner, -1 without one
 	extra     uint64 // its weight beyond its own
 }
 
@@ -116,14 +116,14 @@ func newUrn(candidates []Candidate, favour Favour) *urn {
 	return u
 }
 
-// pick finds who stands where the cumulative weights from position i on exceed
-// at, swaps it with position i and takes it out.
+// pick finds the candidate at which the cumulative weights from position i on
+// exceed at, swaps it with position i and takes it out.
 func (u *urn) pick(i int, at uint64) types.Address {
 	found := u.find(at)
 	picked := u.addresses[found]
 	u.addresses[found] = u.addresses[i]
 	moved, gone := u.weights[i], u.weights[found]
-	u.change(found, moved-gone) // wraps where it is less, and back again
+	u.change(found, moved-gone) // wraps if the weight decreases, and back again
 	u.change(i, -moved)
 	u.total -= gone
 	switch u.favoured {

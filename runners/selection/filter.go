@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Health is a runner's, as its owner and the registry set it. That it is silent
+// Health is a runner's health, set by its owner and the registry. That it is silent
 // is told by its last heartbeat (decision J18).
 type Health uint8
 
@@ -18,7 +18,7 @@ type Health uint8
 const (
 	Healthy Health = iota
 	Paused
-	Deregistered // for ever (decision J12)
+	Deregistered // permanently (decision J12)
 )
 
 // Phase is the parameter cip11.push (decision J11).
@@ -32,7 +32,7 @@ const (
 	Sunset Phase = "sunset"
 )
 
-// PhaseOf is that of parameters.
+// PhaseOf returns the phase of parameters.
 func PhaseOf(p *params.Params) Phase { return Phase(p.Push) }
 
 // Connects reports whether runners may be connected with validators (CIP-11 §14).
@@ -44,7 +44,7 @@ func (p Phase) Pushes() bool { return p == Hot || p == Sunset }
 // filtersPresence reports whether only who is in P(parent) may be drawn.
 func (p Phase) filtersPresence() bool { return p == Hot || p == Sunset }
 
-// Runner is what the registry knows of a runner, as far as a draw asks.
+// Runner is a runner's entry in the registry, as far as a draw reads it.
 type Runner struct {
 	Address       types.Address
 	Index         int          // its place in the registry (decision J12)
@@ -68,7 +68,7 @@ type Runner struct {
 	Entitlements  []string
 }
 
-// Demand is what a job asks of its runners.
+// Demand is a job's requirements on its runners.
 type Demand struct {
 	Kind     types.JobKind
 	Subject  string // the model of an Llm job, the host of an Http one, the server of an Mcp one, the executor's hash of a Custom one
@@ -87,7 +87,7 @@ type Limits struct {
 	RefusalWindow        uint64    // the parameter cip2.refusal_window_blocks
 }
 
-// LimitsOf are those of parameters.
+// LimitsOf returns the limits of parameters.
 func LimitsOf(p *params.Params) Limits {
 	return Limits{MinStake: p.MinStake, MinReputation: p.MinReputation, StaleHeartbeatBlocks: p.StaleHeartbeatBlocks,
 		StakeCoverPermille: p.StakeCoverPermille, RecoveryBlocks: p.RecoveryBlocks, RefusalWindow: p.RefusalWindow}
@@ -223,9 +223,9 @@ func (r *Runner) serves(d *Demand) bool {
 	return len(named) == 0 || slices.Contains(named, d.Subject)
 }
 
-// cover is the least stake that covers the job: max_price times the parameter,
-// 1.5 by default, rounded up, so that nothing is rounded in the runner's favour.
-// It is nil where no stake does.
+// cover returns the lowest stake that covers the job: max_price times the
+// parameter, 1.5 by default, rounded up, so that nothing is rounded in the runner's
+// favour. It is nil if no stake is enough.
 func (f *Filter) cover() *types.Wei {
 	least := new(big.Int).Mul(f.Demand.MaxPrice.Big(), new(big.Int).SetUint64(f.Limits.StakeCoverPermille))
 	least.Add(least, big.NewInt(999)).Div(least, big.NewInt(1000))
@@ -236,28 +236,29 @@ func (f *Filter) cover() *types.Wei {
 	return &cover
 }
 
-// Candidate is who may be drawn.
+// Candidate is a runner that may be drawn.
 type Candidate struct {
 	Address types.Address
 	Weight  uint64 // of its stake, 1 to 257
 }
 
-// Pool is who may be drawn for a job, and why the others may not.
+// Pool holds the runners that may be drawn for a job, and the reasons against the
+// others.
 type Pool struct {
 	Candidates []Candidate // sorted by address
 	Judged     [reasonsNumber]int
 }
 
 // Pool judges all runners of the registry, given in the order of their
-// addresses: the order of candidates (decision J2). It panics where they are in
-// another.
+// addresses: the order of candidates (decision J2). It panics if they are in
+// another order.
 func (f *Filter) Pool(runners []Runner) Pool {
 	p := Pool{Candidates: make([]Candidate, 0, len(runners))}
 	cover := f.cover()
 	for i := range runners {
 		r := &runners[i]
 		if i > 0 && runners[i-1].Address.Compare(r.Address) >= 0 {
-			panic(fmt.Sprintf("selection: runner %s stands behind %s", r.Address, runners[i-1].Address))
+			panic(fmt.Sprintf("selection: runner %s follows %s, want ascending addresses", r.Address, runners[i-1].Address))
 		}
 		reason := f.judge(r, cover)
 		p.Judged[reason]++
@@ -268,8 +269,8 @@ func (f *Filter) Pool(runners []Runner) Pool {
 	return p
 }
 
-// Candidates appends to dst those of the runners, sorted by address, who pass. Their
-// weights are the caller's: a block with many draws weighs nobody twice.
+// Candidates appends to dst those of the runners, sorted by address, who pass. The
+// caller gives their weights: a block with many draws weighs no runner twice.
 func (f *Filter) Candidates(dst []Candidate, runners []Runner, weights []uint64) []Candidate {
 	cover := f.cover()
 	for i := range runners {
@@ -294,8 +295,8 @@ func (f *Filter) Registered(runners []Runner) (n int) {
 	return n
 }
 
-// String tells what became of the runners, the filters in their order: what a job
-// that finds too few is told.
+// String counts the runners by outcome, in the order of the filters: a job with too
+// few candidates reports it.
 func (p *Pool) String() string {
 	var parts []string
 	for reason, n := range p.Judged {

@@ -11,11 +11,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What the presence rules bear (decision J9), shown by votes of the worst kind
-// that go through Presence: one runner, n validators, of them some that lie.
+// Strength of the presence rules (decision J9), shown by votes of the worst kind
+// that go through Presence: one runner, n validators, some of them liars.
 
 // electorate is a set of n validators under a rule: f, the subset of the runner,
-// and the least votes that a block carries.
+// and the minimum number of votes that a block carries.
 type electorate struct {
 	rule             Rule
 	n, f, k, carried int
@@ -28,7 +28,7 @@ func newElectorate(rule Rule, n int) electorate {
 	return electorate{rule, n, f, c.SubsetSize(n), n - f}
 }
 
-// present is what votes say of the runner: of those carried, so many have its bit.
+// present returns the runner's presence if with of the carried votes have its bit.
 func (e electorate) present(votes, with int) bool {
 	bitmaps := make([]*Bitmap, votes)
 	for i := range bitmaps {
@@ -38,8 +38,9 @@ func (e electorate) present(votes, with int) bool {
 	return Presence(bitmaps, 1, e.rule.Threshold(Electorate{Votes: votes, Validators: e.n, SubsetSize: e.k})).Has(0)
 }
 
-// inventors is the least number of liars who make a runner present that no honest
-// validator ever saw. One of them may lead, and carries as few votes as it likes.
+// inventors is the minimum number of liars that make a runner present that no
+// honest validator ever saw. One of them may lead, and carries as few votes as it
+// likes.
 func (e electorate) inventors() int {
 	for liars := 1; liars <= e.n; liars++ {
 		for votes := e.carried; votes <= e.n; votes++ {
@@ -51,10 +52,9 @@ func (e electorate) inventors() int {
 	return e.n + 1
 }
 
-// hiders is the least number of liars who make a runner absent that is connected
-// to its whole subset. They are of its subset, and what the block does not carry
-// are votes of the others in it. 0 means that nobody has to lie: late votes are
-// enough.
+// hiders is the minimum number of liars that make a runner absent that is connected
+// to its whole subset. They are in its subset, and the block lacks votes of the
+// others in it. 0 means that no liar is needed: late votes are enough.
 func (e electorate) hiders() int {
 	for liars := 0; liars <= e.n; liars++ {
 		for votes := e.carried; votes <= e.n; votes++ {
@@ -114,9 +114,9 @@ func TestFindingAsWrittenNobodyIsPresentFrom27ValidatorsOn(t *testing.T) {
 	}
 }
 
-// With the spec's k no threshold at all resists both, whatever it is counted
-// from: it would have to exceed f, and to be met by what f liars and f votes left
-// out leave of a subset.
+// With the spec's k no threshold at all resists both, whatever its base: it would
+// have to exceed f, and to be met by the rest of a subset after f liars and f
+// omitted votes.
 func TestFindingNoThresholdResistsInventionAndHidingWithTheSubsetsOfTheDraft(t *testing.T) {
 	var possible []int
 	for n := 1; n <= 100; n++ {
@@ -143,8 +143,8 @@ func TestFindingSafeResistsBothAtEverySize(t *testing.T) {
 }
 
 // Between rotations the set may have changed by the churn threshold, while the
-// subsets are of the set before: then not even Safe keeps f liars from hiding a
-// runner.
+// subsets belong to the set before: then even Safe does not keep f liars from
+// hiding a runner.
 func TestFindingSafeBearsLessUntilTheNextRotation(t *testing.T) {
 	e := newElectorate(Safe, 22)
 	e.k = newElectorate(Safe, 20).k // two joined, a tenth of twenty: no rotation
@@ -160,7 +160,7 @@ func TestFindingSafeBearsLessUntilTheNextRotation(t *testing.T) {
 
 // The submitter knows the parent's hash, as everybody does, and job and height are
 // its own to choose: it draws in its head until the runner it wants comes out, and
-// submits that job. What it varies here is the account that submits, of which a
+// submits that job. The varied input here is the submitting account, of which a
 // submitter may have any number.
 func TestFindingASubmitterChoosesItsRunner(t *testing.T) {
 	parent, candidates := types.Keccak([]byte("parent")), candidatesOf(5, 5, 5, 5, 5, 5, 5, 5, 5, 5)
@@ -180,8 +180,8 @@ func TestFindingASubmitterChoosesItsRunner(t *testing.T) {
 	}
 }
 
-// Whoever votes counts: a validator that no runner belongs to sets any bit it likes,
-// for P asks nobody whether the runner is his (CIP-11 §7.2(4) is judged by none).
+// Each vote counts: a validator without runners sets any bit it likes, for P does
+// not check whether the runner belongs to it (CIP-11 §7.2(4) is not enforced).
 func TestFindingAVoteCountsForRunnersOfOthers(t *testing.T) {
 	a := Assignment{Members: validatorsOf(upTo(20)...), Constants: written}
 	var votes []*Bitmap

@@ -72,8 +72,7 @@ func (s *counter) add(digit int, carry uint64) {
 	}
 }
 
-// atLeast subtracts n in each column and returns those where nothing had to be
-// borrowed.
+// atLeast subtracts n in each column and returns the columns without a borrow.
 func (s *counter) atLeast(n int) uint64 {
 	borrow := uint64(0)
 	for d := range bits.Len(uint(n)) {

@@ -7,9 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Rotation is what the chain keeps of the last rotation of subsets: the epoch
-// that headers count, the assignment in force, and the one before it for the
-// overlap.
+// Rotation is the chain's record of the last rotation of subsets: the epoch that
+// headers count, the assignment in force, and the one before it for the overlap.
 //
 // Spec: CIP-11 §5.3, decision J10.
 type Rotation struct {
@@ -27,12 +26,12 @@ type Pace struct {
 	OverlapBlocks uint64 // the parameter cip11.overlap_blocks
 }
 
-// PaceOf is that of parameters.
+// PaceOf returns the pace of parameters.
 func PaceOf(p *params.Params) Pace {
 	return Pace{EpochBlocks: p.SubsetEpochBlocks, ChurnPermille: p.ChurnPermille, OverlapBlocks: p.OverlapBlocks}
 }
 
-// Moment is what a block says of whether subsets rotate in it.
+// Moment holds the facts of a block that decide whether subsets rotate in it.
 type Moment struct {
 	Height      types.Height
 	BeginsEpoch bool              // it is the first block of an epoch (decision C6)
@@ -67,8 +66,9 @@ func (r *Rotation) Due(m Moment, p Pace) Cause {
 	return NotDue
 }
 
-// churned reports whether those who joined and left since the last rotation,
-// added up, are more than a share of the set of then. Nothing is rounded.
+// churned reports whether the validators that joined or left since the last
+// rotation, added up, exceed a share of the set at that rotation. Nothing is
+// rounded.
 func (r *Rotation) churned(set []types.Validator, permille uint64) bool {
 	left, joined := 0, 0
 	now := Assignment{Members: set}
@@ -86,7 +86,7 @@ func (r *Rotation) churned(set []types.Validator, permille uint64) bool {
 }
 
 // Advanced returns what the chain keeps after a block in which a rotation was
-// due. Of former subsets the last alone is kept, however short its overlap was.
+// due. Only the last former subset is kept, however short its overlap was.
 func (r *Rotation) Advanced(m Moment) Rotation {
 	former := r.Current
 	return Rotation{Epoch: r.Epoch + 1, Height: m.Height,
@@ -104,7 +104,7 @@ func (r *Rotation) Overlaps(height types.Height, p Pace) bool {
 // block. It may so in the subset, and during the overlap in the former one. A validator
 // outside the subset has the place after the last.
 //
-// CIP-11 §7.2(4) has the new subset alone attest, which would make the overlap of
+// By CIP-11 §7.2(4) only the new subset attests, which would make the overlap of
 // §5.3 worthless (deviation, decision J10).
 func (r *Rotation) Turn(runner types.PublicKey, validator types.Address, height types.Height, p Pace) (turn int, attests bool) {
 	subset := r.Current.Subset(runner)
@@ -115,8 +115,8 @@ func (r *Rotation) Turn(runner types.PublicKey, validator types.Address, height 
 	return turn, true
 }
 
-// Serving lists the validators that a runner belongs to in a block: its subset, and
-// during the overlap behind it those of the former one that are in it alone.
+// Serving lists the validators that a runner belongs to in a block: its subset and,
+// during the overlap after a rotation, those that are only in the former one.
 //
 // Spec: CIP-11 §5.3.
 func (r *Rotation) Serving(runner types.PublicKey, height types.Height, p Pace) []types.Validator {
@@ -127,7 +127,7 @@ func (r *Rotation) Serving(runner types.PublicKey, height types.Height, p Pace) 
 	return serving
 }
 
-// subset adds the validators of a runner's subset that are not there yet.
+// subset adds the validators of a runner's subset that the list lacks.
 func (a *Assignment) subset(runner types.PublicKey, to []types.Validator) []types.Validator {
 	for _, i := range a.Subset(runner) {
 		v := a.Members[i]

@@ -28,8 +28,8 @@ type Electorate struct {
 }
 
 // Threshold returns how many of the votes carried must have a runner's bit for
-// it to be present, at least 1. It may exceed the votes there are: then nobody is.
-// It panics for a rule that is none, which no parameter can be.
+// it to be present, at least 1. It may exceed the number of votes: then no runner
+// is present. It panics for an invalid rule, which no parameter can be.
 //
 // Spec: CIP-11 §8.2, decision J9. Vectors: fixtures/vectors/cip11/8.2-thresholds.json.
 func (r Rule) Threshold(e Electorate) int {
@@ -55,7 +55,7 @@ type Constants struct {
 	Rule      Rule
 }
 
-// ConstantsOf are those of parameters.
+// ConstantsOf returns the constants of parameters.
 func ConstantsOf(p *params.Params) Constants {
 	return Constants{MinSubset: p.MinSubset, MaxSubset: p.MaxSubset, Rule: Rule(p.PresenceRule)}
 }

@@ -160,7 +160,7 @@ func TestJ10BothSubsetsAttestDuringTheOverlapAlone(t *testing.T) {
 	}
 }
 
-// What the chain stores comes back as it was.
+// Stored values are read back unchanged.
 func TestARotationIsStored(t *testing.T) {
 	r := Rotation{Current: Assignment{Members: validatorsOf(1, 2, 3), Constants: written}}
 	for range 2 {
@@ -471,7 +471,7 @@ func TestJ6RetriesTakeTheFirstSeedAndExcludeForGood(t *testing.T) {
 	}
 }
 
-// What can only be a fault of ours stops the program.
+// A fault that only this program can cause stops it.
 func TestOurOwnFaultsStop(t *testing.T) {
 	for name, fault := range map[string]func(){
 		"an unknown rule":                 func() { Rule("most").Threshold(Electorate{}) },

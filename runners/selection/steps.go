@@ -15,8 +15,9 @@ type Step struct {
 	Runner   types.Address
 }
 
-// Steps makes a draw again as the text has it, walking over all candidates in each step,
-// and tells its numbers. Draw picks the same. It is nil where Draw draws nobody.
+// Steps repeats a draw as the text describes it, walking over all candidates in each
+// step, and returns its numbers. Draw picks the same. It returns nil if Draw draws no
+// runner.
 //
 // Spec: CIP-11 §§9.2, 9.3, decision J2.
 func Steps(seed types.Hash, candidates []Candidate, members int, favour Favour) (steps []Step) {

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Draw picks what the steps of the text pick, whoever is favoured (CIP-11 §§9.2, 9.3).
+// Draw picks like the steps of the text, for any favoured runner (CIP-11 §§9.2, 9.3).
 func TestStepsAreThoseOfTheDraw(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 11))
 	for range 2_000 {

@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Assignment is what decides every runner's subset: validators and constants as
-// they stood at one rotation.
+// Assignment decides every runner's subset: validators and constants at the time of
+// one rotation.
 type Assignment struct {
 	_         struct{}          `cbor:",toarray"`
 	Members   []types.Validator // sorted by address (decision C1)
@@ -18,8 +18,8 @@ type Assignment struct {
 // SubsetSize is k of this assignment.
 func (a *Assignment) SubsetSize() int { return a.Constants.SubsetSize(len(a.Members)) }
 
-// SubsetKey is what orders validators for a runner: the least come first. Keys
-// are compared as big-endian numbers.
+// SubsetKey orders validators for a runner: the lowest come first. Keys are
+// compared as big-endian numbers.
 //
 // Spec: CIP-11 §5.1.
 func SubsetKey(runner, validator types.PublicKey) types.Hash {

@@ -25,7 +25,7 @@ func twinSubset(runner types.PublicKey, validators []types.Validator, k int) []i
 	return order[:k]
 }
 
-// twinPresence counts bit by bit over votes as they stand on the wire.
+// twinPresence counts bit by bit over votes in their wire form.
 func twinPresence(votes [][]byte, registry, threshold int) []bool {
 	present := make([]bool, registry)
 	for i := range present {

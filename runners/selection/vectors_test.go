@@ -16,7 +16,7 @@ func ints(numbers []vectors.Number) (all []int) {
 	return all
 }
 
-// constants are those of a case.
+// constants are the constants of a case.
 type constants struct {
 	MinSubset vectors.Number `json:"min_subset"`
 	MaxSubset vectors.Number `json:"max_subset"`

@@ -33,9 +33,9 @@ const (
 	refusalUnit = 1 << maxHalvings
 )
 
-// Weights are those of runners in a draw. If one of them refused a job within
+// Weights returns the weights of runners in a draw. If one of them refused a job within
 // cip2.refusal_window_blocks, all weights are in sixteenths: each refusal of the window
-// halves the refuser's, down to a sixteenth. Otherwise they are those of the stakes.
+// halves the refuser's, down to a sixteenth. Otherwise they are the weights by stake.
 //
 // Spec: CIP-11 §9.3, decisions J3, J21.
 func (f *Filter) Weights(runners []Runner) []uint64 {
@@ -53,8 +53,8 @@ func (f *Filter) Weights(runners []Runner) []uint64 {
 	return weights
 }
 
-// refusals are those of a runner that lower its weight: each came within the window
-// after the one before.
+// refusals counts a runner's refusals that lower its weight: each came within the
+// window after the one before.
 func (f *Filter) refusals(r *Runner) uint64 {
 	if uint64(f.Height-r.RefusedAt) >= f.Limits.RefusalWindow {
 		return 0

@@ -6,11 +6,11 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// Head is the newest final block that the runner's view of the chain knows of
-// (decision J13).
+// Head is the newest final block known to the runner's view of the chain (decision
+// J13).
 type Head struct{ *chainview.Head }
 
-// standing is what makes a refusal worth another try when it changes.
+// standing is the state that makes a refusal worth another try when it changes.
 type standing struct {
 	phase              selection.Phase
 	registered, staked bool

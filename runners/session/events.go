@@ -11,15 +11,15 @@ type Event interface{ event() }
 
 // The events, besides Head.
 type (
-	// Connection is an event of a connection. What it brings is hostile.
+	// Connection is an event of a connection. Its content is hostile.
 	Connection struct{ connection.Event }
 	// Fault says that a validator broke the wire on the stream of a job.
 	Fault struct {
 		ID     connection.ID
 		Reason push.Reason
 	}
-	// Answers are what the worker does on the streams of jobs. What is of a
-	// connection that is not live any more is not done.
+	// Answers are what the worker does on the streams of jobs. Actions for a
+	// connection that is no longer live are dropped.
 	Answers struct{ Do []connection.Verb }
 	// Load is what the runner has to do (CIP-11 §6.4).
 	Load struct{ Signal push.BackpressureSignal }
@@ -30,7 +30,7 @@ type (
 		AddedEntitlements   []string
 		RemovedEntitlements []string
 	}
-	// Stop leaves everybody and dials nobody any more.
+	// Stop leaves all validators and stops dialling.
 	Stop struct{}
 	// Tick says that the deadline has passed.
 	Tick struct{}

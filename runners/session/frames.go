@@ -6,8 +6,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// send queues a frame of ours on the control stream. What it holds is bounded where
-// it came from.
+// send queues a frame of ours on the control stream. Its content is bounded at its
+// source.
 func (m *Machine) send(p *peer, f push.Frame) {
 	m.do(connection.Send{ID: p.id, Stream: connection.Control, Frame: push.Write(f)})
 }

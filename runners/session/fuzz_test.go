@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// FuzzMachine plays hostile validators. The machine never panics, says nothing behind
+// FuzzMachine plays hostile validators. The machine never panics, sends nothing after
 // a Goodbye, keeps its limits, and stays with an honest one all the while.
 func FuzzMachine(f *testing.F) {
 	f.Add([]byte{0, 0, 1, 0, 2, 0, 3, 0, 7, 0, 8, 0, 5, 0})
@@ -84,8 +84,8 @@ func (l *line) play(what, detail byte) {
 	}
 }
 
-// upOnce brings the connection up where the machine dials still: the environment says
-// so once.
+// upOnce brings the connection up if the machine still dials: the environment reports
+// that once.
 func (l *line) upOnce() {
 	if p := l.find(l.id); p != nil && p.stage == dialling {
 		l.up()

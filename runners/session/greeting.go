@@ -36,7 +36,8 @@ func (m *Machine) connection(p *peer, e connection.Event) {
 	}
 }
 
-// onUp says Hello. Who answers with another key than the validator's is none.
+// onUp says Hello. A peer that answers with another key than the validator's is not
+// that validator.
 func (m *Machine) onUp(p *peer, e connection.Up) {
 	if e.Peer != p.PublicKey {
 		m.close(p, connection.CodeRefused, push.IdentityMismatch)
@@ -82,7 +83,7 @@ func (m *Machine) onFrame(p *peer, e connection.Came) {
 		return
 	}
 	if p.stage == live && len(p.ponged) > 0 && bytes.Equal(e.Frame, p.ponged) {
-		return // a validator says a pong again where a ping comes behind its head: what was judged is not judged again
+		return // a validator repeats a pong if a ping lags its head: a judged pong is not judged again
 	}
 	read, why := push.Read(e.Frame)
 	if why != "" {
@@ -139,8 +140,8 @@ func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	m.begin(p)
 }
 
-// begin makes the connection live when the exchange is done, and hands on what
-// overtook it.
+// begin makes the connection live when the exchange is done, and hands on frames
+// that overtook it.
 func (m *Machine) begin(p *peer) {
 	if !p.greeted || !p.proved {
 		return
@@ -154,14 +155,14 @@ func (m *Machine) begin(p *peer) {
 	}
 }
 
-// goodbye closes at once, as who reads one does.
+// goodbye closes at once, as the reader of a Goodbye must.
 func (m *Machine) goodbye(p *peer, f *push.Goodbye) {
 	m.do(connection.Close{ID: p.id, Code: connection.CodeDone})
 	m.over(p, string(f.Reason), false)
 }
 
-// leave says Goodbye, and waits for the validator to close for the grace. Where
-// there is no stream to say it on, the close alone says it.
+// leave says Goodbye, and waits for the validator to close for the grace. Without a
+// stream to say it on, closing is enough.
 func (m *Machine) leave(p *peer, why push.Reason) {
 	switch p.stage {
 	case apart, leaving:

@@ -2,7 +2,7 @@ package session
 
 import "time"
 
-// Limits of what validators can make a runner hold.
+// Limits of the memory that validators can make a runner use.
 const (
 	// MaxStreams bounds the streams of jobs of one connection, open at both ends or
 	// at one. The environment lets a validator open as many.
@@ -20,8 +20,8 @@ const (
 const (
 	firstWait = 100 * time.Millisecond // before the second attempt; doubles up to maxWait
 	maxWait   = 30 * time.Second
-	// steady is how long a connection lasts that takes the wait back to the first:
-	// one that is accepted and dropped at once is no success.
+	// steady is the minimum life of a connection that resets the wait to the first:
+	// a connection that is accepted and dropped at once is not a success.
 	steady = time.Second
 	// onDemand is the time between pings where blocks are made on demand.
 	onDemand = time.Second

@@ -24,7 +24,7 @@ type Config struct {
 	Signer   crypto.Signer // of the runner
 	Verifier Verifier
 	// Chance makes the nonces that validators sign, and spreads attempts to dial.
-	// Nobody outside may foresee it.
+	// No outsider may predict it.
 	Chance *rand.Rand
 }
 
@@ -36,7 +36,7 @@ type Machine struct {
 	stopped  bool
 
 	peers  []*peer      // sorted by address
-	due    []types.Time // when each of peers is attended to next, as of the last step
+	due    []types.Time // when each of peers needs attention next, as of the last step
 	opened []opened     // the connections that are begun and not over
 	lastID connection.ID
 
@@ -58,7 +58,8 @@ type opened struct {
 	peer *peer
 }
 
-// find returns the validator at the other end of a connection, nil where it is over.
+// find returns the validator at the other end of a connection, nil if the connection
+// is over.
 func (m *Machine) find(id connection.ID) *peer {
 	for i := range m.opened {
 		if m.opened[i].id == id {
@@ -68,12 +69,12 @@ func (m *Machine) find(id connection.ID) *peer {
 	return nil
 }
 
-// New returns a machine that knows of no chain yet.
+// New returns a machine without a head of the chain.
 func New(config Config) *Machine {
 	return &Machine{config: config}
 }
 
-// Step takes an event at a time that is none before the last.
+// Step takes an event; times never decrease.
 func (m *Machine) Step(now types.Time, e Event) Output {
 	m.now = now
 	if c, is := e.(Connection); is {
@@ -104,8 +105,8 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	return m.taken()
 }
 
-// onConnection takes what happens on a connection. It changes what is due for its
-// validator alone: the others are attended to where their time has come.
+// onConnection takes what happens on a connection. It changes the due time only for
+// its validator; the others get attention when their time has come.
 func (m *Machine) onConnection(e connection.Event) {
 	p := m.find(e.Of())
 	if p == nil {
@@ -126,9 +127,9 @@ func (m *Machine) attendAll() {
 	m.settleAll()
 }
 
-// settle notes when a validator is attended to next. All else of the others is as it
-// was: a step on a connection looks at its own validator alone, since those of
-// thousands of runners do not fit into what is quick to look at.
+// settle notes when a validator needs attention next. The state of the others is
+// unchanged: a step on a connection reads only its own validator, since those of
+// thousands of runners do not fit into a fast cache.
 func (m *Machine) settle(p *peer) {
 	if i := slices.Index(m.peers, p); i >= 0 && len(m.due) == len(m.peers) {
 		m.due[i] = m.deadline(p)
@@ -174,7 +175,7 @@ func (m *Machine) do(v connection.Verb) {
 // mostlyDone is how many verbs have room from the first on: more than most steps have.
 const mostlyDone = 4
 
-// onHead takes note of whom the runner belongs to.
+// onHead records the validators that the runner belongs to.
 func (m *Machine) onHead(h *chainview.Head) {
 	first := m.head == nil
 	if !first && h.Height < m.head.Height {
@@ -241,7 +242,7 @@ func (m *Machine) attend(p *peer) {
 	}
 }
 
-// deadline is when a validator is to be attended to next.
+// deadline returns the time at which a validator needs attention next.
 func (m *Machine) deadline(p *peer) types.Time {
 	switch {
 	case p.stage == apart && p.Endpoint != "":
@@ -285,8 +286,8 @@ func (m *Machine) over(p *peer, why string, ours bool) {
 	p.next = m.now.Add(m.spread(wait))
 }
 
-// spread is a wait more or less a quarter of it, so that runners that lost a
-// validator together do not come back together.
+// spread returns a wait more or less a quarter of it, so that runners that lost a
+// validator together do not reconnect together.
 func (m *Machine) spread(wait time.Duration) time.Duration {
 	return wait*3/4 + time.Duration(m.config.Chance.Int64N(int64(wait/2)+1))
 }

@@ -30,7 +30,7 @@ type peer struct {
 	connected
 }
 
-// connected is what belongs to one connection, and begins anew with the next.
+// connected is the state of one connection, new for each connection.
 type connected struct {
 	id        connection.ID
 	due       types.Time // when the exchange of Hellos, or the grace of our Goodbye, is over
@@ -42,8 +42,8 @@ type connected struct {
 	lived     types.Time // when the connection became live
 	early     []connection.Event
 
-	said   bool         // we sent a frame behind the exchange
-	spoke  types.Time   // when our last frame behind the exchange was sent
+	said   bool         // the runner sent a frame after the exchange
+	spoke  types.Time   // when the runner's last frame after the exchange was sent
 	beat   types.Time   // our last ping
 	pinged types.Height // the height heard of when our last ping was sent
 	heard  types.Height // the height that a pong told

@@ -9,17 +9,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// gap is the time between two frames of ours behind the exchange of Hellos: what
-// three quarters of the validator's limit leave (wire, Heartbeat). The rest is for
-// what the network does to the times between them.
+// gap is the time between two frames of the runner after the exchange of Hellos:
+// three quarters of the validator's limit (wire, Heartbeat). The rest covers
+// changes of this time by the network.
 func (m *Machine) gap() time.Duration {
 	frames := time.Duration(max(m.head.Params.ControlFramesPerSecond, 1))
 	return (4*time.Second + 3*frames - 1) / (3 * frames)
 }
 
-// rhythm is the longest time between two pings: a block time more than the blocks take
-// of which the chain asks for a ping. Were it no more, most pings would come by it, all
-// the earlier behind a new height, and twice at each where blocks are late.
+// rhythm is the longest time between two pings: a block time more than the number of
+// blocks for which the chain asks for a ping. Without that block time, most pings
+// would come from this limit and not from a new height, and twice per height if blocks
+// are late.
 func (m *Machine) rhythm() time.Duration {
 	each := m.head.Params.BlockTime()
 	if each <= 0 {
@@ -28,11 +29,12 @@ func (m *Machine) rhythm() time.Duration {
 	return each * time.Duration(min(m.heights(), uint64(time.Hour/each)+1)+1)
 }
 
-// height is the greatest that the runner heard of, by its view or by this
-// validator's pongs. Others' pongs do not count: one liar makes it ping himself alone.
+// height returns the highest height known to the runner, by its view or by this
+// validator's pongs. Others' pongs do not count: a liar only makes the runner ping the
+// liar.
 func (m *Machine) height(p *peer) types.Height { return max(m.head.Height, p.heard) }
 
-// rise goes on to a head of the view. Validators with whom it is news are pinged
+// rise advances to a head of the view. Validators for which it is new are pinged
 // together, by one signature.
 func (m *Machine) rise(h *chainview.Head) {
 	before := m.head
@@ -48,8 +50,8 @@ func (m *Machine) rise(h *chainview.Head) {
 	}
 }
 
-// hush is for how long a runner keeps a new height to itself, by chance: at its final
-// block all runners hear of it at once, and what validators push then goes first.
+// hush returns the random time for which a runner keeps a new height to itself. All
+// runners learn the height of a final block at once, and validators' pushes go first.
 func (m *Machine) hush() time.Duration {
 	most := m.head.Params.PingSpread()
 	if most <= 0 {
@@ -85,8 +87,8 @@ func (m *Machine) news(p *peer) bool {
 // heights is how many new heights ask for a ping.
 func (m *Machine) heights() uint64 { return max(m.head.Params.HeartbeatBlocks, 1) }
 
-// speak says what is due: first what changes the runner's bit, then what it can do,
-// then that it is there.
+// speak sends the due frame: first a change of the runner's bit, then its
+// capabilities, then a ping.
 func (m *Machine) speak(p *peer) {
 	if m.now < m.speaks(p) {
 		return
@@ -107,7 +109,7 @@ func (m *Machine) speak(p *peer) {
 	p.spoke, p.said = m.now, true
 }
 
-// ping says that the runner is there. The height is that of its own view, since the
+// ping reports the runner's presence. The height comes from its own view, since the
 // chain may take the ping as its heartbeat (decision J18). It names no validator, so
 // that one signature does for all: signing for each is what many connections cost most.
 //
@@ -166,7 +168,7 @@ type changes struct {
 	entitlements named
 }
 
-// named says of names, in the order they were first heard, whether they are there.
+// named stores whether names are present, in the order of their first mention.
 type named []struct {
 	name  string
 	there bool

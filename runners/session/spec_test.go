@@ -166,9 +166,9 @@ func TestStreamsOfAConnectionAreBounded(t *testing.T) {
 	}
 }
 
-// A stream is over when both sides have said so, whichever event says it of the
-// validator's and however early it comes. Until then the worker is asked for ours, or
-// the environment would keep the stream's slot.
+// A stream is over when both sides have ended it, whichever event reports the
+// validator's end and however early it comes. Until then the worker is asked for
+// ours, or the environment would keep the stream's slot.
 func TestAStreamIsOverWhenBothSidesAre(t *testing.T) {
 	stream := connection.Job(0)
 	for _, early := range []bool{false, true} {
@@ -336,8 +336,8 @@ func TestSection63AsManyHeightsAskForAPingAsTheParameterSays(t *testing.T) {
 }
 
 // Blocks are never on time. A runner that pinged a block time after its last ping, as
-// well as at each height, would do so before each block that is late, and at once behind
-// one that is not: the pings of all would move to the moment of the new block.
+// well as at each height, would ping before each late block, and at once after each
+// other one: the pings of all would move to the moment of the new block.
 func TestPingsStaySpreadWhenBlocksAreLate(t *testing.T) {
 	w := newWorld(t, 1)
 	l := w.begin()[0].live()
@@ -345,7 +345,7 @@ func TestPingsStaySpreadWhenBlocksAreLate(t *testing.T) {
 	const blocks, interval = 200, 1020 * time.Millisecond
 	spread := w.head.Params.PingSpread()
 	l.sent, l.at = nil, nil
-	late := time.Duration(0) // of all pings together, behind their blocks
+	late := time.Duration(0) // of all pings together, after their blocks
 	for range blocks {
 		w.newHead(nil)
 		before := len(l.at)
@@ -393,7 +393,7 @@ func TestOnePingIsForAllValidatorsAndAPongIsJudgedOnce(t *testing.T) {
 		w.newHead(nil)
 		w.pass(w.head.Params.PingSpread())
 	}
-	w.pass(2 * time.Second) // and once more at the same height
+	w.pass(2 * time.Second) // and again at the same height
 	for _, l := range lines {
 		var last []uint64
 		for _, f := range l.sent {
@@ -537,8 +537,8 @@ func TestAConnectionThatLastedTakesTheBackoffBack(t *testing.T) {
 	}
 }
 
-// Who has no place comes back late, or when the chain changed; at once where the chain
-// shows the runner that it has: the validator is some blocks behind.
+// A runner without a place reconnects late, or when the chain changed. It reconnects
+// at once if the chain shows that it has a place: the validator is some blocks behind.
 func TestWhoHasNoPlaceComesBackLateOrWhenTheChainChanged(t *testing.T) {
 	for _, why := range []push.Reason{push.NotRegistered, push.InsufficientStake, push.NotInSubset, push.UnsupportedVersion, push.Shutdown} {
 		for _, placed := range []bool{false, true} {

@@ -24,7 +24,7 @@ func (m *Machine) onStream(p *peer, s connection.Stream, e connection.Event) {
 	}
 }
 
-// jobs hands on what happens on the stream of a job, and takes note of it.
+// jobs hands on events on the stream of a job, and records them.
 func (m *Machine) jobs(p *peer, e connection.Event) {
 	switch e := e.(type) {
 	case connection.Opened:

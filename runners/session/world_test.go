@@ -66,13 +66,13 @@ func newWorld(t testing.TB, validators int) *world {
 
 var pace = selection.Pace{EpochBlocks: 1000, OverlapBlocks: 32}
 
-// rotate has the next heads tell of other subsets.
+// rotate makes the next heads report other subsets.
 func (w *world) rotate(r *selection.Rotation) {
 	w.rotation = r
 	w.told(w.head)
 }
 
-// told has a head tell whom the runner belongs to.
+// told makes a head report the runner's validators.
 func (w *world) told(h *chainview.Head) {
 	h.Epoch, h.Overlaps = w.rotation.Epoch, w.rotation.Overlaps(h.Height, pace)
 	h.Validators = w.rotation.Serving(signerOf("r0").PublicKey(), h.Height, pace)

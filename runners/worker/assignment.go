@@ -35,7 +35,7 @@ func (m *Machine) signed(s *stream, digest types.Hash, sig types.Signature) bool
 func (m *Machine) onFrame(s *stream, frame []byte) {
 	t := push.Type(frame[0])
 	if !t.Known() || s.theirs {
-		return // it is passed over (decision J17), or it crossed with the end
+		return // it is skipped (decision J17), or it crossed with the end
 	}
 	if !s.assigned && t != push.TypeJobAssignment || s.assigned && t != push.TypeJobCancel {
 		m.fault(s, push.UnexpectedFrame)
@@ -87,7 +87,7 @@ func (m *Machine) accept(id ID, said *claim) *job {
 	return j
 }
 
-// again answers a delivery of what was delivered before.
+// again answers a repeated delivery.
 func (m *Machine) again(s *stream, j *job, said *claim) {
 	if !said.same(j.spec) {
 		m.report(Conflict{ID: j.ID, Validator: s.validator})
@@ -106,7 +106,7 @@ func (m *Machine) again(s *stream, j *job, said *claim) {
 	}
 }
 
-// refuses says why an assignment is not accepted, "" where it is.
+// refuses returns why an assignment is not accepted, "" if it is.
 func (m *Machine) refuses(id ID, said *claim) (why push.RejectReason, detail string) {
 	late := said.deadline <= m.head.Height
 	if s, told := m.standing(id); told {
@@ -131,7 +131,7 @@ func (m *Machine) refuses(id ID, said *claim) (why push.RejectReason, detail str
 }
 
 // unknown counts the assignments of a validator that the chain has not shown yet: a
-// liar has a runner remember a few that are none, for some blocks, and no more.
+// liar can make a runner remember a few invalid ones, for some blocks, and no more.
 func (m *Machine) unknown(validator types.PublicKey) (n uint32) {
 	for _, j := range m.order {
 		if !j.known && j.spec.first == validator {
@@ -191,8 +191,8 @@ func (m *Machine) answer(s *stream, id ID, f *push.JobAck, detail string) {
 	m.report(Answered{ID: id, Validator: s.validator, Status: f.Status, Why: detail})
 }
 
-// duplicate answers that an assignment is there already. The answer names no validator,
-// so that one signature does for all who push it at the same time.
+// duplicate answers that the assignment is known already. The answer names no
+// validator, so that one signature does for all who push it at the same time.
 func (m *Machine) duplicate(s *stream, j *job) {
 	status := push.AckStatus{Duplicate: true}
 	if j.again == nil {
@@ -204,8 +204,9 @@ func (m *Machine) duplicate(s *stream, j *job) {
 	m.report(Answered{ID: j.ID, Validator: s.validator, Status: status})
 }
 
-// onCancel ends our side of a stream, and looks whether the assignment is over: what
-// the chain shows as the runner's own goes on (deviation from CIP-11 §10.5).
+// onCancel ends the runner's side of a stream, and checks whether the assignment is
+// over: an assignment that the chain shows as the runner's own continues (deviation
+// from CIP-11 §10.5).
 func (m *Machine) onCancel(s *stream, f *push.JobCancel) {
 	switch {
 	case f.JobID != s.of.Job:

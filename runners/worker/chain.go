@@ -8,15 +8,15 @@ import (
 // ID names an assignment: a job, and the block that drew its runners.
 type ID = execution.ID
 
-// Head is the newest final block that the runner's view of the chain knows of
-// (decision J13).
+// Head is the newest final block known to the runner's view of the chain (decision
+// J13).
 type Head struct{ *chainview.Head }
 
-// Standing is what the chain says of an assignment to this runner.
+// Standing is the chain's status of an assignment to this runner.
 type Standing = chainview.Standing
 
-// standing is what the head says of an assignment; told is false where it says
-// nothing, since the view is late or does not follow it yet.
+// standing returns the head's status of an assignment; told is false without one,
+// since the view is late or does not follow the assignment yet.
 func (m *Machine) standing(id ID) (s Standing, told bool) {
 	if m.head.Height < id.Drawn {
 		return Standing{}, false

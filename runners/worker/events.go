@@ -13,13 +13,13 @@ type Event interface{ event() }
 // The events, besides Head.
 type (
 	// Stream is an event on a job's stream of a live connection with a validator,
-	// or the Down of such a connection. What it brings is hostile.
+	// or the Down of such a connection. Its content is hostile.
 	Stream struct {
 		Validator types.PublicKey
 		connection.Event
 	}
 	// Polled is an assignment that a validator answered a poll with (decision J11). It
-	// bears no signature.
+	// has no signature.
 	Polled struct {
 		Validator types.PublicKey
 		Job       polling.Job
@@ -61,8 +61,8 @@ type Output struct {
 	Faults []Fault
 	Ask    []Ask
 	Bring  []Bring
-	// Follow are the assignments that the view is to tell of from now on, where they
-	// changed: not nil then.
+	// Follow lists the assignments that the view is to report from now on, if they
+	// changed: not nil then, even if empty.
 	Follow []ID
 	Load   *push.BackpressureSignal // where it changed
 	Report []Report
@@ -93,7 +93,7 @@ type (
 		Spec     *push.JobSpec
 		Deadline types.Height
 	}
-	// Abandon takes the question back. What answers yet is ignored.
+	// Abandon takes the question back. A later answer is ignored.
 	Abandon struct{ ID ID }
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// FuzzMachine plays hostile validators and an executor that answers what nobody
-// asked. The machine never panics, keeps its limits (world.step), sends nothing
-// behind the end of a stream, and asks for nothing twice at once.
+// FuzzMachine plays hostile validators and an executor that sends unrequested
+// answers. The machine never panics, keeps its limits (world.step), sends nothing
+// after the end of a stream, and asks for nothing twice at once.
 func FuzzMachine(f *testing.F) {
 	f.Add([]byte{0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0})
 	f.Add([]byte{3, 1, 0, 1, 1, 1, 0, 2, 1, 2, 4, 1, 5, 0, 5, 0, 5, 0, 5, 0, 7, 1, 6, 1, 8, 1, 9, 1})

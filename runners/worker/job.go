@@ -12,10 +12,10 @@ import (
 type state uint8
 
 const (
-	waiting  state = iota // it is not known yet whether it is the chain's
+	waiting  state = iota // unknown whether the chain has it
 	running               // the executor works on it
 	finished              // there is a result
-	failed                // there is none, and will be none
+	failed                // there is no result, and will be none
 )
 
 // claim is an assignment as validators tell it.
@@ -62,8 +62,9 @@ func (j *job) count(validator types.PublicKey, said *claim) bool {
 	return true
 }
 
-// keep returns what was said before of the same, or keeps it. Of MaxSpecs the one with
-// the fewest signers makes room, of equals the oldest, and never the one worked by.
+// keep returns what was said before of the same, or keeps it. Beyond MaxSpecs, the
+// spec with the fewest signers makes room, on a tie the oldest, and never the one in
+// work.
 func (j *job) keep(said *claim) *claim {
 	if at := slices.IndexFunc(j.specs, said.same); at >= 0 {
 		return j.specs[at]
@@ -85,7 +86,7 @@ type stream struct {
 	address    types.Address // of the key
 	assigned   bool          // an assignment was delivered on it
 	of         ID            // that assignment
-	job        *job          // nil where none was accepted, or it is over
+	job        *job          // nil if none was accepted, or it is over
 	progress   types.Time    // of the last frame of it
 	progressed bool
 	ours       bool // our side has ended
@@ -180,10 +181,10 @@ func (m *Machine) open(j *job) *stream {
 	return next
 }
 
-// sendResult sends a result to the validator whose delivery was accepted, or where
-// it was that one's turn or its stream is gone, to the next that has one open. Then
-// our side of the stream has ended. If none is open, it is brought without one. It
-// reports whether it was sent.
+// sendResult sends a result to the validator whose delivery was accepted. If that
+// validator had its turn or its stream is gone, the next one with an open stream
+// gets it. Then our side of the stream has ended. If none is open, it is brought
+// without one. It reports whether it was sent.
 //
 // Spec: CIP-11 §10.3.
 func (m *Machine) sendResult(j *job) bool {
@@ -215,11 +216,11 @@ func (m *Machine) bring(j *job) bool {
 }
 
 // otherStands is why a result is given up whose commitment came second (decision J5).
-const otherStands = "the chain has a commitment of this runner to another result: the first of a draw stands"
+const otherStands = "the chain has this runner's commitment to another result: the first commitment of a draw counts"
 
 // handOver sends a result to another validator when the chain has not got it in
-// time: its commitment, or in the time to reveal, its reveal. Where there was no
-// stream for it yet, the first that comes will do.
+// time: its commitment, or in the time to reveal, its reveal. If no stream for it
+// exists yet, the first new one is used.
 //
 // Spec: decision J15, and the wire's Result.
 func (m *Machine) handOver(j *job, s *Standing) {

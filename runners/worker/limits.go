@@ -6,13 +6,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// Limits of what validators can make a runner hold.
+// Limits of the memory that validators can make a runner use.
 const (
 	// MaxAssignments bounds those that are remembered: what runs, and what waits to
 	// be final. Beyond it the runner has no capacity.
 	MaxAssignments = 1_024
-	// MaxSpecs bounds the specs of one assignment, of which one alone is true. Those
-	// that more validators tell stay.
+	// MaxSpecs bounds the specs of one assignment, only one of which is true. Specs
+	// that more validators delivered stay.
 	MaxSpecs = 4
 	// maxDeclined bounds the refusals that are remembered until their deadlines.
 	maxDeclined = 256
@@ -31,7 +31,7 @@ const (
 	// patienceBlocks is for how long a commitment or a reveal may be on its way to
 	// the chain, before another validator gets the result.
 	patienceBlocks = 4
-	// progressGap is the time between two frames of progress, so that with ack and
-	// result they are half of what a validator lets through in a second.
+	// progressGap is the time between two frames of progress: with ack and result
+	// they are half of the frames that a validator lets through in a second.
 	progressGap = 100 * time.Millisecond
 )

@@ -22,7 +22,7 @@ type Config struct {
 	ChainID  uint64
 	Signer   crypto.Signer // of the runner
 	Verifier Verifier
-	// Accepts says why a job cannot be done here, nil where it can. It does no work,
+	// Accepts returns why a job cannot be done here, nil if it can. It does no work,
 	// and the same job has the same answer.
 	Accepts func(*push.JobSpec) *execution.Refusal
 	MaxJobs uint32 // at once, as registered; at least 1
@@ -38,7 +38,7 @@ type Machine struct {
 	order    []*job                  // the jobs, in the order they were accepted
 	declined map[refusal]declined    // the refused assignments
 	unmet    map[ID]types.Height     // open ones that no validator has delivered, and the first head that showed each
-	draining string                  // why; empty where it is not
+	draining string                  // why; empty while not draining
 	load     push.BackpressureSignal // that was told last
 	moved    bool                    // other assignments are to be followed
 
@@ -46,14 +46,14 @@ type Machine struct {
 	out Output
 }
 
-// New returns a machine without assignments, which knows of no chain yet.
+// New returns a machine without assignments and without a head of the chain.
 func New(config Config) *Machine {
 	return &Machine{config: config, head: new(chainview.Head), jobs: map[ID]*job{},
 		declined: map[refusal]declined{}, unmet: map[ID]types.Height{},
 		load: push.BackpressureSignal{MaxConcurrent: config.MaxJobs, AcceptingNew: true}}
 }
 
-// Step takes an event at a time that is none before the last.
+// Step takes an event; times never decrease.
 func (m *Machine) Step(now types.Time, e Event) Output {
 	m.now = now
 	switch e := e.(type) {
@@ -89,9 +89,9 @@ func (m *Machine) ask(a Ask)                              { m.out.Ask = append(m
 func (m *Machine) report(r Report)                        { m.out.Report = append(m.out.Report, r) }
 func (m *Machine) sign(digest types.Hash) types.Signature { return m.config.Signer.Sign(digest) }
 
-// busy counts the assignments that the executor works on. One that nobody knows to be
-// the chain's yet takes no place: a liar's would keep the honest ones out of a runner of
-// few jobs, and have it say that it takes none.
+// busy counts the assignments that the executor works on. An assignment not yet known to
+// be on the chain takes no place: a liar's assignments would otherwise keep honest ones
+// out of a small runner, and make it report that it is full.
 func (m *Machine) busy() (n uint32) {
 	for _, j := range m.order {
 		if j.state == running {
@@ -101,7 +101,7 @@ func (m *Machine) busy() (n uint32) {
 	return n
 }
 
-// follow says of which assignments the view is to tell, where that changed.
+// follow names the assignments that the view is to report, if they changed.
 func (m *Machine) follow() {
 	if !m.moved {
 		return
@@ -139,7 +139,7 @@ func (m *Machine) full() bool {
 	return m.busy() >= m.config.MaxJobs || len(m.order) >= MaxAssignments
 }
 
-// onHead looks up what became of each assignment.
+// onHead looks up the status of each assignment.
 func (m *Machine) onHead(h *chainview.Head) {
 	if h.Height < m.head.Height {
 		panic(fmt.Sprintf("worker: the head falls from height %d to %d", m.head.Height, h.Height))
@@ -190,8 +190,8 @@ func (m *Machine) believe(j *job) {
 	}
 }
 
-// chooseSpec begins what the chain has; anew, where another spec or deadline was worked
-// by: who delivered that lied.
+// chooseSpec begins work by the chain's spec, again if another spec or deadline was in
+// work: its deliverer lied.
 func (m *Machine) chooseSpec(j *job, s *Standing) {
 	if j.state != waiting && j.spec.is(s) {
 		return
@@ -207,8 +207,8 @@ func (m *Machine) chooseSpec(j *job, s *Standing) {
 	m.begin(j, j.specs[at])
 }
 
-// begin asks the executor, where it has a place: a chain by which the runner does more
-// jobs at once than it was told of has them wait for one.
+// begin asks the executor, if it has a free place: if the chain gives the runner more
+// jobs at once than its setting, they wait for one.
 func (m *Machine) begin(j *job, c *claim) {
 	if j.state == waiting && m.busy() >= m.config.MaxJobs {
 		return

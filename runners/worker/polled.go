@@ -40,7 +40,7 @@ func (m *Machine) onPolled(e Polled) {
 		return
 	}
 	if why, detail := m.refuses(id, said); why != "" {
-		if told && (why != push.Capacity || m.draining != "") { // else the next poll brings it again
+		if told && (why != push.Capacity || m.draining != "") { // otherwise the next poll brings it again
 			m.decline(id, said, m.refusing(id, said, why, detail))
 			m.report(Fetched{ID: id, Validator: e.Validator, Why: detail})
 			m.bringRefusal(id, said)

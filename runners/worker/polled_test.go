@@ -32,8 +32,8 @@ func (w *world) polled(validator int, id ID, change func(*push.JobSpec)) {
 		Job: polling.Job{ID: id, Spec: &s, Deadline: id.Drawn + 20}})
 }
 
-// J11: what a poll brings is worked on when the view shows it, and the result is brought
-// where no stream is.
+// J11: a polled job is worked on when the view shows it, and the result is brought
+// without a stream.
 func TestJ11AJobThatAPollBrought(t *testing.T) {
 	w := polls(t)
 	id := w.drawn(1)
@@ -68,8 +68,8 @@ func headAt(w *world, height int) *chainview.Head {
 	return &h
 }
 
-// J11, F56: no number of answers stands for the view, since nobody signed them: before the
-// chain shows an assignment nothing is done, and what it never shows is forgotten.
+// J11, F56: no number of unsigned answers replaces the view. Before the chain shows an
+// assignment nothing is done, and one that it never shows is forgotten.
 func TestJ11AnAnswerIsBelievedAsFarAsTheViewShows(t *testing.T) {
 	w := polls(t)
 	for i := 1; i <= 4; i++ {
@@ -130,8 +130,8 @@ func hashOf(change func(*push.JobSpec)) types.Hash {
 	return s.Hash()
 }
 
-// J11: what the view shows and nobody delivered is missing from the head on that showed
-// it, unless it was delivered or refused, or there is no room for it.
+// J11: an assignment that the view shows and no validator delivered is missing from
+// that head on, unless it was delivered or refused, or there is no room for it.
 func TestJ11WhatIsMissing(t *testing.T) {
 	w := polls(t)
 	first := w.drawn(1)

@@ -43,8 +43,8 @@ func TestOneSignatureAnswersAllWhoPushWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestSection101TheSameAssignmentIsExecutedOnce, whoever delivers it, also when a
-// connection broke off and came back.
+// TestSection101TheSameAssignmentIsExecutedOnce, whichever validator delivers it,
+// also after a reconnect.
 func TestSection101TheSameAssignmentIsExecutedOnce(t *testing.T) {
 	w := newWorld(t)
 	id := w.drawn(1)
@@ -101,7 +101,7 @@ func TestSection102WhyAJobIsRejected(t *testing.T) {
 			if status.Reject == nil || *status.Reject != c.want || !w.ended[l] || w.asked() != "" {
 				t.Fatalf("%+v, ended %v", status, w.ended[l])
 			}
-			// What is behind the end of a rejection is nobody's fault.
+			// Frames after the end of a rejection are not a fault.
 			w.event(l, connection.Ended{ID: l.id, Stream: l.stream})
 			if len(w.streams) != 0 || len(w.faults) != 0 || len(w.jobs) != 0 {
 				t.Fatalf("%d streams, faults %v", len(w.streams), w.faults)
@@ -278,7 +278,7 @@ func (w *world) cancel(l line, job types.Hash) {
 }
 
 // TestSection105ACancelEndsItsStreamAndWhatIsOverOnChain, and no more: the job of a
-// liar's JobCancel goes on.
+// liar's JobCancel continues.
 func TestSection105ACancelEndsItsStreamAndWhatIsOverOnChain(t *testing.T) {
 	w := newWorld(t)
 	id := w.drawn(1)
@@ -329,8 +329,8 @@ func TestWhatIsOverOnChainIsStoppedWithoutAWord(t *testing.T) {
 	}
 }
 
-// TestWhatIsAcceptedIsFollowedUntilItIsOver: the view is asked for no more and no
-// less, and tells of it a while later.
+// TestWhatIsAcceptedIsFollowedUntilItIsOver: the view is asked for exactly these,
+// and reports each for a while longer.
 func TestWhatIsAcceptedIsFollowedUntilItIsOver(t *testing.T) {
 	w := newWorld(t)
 	id := w.drawn(1)
@@ -345,7 +345,7 @@ func TestWhatIsAcceptedIsFollowedUntilItIsOver(t *testing.T) {
 		t.Fatal("another delivery changes nothing that is followed")
 	}
 	w.followed = []ID{id}
-	w.block() // the view tells that there is no such assignment
+	w.block() // the view reports that there is no such assignment
 	if !w.ended[l] || len(w.jobs) != 0 || w.followed == nil || len(w.followed) != 0 {
 		t.Fatalf("ended %v, followed %v", w.ended[l], w.followed)
 	}
@@ -475,8 +475,8 @@ func TestOfTwoSpecsTheChainsIsWorkedBy(t *testing.T) {
 	if f := expect[*push.JobResult](w, second); string(f.ResultData) != "done" || len(w.sent[first]) != 0 {
 		t.Fatalf("the result is %s, and the liar got %v", f.ResultData, w.sent[first])
 	}
-	// Where most of the runner's validators lie, what was begun is given up, and its
-	// result is none.
+	// If most of the runner's validators lie, the work that was begun is given up,
+	// without a result.
 	w = newWorld(t)
 	w.validators = []types.Validator{{PublicKey: signerOf("v1").PublicKey()}}
 	w.tell(100)
@@ -512,7 +512,7 @@ func TestLiarsDoNotFillAnAssignmentsSpecs(t *testing.T) {
 	if len(w.asks) != 1 || string(w.asks[0].(Execute).Spec.JobType.Custom.Params) != "hello" {
 		t.Fatalf("asked %v", w.asks)
 	}
-	// What nobody delivered cannot be done.
+	// A job without a delivery cannot be done.
 	id = w.late(6)
 	w.deliver(1, id, forged)
 	w.asked()
@@ -582,7 +582,7 @@ func TestFaultsOnAJobsStream(t *testing.T) {
 		w := newWorld(t)
 		id := w.drawn(1)
 		l := w.open(1)
-		w.raw(l, 0x77) // of an unknown type, which is passed over
+		w.raw(l, 0x77) // of an unknown type, which is skipped
 		c.says(w, l, id)
 		if why := w.fault(); why != c.want {
 			t.Errorf("%s: %s, want %s", name, why, c.want)
@@ -636,7 +636,7 @@ func TestJ21ARefusalIsOfTheSpecThatWasDelivered(t *testing.T) {
 	}
 }
 
-// J5: the first commitment of a draw stands. A runner that restarted signs no other one when
+// J5: the first commitment of a draw counts. A runner that restarted signs no other one when
 // its view shows it, and gives a result up whose commitment came second.
 func TestJ5ARunnerSignsNoSecondCommitment(t *testing.T) {
 	for _, when := range []string{"before the result", "after the result"} {

@@ -18,8 +18,8 @@ var signatures = crypto.NewKeyedHash(types.Hash{1})
 
 func signerOf(name string) crypto.Signer { return signatures.Signer(crypto.DeriveKey(1, name)) }
 
-// world is a machine under test, the chain that it reads, and the validators, of
-// whom vN has connection N.
+// world is a machine under test, the chain that it reads, and the validators, vN
+// with connection N.
 type world struct {
 	testing.TB
 	*Machine
@@ -64,8 +64,8 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// tell tells a head, which says of what is followed and not there that it is over.
-// Tests change its assignments behind it, as a view that tells the same again.
+// tell sends a head, which reports missing followed assignments as over. Tests
+// change its assignments afterwards, as a view that reports the same again.
 func (w *world) tell(height types.Height) {
 	w.Helper()
 	for _, id := range w.followed {
@@ -206,7 +206,7 @@ func expect[F push.Frame](w *world, l line) F {
 	return f
 }
 
-// asked takes what was asked of the executor, as text.
+// asked returns the requests to the executor, as text.
 func (w *world) asked() string {
 	text := ""
 	for _, a := range w.asks {

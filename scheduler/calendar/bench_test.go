@@ -13,9 +13,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What the benchmarks have in common: n entries over the thirty days of the TTL,
-// and some that are due in the block at benchNow. The calendar is measured as a
-// block has it, writes over the state trie, and with the root; beside it a heap
+// Common settings of the benchmarks: n entries over the thirty days of the TTL, and
+// some that are due in the block at benchNow. The calendar is measured as in a
+// block, with writes over the state trie, and with the root. The others are a heap
 // and a B-tree in memory, with nothing hashed, stored or reverted.
 const (
 	benchNow   = types.Height(9000)
@@ -69,7 +69,7 @@ func load(pending, due int) *trie.Tree {
 	return loaded.tree
 }
 
-// build puts a part at a time, so that batches take little memory beside the
+// build puts a part at a time, so that batches take little memory compared with the
 // tree.
 func build(pending, due int) *trie.Tree {
 	cal, tree := Of(newMemory(), benchSizes), trie.Empty
@@ -112,7 +112,7 @@ func timed(b *testing.B, entries int, do, undo func()) {
 	perEntry(b, entries)
 }
 
-// queue is a heap whose entries know where they are, so that one can be removed.
+// queue is a heap whose entries know their index, so that one can be removed.
 type queue []*queued
 
 type queued struct {
@@ -224,7 +224,7 @@ func BenchmarkInsert(b *testing.B) {
 
 var rooted = map[bool]string{true: "-root"}
 
-// insertIntoHeap pushes, and keeps bySeq where there is one.
+// insertIntoHeap pushes, and updates bySeq unless it is nil.
 func insertIntoHeap(b *testing.B, q *queue, bySeq map[types.Seq]*queued, place func(int) Place) {
 	pushed, turn := make([]*queued, benchBatch), turn(0)
 	timed(b, benchBatch, func() {
@@ -399,8 +399,8 @@ func BenchmarkMaintain(b *testing.B) {
 	}
 }
 
-// BenchmarkSkip is a header over a thousand million heights at which nothing is
-// due, with a million entries behind.
+// BenchmarkSkip is a header over a thousand million heights without due entries,
+// with a million entries after them.
 func BenchmarkSkip(b *testing.B) {
 	tree := trie.Build(changesBeyond(1_000_000))
 	kv := onTree(tree)

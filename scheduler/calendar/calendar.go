@@ -1,7 +1,7 @@
 // Package calendar is the tiered calendar queue of CIP-1 §2: it keeps what is
 // to happen at a height, finds what is due, and moves what comes nearer from
-// tier to tier. It knows heights, ranks and sequence numbers; what an entry
-// means is its caller's.
+// tier to tier. It knows heights, ranks and sequence numbers; the meaning of an
+// entry belongs to its caller.
 //
 // All of it is consensus state, reached through KV; nothing is kept between
 // calls. Numbers in keys are eight bytes, big-endian, unless said; a rank is
@@ -14,7 +14,7 @@
 //	t/t/<examined><^rank><seq><height>  arrears (decision T16): what could not pay when it was last examined
 //	t/m                                 cursor: [maintained, swept] or [maintained, swept, settled], deterministic CBOR
 //
-// Values are the caller's and move as they are.
+// Values belong to the caller and move unchanged.
 //
 // Where an entry belongs follows from its height and from the height to which
 // the calendar is maintained: below that, the carry; in its epoch (the running
@@ -24,10 +24,10 @@
 // queue holds of the running epoch, then what has come into the epoch queue's
 // reach. So a rollover of any size is spread over blocks.
 //
-// Nothing depends on how far it got. Due looks wherever something due can still
-// stand: in the carry, in the ring's slots not yet swept, and in what the epoch
-// queue and the overflow have up to that height. The keys of the ring hold the
-// full height, so heights that share a slot do not mix.
+// Nothing depends on how far it got. Due looks wherever a due entry can be: in the
+// carry, in the ring's slots not yet swept, and in the epoch queue and the overflow
+// up to that height. The keys of the ring hold the full height, so heights that
+// share a slot do not mix.
 //
 // The arrears come after all of these (decision T16): the entry that was examined
 // longest ago first. The caller puts an entry there by Shift, with the height of
@@ -36,14 +36,14 @@
 // So entries that wait in arrears write one key a block, and not one each.
 //
 // A tier is left by trigger height, then rank, then sequence (decision T7), the
-// order of its keys. In sequence order the timers that are due next could stand
-// behind any number of others: a bounded rollover would then need a second index,
-// or search the whole bucket to choose the next move.
+// order of its keys. In sequence order, the timers due next could follow any number
+// of others. A bounded rollover would then need a second index, or search the whole
+// bucket to choose the next move.
 //
-// Always true, and checked by Check: an entry stands once, under a key that its
-// place gives; no sequence number stands twice; the ring holds heights from
-// swept to the end of the running epoch, the epoch queue none beyond its reach,
-// the carry only heights gone by, the arrears none above that of the examination;
+// Always true, and checked by Check: an entry is stored once, under the key of its
+// place, and no sequence number occurs twice. The ring holds heights from swept to
+// the end of the running epoch, the epoch queue none beyond its reach, the carry
+// only past heights. The arrears hold no height above that of the examination.
 // swept, settled and each examination are at most maintained.
 //
 // Left to others: that heights are in time, that sequence numbers are never used
@@ -71,7 +71,7 @@ type KV interface {
 	Scan(from, to []byte, each func(key, value []byte) bool)
 }
 
-// MaxRing is the greatest number of slots that a key can tell apart.
+// MaxRing is the largest number of slots that a key can tell apart.
 const MaxRing = 1 << 16
 
 // Sizes are the parameters of the calendar. All but MaxMigrations are genesis only;
@@ -83,7 +83,7 @@ type Sizes struct {
 	MaxMigrations uint64 // entries that Maintain moves a height; with 0 nothing moves and nothing is late
 }
 
-// SizesOf are those of parameters.
+// SizesOf returns the sizes that parameters set.
 func SizesOf(p *params.Params) Sizes {
 	return Sizes{Ring: p.RingSlots, EpochBlocks: p.CalendarEpochBlocks, QueueEpochs: p.QueueEpochs, MaxMigrations: p.MaxMigrationsPerBlock}
 }
@@ -136,8 +136,7 @@ type Calendar struct {
 	sizes Sizes
 }
 
-// Of returns the calendar in state. Sizes that no calendar can have are a bug of
-// the caller's.
+// Of opens the calendar in state. Invalid sizes are a bug in the caller.
 func Of(kv KV, s Sizes) Calendar {
 	if s.Ring == 0 || s.Ring > MaxRing || s.EpochBlocks == 0 {
 		panic(fmt.Sprintf("calendar: %d slots and epochs of %d blocks; give 1 to %d slots and at least 1 block", s.Ring, s.EpochBlocks, MaxRing))
@@ -200,7 +199,7 @@ func (c Calendar) tierFor(p Place, now types.Height) Tier {
 	return Overflow
 }
 
-// Find returns the value of an entry and the tier in which it stands.
+// Find returns the value of an entry and its tier.
 func (c Calendar) Find(p Place) (value []byte, tier Tier, ok bool) {
 	belongs := c.tierFor(p, c.cursor().maintained)
 	for _, tier := range searches[belongs] {
@@ -211,8 +210,8 @@ func (c Calendar) Find(p Place) (value []byte, tier Tier, ok bool) {
 	return nil, belongs, false
 }
 
-// searches are the tiers in which an entry can stand, by the one where it
-// belongs: there, or where maintenance has not taken it away yet.
+// searches lists the tiers in which an entry can be, by the tier where it belongs:
+// that one, or one from which maintenance has not moved it yet.
 var searches = [...][]Tier{
 	Ring:     {Ring, Epoch, Overflow},
 	Epoch:    {Epoch, Overflow},
@@ -221,18 +220,18 @@ var searches = [...][]Tier{
 	Arrears:  {Arrears},
 }
 
-// Replace rewrites the value of an entry where it stands. An entry that is not
-// in the calendar is a bug of the caller's.
+// Replace rewrites the value of an entry in place. An entry that is not in the
+// calendar is a bug of the caller's.
 func (c Calendar) Replace(p Place, value []byte) { c.set(c.mustFind(p), value) }
 
-// Remove takes an entry out, wherever it stands. One that is not in the calendar
-// is a bug of the caller's.
+// Remove deletes an entry from its tier. An entry that is not in the calendar is a
+// bug of the caller's.
 func (c Calendar) Remove(p Place) { c.kv.Set(c.mustFind(p), nil) }
 
 func (c Calendar) mustFind(p Place) (key []byte) {
 	_, tier, ok := c.Find(p)
 	if !ok {
-		panic(fmt.Sprintf("calendar: nothing stands at height %d, rank %d, sequence %d, examined at %d", p.Height, p.Rank, p.Seq, p.Examined))
+		panic(fmt.Sprintf("calendar: no entry at height %d, rank %d, sequence %d, examined at %d", p.Height, p.Rank, p.Seq, p.Examined))
 	}
 	return c.key(tier, p)
 }
@@ -273,7 +272,7 @@ func (c Calendar) firstOf(epoch uint64) types.Height {
 	return types.Height(epoch * c.sizes.EpochBlocks)
 }
 
-// lastOf is the last height of an epoch, or the greatest height where the epoch
+// lastOf returns the last height of an epoch, or the highest height if the epoch
 // reaches beyond it.
 func (c Calendar) lastOf(epoch uint64) types.Height {
 	if epoch >= c.epoch(maxHeight) {

@@ -1,6 +1,7 @@
 package calendar
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 	"strings"
@@ -187,7 +188,8 @@ func TestCursorIsDeterministicCBOR(t *testing.T) {
 	}
 }
 
-// T16: the highest rank first, then the sequence, wherever the due stand.
+// T16: the highest rank first, then the sequence, in whatever tier the due entries
+// are.
 func TestDueGoesByRankThenSequence(t *testing.T) {
 	sizes := smallSizes
 	sizes.MaxMigrations = 1 // all of them for the carry, so that the other tiers fall behind
@@ -329,7 +331,7 @@ type watched struct {
 }
 
 func (w *watched) Scan(from, to []byte, each func(key, value []byte) bool) {
-	if strings.HasPrefix(string(from), prefixes[Epoch]) {
+	if bytes.HasPrefix(from, prefixes[Epoch]) {
 		w.from = append(w.from, string(from))
 	}
 	w.memory.Scan(from, to, each)
@@ -349,15 +351,15 @@ func TestSkippingPassesNothingTwice(t *testing.T) {
 	if moves := cal.Maintain(14); len(moves) != 8 {
 		t.Fatalf("moved %v", moves)
 	}
-	for i, last := range []types.Seq{1, 3, 5, 7} { // behind each height's two moves
+	for i, last := range []types.Seq{1, 3, 5, 7} { // after each height's two moves
 		if want := string(after(cal.key(Epoch, at(14, last)))); kv.from[i+1] != want {
 			t.Errorf("scan %d begins at %x, want %x", i+1, kv.from[i+1], want)
 		}
 	}
 }
 
-// What a block reads follows from what is due in it, not from what is pending,
-// at any height and where a rollover begins that will take long.
+// A block's reads follow from its due entries, not from the pending ones, at any
+// height and at the start of a long rollover.
 func TestReadingFollowsFromWhatIsDue(t *testing.T) {
 	sizes := realSizes
 	sizes.MaxMigrations = 10
@@ -459,13 +461,13 @@ func TestBugsOfTheCaller(t *testing.T) {
 	cal := Of(newMemory(), realSizes)
 	cal.Insert(at(5, 1), []byte{})
 	for name, bug := range map[string]func(){
-		"nothing stands at height 5, rank 0, sequence 2": func() { cal.Remove(at(5, 2)) },
-		"nothing stands at height 6, rank 0, sequence 1": func() { cal.Replace(at(6, 1), number(0)) },
-		"an entry without a value":                       func() { cal.Insert(at(7, 3), nil) },
-		"0 slots":                                        func() { Of(newMemory(), Sizes{EpochBlocks: 1}) },
-		"65537 slots":                                    func() { Of(newMemory(), Sizes{Ring: 65_537, EpochBlocks: 1}) },
-		"epochs of 0 blocks":                             func() { Of(newMemory(), Sizes{Ring: 1}) },
-		"the cursor in state is damaged":                 func() { Of(newMemory(pair{keyCursor, number(0)}), realSizes).Next() },
+		"no entry at height 5, rank 0, sequence 2": func() { cal.Remove(at(5, 2)) },
+		"no entry at height 6, rank 0, sequence 1": func() { cal.Replace(at(6, 1), number(0)) },
+		"an entry without a value":                 func() { cal.Insert(at(7, 3), nil) },
+		"0 slots":                                  func() { Of(newMemory(), Sizes{EpochBlocks: 1}) },
+		"65537 slots":                              func() { Of(newMemory(), Sizes{Ring: 65_537, EpochBlocks: 1}) },
+		"epochs of 0 blocks":                       func() { Of(newMemory(), Sizes{Ring: 1}) },
+		"the cursor in state is damaged":           func() { Of(newMemory(pair{keyCursor, number(0)}), realSizes).Next() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -504,31 +506,31 @@ func TestCheckFindsDamage(t *testing.T) {
 			kv.Set(append(cal.key(Epoch, at(4000, 9)), 0), number(0))
 		},
 		"sequence 1 stands in the ring and in the epoch": func(kv *memory, cal Calendar) { kv.Set(cal.key(Epoch, at(3000, 1)), number(0)) },
-		"sequence 9 of height 3600, examined at 0, stands in the ring": func(kv *memory,
+		"sequence 9 of height 3600, examined at 0, is in the ring": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Ring, at(3600, 9)), number(0))
 		},
-		"sequence 9 of height 2999, examined at 0, stands in the ring": func(kv *memory,
+		"sequence 9 of height 2999, examined at 0, is in the ring": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Ring, at(2999, 9)), number(0))
 		},
-		"sequence 9 of height 608400, examined at 0, stands in the epoch": func(kv *memory,
+		"sequence 9 of height 608400, examined at 0, is in the epoch": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Epoch, at(169*3600, 9)), number(0))
 		},
-		"sequence 9 of height 3000, examined at 0, stands in the carry": func(kv *memory,
+		"sequence 9 of height 3000, examined at 0, is in the carry": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Carry, at(3000, 9)), number(0))
 		},
-		"sequence 9 of height 3000, examined at 0, stands in the arr": func(kv *memory,
+		"sequence 9 of height 3000, examined at 0, is in the arr": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Arrears, Place{Height: 3000, Seq: 9}), number(0))
 		},
-		"sequence 9 of height 2999, examined at 2998, stands in the arrears": func(kv *memory,
+		"sequence 9 of height 2999, examined at 2998, is in the arrears": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Arrears, Place{Height: 2999, Seq: 9, Examined: 2998}), number(0))
 		},
-		"sequence 9 of height 2999, examined at 3001, stands in the arrears": func(kv *memory,
+		"sequence 9 of height 2999, examined at 3001, is in the arrears": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Arrears, Place{Height: 2999, Seq: 9, Examined: 3001}), number(0))
 		},

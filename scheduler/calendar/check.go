@@ -42,7 +42,7 @@ func (k *check) tier(t Tier) (err error) {
 		}
 		p := split(t, key)
 		if err = k.entry(t, p); err == nil && !bytes.Equal(key, k.key(t, p)) {
-			err = fmt.Errorf("calendar: sequence %d of height %d stands in the slot of another height", p.Seq, p.Height)
+			err = fmt.Errorf("calendar: sequence %d of height %d is in the slot of another height", p.Seq, p.Height)
 		}
 		return err == nil
 	})
@@ -51,7 +51,7 @@ func (k *check) tier(t Tier) (err error) {
 
 func (k *check) entry(t Tier, p Place) error {
 	if other, twice := k.seen[p.Seq]; twice {
-		return fmt.Errorf("calendar: sequence %d stands in the %s and in the %s", p.Seq, other, t)
+		return fmt.Errorf("calendar: sequence %d is in the %s and in the %s", p.Seq, other, t)
 	}
 	k.seen[p.Seq] = t
 	running, reach := k.epoch(k.at.maintained), k.epoch(p.Height)
@@ -60,7 +60,7 @@ func (k *check) entry(t Tier, p Place) error {
 		t == Epoch && reach > running && reach-running > k.sizes.QueueEpochs,
 		t == Carry && p.Height >= k.at.maintained,
 		t == Arrears && (p.Examined == 0 || p.Height > p.Examined || p.Examined > k.at.maintained):
-		return fmt.Errorf("calendar: sequence %d of height %d, examined at %d, stands in the %s, maintained to height %d and swept to %d",
+		return fmt.Errorf("calendar: sequence %d of height %d, examined at %d, is in the %s, maintained to height %d and swept to %d",
 			p.Seq, p.Height, p.Examined, t, k.at.maintained, k.at.swept)
 	}
 	return nil

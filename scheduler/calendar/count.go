@@ -1,10 +1,14 @@
 package calendar
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"bytes"
 
-// Counting what is due costs the whole of it, so a block does it from the count of
-// the one before: what was due, with CountAt of its own height, and what it wrote,
-// of which each key asks DueKey.
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// A block counts due entries from the count of the block before, since a fresh
+// count reads all of them. It adds CountAt for the new height, and tests the keys
+// that it wrote with DueKey.
 
 // Count returns how many entries have heights up to now. It reads every entry.
 func (c Calendar) Count(now types.Height) (n uint64) {
@@ -20,7 +24,7 @@ func (c Calendar) Count(now types.Height) (n uint64) {
 }
 
 // CountAt returns how many entries have this height, which the calendar is not
-// maintained beyond. It reads these alone.
+// maintained beyond. It reads only these entries.
 func (c Calendar) CountAt(h types.Height) (n uint64) {
 	add := func(from, to []byte) {
 		c.kv.Scan(from, to, func(_, _ []byte) bool {
@@ -35,11 +39,11 @@ func (c Calendar) CountAt(h types.Height) (n uint64) {
 	return n
 }
 
-// DueKey reports whether a key of state is that of an entry whose height is at
-// most now.
+// DueKey reports whether a key of state belongs to an entry whose height is at most
+// now.
 func DueKey(key []byte, now types.Height) bool {
 	for t, prefix := range prefixes {
-		if len(key) == keyBytes(Tier(t)) && string(key[:prefixBytes]) == prefix {
+		if len(key) == keyBytes(Tier(t)) && bytes.HasPrefix(key, prefix) {
 			return split(Tier(t), key).Height <= now
 		}
 	}

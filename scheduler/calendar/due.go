@@ -34,6 +34,9 @@ func (c Calendar) DueOf(now types.Height, limit, arrears uint64) (items []Item, 
 	m.addFront(c, Epoch)
 	m.addFront(c, Overflow)
 	items = m.first(limit)
+	if _, waits := c.first(Arrears, start(Arrears), end(Arrears)); !waits {
+		return items, 0 // as in most blocks
+	}
 	others := len(items)
 	items = m.addArrears(items, min(arrears, limit-uint64(others)), at.settled)
 	return items, uint64(len(items) - others)
@@ -54,8 +57,8 @@ func (m *merge) addArrears(items []Item, left uint64, settled types.Height) []It
 	return m.readInto(items, &source{tier: Arrears, from: border, to: end(Arrears)}, left-uint64(len(early)))
 }
 
-// source is a range of keys in the order of what is due: the carry, or one
-// height of another tier. It is read a piece at a time.
+// source is a range of keys in the order of due entries: the carry, or one height
+// of another tier. It is read a piece at a time.
 type source struct {
 	tier     Tier
 	from, to []byte // what is not read yet

@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -14,13 +15,14 @@ const (
 )
 
 var (
-	prefixes = [...]string{Ring: "t/q/", Epoch: "t/e/", Overflow: "t/f/", Carry: "t/c/", Arrears: "t/t/"}
-	ends     = [...]string{Ring: "t/q0", Epoch: "t/e0", Overflow: "t/f0", Carry: "t/c0", Arrears: "t/t0"} // '0' follows '/'
+	prefixes = [...][]byte{Ring: []byte("t/q/"), Epoch: []byte("t/e/"), Overflow: []byte("t/f/"), Carry: []byte("t/c/"), Arrears: []byte("t/t/")}
+	ends     = [...][]byte{Ring: []byte("t/q0"), Epoch: []byte("t/e0"), Overflow: []byte("t/f0"), Carry: []byte("t/c0"), Arrears: []byte("t/t0")}
 )
 
-// start is the first key a tier can have, end the first behind all of them.
-func start(t Tier) []byte { return []byte(prefixes[t]) }
-func end(t Tier) []byte   { return []byte(ends[t]) }
+// start returns the first key that a tier can have, end the first key after all of them: '0' follows '/'.
+// Both are read only. Their capacity is their length, so that an append copies them.
+func start(t Tier) []byte { return slices.Clip(prefixes[t]) }
+func end(t Tier) []byte   { return slices.Clip(ends[t]) }
 
 // begin returns a tier's prefix, with room for a whole key.
 func begin(t Tier) []byte {
@@ -29,7 +31,7 @@ func begin(t Tier) []byte {
 
 func appendNumber(key []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(key, n) }
 
-// key is where an entry stands in a tier.
+// key returns the key of an entry in a tier.
 func (c Calendar) key(t Tier, p Place) []byte {
 	key := begin(t)
 	if t == Arrears {
@@ -72,8 +74,8 @@ func keyBytes(t Tier) int {
 // slot is the ring's bucket of a height (CIP-1 §2.1).
 func (c Calendar) slot(h types.Height) uint64 { return uint64(h) % c.sizes.Ring }
 
-// atSlot is the first key that heights of h and above have in a slot, which may
-// be the one behind the last.
+// atSlot returns the first key that heights of h and above have in a slot, which
+// may be the slot after the last.
 func atSlot(slot uint64, h types.Height) []byte {
 	if slot >= MaxRing {
 		return end(Ring)
@@ -81,8 +83,8 @@ func atSlot(slot uint64, h types.Height) []byte {
 	return appendNumber(binary.BigEndian.AppendUint16(begin(Ring), uint16(slot)), uint64(h))
 }
 
-// behindSlot is the first key behind those that heights of h and below have in a
-// slot.
+// behindSlot returns the first key after those that heights of h and below have in
+// a slot.
 func behindSlot(slot uint64, h types.Height) []byte {
 	if h == maxHeight {
 		return atSlot(slot+1, 0)
@@ -90,8 +92,8 @@ func behindSlot(slot uint64, h types.Height) []byte {
 	return atSlot(slot, h+1)
 }
 
-// behind is the first key behind those of heights up to h, in the epoch queue or
-// the overflow; in the arrears, of examinations up to h.
+// behind returns the first key after all entries of heights up to h, in the epoch
+// queue or the overflow; in the arrears, of examinations up to h.
 func behind(t Tier, h types.Height) []byte {
 	if h == maxHeight {
 		return end(t)
@@ -99,5 +101,5 @@ func behind(t Tier, h types.Height) []byte {
 	return appendNumber(begin(t), uint64(h)+1)
 }
 
-// after is the least key behind this one.
+// after returns the smallest key above this one.
 func after(key []byte) []byte { return append(append(make([]byte, 0, len(key)+1), key...), 0) }

@@ -11,9 +11,9 @@ import (
 
 type pair struct{ key, value []byte }
 
-// memory is the state of the tests: an ordered map in chunks. What it lends is
-// overwritten after the call, and it refuses a Set during a Scan, so that
-// nobody gets used to more than KV promises.
+// memory is the state of the tests: an ordered map in chunks. Its lent values are
+// overwritten after the call, and it refuses a Set during a Scan, so that no caller
+// relies on more than KV promises.
 type memory struct {
 	chunks     [][]pair
 	lent       pair
@@ -125,7 +125,7 @@ func equal(a, b []pair) bool {
 
 // block is the writes of a block over the state trie, made as actors.State makes
 // them (a core does not import another): a map, a journal to revert by, and the
-// keys of the map sorted when somebody scans.
+// keys of the map, sorted for a scan.
 type block struct {
 	base    *trie.Tree
 	writes  map[string][]byte // nil: deleted

@@ -44,8 +44,7 @@ func (r *run) each(do func(Calendar)) {
 	}
 }
 
-// block maintains, fires the first few of what is due, and schedules and cancels
-// some.
+// block maintains, fires the first few due entries, and schedules and cancels some.
 func (r *run) block(skipped types.Height, fires uint64, inserts int) {
 	r.now += 1 + skipped
 	bound := uint64(skipped+1) * r.sizes.MaxMigrations
@@ -76,7 +75,7 @@ func (r *run) block(skipped types.Height, fires uint64, inserts int) {
 	}
 }
 
-// next is the least height of all.
+// next returns the lowest height of all.
 func (r *run) next() (types.Height, bool) {
 	if p, ok := r.due.Min(); ok {
 		return p.Height, true
@@ -122,7 +121,7 @@ func (r *run) insert() {
 	r.pending.ReplaceOrInsert(p)
 }
 
-// cancel removes what is at or behind some height, else of what is due.
+// cancel removes an entry at or after some height, otherwise a due one.
 func (r *run) cancel() {
 	tree, from := r.pending, Place{Height: r.now + types.Height(r.random.Uint64N(4*r.sizes.EpochBlocks*r.sizes.QueueEpochs))}
 	if r.random.IntN(4) == 0 && r.due.Len() > 0 {
@@ -178,8 +177,8 @@ func TestLongRun(t *testing.T) {
 	}
 }
 
-// Nothing is kept between calls: a calendar goes on from its state alone, in the
-// middle of a rollover too, in another process and on the state trie.
+// Nothing is kept between calls: a calendar continues only from its state, even in
+// the middle of a rollover, in another process and on the state trie.
 func TestRestartsInTheMiddleOfARollover(t *testing.T) {
 	sizes := Sizes{Ring: 64, EpochBlocks: 50, QueueEpochs: 3, MaxMigrations: 7}
 	kept, tree := newMemory(), trie.Empty

@@ -3,10 +3,10 @@ package calendar
 import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Maintain is the epoch maintenance at the start of block now (CIP-1 §3 step 2).
-// It returns what it moved, at most MaxMigrations entries a height. Where the header
-// skips heights (decision C8) it does for each of them what it would have done
-// had they been blocks, and takes no time for those at which nothing is to do.
-// For a height that is maintained already it does nothing.
+// It returns what it moved, at most MaxMigrations entries a height. If the header
+// skips heights (decision C8), it does the work of each skipped height as if that
+// had a block, and takes no time for heights without work. For a height that is
+// maintained already it does nothing.
 func (c Calendar) Maintain(now types.Height) []Move {
 	u := upkeep{Calendar: c, at: c.cursor(), from: [...][]byte{Epoch: start(Epoch), Overflow: start(Overflow)}}
 	if now <= u.at.maintained {
@@ -27,14 +27,14 @@ type upkeep struct {
 	Calendar
 	at    cursor
 	left  uint64               // moves that the height has left
-	from  [Overflow + 1][]byte // of the epoch queue and the overflow: behind what was moved, so as not to pass it again
+	from  [Overflow + 1][]byte // of the epoch queue and the overflow: the key after the moved entries, so as not to visit them again
 	moves []Move
 }
 
 // step is the maintenance of one height: the ring first, then the tier that is
 // next to it.
 func (u *upkeep) step(height types.Height) {
-	held := u.lastOf(u.epoch(u.at.maintained)) // the greatest height the ring can hold
+	held := u.lastOf(u.epoch(u.at.maintained)) // the highest height that the ring can hold
 	u.at.maintained, u.left = height, u.sizes.MaxMigrations
 	u.sweep(min(height-1, held))
 	running := u.epoch(height)
@@ -70,8 +70,8 @@ func (u *upkeep) advance(t Tier, last types.Height) {
 }
 
 // move takes the first entries of a range of keys, as many as the height has
-// left, to where they belong. It returns the key behind them, or nil where there
-// were none.
+// left, to where they belong. It returns the key after them, or nil if the range
+// was empty.
 func (u *upkeep) move(t Tier, from, to []byte) (rest []byte) {
 	if u.left == 0 {
 		return nil
@@ -92,8 +92,8 @@ func (u *upkeep) move(t Tier, from, to []byte) (rest []byte) {
 	return rest
 }
 
-// next returns the first height behind the one just maintained, and at most now,
-// at which there may be something to move.
+// next returns the first height after the last maintained one, and at most now, at
+// which there may be something to move.
 func (u *upkeep) next(now types.Height) types.Height {
 	if u.sizes.MaxMigrations == 0 {
 		return now

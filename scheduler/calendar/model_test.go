@@ -53,8 +53,8 @@ func (m *twin) insert(p Place, value []byte) {
 	m.all = append(m.all, entry{height: p.Height, rank: p.Rank, seq: p.Seq, value: value, tier: m.where(p.Height)})
 }
 
-// step is one height: at most so many moves, by what moves first, then height,
-// then rank, then sequence.
+// step is one height: at most moves moves, by tier, then height, then rank, then
+// sequence.
 func (m *twin) step(moves uint64) (done []string) {
 	m.now++
 	running := uint64(m.now) / m.epoch
@@ -209,8 +209,8 @@ func (x *twins) replace(a, b byte) {
 	}
 }
 
-// maintain brings both to the height behind so many skipped ones: the calendar
-// at once, a copy of it step by step, the twin by its own lights.
+// maintain brings both to the height after skipped ones: the calendar at once, a
+// copy of it step by step, the twin in its own way.
 func (x *twins) maintain(skipped types.Height) {
 	walked := x.kv.clone()
 	var steps, want []string
@@ -317,5 +317,5 @@ func FuzzOperations(f *testing.F) {
 	})
 }
 
-// number writes a value that tells its entry.
+// number writes a value that identifies its entry.
 func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }

@@ -7,10 +7,10 @@ import (
 )
 
 // inRing calls each for the heights from first to last at which the ring holds
-// something, until it returns false. They come by slot, beginning with first's:
-// in order, where there are at most as many heights as slots. The ring holds
-// nothing below first. It reads one key for each height, and one for each slot on
-// the way that holds only heights behind last.
+// something, until it returns false. They come by slot, beginning with the slot of
+// first: in ascending order, unless the range has more heights than slots. The ring
+// holds nothing below first. It reads one key for each height, and one for each
+// slot on the way that holds only heights after last.
 func (c Calendar) inRing(first, last types.Height, each func(types.Height) bool) {
 	if first > last {
 		return
@@ -48,8 +48,8 @@ func (c Calendar) inSlots(from, to uint64, first, last types.Height, each func(t
 	return true
 }
 
-// firstInRing returns the least height from first to last at which the ring
-// holds something; below first it holds nothing.
+// firstInRing returns the lowest height from first to last at which the ring holds
+// something; below first it holds nothing.
 func (c Calendar) firstInRing(first, last types.Height) (least types.Height, found bool) {
 	if first > last {
 		return 0, false
@@ -65,7 +65,7 @@ func (c Calendar) firstInRing(first, last types.Height) (least types.Height, fou
 	if found || round >= last {
 		return least, found
 	}
-	// The sweep is further behind than the ring is long: slots tell no order.
+	// The sweep lags by more than the ring's length, so slots give no order.
 	c.inRing(round+1, last, func(h types.Height) bool {
 		if !found || h < least {
 			least, found = h, true

@@ -2,9 +2,9 @@ package calendar
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// Tally calls each for entries of a tier: those of heights from one to another where the
-// tier is in the order of heights, else all. It reads at most limit entries, and returns
-// how many it read and whether these are all.
+// Tally calls each for entries of a tier: those of heights in the range if the tier is
+// ordered by height, otherwise all. It reads at most limit entries, and returns how many
+// it read and whether these are all.
 func (c Calendar) Tally(t Tier, from, to types.Height, limit int, each func(types.Height)) (read int, whole bool) {
 	first, behindLast := start(t), end(t)
 	if t == Epoch || t == Overflow {

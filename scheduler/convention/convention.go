@@ -9,13 +9,13 @@ import (
 // {"_handler": "<name>", "_payload": "<base64>"}. ok is false for every other
 // payload, which is then opaque and meant for the default handler.
 //
-// Exactly: the whole payload is one JSON text (RFC 8259) in valid UTF-8 without
-// a byte order mark, nested at most MaxJSONDepth deep; it is an object that has
-// each of the two members once, whatever else it has; names are compared after
-// their escapes are read, and with their case; _handler is a string of at least
-// one byte; _payload is a string of base64 in the standard alphabet with
-// padding, without line breaks and without stray bits in its last character. A
-// \u escape of half a surrogate pair reads as U+FFFD.
+// Read returns a handler and inner payload if the whole payload is one JSON text
+// (RFC 8259): valid UTF-8 without a byte order mark, nested at most MaxJSONDepth
+// deep. The text is an object with each of the two members exactly once, and any
+// others. Names are compared with their case, after their escapes are read.
+// _handler is a string of at least one byte. _payload is a string of base64 in the
+// standard alphabet with padding, without line breaks and without stray bits in its
+// last character. A \u escape of half a surrogate pair reads as U+FFFD.
 //
 // Vectors: fixtures/vectors/cip5/4.2-payload.json.
 func Read(payload []byte) (handler string, inner []byte, ok bool) {

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naiveConvention is the twin: the standard library's JSON, with the rules it
-// does not keep checked beside it.
+// naiveConvention is the twin: the standard library's JSON, with separate checks of
+// the rules that it does not keep.
 func naiveConvention(payload []byte) (handler string, inner []byte, ok bool) {
 	if !json.Valid(payload) || !utf8.Valid(payload) || naiveDepth(payload) > MaxJSONDepth {
 		return "", nil, false

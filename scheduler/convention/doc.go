@@ -1,4 +1,4 @@
-// Package convention reads what a timer's payload may say of itself: CIP-5 §4.2's
-// JSON with a handler's name. What counts as JSON is consensus, so the reader is
-// strict and its own; it knows nothing of timers.
+// Package convention reads the handler that a timer's payload may name: the JSON of
+// CIP-5 §4.2. The validity of JSON is part of consensus, so the reader is strict
+// and built here; it does not know timers.
 package convention

@@ -11,18 +11,18 @@ import (
 // JSON, the outermost being 1: enough for every use, and no stack to exhaust.
 const MaxJSONDepth = 32
 
-// jsonScanner judges JSON text. What counts as valid is consensus, so it leans on
-// no library whose leniencies may change with the toolchain; the tests hold it
-// against one.
+// jsonScanner judges JSON text. Validity is part of consensus, so it uses no
+// library whose leniency may change with the toolchain; the tests compare it with
+// one.
 type jsonScanner struct {
 	in    []byte
 	at    int
 	depth int
 }
 
-// object reads the whole input as an object and returns the string members of
-// these names, nil where there is none; ok is false where the input is not a
-// valid object, or has one of the names twice or with another type.
+// object reads the whole input as an object and returns the string members of these
+// names, nil for an absent member. ok is false if the input is not a valid object,
+// or has one of the names twice or with another type.
 func (s *jsonScanner) object(names ...string) (members []*string, ok bool) {
 	members = make([]*string, len(names))
 	s.space()

@@ -56,7 +56,7 @@ func TestTheUsualPrecisionIsAlwaysSure(t *testing.T) {
 	})
 }
 
-// With few bits behind the point most results are open, and the next precision
+// With few bits after the point most results are open, and the next precision
 // settles them: the same integers come out.
 func TestAnOpenRoundingIsSettledByMoreBits(t *testing.T) {
 	narrow, open := newExponential(80), 0

@@ -5,8 +5,8 @@ import "math/big"
 // Exp is e^x in units of 2^-64: the exact value rounded down. x is below 256.
 func Exp(x Fixed) *big.Int { return usual.exact(x) }
 
-// exponential computes e^x from below, by products of tabled powers of e for
-// each four bits of x, with so many bits behind the point.
+// exponential computes e^x from below, by products of tabled powers of e for each
+// four bits of x, with a fixed number of bits after the point.
 type exponential struct {
 	bits  uint
 	one   *big.Int
@@ -23,7 +23,7 @@ const (
 	expGuard = 64 // bits beyond, for the series
 )
 
-// usual leaves some 120 bits between its error and what is asked of it.
+// usual leaves some 120 bits between its error and the precision needed.
 var usual = newExponential(expBits)
 
 // newExponential builds the tables. A row's first power is cut off by little
@@ -41,9 +41,9 @@ func newExponential(bits uint) *exponential {
 	return e
 }
 
-// series is e^(2^(shift-64)) with so many bits behind the point, rounded down:
-// the sum of the x^k / k!. What is cut off of its terms, x being at most 16, is
-// below 2^32 units of the last of the guard bits.
+// series returns e^(2^(shift-64)) with the given number of bits after the point,
+// rounded down: the sum of the x^k / k!. The error of cutting its terms is below
+// 2^32 units of the last of the guard bits, since x is at most 16.
 func series(shift, bits uint) *big.Int {
 	wide := bits + expGuard
 	term := new(big.Int).Lsh(big.NewInt(1), wide)

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What exceeds 64 bits is the greatest number of them, and a part is never more
-// than the whole.
+// A result beyond 64 bits is the maximum of them, and a part is never more than the
+// whole.
 func TestWholeNumbersStopAtTheGreatest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.Uint64(), rapid.Uint64Range(0, 9), rapid.Uint64Range(math.MaxUint64-9, math.MaxUint64))

@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Wide is an unsigned integer of 384 bits, the least word first. It holds what
-// is compared without rounding: scores of auctions, a bid of 256 bits before the
-// point and a bias of 64 behind it; effective priorities, a sum of two amounts
+// Wide is an unsigned integer of 384 bits, the lowest word first. It holds values
+// that are compared without rounding: scores of auctions, a bid of 256 bits before
+// the point and a bias of 64 after it; effective priorities, a sum of two amounts
 // times a weight.
 type Wide [words]uint64
 
@@ -100,7 +100,7 @@ func SumTimes(a, b types.Wei, n uint64) (w Wide) {
 // Compare is -1, 0 or 1 as w is below, equal to or above v.
 func (w *Wide) Compare(v *Wide) int { return compare(w[:], v[:]) }
 
-// Product is a Wide times 64 bits, whole, the least word first.
+// Product is a Wide times 64 bits, exact, the lowest word first.
 type Product [words + 1]uint64
 
 // Compare is -1, 0 or 1 as p is below, equal to or above q.

@@ -66,8 +66,8 @@ func invalid(code, format string, args ...any) error {
 	return &Invalid{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Check verifies that a batch goes on from root and is final. certificate
-// checks a certificate's votes against the set of its epoch.
+// Check verifies that a batch continues from root and is final. certificate checks
+// a certificate's votes against the set of its epoch.
 func Check(b *Batch, root *Root, certificate func(*types.Certificate) error) (VerifiedBatch, error) {
 	if err := checkSizes(b); err != nil {
 		return VerifiedBatch{}, err

@@ -7,7 +7,7 @@ type Event interface{ event() }
 
 // The events.
 type (
-	// Behind says that a peer claims, or a verified certificate proves, that the
+	// Behind reports that a peer claims, or a verified certificate proves, that the
 	// block at Height is final.
 	Behind struct {
 		Peer   types.Address
@@ -26,7 +26,7 @@ type (
 	}
 	Refused struct{ ID uint64 }
 	// Applied says that all blocks of Apply are executed and stored. Next is the
-	// set behind the border, where one follows the last of them.
+	// set after the border, if the last block is before one.
 	Applied struct {
 		ID   uint64
 		Next *types.ValidatorSet
@@ -73,7 +73,7 @@ type (
 		Batch *Batch
 		Root  Root
 	}
-	// Apply asks to execute and store blocks, those apart that are there already.
+	// Apply asks to execute and store blocks, except those that are stored already.
 	// Applied or Rejected answers.
 	Apply struct {
 		ID    uint64

@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// behaviours are what faulty peers make of the right answer.
+// behaviours are faulty peers' changes of the right answer.
 var behaviours = map[string]func(*Batch) *Batch{
 	"silence": func(*Batch) *Batch { return nil },
 	"empty":   func(b *Batch) *Batch { return &Batch{From: b.From} },
@@ -98,7 +98,7 @@ func (w *world) expectChain(t *testing.T, height types.Height) {
 	}
 }
 
-// A height that is claimed and not there costs one attempt a liar, then the
+// A height that is claimed and does not exist costs one attempt per liar, then the
 // machine stops.
 func TestClaimOfALiarEnds(t *testing.T) {
 	w := newWorld(50, 50)
@@ -109,7 +109,7 @@ func TestClaimOfALiarEnds(t *testing.T) {
 	}
 }
 
-// What the application rejects is fetched again from another peer.
+// A batch that the application rejects is fetched again from another peer.
 func TestRejectedBatchIsFetchedAgain(t *testing.T) {
 	w := newWorld(90, 0)
 	times := 0
@@ -128,7 +128,7 @@ func TestRejectedBatchIsFetchedAgain(t *testing.T) {
 	}
 }
 
-// While others go on, a validator that lost 1,000 blocks reaches them.
+// While others continue, a validator that lost 1,000 blocks reaches them.
 func TestPeersThatKeepGoing(t *testing.T) {
 	w := newWorld(3000, 0)
 	w.chain.tip, w.grow = 1000, 10
@@ -193,7 +193,7 @@ func TestAProofOfItsOwn(t *testing.T) {
 	w.expectChain(t, 350)
 }
 
-// A liar is left out for lyingTimeouts, also where there is nobody else to ask;
+// A liar is left out for lyingTimeouts, also if there is no other peer to ask;
 // after that it is asked again.
 func TestALiarIsLeftOutForAWhile(t *testing.T) {
 	w := newWorld(50, 0)

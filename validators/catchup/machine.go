@@ -14,7 +14,7 @@ type Config struct {
 	Root    Root
 }
 
-// Machine is one validator's catch-up. It is driven by Step alone.
+// Machine is one validator's catch-up. Only Step drives it.
 type Machine struct {
 	cfg    Config
 	root   Root
@@ -22,7 +22,7 @@ type Machine struct {
 	now    types.Time
 	out    *Output
 
-	pollAt types.Time   // when who is no member asks again whether there is more
+	pollAt types.Time   // when a follower asks again for more
 	proven types.Height // a certificate names a final block this high
 	peers  []peer       // who can be asked, in the order they became known
 	turn   int
@@ -44,7 +44,7 @@ type fetch struct {
 	peer   types.Address
 	from   types.Height
 	expiry types.Time
-	poll   bool // nobody said that there is something to be had
+	poll   bool // no peer said that it has more
 	batch  *Batch
 }
 
@@ -65,7 +65,7 @@ func New(cfg Config) *Machine {
 // Active reports whether blocks are being fetched.
 func (m *Machine) Active() bool { return m.active }
 
-// Root is the finalized block the machine goes on from.
+// Root returns the finalized block that the machine continues from.
 func (m *Machine) Root() Root { return m.root }
 
 // Step takes one event at the time now and returns what has to be done.
@@ -119,8 +119,8 @@ func (m *Machine) Deadline() types.Time {
 	return at
 }
 
-// goOn does what the state allows: it gives up who is late, hands on a batch that
-// came, asks for the next, and ends where nobody has more.
+// goOn does the steps that the state allows: it gives up late peers, hands on a
+// received batch, asks for the next, and ends if no peer has more.
 func (m *Machine) goOn() {
 	if m.outside() && m.now >= m.pollAt && m.fetching == nil && m.working == nil && !m.wanting(m.next()) {
 		m.poll()
@@ -145,8 +145,8 @@ func (m *Machine) goOn() {
 	}
 }
 
-// outside reports whether this validator is no member of the set that decides
-// on the next block. Nobody tells it of blocks then: it has to ask.
+// outside reports whether this validator is not in the set that decides on the next
+// block. No peer sends it news of blocks then: it has to ask.
 func (m *Machine) outside() bool { return m.root.Set.Index(m.cfg.Self) < 0 }
 
 // poll asks the next peer in turn whether there are more blocks.
@@ -171,7 +171,7 @@ func (m *Machine) next() types.Height {
 	return m.root.Block.Header.Height + 1
 }
 
-// wanting reports whether somebody is known or says to have the block at h.
+// wanting reports whether a peer is known to have, or claims, the block at h.
 func (m *Machine) wanting(h types.Height) bool {
 	if m.proven >= h {
 		return true
@@ -184,7 +184,7 @@ func (m *Machine) wanting(h types.Height) bool {
 	return false
 }
 
-// request asks for the range after what is held, unless a request is out or the
+// request asks for the range after the held blocks, unless a request is out or the
 // batch before it is not verified yet.
 func (m *Machine) request() {
 	if m.fetching != nil || m.working != nil && m.working.verified == nil {
@@ -201,8 +201,8 @@ func (m *Machine) fetch(peer types.Address, poll bool) {
 	m.out.Send = append(m.out.Send, Send{To: peer, Request: &RangeRequest{From: from, To: from + MaxBatchBlocks - 1}})
 }
 
-// choose returns the next peer in turn that claims to have the block at h or,
-// where that is proven to be final, the next at all; nil when all are left out.
+// choose returns the next peer in turn that claims to have the block at h or, if
+// that is proven to be final, the next peer; nil when all are left out.
 func (m *Machine) choose(h types.Height) *peer {
 	for _, claimed := range []bool{true, false} {
 		if !claimed && m.proven < h {
@@ -219,8 +219,8 @@ func (m *Machine) choose(h types.Height) *peer {
 	return nil
 }
 
-// behind takes a claim of a peer, or a proof, which may be of this validator's
-// own making: it can complete the finalization of a block that it lacks.
+// behind takes a claim of a peer, or a proof. The proof may come from this
+// validator, which can complete the finalization of a block that it lacks.
 func (m *Machine) behind(e Behind) {
 	if e.Height <= m.root.Block.Header.Height {
 		return
@@ -235,8 +235,8 @@ func (m *Machine) behind(e Behind) {
 	m.active = m.active || p != nil || e.Proven
 }
 
-// peer finds or adds a peer. Where there are too many, the first one is forgotten
-// that is no member any more; nil where all are.
+// peer finds or adds a peer. A full list forgets the first peer outside of the set;
+// nil if all are members.
 func (m *Machine) peer(a types.Address) *peer {
 	for i := range m.peers {
 		if m.peers[i].address == a {
@@ -250,7 +250,8 @@ func (m *Machine) peer(a types.Address) *peer {
 	return &m.peers[len(m.peers)-1]
 }
 
-// forgetOne makes room for a peer: who left the set serves nobody for long.
+// forgetOne makes room for a peer: a peer that left the set serves blocks only for
+// a while.
 func (m *Machine) forgetOne() bool {
 	for i := range m.peers {
 		if a := m.peers[i].address; m.root.Set.Index(a) < 0 && (m.fetching == nil || m.fetching.peer != a) {
@@ -267,7 +268,7 @@ func (m *Machine) meet(set *types.ValidatorSet) {
 	}
 }
 
-// answered takes the batch that was asked for from who was asked.
+// answered takes the batch that a peer was asked for, only from that peer.
 func (m *Machine) answered(e Answer) {
 	f := m.fetching
 	if f == nil || f.peer != e.From || f.batch != nil || e.Batch == nil || e.Batch.From != f.from {
@@ -308,7 +309,7 @@ func (m *Machine) lied(a types.Address) {
 	m.out.Report = append(m.out.Report, Lied{a})
 }
 
-// punish leaves a peer out for so many timeouts and forgets its claim.
+// punish leaves a peer out for a number of timeouts and forgets its claim.
 func (m *Machine) punish(a types.Address, timeouts time.Duration) {
 	if p := m.peer(a); p != nil {
 		p.claim = 0
@@ -343,8 +344,8 @@ func (m *Machine) applied(e Applied) {
 	}
 }
 
-// finalized takes a root that consensus reached; what was fetched for lower
-// heights is dropped.
+// finalized takes a root that consensus reached; blocks fetched for lower heights
+// are dropped.
 func (m *Machine) finalized(root Root) {
 	if root.Block == nil || root.Block.Header.Height <= m.root.Block.Header.Height {
 		return

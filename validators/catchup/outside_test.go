@@ -7,16 +7,16 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// outsider is a world whose validator 0 is no member of any set.
+// outsider is a world whose validator 0 is not a member of any set.
 func outsider(length int) *world {
 	w := newWorld(length, 0)
 	w.machine = New(Config{Self: types.Address{0: 0xff}, Timeout: time.Second, Root: w.chain.root(0)})
 	return w
 }
 
-// Who is no member is told nothing: it asks by itself, takes what there is, and
-// asks again, each timeout another peer, without holding it against those that
-// have nothing.
+// A validator outside of the set gets no news. It asks by itself, takes the
+// available blocks, and asks again, each timeout another peer, without punishing
+// those that have nothing.
 func TestWhoIsNoMemberAsks(t *testing.T) {
 	w := outsider(350)
 	w.chain.tip = 250

@@ -2,16 +2,16 @@ package catchup
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// Source is the finalized chain of who answers.
+// Source is the finalized chain of the answering validator.
 type Source interface {
 	// Block returns the final block at a height and its encoded size, or nil
 	// where the height was skipped or is not final yet.
 	Block(h types.Height) (block *types.Block, bytes int)
 	// Finalization returns the finalization that names the block at a height, or
-	// nil: many blocks are final by a descendant's alone.
+	// nil: many blocks are final only by a descendant's finalization.
 	Finalization(h types.Height) *types.Certificate
-	// Next returns the height of the first final block at or after h; 0 where
-	// there is none.
+	// Next returns the height of the first final block at or after h; 0 if there is
+	// none.
 	Next(h types.Height) types.Height
 	// First is the height from which on blocks are kept.
 	First() types.Height
@@ -19,12 +19,11 @@ type Source interface {
 	Tip() types.Height
 }
 
-// Serve makes up the answer to a request: blocks from From on, up to To, a
-// border or the limits, that end in a finalization; where none is in reach,
-// the headers that lead to the next one follow. Where all heights up to To were
-// skipped it goes on to the first that was not. Who asks for what is no longer
-// kept gets nothing: later blocks are of no use without it. It reads at most MaxBatchBlocks
-// blocks and MaxLinks headers.
+// Serve builds the answer to a request: blocks from From on, up to To, a border or the
+// limits, that end in a finalization. If no finalization is in reach, the headers that lead
+// to the next one follow. If all heights up to To were skipped, it continues to the first
+// that was not. A request for pruned blocks gets an empty answer: later blocks are of no
+// use without them. It reads at most MaxBatchBlocks blocks and MaxLinks headers.
 func Serve(request *RangeRequest, source Source) *Batch {
 	if request.From == 0 || request.From < source.First() || request.To < request.From || request.From > source.Tip() {
 		return &Batch{From: request.From}

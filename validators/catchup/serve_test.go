@@ -6,8 +6,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Who asks for what is no longer kept gets an empty answer, and no blocks that
-// do not follow on what it has.
+// A request for pruned blocks gets an empty answer, and no blocks that do not
+// continue the requester's chain.
 func TestServeGivesNothingOfWhatIsNoLongerKept(t *testing.T) {
 	c := newChain(50)
 	c.bytes, c.final, c.first = 600, func(types.Height) bool { return true }, 20
@@ -18,14 +18,14 @@ func TestServeGivesNothingOfWhatIsNoLongerKept(t *testing.T) {
 	}
 }
 
-// An answer ends at a block with a finalization of its own.
+// An answer ends at a block with its own finalization.
 func TestServeEndsFinal(t *testing.T) {
 	c := newChain(350)
 	for _, test := range []struct {
 		name          string
 		from, to, tip types.Height
 		bytes         int
-		final         types.Height // every so many heights
+		final         types.Height // every final heights
 		blocks, links int
 		finalizes     types.Height
 	}{

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Transcripts of testdata: what a returning validator asks, of whom, and what it
-// does with the answers.
+// Transcripts of testdata: a returning validator's questions, the peers asked, and
+// its use of the answers.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/transcripts", func(t *testing.T, path string) {
 		var w *world

@@ -35,8 +35,8 @@ func checkTestCertificate(c *types.Certificate) error {
 	return nil
 }
 
-// testChain is the final blocks of the network, by height; every third, the tip
-// and epochs' ends have a finalization of their own.
+// testChain is the final blocks of the network, by height; every third, the tip and
+// epochs' ends have their own finalization.
 type testChain struct {
 	blocks []*types.Block
 	hashes []types.Hash
@@ -105,14 +105,14 @@ func (c *testChain) root(h types.Height) Root {
 	return r
 }
 
-// world is validator 0 behind, and three peers that answer.
+// world is validator 0, which lags, and three peers that answer.
 type world struct {
 	chain    *testChain
 	machine  *Machine
 	now      types.Time
 	latency  time.Duration
 	queue    []queued
-	answer   [4]func(*Batch) *Batch // what a peer makes of the right answer; nil result: silence
+	answer   [4]func(*Batch) *Batch // a peer's change of the right answer; nil result: silence
 	grow     int                    // blocks a request
 	rejects  func(*types.Block) bool
 	applied  []types.Hash

@@ -17,8 +17,8 @@ const (
 	lingerDone                 // the runner has ended its side of a stream by then
 )
 
-// alarm is something to look at when its time has come. What it was for may have
-// ended before; then it is nothing.
+// alarm is something to look at when its time has come. Its purpose may have ended
+// before; then it has no effect.
 type alarm struct {
 	at     types.Time
 	id     connection.ID

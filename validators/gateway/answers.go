@@ -23,7 +23,7 @@ func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []
 		return
 	}
 	if !t.Known() {
-		m.classify(p, d, SoftFailure) // it is passed over, and the runner is alive (decision J17)
+		m.classify(p, d, SoftFailure) // it is skipped, and the runner is alive (decision J17)
 		return
 	}
 	read, why := push.Read(frame)
@@ -80,7 +80,7 @@ func (m *Machine) onAck(p *peer, d *delivery, f *push.JobAck) {
 	}
 }
 
-// isOf judges whether a frame is of the stream's job.
+// isOf judges whether a frame belongs to the stream's job.
 func (m *Machine) isOf(p *peer, d *delivery, is bool) bool {
 	if !is {
 		m.classify(p, d, SoftFailure)
@@ -89,7 +89,7 @@ func (m *Machine) isOf(p *peer, d *delivery, is bool) bool {
 	return is
 }
 
-// onProgress tells how far the runner is.
+// onProgress reports a runner's progress.
 //
 // Spec: CIP-11 §10.4.
 func (m *Machine) onProgress(p *peer, d *delivery, f *push.JobProgress) {
@@ -123,9 +123,9 @@ func (m *Machine) commitDigest(id AssignmentID, f *push.JobResult) types.Hash {
 	return push.CommitmentDigest(m.config.ChainID, id.Job, id.Drawn, push.Commitment(f.ResultData, f.RunnerSigned))
 }
 
-// onPolled takes a result that came without a connection, as if it had come by one. Who
-// brings it is anybody, so that its signature, which is over all of it, is looked at last:
-// what keeps the loop busy delays everybody's pings.
+// onPolled takes a result that came without a connection, and treats it like one from a
+// connection. Anyone may bring it, so its signature, which covers all of it, is checked
+// last: a busy loop delays all pings.
 //
 // Spec: decisions J11, J15.
 func (m *Machine) onPolled(e Polled) {

@@ -14,7 +14,7 @@ type Attests struct {
 }
 
 // Attested is what a machine attests, put together from all that its outputs say:
-// what a validator votes by. The zero Attested is nobody's presence.
+// what a validator votes by. The zero Attested attests no runner.
 type Attested struct {
 	bits []Attests // by index, of the runner there that registered last
 }
@@ -31,9 +31,9 @@ func (a *Attested) Take(changes []Attests) {
 	}
 }
 
-// Bitmap returns what the validator attests at a time, for a registry of so many
-// places. The registry of the block voted on may be of a later height than the head. A
-// bit is set only if the attested runner holds the place there too.
+// Bitmap returns the validator's attestation at a time, for a registry with the given
+// number of places. The registry of the block voted on may be of a later height than
+// the head. A bit is set only if the attested runner holds the place there too.
 //
 // Spec: CIP-11 §7.2, decision J12.
 func (a *Attested) Bitmap(now types.Time, registered int, places selection.Places) *selection.Bitmap {

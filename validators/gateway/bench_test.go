@@ -12,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// crowd is a machine with so many live runners, with real signatures.
+// crowd is a machine with the given number of live runners, with real signatures.
 func crowd(b *testing.B, runners int) (*world, []*crypto.Key) {
 	b.Helper()
 	w := newWorld(b, nil)
@@ -36,7 +36,7 @@ func crowd(b *testing.B, runners int) (*world, []*crypto.Key) {
 	return w, keys
 }
 
-// BenchmarkPing is a ping verified and answered, by what the runner's key costs.
+// BenchmarkPing is a ping verified and answered, by the cost of the runner's key.
 func BenchmarkPing(b *testing.B) {
 	const runners = 1000
 	w, keys := crowd(b, runners)

@@ -10,12 +10,12 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// chain is what the machine knows of the chain: the newest final block, and how old
-// what happened before it is.
+// chain is the machine's view of the chain: the newest final block, and the age of
+// events before it.
 type chain struct {
 	self   types.Address // of the validator
 	head   *Head
-	blocks uint64 // up to the head, of those that the machine heard of; skipped heights are none
+	blocks uint64 // up to the head, among those reported to the machine; skipped heights do not count
 }
 
 // rise takes the newest final block.
@@ -45,8 +45,8 @@ func (c *chain) mark(now types.Time) mark { return mark{c.blocks, now} }
 // have come, skipped heights left out, and that many times cip11.min_block_ms has
 // passed, before it is.
 //
-// The spec counts blocks alone (deviation from CIP-11 §§6.3, 11.1, decision J13):
-// where they come faster than pings travel, nobody would ever be present.
+// The spec counts only blocks (deviation from CIP-11 §§6.3, 11.1, decision J13): if
+// these come faster than pings travel, no runner would ever be present.
 func (c *chain) within(now types.Time, since mark, blocks uint64) bool {
 	return c.blocks-since.blocks < blocks || now < c.until(since, blocks)
 }
@@ -67,9 +67,10 @@ type membership struct {
 	known    bool
 }
 
-// registry is what a runner's standing follows from, besides its key and its membership.
+// registry holds the registry's inputs to a runner's status, besides its key and its
+// membership.
 type registry struct {
-	registrations any // nil where it is not known what they are
+	registrations any // nil if they are unknown
 	params        *params.Params
 }
 
@@ -133,9 +134,9 @@ func (c *chain) attestsUntil(p *peer) types.Time {
 
 // heartbeatBlocks is how old a runner's heartbeat on chain has to be before this
 // validator brings another: cip11.heartbeat_tx_blocks, and more for some runners and
-// for validators that come later in the runner's subset. So those of a thousand
-// runners of genesis come in many blocks, and of each runner one, if nobody fails. What
-// is more is at most half of what it may be before the runner is stale.
+// for validators that come later in the runner's subset. So the heartbeats of a
+// thousand runners of genesis come in many blocks, and one per runner, if no validator
+// fails. The extra is at most half of the blocks left before the runner is stale.
 func (c *chain) heartbeatBlocks(p *peer) uint64 {
 	least := c.params().HeartbeatTxBlocks
 	slack := c.params().StaleHeartbeatBlocks - min(least, c.params().StaleHeartbeatBlocks)

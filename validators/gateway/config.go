@@ -18,7 +18,7 @@ type Config struct {
 	ChainID  uint64
 	Signer   crypto.Signer // of the validator
 	Verifier Verifier
-	// Chance makes the nonces that runners sign. Nobody outside may foresee it.
+	// Chance makes the nonces that runners sign. No outsider may predict it.
 	Chance *rand.Rand
 }
 
@@ -36,7 +36,7 @@ func (c *Config) by(runner types.Address, digest types.Hash, sig types.Signature
 	return ok && signer == runner
 }
 
-// nonce is one that nobody could foresee.
+// nonce returns an unpredictable nonce.
 func (c *Config) nonce() (nonce types.Hash) {
 	for i := 0; i < len(nonce); i += 8 {
 		binary.BigEndian.PutUint64(nonce[i:], c.Chance.Uint64())

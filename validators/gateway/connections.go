@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// connections are those with runners, from Up to their end: who is there, who is
-// live, and what is due of each.
+// connections holds the connections with runners, from Up to their end: all of
+// them, the live ones, and their due times.
 type connections struct {
 	*step
 	chain  *chain
@@ -47,7 +47,7 @@ func (c *connections) down(p *peer, e connection.Down) {
 	c.forget(p)
 }
 
-// forget drops what is known of a connection.
+// forget drops the state of a connection.
 func (c *connections) forget(p *peer) {
 	p.stage = over
 	delete(c.peers, p.id)
@@ -77,7 +77,7 @@ func (c *connections) send(p *peer, s connection.Stream, f push.Frame) {
 	c.do(connection.Send{ID: p.id, Stream: s, Frame: push.Write(f)})
 }
 
-// attest tells what changed of a runner's bit.
+// attest reports a change of a runner's bit.
 func (c *connections) attest(p *peer) {
 	if until := c.chain.attestsUntil(p); until != p.attested {
 		p.attested = until
@@ -93,8 +93,8 @@ func (c *connections) leaveDrained(p *peer) {
 	}
 }
 
-// leave says Goodbye, and waits for the runner to close for the grace. Where there
-// is no stream to say it on, the close alone says it.
+// leave says Goodbye, and waits for the runner to close for the grace. Without a
+// stream to say it on, closing is enough.
 func (c *connections) leave(p *peer, why push.Reason) {
 	if p.stage >= leaving {
 		return
@@ -127,7 +127,7 @@ func (c *connections) tell(p *peer, why push.Reason) {
 	c.notLive(p, string(why))
 }
 
-// notLive takes a runner from those that are there.
+// notLive removes a runner from the live ones.
 func (c *connections) notLive(p *peer, why string) {
 	if c.live[p.key] == p {
 		delete(c.live, p.key)

@@ -14,7 +14,7 @@ type delivery struct {
 	sent   mark
 	frames recent
 
-	answered bool // something framed came back
+	answered bool // a frame arrived on it
 	acked    bool
 	rejected bool
 	result   bool // the result came
@@ -56,7 +56,7 @@ func (p *peer) allowedStreams() int {
 }
 
 // deliver pushes the open assignments of a runner that were not pushed on this
-// connection. What is found too late for any result is not.
+// connection. Assignments found too late for any result are not pushed.
 //
 // Spec: CIP-11 §10.1, decision J13.
 func (m *Machine) deliver(p *peer) {
@@ -159,7 +159,7 @@ func (m *Machine) classify(p *peer, d *delivery, outcome Outcome) {
 	m.classifyBy(p, d, Classified{Outcome: outcome})
 }
 
-// classifyBy is classify, with what the runner's ack said.
+// classifyBy is classify, with the content of the runner's ack.
 func (m *Machine) classifyBy(p *peer, d *delivery, by Classified) {
 	d.answered = d.answered || by.Outcome != HardFailure
 	if d.outcome == Pending {

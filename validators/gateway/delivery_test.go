@@ -249,7 +249,7 @@ func TestSection105TheEndOfAnAssignmentIsToldOnItsStream(t *testing.T) {
 		if len(e.sent[job0]) != 0 || !e.done[job0] {
 			t.Fatalf("behind the end: %v, ended %v", e.sent[job0], e.done)
 		}
-		// What crosses is dropped.
+		// Crossing frames are dropped.
 		e.raw(job0, 0x77)
 		e.raw(job0, byte(push.TypeJobResult), 0xff)
 		if len(e.done) != 1 {
@@ -494,7 +494,7 @@ func TestAResultThatIsNotTaken(t *testing.T) {
 	if got := reported[NotTaken](w); len(got) != 1 || len(w.submits) != 0 || len(e.done) != 0 {
 		t.Fatalf("told %v, submitted %v", got, w.submits)
 	}
-	// Of an equivocal runner the first result counts.
+	// An equivocal runner's first result counts.
 	w, e, id = pushed(t, 3)
 	e.ackJob(job0, id.Job, accepted)
 	e.say(job0, e.resultOf(id.Job, "one"))
@@ -504,7 +504,7 @@ func TestAResultThatIsNotTaken(t *testing.T) {
 	if got := reported[NotTaken](w); len(got) != 1 || len(w.submits) != 1 {
 		t.Fatalf("told %v, submitted %v", got, w.submits)
 	}
-	// What landed by another validator is dropped.
+	// A result that landed through another validator is dropped.
 	w.finish(e.signer, id, Landed)
 	w.block(nil)
 	if len(w.results.held) != 0 || w.results.bytes != 0 {
@@ -512,8 +512,8 @@ func TestAResultThatIsNotTaken(t *testing.T) {
 	}
 }
 
-// A runner that has its results wait until the end of long jobs leaves room for those of
-// others: as much as it holds itself.
+// A runner that lets its results wait until the end of long jobs leaves room for those
+// of others: as much as it holds itself.
 func TestResultsThatWaitAreBounded(t *testing.T) {
 	const size = push.MaxFrame - 1024
 	w := newWorld(t, nil)

@@ -16,9 +16,9 @@ type Draft struct {
 	Spec      *push.JobSpec
 }
 
-// drafts are the assignments that were signed and encoded, each once for its whole
-// committee. What is in one follows from its key alone, so that a draft of a block that
-// does not become final is never found by another's, and just dropped.
+// drafts holds assignments that were signed and encoded, one for its whole committee. A
+// draft's content follows only from its key. A draft of a block that does not become
+// final is therefore never found by another's key, and just dropped.
 type drafts struct {
 	frames map[draftKey][]byte
 	order  []draftKey // the keys of frames, oldest first
@@ -31,7 +31,7 @@ type draftKey struct {
 	spec     types.Hash
 }
 
-// frame returns the frame of an assignment, made where there is no draft of it.
+// frame returns the frame of an assignment, and makes it if it has no draft.
 func (d *drafts) frame(c *Config, key draftKey, spec func() *push.JobSpec) []byte {
 	if frame, known := d.frames[key]; known {
 		return frame
@@ -62,9 +62,9 @@ func (d *drafts) drop(height types.Height) {
 	})
 }
 
-// onForeseen signs and encodes what is to be pushed if a block becomes final, while
-// validators vote on it: a runner waits for nothing but the way then. Nothing of it
-// leaves before.
+// onForeseen signs and encodes the frames to push if a block becomes final, while
+// validators vote on it. After finality, a runner then waits only for the network.
+// Nothing of it leaves before.
 func (m *Machine) onForeseen(e Foreseen) {
 	if len(e.Drafts) == 0 || !m.chain.phase().Pushes() {
 		return

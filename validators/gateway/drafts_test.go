@@ -19,7 +19,7 @@ func (c *counted) Sign(digest types.Hash) types.Signature {
 	return c.Signer.Sign(digest)
 }
 
-// draw has the next block draw a runner.
+// draw makes the next block draw a runner.
 func (w *world) draw(to crypto.Signer, committee int) AssignmentID {
 	id := w.assign(to, 1, committee)
 	w.at(to, id).Drawn++
@@ -39,8 +39,8 @@ func foreseeing(t *testing.T) (*world, *end, AssignmentID, *counted, Draft) {
 		Spec: spec()}
 }
 
-// What a block draws is signed while it is voted on, leaves when it is final, and is
-// what would have been said without.
+// A block's assignments are signed while it is voted on, leave when it is final, and
+// equal those made without drafts.
 func TestWhatWasForeseenIsPushedWithoutAnotherSignature(t *testing.T) {
 	w, e, id, signer, draft := foreseeing(t)
 	w.step(Foreseen{[]Draft{draft}})
@@ -61,7 +61,7 @@ func TestWhatWasForeseenIsPushedWithoutAnotherSignature(t *testing.T) {
 	}
 }
 
-// What another block of the same height would have drawn is not said.
+// Assignments of another block of the same height are not sent.
 func TestADraftOfABlockThatIsNotFinalIsNeverSaid(t *testing.T) {
 	for name, change := range map[string]func(*Draft){
 		"spec":     func(d *Draft) { d.Spec.MaxPrice = types.WeiOf(7) },
@@ -83,8 +83,8 @@ func TestADraftOfABlockThatIsNotFinalIsNeverSaid(t *testing.T) {
 	}
 }
 
-// Nothing is signed ahead for who is not here, in a phase without push, or beyond the
-// bound; what is signed for one of a committee serves all of it.
+// Nothing is signed ahead for an unconnected runner, in a phase without push, or
+// beyond the bound; a draft for one of a committee serves all of it.
 func TestDraftsAreFewAndOfThoseWhoAreHere(t *testing.T) {
 	w, e, _, signer, draft := foreseeing(t)
 	absent := draft

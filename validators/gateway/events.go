@@ -13,7 +13,7 @@ type Event interface{ event() }
 
 // The events.
 type (
-	// Connection is an event of a connection. What it brings is hostile.
+	// Connection is an event of a connection. Its content is hostile.
 	Connection struct{ connection.Event }
 	// Foreseen is what a block draws that was executed here and is not final.
 	Foreseen struct{ Drafts []Draft }
@@ -53,7 +53,7 @@ type Output struct {
 }
 
 // Submission is a transaction of the runner lane (decision J15): it is free, has no
-// nonce, and proves itself by what it bears.
+// nonce, and its content proves it.
 type Submission interface{ submission() }
 
 // The submissions.
@@ -104,7 +104,7 @@ type (
 	// Left says that it is live no more.
 	Left struct {
 		Runner types.Address
-		Reason string // of our Goodbye, or of its own; empty where the connection was lost
+		Reason string // of the validator's Goodbye, or of the runner's; empty if the connection was lost
 	}
 	// Refused says that a connection that was not live ended with a Goodbye of ours.
 	Refused struct {
@@ -113,7 +113,7 @@ type (
 		Remote     connection.Address
 		Reason     push.Reason
 	}
-	// Pressed is what a runner said of its load, where that changed (CIP-11 §6.4).
+	// Pressed is a runner's report on its load, if that changed (CIP-11 §6.4).
 	Pressed struct {
 		Runner types.Address
 		Load   Load
@@ -141,9 +141,9 @@ type (
 		Runner     types.Address
 		Assignment AssignmentID
 		Outcome    Outcome
-		Rejected   push.RejectReason // of an ack that rejects; else ""
+		Rejected   push.RejectReason // of an ack that rejects; otherwise ""
 		Reason     string            // that the ack gave, as it is kept; "" for none
-		After      time.Duration     // of an ack: since the push; else 0
+		After      time.Duration     // of an ack: since the push; otherwise 0
 	}
 	// Progressed is a runner's word on how far it is (CIP-11 §10.4).
 	Progressed struct {
@@ -172,7 +172,7 @@ func (Classified) report() {}
 func (Progressed) report() {}
 func (NotTaken) report()   {}
 
-// Outcome is what became of one delivery (CIP-11 §10.6).
+// Outcome is the outcome of one delivery (CIP-11 §10.6).
 type Outcome uint8
 
 // The outcomes.

@@ -11,7 +11,7 @@ import (
 )
 
 // FuzzMachine plays hostile runners, whose every frame may be well-formed, in place
-// or neither. The machine never panics, holds to Check, says nothing behind a
+// or neither. The machine never panics, holds to Check, sends nothing after a
 // Goodbye, and serves an honest runner all the while.
 func FuzzMachine(f *testing.F) {
 	f.Add([]byte{0, 0, 1, 0, 2, 0, 3, 0, 4, 0})

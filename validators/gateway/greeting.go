@@ -129,7 +129,8 @@ func (m *Machine) onHelloAck(p *peer, f *push.HelloAck) {
 	m.connections.leaveDrained(p)
 }
 
-// onBackpressure keeps what a runner said of its load, and tells it where it changed.
+// onBackpressure stores a runner's report on its load, and passes it on if it
+// changed.
 //
 // Spec: CIP-11 §6.4, decision J22.
 func (m *Machine) onBackpressure(p *peer, f *push.BackpressureSignal) {
@@ -141,7 +142,7 @@ func (m *Machine) onBackpressure(p *peer, f *push.BackpressureSignal) {
 	}
 }
 
-// onDelta keeps what a runner said of its capabilities.
+// onDelta stores a runner's report on its capabilities.
 func (m *Machine) onDelta(p *peer, f *push.CapabilityDelta) {
 	if !m.config.signed(p, f.Digest(m.config.ChainID), f.Signed) {
 		m.connections.leave(p, push.BadSignature)
@@ -151,7 +152,7 @@ func (m *Machine) onDelta(p *peer, f *push.CapabilityDelta) {
 	m.report(Amended{Runner: p.address, Said: amendment(f)})
 }
 
-// onGoodbye closes at once, as who reads one does.
+// onGoodbye closes at once, as the reader of a Goodbye must.
 func (m *Machine) onGoodbye(p *peer, f *push.Goodbye) {
 	m.connections.notLive(p, string(f.Reason))
 	m.connections.close(p, connection.CodeDone, "")

@@ -128,7 +128,7 @@ func TestHelloIsJudgedInTheWiresOrder(t *testing.T) {
 			if len(refused) != 1 || refused[0].Reason != c.want || w.bits() != "" {
 				t.Fatalf("refused %v, bits %q", refused, w.bits())
 			}
-			// Who comes after a liar is served.
+			// A runner that comes after a liar is served.
 			w.head.Rotation.Current.Members = home
 			w.live("honest").ping()
 		})
@@ -202,7 +202,7 @@ func TestASecondConnectionReplacesTheFirstWhenItsExchangeIsDone(t *testing.T) {
 	if w.bits() != "" {
 		t.Fatal("the pings of the first count for the second")
 	}
-	second.ping() // its nonce begins anew
+	second.ping() // its nonce begins again
 	if w.bits() != "0" {
 		t.Fatalf("bits %q", w.bits())
 	}

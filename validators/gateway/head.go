@@ -17,15 +17,15 @@ type Head struct {
 	Rotation *selection.Rotation
 	Pace     selection.Pace
 	Reader   Reader
-	// Registry stands for all registrations and is compared alone: where it is that of
-	// the head before, Reader.Runner answers as it did. Where it is nil, that is not known.
+	// Registry identifies all registrations and is only compared: if it equals that of the
+	// head before, Reader.Runner answers as it did. A nil Registry is unknown.
 	Registry any
 }
 
-// Reader reads the state of a head. The same question has the same answer as long as
-// the head stands. What it returns is not changed by anybody.
+// Reader reads the state of a head. The same question has the same answer while the
+// head is current. Its results are never changed.
 type Reader interface {
-	// Runner returns a runner's registration, nil where there is none.
+	// Runner returns a runner's registration, nil if there is none.
 	Runner(types.Address) *Registration
 	// Assignments lists those of a runner that are open, in the order in which they
 	// were drawn: it is in the committee, and neither its result nor its reveal is
@@ -41,7 +41,7 @@ type Reader interface {
 	Ending(runner types.Address, a AssignmentID) Ending
 }
 
-// Registration is what the registry (0x01) knows of a runner.
+// Registration is a runner's entry in the registry (0x01).
 type Registration struct {
 	Index         int          // the index of its bit (decision J12)
 	Since         types.Height // of the registration
@@ -73,8 +73,8 @@ type Assignment struct {
 // Ending is how an assignment ended.
 type Ending uint8
 
-// The endings. What is said of Reassigned, Expired and Failed is what a JobCancel
-// says (CIP-11 §10.5).
+// The endings. For Reassigned, Expired and Failed, a JobCancel states the reason
+// given here (CIP-11 §10.5).
 const (
 	Landed     Ending = iota // the runner's own result is final: there is nothing to cancel
 	Reassigned               // the deadline passed and there are retries left

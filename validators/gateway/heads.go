@@ -5,8 +5,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// onHead takes the newest final block: everybody is told of it, and what it changed
-// is done.
+// onHead takes the newest final block: it is announced to all runners, and its
+// changes take effect.
 func (m *Machine) onHead(h *Head) {
 	before := m.chain.head
 	m.chain.rise(h)

@@ -9,17 +9,17 @@ import (
 // herald announces the head to runners by the pongs that they did not ask for, some at
 // a time. A crowd's signatures all at once would keep the crowd's pings waiting.
 type herald struct {
-	waiting []*peer // to whom the head is not announced yet, in their turn; some may have heard of it meanwhile
+	waiting []*peer // runners to which the head is not announced yet, in turn; some may have learned it meanwhile
 	share   int     // how many of them in one turn
 	next    types.Time
-	rest    types.Time // before it there is one turn alone
+	rest    types.Time // before it there is only one turn
 }
 
-// add enters a runner that has to hear of the head. One that waits for its turn since
-// an earlier head hears of this one in its stead. The first turn is heraldTurn after
-// the head: what the head has pushed goes before it. Of a crowd the others' turns come
-// when pings are due no more, after spread: whoever pings hears of the head in the packet
-// of its own pong, and of two packets the second costs as much as the first.
+// add enters a runner that needs the announcement of the head. A runner that waits for
+// its turn since an earlier head gets this head instead. The first turn is heraldTurn
+// after the head: what the head has pushed goes before it. In a crowd, the others' turns
+// come after spread, when no more pings are due. A runner that pings learns the head in
+// the packet of its pong, and a second packet would cost as much as the first.
 func (h *herald) add(now types.Time, spread time.Duration, p *peer) {
 	if p.unheard {
 		return

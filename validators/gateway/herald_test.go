@@ -16,9 +16,9 @@ func (e *end) pongs() int {
 	return n
 }
 
-// TestAHeadIsAnnouncedToACrowdInTurns: what one step signs is bounded, and everybody
-// hears of the head within heraldTurns turns, but for the first of a crowd when the
-// pings are over.
+// TestAHeadIsAnnouncedToACrowdInTurns: one step's signatures are bounded, and all
+// runners get the head within heraldTurns turns, except the first of a crowd when
+// the pings are over.
 func TestAHeadIsAnnouncedToACrowdInTurns(t *testing.T) {
 	const many = 3 * heraldLeast
 	w := newWorld(t, nil)

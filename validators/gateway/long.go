@@ -8,13 +8,13 @@ import (
 )
 
 // longFrames is the ration of long frames of each runner. It outlasts a connection, so that
-// who is left and connects anew has no more of it.
+// a runner that reconnects gets no more of it.
 //
 // Spec: decision J24.
 type longFrames struct {
 	// used is when each ration is full again. A key whose time has passed has all of it.
 	used  map[types.PublicKey]types.Time
-	swept int // entries behind the last sweep
+	swept int // entries after the last sweep
 }
 
 // minSweep is from how many entries on those that are over are looked for.

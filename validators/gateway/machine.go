@@ -32,7 +32,7 @@ func New(config Config, head *Head) (*Machine, Output) {
 	return m, m.taken()
 }
 
-// Step takes an event at a time that is none before the last.
+// Step takes an event; times never decrease.
 func (m *Machine) Step(now types.Time, e Event) Output {
 	m.now = now
 	switch e := e.(type) {
@@ -61,7 +61,7 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 // Deadline is when a Tick is due, or types.Never.
 func (m *Machine) Deadline() types.Time { return min(m.connections.alarms.next(), m.herald.due()) }
 
-// ring looks at what is due.
+// ring handles the entries that are due.
 func (m *Machine) ring() {
 	for {
 		a, ok := m.connections.alarms.due(m.now)
@@ -134,9 +134,9 @@ func (m *Machine) onOpened(p *peer, s connection.Stream) {
 	p.opened = true
 }
 
-// onTooLong judges a frame by its length, and where that may come later, by what
-// comes before: a frame that is no greeting by its type is not expected, and a
-// greeting is never so long.
+// onTooLong judges a frame by its length. If its type may be valid later, earlier
+// frames decide: a frame that is not a greeting is unexpected, and a greeting is
+// never this long.
 func (m *Machine) onTooLong(p *peer, e connection.TooLong) {
 	switch {
 	case p.stage == leaving:

@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// story is all that happened to one runner, from which a dumb twin tells whether it
-// is present: it keeps everything and works nothing out beforehand.
+// story is the history of one runner, from which a simple twin computes whether it
+// is present: it keeps everything and computes nothing beforehand.
 type story struct {
 	live      bool
 	accepting bool

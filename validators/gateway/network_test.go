@@ -256,7 +256,7 @@ func (r *runner) do(v connection.Verb, ends map[connection.ID]*line, fromRunner 
 }
 
 // carry brings something to the other end, in the order of its stream and in no
-// other. What a packet's loss does is a later arrival.
+// other. A packet's loss causes a later arrival.
 func (n *network) carry(l *line, w way, make func(connection.ID) connection.Event) {
 	if l == nil || l.over || n.mute != nil && n.mute(l, w.stream, w.fromRunner) {
 		return
@@ -456,7 +456,7 @@ func (v view) Ending(runner types.Address, a gateway.AssignmentID) gateway.Endin
 	return gateway.Expired
 }
 
-// standings are those of one runner's assignments at a height.
+// standings are the statuses of one runner's assignments at a height.
 func (v view) standings(of *runner) map[worker.ID]worker.Standing {
 	all := map[worker.ID]worker.Standing{}
 	for _, j := range v.jobs {
@@ -495,7 +495,7 @@ func (c *chain) runnersHead(r *runner, at types.Height, rotation *selection.Rota
 		Validators: rotation.Serving(r.signer.PublicKey(), at, pace), Assignments: view{c, at}.standings(r), Params: parameters}
 }
 
-// block makes one, which each node hears of a while later, in order.
+// block makes a block, which each node gets a while later, in order.
 func (c *chain) block() {
 	c.height++
 	at, rotation := c.height, c.rotation
@@ -563,7 +563,8 @@ func newNetwork(t testing.TB, seed uint64, validators, inSet, runners int) *netw
 	return n
 }
 
-// blocks plays some, a block time apart, and calls each behind every one of them.
+// blocks plays count blocks, a block time apart, and calls each after every one of
+// them.
 func (n *network) blocks(count int, each func()) {
 	for range count {
 		n.run(n.now.Add(blockTime))
@@ -669,7 +670,7 @@ func TestJobsOfASoundNetworkLandAndNobodyLosesABit(t *testing.T) {
 		for _, j := range n.chain.jobs {
 			deliveries += 3 * len(j.committee)
 		}
-		// A validator may hear of the assignment when the result has landed.
+		// A validator may learn of the assignment when the result has landed.
 		if n.outcomes(gateway.HardFailure) != 0 || n.outcomes(gateway.SoftFailure) > deliveries/10 ||
 			n.outcomes(gateway.Success) == 0 || n.outcomes(gateway.Duplicate) < deliveries/2 {
 			t.Fatalf("seed %d: of %d deliveries %d successes, %d duplicates, %d soft and %d hard failures", seed, deliveries,
@@ -679,7 +680,7 @@ func TestJobsOfASoundNetworkLandAndNobodyLosesABit(t *testing.T) {
 	}
 }
 
-// TestNoAssignmentIsLostWhenConnectionsBreak: they are pushed again behind the next
+// TestNoAssignmentIsLostWhenConnectionsBreak: they are pushed again after the next
 // Hello, and results are handed over.
 func TestNoAssignmentIsLostWhenConnectionsBreak(t *testing.T) {
 	for seed := range uint64(12) {
@@ -707,7 +708,7 @@ func TestNoAssignmentIsLostWhenConnectionsBreak(t *testing.T) {
 }
 
 // TestAHardFailureClearsABitAndAPingRestoresIt: the streams of jobs of one runner are
-// a black hole, and its pings go on.
+// a black hole, and its pings continue.
 func TestAHardFailureClearsABitAndAPingRestoresIt(t *testing.T) {
 	n := newNetwork(t, 7, 4, 4, 1)
 	n.lag = 0

@@ -19,7 +19,7 @@ const (
 	over
 )
 
-// peer is one connection, and the runner behind it.
+// peer is one connection, and its runner.
 type peer struct {
 	id      connection.ID
 	key     types.PublicKey // the key that the certificate proved
@@ -32,7 +32,7 @@ type peer struct {
 	challenge types.Hash  // of our Hello
 	reason    push.Reason // of our Goodbye
 
-	// Of the runner, at the last head.
+	// The runner, at the last head.
 	membership membership
 	registry   registry
 	turn       int           // this validator's place in its subset
@@ -41,9 +41,9 @@ type peer struct {
 	index      int           // the index of its bit
 	enlisted   types.Height  // of its registration
 	mostJobs   uint64        // how many jobs it does at once
-	registered *Registration // nil where it is not
+	registered *Registration // nil if it is not registered
 
-	// Of its pulse.
+	// Its pulse.
 	frames    recent
 	nonce     uint64
 	pinged    bool       // nonce is one that came
@@ -63,7 +63,7 @@ type peer struct {
 	deliveries []*delivery // in the order they were opened
 }
 
-// runtimeChanges is what a runner said of itself since its connection is live. It
+// runtimeChanges holds a runner's announcements since its connection is live. It
 // changes no bit and nothing on chain (CIP-11 §6.5).
 type runtimeChanges struct {
 	capabilities map[string]bool // false: removed
@@ -77,7 +77,7 @@ func (r *runtimeChanges) apply(d *push.CapabilityDelta) {
 	note(&r.entitlements, d.RemovedEntitlements, false)
 }
 
-// shown is all of it, nil where it is nothing.
+// shown returns all of it, nil if it is empty.
 func (r *runtimeChanges) shown() *Changes {
 	if len(r.capabilities)+len(r.entitlements) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (r *runtimeChanges) shown() *Changes {
 		AddedEntitlements: named(r.entitlements, true), RemovedEntitlements: named(r.entitlements, false)}
 }
 
-// named are the names that are there, or those that are not.
+// named returns the present names, or the absent ones.
 func named(all map[string]bool, there bool) []string {
 	names := []string{}
 	for name, is := range all { // order: they are sorted below

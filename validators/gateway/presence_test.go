@@ -54,8 +54,7 @@ func TestSection72TheFourConditions(t *testing.T) {
 	}
 }
 
-// elsewhere is a rotation behind which v0 is in nobody's subset, its former subset
-// apart.
+// elsewhere is a rotation after which v0 is in no subset, except its former one.
 func elsewhere(r *selection.Rotation, height types.Height) *selection.Rotation {
 	other := signerOf("v1")
 	next := r.Advanced(selection.Moment{Height: height, Constants: r.Current.Constants,
@@ -308,7 +307,7 @@ func TestSection53TheFormerSubsetAttestsDuringTheOverlapAndThenDrains(t *testing
 		}
 		w.block(nil)
 	}
-	late := w.live("r2") // whom the overlap lets in, too
+	late := w.live("r2") // the overlap also lets these in
 	w.block(nil)
 	if w.bits() != "" {
 		t.Fatalf("bits %q behind the overlap", w.bits())

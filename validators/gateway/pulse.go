@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// onPing takes note that a runner is there, and answers.
+// onPing records that a runner is present, and answers.
 //
 // Spec: CIP-11 §6.3.
 func (m *Machine) onPing(p *peer, f *push.HeartbeatPing) {
@@ -44,7 +44,7 @@ func (m *Machine) digestOf(f *push.HeartbeatPing) types.Hash {
 }
 
 // heartbeat brings a ping on chain where the last heartbeat there is old enough
-// (decision J18). In sunset nobody asks for one (CIP-11 §14).
+// (decision J18). In sunset heartbeats are not required (CIP-11 §14).
 func (m *Machine) heartbeat(p *peer, f *push.HeartbeatPing) {
 	registered := p.registered
 	if registered == nil || registered.Deregistered || m.chain.phase() == selection.Sunset {

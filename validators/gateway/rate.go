@@ -26,7 +26,7 @@ func (r *recent) allow(now types.Time, limit int) bool {
 	return true
 }
 
-// window counts what happened in the last second, by whom.
+// window counts the events of the last second, by key.
 type window[K comparable] struct {
 	counts map[K]int
 	queue  []happened[K] // oldest first

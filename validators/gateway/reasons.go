@@ -8,13 +8,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// MaxReasonBytes bounds what is kept of a text that a runner sends for people to read: a
-// reason, or the names of a CapabilityDelta. A frame may bring push.MaxText bytes, and
-// what is kept goes into events and outlives its connection.
+// MaxReasonBytes bounds the stored part of a text that a runner sends for people to
+// read: a reason, or the names of a CapabilityDelta. A frame may bring push.MaxText
+// bytes, and what is kept goes into events and outlives its connection.
 const MaxReasonBytes = 256
 
-// reasonOf is what is kept of a reason: at most MaxReasonBytes, with U+FFFD for each
-// character that cannot be printed. It is "" where there is none.
+// reasonOf returns the stored part of a reason: at most MaxReasonBytes, with U+FFFD
+// for each character that cannot be printed. It is "" without a reason.
 //
 // Spec: decision J22.
 func reasonOf(said *string) string {
@@ -34,7 +34,7 @@ func reasonOf(said *string) string {
 	return kept.String()
 }
 
-// amendment is what is kept of the names that a delta adds and removes.
+// amendment returns the stored part of the names that a delta adds and removes.
 func amendment(d *push.CapabilityDelta) string {
 	var all strings.Builder
 	list := func(sign string, names []string) {

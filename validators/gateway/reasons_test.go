@@ -9,7 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// Decision J22: what is kept of a runner's words is short and printable, whatever it sends.
+// Decision J22: the stored part of a runner's words is short and printable, whatever it
+// sends.
 func TestJ22AReasonIsShortAndPrintable(t *testing.T) {
 	said := func(s string) *string { return &s }
 	for _, c := range []struct {

@@ -27,8 +27,8 @@ func (m *Machine) onRefusal(p *peer, d *delivery, f *push.JobAck) {
 	}
 }
 
-// onPolledRefusal takes a refusal that came without a connection. Its signature is looked at
-// last, as that of a result is.
+// onPolledRefusal takes a refusal that came without a connection. Its signature is checked
+// last, as for a result.
 //
 // Spec: decisions J11, J21.
 func (m *Machine) onPolledRefusal(e Polled) {

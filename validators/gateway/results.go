@@ -34,7 +34,7 @@ type results struct {
 	of    map[types.Address]int // the bytes of each runner that has any
 }
 
-// hold takes a result, the first of a runner for an assignment. What it refuses is
+// hold takes a result, the first of a runner for an assignment. A refused result is
 // dropped.
 func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult) {
 	if why := r.refuses(runner, id, f); why != "" {
@@ -121,9 +121,10 @@ func (r *results) unkept(runner types.Address, job types.Hash) {
 	}
 }
 
-// advance submits what is next. A refusal goes into a block of the time to commit. Of a
-// result the commitment goes there; the result itself goes when the commitment is final and
-// that time is over or everybody has committed. A committee of one has nothing to hide.
+// advance submits what is next. A refusal goes into a block of the time to commit. The
+// commitment of a result goes there as well; the result itself goes when the commitment is
+// final and that time is over or all have committed. A committee of one has nothing to
+// hide.
 //
 // Spec: decisions J15, J21.
 func (r *results) advance(h *held, a *Assignment) {

@@ -13,7 +13,7 @@ type Live struct {
 	Pinged    types.Time // when the last ping came; 0: none yet
 	Accepting bool       // the runner takes new jobs, as far as it said
 	Streams   int        // for jobs, that are open
-	Changes   *Changes   // nil: it said nothing of what it offers
+	Changes   *Changes   // nil: no announcement about its offer
 }
 
 // Load is what a runner said last of its load (CIP-11 §6.4).
@@ -24,8 +24,9 @@ type Load struct {
 	Reason    string `json:"reason"` // as it is kept; "" for none
 }
 
-// Changes is what a runner said of what it offers since its connection is live: all of it
-// together, each list sorted. It changes no bit and nothing on chain (CIP-11 §6.5).
+// Changes holds a runner's announcements about its offer since its connection is live:
+// all of them together, each list sorted. It changes no bit and nothing on chain (CIP-11
+// §6.5).
 type Changes struct {
 	AddedCapabilities   []string `json:"added_capabilities"`
 	RemovedCapabilities []string `json:"removed_capabilities"`

@@ -5,7 +5,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 )
 
-// step is the step that the machine takes: its moment, and what comes of it.
+// step is the current step of the machine: its time, and its output.
 type step struct {
 	now types.Time
 	out Output
@@ -24,7 +24,7 @@ func (s *step) do(v connection.Verb) {
 // mostlyDone is how many verbs have room from the first on: more than most steps have.
 const mostlyDone = 4
 
-// taken is what came of the step, whose output is over with it.
+// taken returns the output of the step, and ends it.
 func (s *step) taken() Output {
 	out := s.out
 	s.out = Output{}

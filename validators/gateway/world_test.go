@@ -61,7 +61,7 @@ func (w *world) Assignments(a types.Address) []Assignment {
 func (w *world) Spec(types.Hash) *push.JobSpec                 { return spec() }
 func (w *world) Ending(_ types.Address, a AssignmentID) Ending { return w.endings[a] }
 
-// newWorld has validator v0 alone, so that it is in everybody's subset.
+// newWorld has only validator v0, so that it is in every runner's subset.
 func newWorld(t testing.TB, change func(*params.Params)) *world {
 	w := &world{TB: t, runners: map[types.Address]*Registration{}, open: map[types.Address][]Assignment{},
 		endings: map[AssignmentID]Ending{}, ends: map[connection.ID]*end{}}
@@ -114,7 +114,7 @@ func (w *world) connect(name string, address byte) *end {
 	return e
 }
 
-// step gives the machine an event and plays the connections' part of what it does.
+// step gives the machine an event and plays the connections' part of its output.
 func (w *world) step(event Event) {
 	w.Helper()
 	w.take(w.Step(w.now, event))
@@ -194,7 +194,7 @@ func (w *world) blocks(n int) {
 	}
 }
 
-// openControl opens the control stream, where that is not done.
+// openControl opens the control stream, if it is not open.
 func (e *end) openControl() *end {
 	e.step(Connection{connection.Opened{ID: e.id, Stream: connection.Control}})
 	return e
@@ -290,7 +290,7 @@ func (e *end) goodbye() push.Reason {
 	return why
 }
 
-// left takes the Goodbye and the close behind its grace, and returns the reason.
+// left takes the Goodbye and the close after its grace, and returns the reason.
 func (e *end) left() push.Reason {
 	e.Helper()
 	why := e.goodbye()

@@ -26,9 +26,9 @@ const (
 	bucketTimerNotes    env.Bucket = "timer_notes"    // seq ‖ height ‖ index → Note
 	bucketTimerEnds     env.Bucket = "timer_ends"     // timer id → timerEnd
 	bucketLanes         env.Bucket = "lanes"          // height → LaneRecord
-	bucketLaneTimers    env.Bucket = "lane_timers"    // height → the timers it examined, where there are any
-	bucketLaneMoves     env.Bucket = "lane_moves"     // height → the timers that changed their tier, where there are any
-	bucketEvents        env.Bucket = "events"         // height → the chain's own events, where there are any
+	bucketLaneTimers    env.Bucket = "lane_timers"    // height → the timers it examined, if any
+	bucketLaneMoves     env.Bucket = "lane_moves"     // height → the timers that changed their tier, if any
+	bucketEvents        env.Bucket = "events"         // height → the chain's own events, if any
 	bucketLogs          env.Bucket = "logs"           // actor ‖ height ‖ line number → LogLine
 	bucketJobs          env.Bucket = "jobs"           // job id → JobEntry
 	bucketJobStandings  env.Bucket = "job_standings"  // job id → JobStanding
@@ -46,8 +46,8 @@ const (
 
 var keyTip = []byte("tip")
 
-// Archive is the finalized history of one validator, for whoever asks: it
-// takes no part in consensus. It is safe for concurrent use.
+// Archive is the finalized history of one validator, for readers: it takes no part
+// in consensus. It is safe for concurrent use.
 type Archive struct {
 	store env.Store
 }
@@ -58,7 +58,7 @@ type Stored struct {
 	Block        *types.Block
 	Hash         types.Hash
 	Finalization *types.Certificate // nil where a descendant's made it final
-	Notarization *types.Certificate // beside a finalization, where it was at hand
+	Notarization *types.Certificate // besides a finalization, if it was available
 	Receipts     []types.Receipt
 	Timers       []TimerMark
 	Logs         []actors.LogLine
@@ -82,8 +82,7 @@ type LogLine struct {
 	actors.LogLine
 }
 
-// Of reads the history in a store, also that of a validator that does
-// not run.
+// Of reads the history in a store, even if the validator is stopped.
 func Of(store env.Store) *Archive { return &Archive{store: store} }
 
 // ScanState calls each for all of the finalized state in a store, by key.
@@ -94,9 +93,9 @@ func ScanState(store env.Store, each func(key, value []byte)) error {
 	})
 }
 
-// Tip is the last block committed; nil before the first. One that is not what it
-// is called is an error: whoever went on from it would stand alone for ever, since
-// no block of the chain follows it.
+// Tip is the last block committed; nil before the first. A tip that does not match
+// its key is an error: a validator that continued from it would be alone
+// permanently, since no block of the chain follows it.
 func (a *Archive) Tip() (*Stored, error) {
 	key, err := a.store.Get(bucketMeta, keyTip)
 	if err != nil || key == nil {
@@ -126,8 +125,8 @@ func (a *Archive) Block(h types.Height) (*Stored, error) {
 	return stored, nil
 }
 
-// Next returns the height of the first finalized block at or after h; 0 where
-// there is none.
+// Next returns the height of the first finalized block at or after h; 0 if there is
+// none.
 func (a *Archive) Next(h types.Height) (next types.Height, err error) {
 	err = a.store.Scan(bucketBlocks, heightKey(h), nil, false, func(key, _ []byte) bool {
 		next = types.Height(binary.BigEndian.Uint64(key))
@@ -213,7 +212,7 @@ func (a *Archive) Execution(hash types.Hash) (*types.Receipt, []string, error) {
 	return &stored.Receipts[index], stored.Printed(hash), nil
 }
 
-// indexes are the indexes of hashes, by what they lead to.
+// indexes lists the indexes of hashes, by the kind that they lead to.
 var indexes = map[HashKind]env.Bucket{TimerHash: bucketTimers, JobHash: bucketJobs, ExecutionHash: bucketExecutions,
 	BlockHash: bucketHashes}
 
@@ -269,7 +268,7 @@ func (a *Archive) Logs(actor types.Address, p Page) (lines []LogLine, err error)
 			}
 		}
 		if stored == nil || index >= len(stored.Logs) {
-			return nil, fmt.Errorf("the index of lines names line %d of height %d, which is not there", index, height)
+			return nil, fmt.Errorf("the index of lines names line %d of height %d, which does not exist", index, height)
 		}
 		lines = append(lines, LogLine{height, stored.Logs[index]})
 	}
@@ -279,8 +278,8 @@ func (a *Archive) Logs(actor types.Address, p Page) (lines []LogLine, err error)
 // heightKey orders heights as bytes.
 func heightKey(h types.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
 
-// after returns the least key greater than every key that begins with prefix,
-// or nil where there is none.
+// after returns the smallest key above every key that begins with prefix, or nil if
+// there is none.
 func after(prefix []byte) []byte {
 	end := append([]byte{}, prefix...)
 	for i := len(end) - 1; i >= 0; i-- {

@@ -42,7 +42,7 @@ func chronicle(t *testing.T, archive *Archive, blocks ...*ledger.Result) {
 	commit(t, archive, NewWriter(archive, 0, nil), blocks...)
 }
 
-// commit writes blocks as the archive role does, and tells how many it dropped.
+// commit writes blocks as the archive role does, and returns how many it dropped.
 func commit(t *testing.T, archive *Archive, w *Writer, blocks ...*ledger.Result) (dropped int) {
 	t.Helper()
 	writes, err := w.Writes([]Final{{Results: blocks}})
@@ -103,7 +103,8 @@ func TestArchiveFollowsATimer(t *testing.T) {
 	}
 }
 
-// Lists come by due height and insertion, filtered, and page on without gaps.
+// Lists are in the order of due height and insertion, filtered, and page without
+// gaps.
 func TestArchiveListsTimers(t *testing.T) {
 	archive := Of(mem.NewStore())
 	var want []types.Seq
@@ -171,8 +172,8 @@ func TestArchiveKeepsLines(t *testing.T) {
 	}
 }
 
-// A tip whose block is not the one it is called, or not of its height, is refused:
-// from any other the validator would go on alone.
+// A tip whose block does not match its hash, or its height, is refused: from any
+// other the validator would continue without the others.
 func TestATipThatIsNotWhatItIsCalledIsRefused(t *testing.T) {
 	for what, spoil := range map[string]func(*Stored){
 		"another header": func(s *Stored) { s.Block.Header.Timestamp++ },

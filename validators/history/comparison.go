@@ -10,24 +10,24 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// once are the buckets of jobs and of lanes, presence among these, in which a row is
-// written once, and jobStands those in which it is written again: as a job goes on, or
-// where a runner is drawn for one twice.
+// once lists the buckets of jobs and of lanes, presence among these, in which a row is
+// written once. jobStands lists buckets in which it is written again: as a job
+// proceeds, or if a runner is drawn for a job twice.
 var (
 	once = []env.Bucket{bucketJobs, bucketJobOrder, bucketSubmitterJobs, bucketJobNotes, bucketJobResults, bucketJobDraws, bucketJobMarks,
 		bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents}
 	jobStands = []env.Bucket{bucketJobStandings, bucketStatusJobs, bucketRunnerJobs}
 )
 
-// Comparison holds what an archive keeps of jobs, presence and the timer lane against what
-// executing the chain gives, block by block; of an archive that keeps all blocks.
+// Comparison compares an archive's records of jobs, presence and the timer lane with the
+// result of executing the chain, block by block. The archive must have all blocks.
 type Comparison struct {
 	archive *Archive
 	rows    map[env.Bucket]int // that there have to be, of those written once
 	stands  map[string]stand   // the rows that change, by bucket and key, as the last block left them
 }
 
-// stand is a row that changes, of a job; one without a value was taken out.
+// stand is a row of a job that changes; a row without a value was deleted.
 type stand struct {
 	row env.Write
 	job types.Hash
@@ -97,7 +97,8 @@ func (c *Comparison) End() (what []string, err error) {
 	return what, nil
 }
 
-// jobOf is the job that a row is of; zero where it is of a block, or taken out.
+// jobOf returns the job of a row; zero if the row belongs to a block, or was
+// deleted.
 func jobOf(row env.Write) (job types.Hash) {
 	switch row.Bucket {
 	case bucketJobs, bucketJobNotes, bucketJobResults, bucketJobDraws, bucketJobStandings:

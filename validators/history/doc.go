@@ -1,6 +1,6 @@
-// Package history is what a validator's store holds of the chain, and how it is
-// read: final blocks with what executing them gave, the state, timers with their
-// stories, the lane's records, printed lines. It takes no part in consensus.
+// Package history stores and reads a validator's part of the chain: final blocks
+// with their results, the state, timers with their stories, the lane's records,
+// printed lines. It takes no part in consensus.
 //
 // Writer says what to write for blocks that became final, and what to drop where
 // a bound is set; it commits nothing. Archive reads, also the store of a validator

@@ -15,8 +15,8 @@ import (
 // finalization.
 const MinHistory = catchup.MaxLinks
 
-// Limits of what one commit drops, so that a home that was kept whole before is
-// emptied little by little. A commit may always drop twice what it adds.
+// Limits of a commit's drops, so that a home with full history is emptied little by
+// little. A commit may always drop twice what it adds.
 const (
 	leastDropBlocks = 64
 	maxDropBytes    = 8 << 20 // of the encoded blocks that are read to drop them, the last one whole
@@ -26,8 +26,8 @@ var keyKept = []byte("kept")
 
 // Kept is which blocks an archive still has: all from a height on.
 type Kept struct {
-	From   types.Height // 1 where none was dropped
-	Blocks uint64       // the bound by which others were dropped; 0 where none was
+	From   types.Height // 1 if no block was dropped
+	Blocks uint64       // the bound by which others were dropped; 0 without one
 }
 
 // String says it in words, where blocks were dropped.
@@ -47,7 +47,7 @@ func (a *Archive) Kept() (Kept, error) {
 	case data == nil:
 		return Kept{From: 1}, nil
 	case len(data) != 16:
-		return Kept{}, fmt.Errorf("the record of what is kept has %d bytes, not 16", len(data))
+		return Kept{}, fmt.Errorf("the record of kept heights has %d bytes, not 16", len(data))
 	}
 	return Kept{types.Height(binary.BigEndian.Uint64(data)), binary.BigEndian.Uint64(data[8:])}, nil
 }
@@ -118,9 +118,9 @@ func (a *Archive) oldest(limit int) (blocks []*Stored, err error) {
 	return blocks, err
 }
 
-// remove drops all that a block left beside state: what BlockWrites put, but for
-// the timers that it scheduled and the jobs submitted in it; those go with the
-// block that ended them.
+// remove drops a block's records outside the state: those of BlockWrites, except
+// the timers that it scheduled and the jobs submitted in it; these are dropped with
+// the block that ended them.
 func (a *Archive) remove(w *writes, stored *Stored) error {
 	height := heightKey(stored.Block.Header.Height)
 	for _, bucket := range []env.Bucket{bucketBlocks, bucketLanes, bucketLaneTimers, bucketLaneMoves, bucketEvents} {

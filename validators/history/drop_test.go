@@ -16,7 +16,7 @@ import (
 
 // busyChain is n blocks with gaps between heights, in which timers are
 // scheduled, extended, deferred, moved, fired and cancelled, and actors print.
-// ends tells where each timer ended.
+// ends has the end of each timer.
 func busyChain(n int, seed uint64) (blocks []*ledger.Result, timers []types.Timer, ends map[types.TimerID]types.Height, jobs *jobMaker) {
 	jobs = newJobMaker()
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -72,7 +72,7 @@ func bounded(t *testing.T, blocks []*ledger.Result, bound uint64, perCommit func
 	archive := Of(mem.NewStore())
 	w := NewWriter(archive, bound, nil)
 	for restart := 0; len(blocks) > 0; restart++ {
-		if restart%7 == 6 { // it counts anew
+		if restart%7 == 6 { // it counts again
 			w = NewWriter(archive, bound, nil)
 		}
 		n := min(perCommit(), len(blocks))
@@ -229,8 +229,8 @@ func TestABoundThatComesLaterDropsLittleByLittle(t *testing.T) {
 	}
 }
 
-// What is told of a timer of before the bound says where it ends, and does not
-// claim that nobody examined it there.
+// The story of a timer from before the bound states where it ends, and does not
+// claim that no block examined the timer there.
 func TestAStoryBeyondTheBoundSaysSo(t *testing.T) {
 	a, _, blocks := storyChain()
 	for h := types.Height(11); h <= 109; h++ {

@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// Heads are the headers of the blocks that are there, with what their lanes did: the same
-// as whole blocks have, whichever end of a range is told.
+// Heads are the headers of the stored blocks, with the summaries of their lanes: the same
+// as in whole blocks, at either end of a range.
 func TestHeadsAreThoseOfBlocks(t *testing.T) {
 	_, _, blocks := storyChain()
 	blocks[4].Block.Transactions = []types.Transaction{{}, {}}

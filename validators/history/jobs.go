@@ -31,7 +31,7 @@ type JobEntry struct {
 	CommitBlocks  uint64
 }
 
-// JobStanding is where a job stands. Of one that ended it has the last attempt.
+// JobStanding is the status of a job. For an ended job it has the last attempt.
 type JobStanding struct {
 	_         struct{} `cbor:",toarray"`
 	Status    types.JobStatus
@@ -51,7 +51,7 @@ func (r *JobRecord) Deadline() types.Height { return r.Since + types.Height(r.Ti
 // CommitDeadline is the last height that takes commitments.
 func (r *JobRecord) CommitDeadline() types.Height { return r.Since + types.Height(r.CommitBlocks) }
 
-// JobNote is one thing that a block did to a job. Results stand apart.
+// JobNote is one thing that a block did to a job. Results are stored separately.
 type JobNote struct {
 	_          struct{} `cbor:",toarray"`
 	Kind       types.JobChangeKind
@@ -59,17 +59,17 @@ type JobNote struct {
 	At         types.Height
 	Submitter  *types.Address  // of called_back, who was called
 	Attempt    uint32          // draws made
-	Committee  []types.Address // of drawn, and of what ended an attempt
+	Committee  []types.Address // of drawn, and of notes that end an attempt
 	Runner     *types.Address
 	Validator  *types.Address
 	Commitment types.Hash      // of committed
 	Agreed     []types.Address // of completed
 	Error      *types.Fault
-	Left       []uint32 // of waiting and failed, as types.JobChange has it
+	Left       []uint32 // of waiting and failed, as in types.JobChange
 }
 
-// judged reports whether the note ends an attempt in which enough results came to
-// tell who agrees: of too few nobody can (decision J19).
+// judged reports whether the note ends an attempt with enough results to compare:
+// too few cannot be judged (decision J19).
 func (n *JobNote) judged() bool {
 	return n.Kind == types.JobChangeCompleted || n.Kind == types.JobChangeFailed && n.Error.Code == types.JobDisagreement
 }
@@ -117,7 +117,7 @@ func (w *writes) jobs(result *ledger.Result) {
 	}
 	height := heightKey(result.Block.Header.Height)
 	marks := make([]jobMark, len(result.Jobs))
-	last := map[types.Hash]int{} // what each job stands as behind the block
+	last := map[types.Hash]int{} // the last change of each job in the block
 	for i := range result.Jobs {
 		c := &result.Jobs[i]
 		marks[i] = jobMark{ID: c.ID, Kind: c.Kind}
@@ -159,12 +159,12 @@ func (w *writes) job(c *types.JobChange, height []byte, index int) {
 		note.Committee = c.Committee
 	case types.JobChangeWaiting, types.JobChangeCommitted, types.JobChangeRefused, types.JobChangeCalledBack:
 	default:
-		panic(fmt.Sprintf("history: the change of job %s at height %d is of no kind", c.ID, c.At))
+		panic(fmt.Sprintf("history: the change of job %s at height %d has an unknown kind", c.ID, c.At))
 	}
 	w.put(bucketJobNotes, noteKey(c.ID, height, index), codec.Marshal(&note))
 }
 
-// standing keeps where a job stands behind the last change of a block.
+// standing stores a job's status after its last change in a block.
 func (w *writes) standing(c *types.JobChange) {
 	s := JobStanding{Status: c.Status, Attempts: c.Attempts, Since: c.Since, Committee: c.Committee}
 	if c.Status == types.JobPending {

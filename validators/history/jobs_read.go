@@ -24,7 +24,7 @@ func (a *Archive) Job(id types.Hash) (*JobRecord, error) {
 		return nil, fmt.Errorf("the stored job %s: %w", id, err)
 	}
 	if err := codec.Unmarshal(standing, maxJobNoteBytes, &record.JobStanding); err != nil {
-		return nil, fmt.Errorf("the stored standing of job %s: %w", id, err)
+		return nil, fmt.Errorf("the stored status of job %s: %w", id, err)
 	}
 	return record, a.drawn(record)
 }
@@ -122,8 +122,8 @@ func (a *Archive) JobNotes(id types.Hash, p Page) (notes []JobNote, err error) {
 	return notes, err
 }
 
-// eachNote calls each for what blocks did to a job until it returns false. each must
-// not use the store.
+// eachNote calls each for the changes of a job by blocks until it returns false.
+// each must not use the store.
 func (a *Archive) eachNote(id types.Hash, backwards bool, each func(*JobNote) bool) error {
 	var bad error
 	err := a.store.Scan(bucketJobNotes, id[:], after(id[:]), backwards, func(_, value []byte) bool {
@@ -171,7 +171,7 @@ func (a *Archive) JobDraws(id types.Hash) (draws []JobDraw, err error) {
 	return draws, err
 }
 
-// JobDraw is what one draw of a job followed from; zero where it is not kept.
+// JobDraw returns the inputs of one draw of a job; zero if they are not stored.
 func (a *Archive) JobDraw(id types.Hash, attempt uint32) (draw types.JobDraw, err error) {
 	data, err := a.store.Get(bucketJobDraws, drawKey(id, attempt))
 	if err != nil || data == nil {
@@ -183,7 +183,7 @@ func (a *Archive) JobDraw(id types.Hash, attempt uint32) (draw types.JobDraw, er
 	return draw, err
 }
 
-// JobTurn is a runner of one draw, and what came of it.
+// JobTurn is a runner of one draw, and its outcome.
 type JobTurn struct {
 	Attempt     uint32
 	Runner      types.Address
@@ -191,7 +191,7 @@ type JobTurn struct {
 	RevealedAt  types.Height // 0: not
 	Refused     bool         // it gave its place back
 	Agreed      bool         // its result is one of those that agree
-	Judged      bool         // all results that came were held against one another
+	Judged      bool         // all results were compared with one another
 	Concluded   bool         // the attempt is over, and not since the job was cancelled
 }
 
@@ -211,12 +211,12 @@ func (a *Archive) JobTurns(id types.Hash) (turns []JobTurn, err error) {
 		case types.JobChangeCommitted, types.JobChangeRefused, types.JobChangeRevealed:
 			i := slices.IndexFunc(turns[first:], func(t JobTurn) bool { return n.Runner != nil && t.Runner == *n.Runner })
 			if i < 0 {
-				bad = fmt.Errorf("a stored note of job %s, of height %d, is of no runner that was drawn", id, n.At)
+				bad = fmt.Errorf("a stored note of job %s at height %d names a runner outside its draw", id, n.At)
 				return false
 			}
 			turns[first+i].add(n)
 		case types.JobChangeRetried, types.JobChangeFailed, types.JobChangeCompleted:
-			if len(n.Committee) > 0 { // else it waited in vain
+			if len(n.Committee) > 0 { // otherwise no committee was drawn
 				conclude(turns[first:], n)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// jobMaker lets jobs go their ways over blocks, for chains that nobody executes.
+// jobMaker moves jobs through blocks, for chains that are not executed.
 type jobMaker struct {
 	made int
 	open []types.JobChange
@@ -54,7 +54,7 @@ func (m *jobMaker) block(h types.Height, random *rand.Rand) (all []types.JobChan
 	return all
 }
 
-// moves lets one job do something, perhaps, and tells whether it ended.
+// moves may change one job, and returns whether it ended.
 func (m *jobMaker) moves(c *types.JobChange, h types.Height, random *rand.Rand, all *[]types.JobChange) (over bool) {
 	c.At, c.Submitted = h, nil
 	change := func(kind types.JobChangeKind, status types.JobStatus) *types.JobChange {
@@ -125,7 +125,7 @@ func jobLife() (id types.Hash, blocks []*ledger.Result) {
 		types.JobChange{Kind: types.JobChangeCompleted, Status: types.JobCompleted, Since: 15, Attempts: 2, Committee: second, Runner: &a,
 			Agreed: []types.Address{a}, Price: price})
 	add(18, types.JobChange{Kind: types.JobChangeCalledBack})
-	blocks[len(blocks)-1].Jobs[0].Seq = 0 // nobody knows it any more
+	blocks[len(blocks)-1].Jobs[0].Seq = 0 // it is no longer known
 	return id, blocks
 }
 

@@ -15,8 +15,9 @@ import (
 )
 
 // LaneRecord is what the timer lane of a block did, and under which prices and
-// bounds. It is small, so that hundreds of blocks are told without reading them; P of the
-// block's parent is in it too, for which a row of its own is a twentieth of an empty block.
+// bounds. It is small, so that hundreds of blocks are listed without reading them. It also
+// has P of the block's parent: a separate row for that would be a twentieth of an empty
+// block.
 type LaneRecord struct {
 	_            struct{} `cbor:",toarray"`
 	Height       types.Height
@@ -24,10 +25,10 @@ type LaneRecord struct {
 	Proposer     types.Address
 	Policy       string
 	Free         bool      // fires cost nothing (decision T2)
-	BaseFeeCycle types.Wei // as the header has it, as are the next two
+	BaseFeeCycle types.Wei // as in the header, like the next two
 	BaseFeeCell  types.Wei
 	BaseFeeLane  types.Wei
-	LanePrice    types.Wei    // that a cycle of a fire paid beside BaseFeeCycle (decision T12)
+	LanePrice    types.Wei    // price of a fire's cycle in addition to BaseFeeCycle (decision T12)
 	Budget       types.Cycles // of fires
 	GCBudget     types.Cycles // of the cleanup lane
 	AskBudget    types.Cycles // of gas bidding agents
@@ -91,7 +92,7 @@ func (w *writes) lane(result *ledger.Result) {
 				continue
 			}
 		default:
-			panic(fmt.Sprintf("history: the change of timer %s at height %d is of no kind", c.Timer.ID, c.At))
+			panic(fmt.Sprintf("history: the change of timer %s at height %d has an unknown kind", c.Timer.ID, c.At))
 		}
 		examined.add(c.Timer.Seq, verdict{c.Status, c.Reason, c.Priority, c.Weight})
 	}
@@ -159,8 +160,8 @@ func lanePrice(p *params.Params, base types.Wei) types.Wei {
 	return ledger.LaneCharge(p, base)
 }
 
-// Lane returns what the timer lane of a block did, or nil where there is no
-// block of that height.
+// Lane returns the record of a block's timer lane, or nil if the height has no
+// block.
 func (a *Archive) Lane(h types.Height) (*LaneRecord, error) {
 	data, err := a.store.Get(bucketLanes, heightKey(h))
 	if err != nil || data == nil {
@@ -195,7 +196,7 @@ func (a *Archive) Lanes(upTo types.Height, last int) (lanes []LaneRecord, err er
 }
 
 // Deferred lists the timers that the block of height h examined and left, in the
-// order it says so. Those it did not come to (decision T16) are not among them.
+// block's order. Those it did not come to (decision T16) are not among them.
 func (a *Archive) Deferred(h types.Height) (marks []TimerMark, err error) {
 	data, err := a.store.Get(bucketLaneTimers, heightKey(h))
 	if err != nil || data == nil {

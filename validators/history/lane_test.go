@@ -188,8 +188,8 @@ func TestAnExpiredWatcherThatWaitsForTheCleanupLaneIsDeferred(t *testing.T) {
 	}
 }
 
-// What was cancelled behind the lane was deferred by its last block, and its story
-// says so; what was cancelled before it was not.
+// A timer that was cancelled after the lane was deferred by its last block, and its
+// story shows that; one cancelled before it was not.
 func TestAStoryTellsTheDeferralOfTheBlockThatCancelled(t *testing.T) {
 	for deferrals, want := range map[uint64]string{
 		1: "waits 5-5 lane_full 3 3/2 fee 0-0 spare 2000000\n",

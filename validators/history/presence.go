@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// presenceRecord is P of a block's parent beside the votes, which the block itself
+// presenceRecord is P of a block's parent without the votes, which the block itself
 // has.
 type presenceRecord struct {
 	_         struct{} `cbor:",toarray"`
@@ -22,15 +22,15 @@ type Presence struct {
 	ledger.Presence
 	Height types.Height            // H
 	Told   types.Height            // of the block that carries the votes
-	Votes  []types.CertificateVote // none on genesis, which nobody votes on
+	Votes  []types.CertificateVote // empty for genesis, which has no votes
 }
 
 func presenceOf(p *ledger.Presence) presenceRecord {
 	return presenceRecord{Rule: p.Rule, Threshold: uint64(p.Threshold), Bits: p.Bitmap.Bytes()}
 }
 
-// Presence returns P of the block of a height, nil while no block after it is
-// final, where it has none, and where the one after it is not kept.
+// Presence returns P of the block of a height. It is nil while no block after it is
+// final, if the height has no block, and if the block after it is pruned.
 func (a *Archive) Presence(h types.Height) (*Presence, error) {
 	told, err := a.Next(h + 1)
 	if err != nil || told == 0 {
@@ -39,7 +39,8 @@ func (a *Archive) Presence(h types.Height) (*Presence, error) {
 	return a.presenceTold(told, h)
 }
 
-// presenceTold is P as the block of a height tells it, nil where that is not of h.
+// presenceTold returns the P that the block of a height carries, nil if that is not
+// the P of h.
 func (a *Archive) presenceTold(told, h types.Height) (*Presence, error) {
 	stored, err := a.Block(told)
 	if err != nil || stored == nil || parentOf(&stored.Block.Header) != h {
@@ -59,7 +60,7 @@ func (a *Archive) recordedPresence(told types.Height) (p ledger.Presence, err er
 	case err != nil:
 		return p, err
 	case l == nil:
-		return p, fmt.Errorf("nothing is stored of what the block of height %d did", told)
+		return p, fmt.Errorf("no stored record of the block at height %d", told)
 	}
 	record := &l.Presence
 	bitmap, err := selection.ParseBitmap(record.Bits)

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// verdict is what a block said of a timer that it examined. In a record of moves
+// verdict is a block's result for a timer that it examined. In a record of moves
 // between tiers Status is the tier left and Reason the one entered.
 type verdict struct {
 	Status   types.TimerStatus
@@ -18,16 +18,16 @@ type verdict struct {
 }
 
 // rows is a list of timers with a verdict each, packed, since a block may
-// examine fifty thousand timers and every validator writes that down. Most
-// verdicts of a block are equal, and most timers stand beside each other in the
-// order they were scheduled, so a timer takes two to four bytes; with a priority
-// of its own some twelve.
+// examine fifty thousand timers and every validator writes that down. Most verdicts
+// of a block are equal, and most timers are adjacent in the order they were
+// scheduled, so a timer takes two to four bytes; a timer with a distinct priority
+// takes some twelve.
 //
 // The form, in varints: the number of texts, and each with its length; the number
-// of weights, and each as numerator and denominator; the number of verdicts, and
-// each as the places of status, reason and weight, then the priority as a length
-// and big-endian bytes; the number of timers, and each as the distance of its
-// sequence number from the one before and the place of its verdict.
+// of weights, and each as numerator and denominator. Then the number of verdicts,
+// and each as the places of status, reason and weight, then the priority as a
+// length and big-endian bytes. Then the number of timers, and each as the distance
+// of its sequence number from the one before and the place of its verdict.
 type rows struct {
 	texts    table[string]
 	weights  table[types.Weight]
@@ -121,8 +121,7 @@ func eachRow(data []byte, each func(types.Seq, *verdict) bool) error {
 	return nil
 }
 
-// rowReader cuts values off the front; bad is set by the first that is not
-// there.
+// rowReader cuts values off the front; the first missing value sets bad.
 type rowReader struct {
 	rest []byte
 	bad  bool
@@ -144,8 +143,8 @@ func (r *rowReader) number() uint64 {
 	return n
 }
 
-// count reads how many values follow, each of at least so many bytes, so that a
-// damaged record makes no large list.
+// count reads how many values follow, each of at least the given number of bytes,
+// so that a damaged record makes no large list.
 func (r *rowReader) count(bytes int) int {
 	n := r.number()
 	if n > uint64(len(r.rest)/bytes) {

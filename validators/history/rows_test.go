@@ -26,7 +26,7 @@ func readRows(t interface{ Fatal(...any) }, data []byte) (out []seen) {
 	return out
 }
 
-// What is written is read, whatever the numbers and in whatever order.
+// Written rows are read back, for all numbers in any order.
 func TestLawRowsReadWhatTheyWrite(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var r rows
@@ -46,8 +46,8 @@ func TestLawRowsReadWhatTheyWrite(t *testing.T) {
 	})
 }
 
-// A storm's deferrals take little room: a few bytes each where verdicts repeat,
-// and at most twelve where each timer has a priority of its own.
+// A storm's deferrals take little room: a few bytes each if verdicts repeat, and at
+// most twelve if each timer has a distinct priority.
 func TestRowsAreSmall(t *testing.T) {
 	const count = 50_000
 	for name, c := range map[string]struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// Story is the life of a timer, from what finalized blocks left.
+// Story is the life of a timer, from the records of finalized blocks.
 type Story struct {
 	TimerRecord
 	ScheduledExpiry types.Height // with which it was scheduled
@@ -21,7 +21,7 @@ type Story struct {
 	Waits    []Wait
 	Failures []BidFailure
 	End      *LaneRecord  // of the block whose lane ended it; nil for a pending and for a cancelled timer
-	Next     types.Height // from which Waits go on; 0 where they are all told
+	Next     types.Height // height at which Waits continue; 0 if they are complete
 }
 
 // MovedTier is a move of a timer from one tier of the calendar to another.
@@ -40,8 +40,8 @@ type Wait struct {
 	Policy             string
 	FirstFee, LastFee  types.Wei // the lane's base fee in the first and in the last block
 	LeastFee, MostFee  types.Wei
-	Budget, LeastSpare types.Cycles  // of the lane, and the least that its fires left
-	Proposer           types.Address // whose host of programs failed over it, where Reason is ReasonHostFailed; else zero
+	Budget, LeastSpare types.Cycles  // of the lane, and the minimum that its fires left
+	Proposer           types.Address // validator whose host of programs failed on it, if Reason is ReasonHostFailed; otherwise zero
 }
 
 // BidFailure is that a timer's gas bidding agent could not be asked, or gave no
@@ -53,14 +53,13 @@ type BidFailure struct {
 }
 
 // maxMoveBlocks bounds the blocks that are searched for each of a timer's moves.
-// Maintenance moves ten thousand timers a block, so a move is found that waited
-// behind ten million others.
+// Maintenance moves ten thousand timers a block, so a move that waited for ten
+// million others is found.
 const maxMoveBlocks = 1024
 
-// Story tells the life of a timer: of the blocks that deferred it those from a
-// height on, at most limit of them; everything else whole. It returns nil where
-// there is no such timer. p are the chain's parameters: of those that matter
-// none ever changes.
+// Story returns the life of a timer: at most limit of the blocks that deferred it,
+// from a height on; everything else whole. It returns nil if there is no such
+// timer. p are the chain's parameters: of those that matter none ever changes.
 func (a *Archive) Story(p *params.Params, id types.TimerID, from types.Height, limit int) (*Story, error) {
 	r, err := a.timerReader()
 	if err != nil {
@@ -95,13 +94,13 @@ func (a *Archive) Story(p *params.Params, id types.TimerID, from types.Height, l
 	return s, nil
 }
 
-// addMoves looks for the timer's moves up to a height, where decision T7 puts
-// them: at the first blocks of its epoch, of the one from which the epoch queue
-// reaches it, and behind its height.
+// addMoves looks for the timer's moves up to a height, at the places that decision
+// T7 gives them: at the first blocks of its epoch, of the epoch from which the
+// epoch queue reaches it, and after its height.
 func (s *Story) addMoves(a *Archive, p *params.Params, last types.Height) error {
 	height := s.Timer.Height
 	if s.Timer.Watch != nil {
-		height = s.Timer.ExpiresAt + 1 // there it stands until what it watches changes
+		height = s.Timer.ExpiresAt + 1 // there it stays until its watched key changes
 	}
 	epoch := uint64(height) / p.CalendarEpochBlocks
 	starts := []types.Height{types.Height(epoch-min(epoch, p.QueueEpochs)) * types.Height(p.CalendarEpochBlocks),
@@ -232,8 +231,8 @@ func (w *Wait) extend(next *Wait) {
 // maxFailures bounds the failures that a story tells.
 const maxFailures = 1000
 
-// addFailures tells what the timer's bidder failed to say in [from, to). A bidder
-// is asked once for all timers of an actor and a height, so a failure is theirs
+// addFailures adds the failures of the timer's bidder in [from, to). A bidder is
+// asked once for all timers of an actor and a height, so a failure is theirs
 // together.
 func (s *Story) addFailures(a *Archive, from, to types.Height) error {
 	return a.rowsOf(bucketEvents, from, to, int(to-from), func(h types.Height, data []byte) error {

@@ -47,8 +47,8 @@ type timerEnd struct {
 	Result     types.Status
 }
 
-// Note is what happened to a pending timer beside being due: its expiry was
-// moved, or what it watches changed.
+// Note is a change of a pending timer other than being due: its expiry was moved,
+// or its watched key changed.
 type Note struct {
 	_         struct{}     `cbor:",toarray"`
 	At        types.Height // of the block
@@ -56,11 +56,12 @@ type Note struct {
 	ExpiresAt types.Height // when it expires, from then on
 }
 
-// Triggered says that what the timer watches changed; else its expiry was moved.
+// Triggered reports that the timer's watched key changed; otherwise its expiry was
+// moved.
 func (n *Note) Triggered() bool { return n.Reason == scheduler.ReasonTriggered }
 
-// timer keeps one change of a timer. Deferrals are no business of a timer's own
-// record: a block may make fifty thousand of them, and the lane's record has them.
+// timer keeps one change of a timer. Deferrals are not in a timer's own record: a
+// block may make fifty thousand of them, and the lane's record has them.
 func (w *writes) timer(c *types.TimerChange, index int) {
 	t := &c.Timer
 	switch c.Kind {
@@ -91,7 +92,7 @@ func (a *Archive) Timer(id types.TimerID) (*TimerRecord, error) {
 	return r.timer(id)
 }
 
-// timerReader reads timers as they stood after one block. It keeps the lane's
+// timerReader reads timers at their state after one block. It keeps the lane's
 // record that it read last, for lists.
 type timerReader struct {
 	*Archive
@@ -155,7 +156,7 @@ func (t *TimerRecord) note(notes []Note) {
 	}
 }
 
-// pending tells what the last block did with a pending timer.
+// pending adds the last block's result for a pending timer.
 func (r *timerReader) pending(record *TimerRecord) error {
 	due := record.DueAt
 	if due == 0 {
@@ -168,8 +169,8 @@ func (r *timerReader) pending(record *TimerRecord) error {
 	return r.deferred(record, r.tip)
 }
 
-// ended tells how a timer ended. A fire has no reason, so there the last
-// deferral's stands.
+// ended adds the end of a timer. A fire has no reason, so the reason of the last
+// deferral stays.
 func (r *timerReader) ended(record *TimerRecord, data []byte) error {
 	var end timerEnd
 	if err := codec.Unmarshal(data, maxTimerRecordBytes, &end); err != nil {
@@ -193,10 +194,10 @@ func (r *timerReader) ended(record *TimerRecord, data []byte) error {
 // (decision T16).
 const ReasonUnexamined = "not_examined"
 
-// deferred adds what the block of height h, which deferred a timer, said of it.
+// deferred adds the result of the block of height h, which deferred a timer.
 func (r *timerReader) deferred(record *TimerRecord, h types.Height) error {
 	if r.kept.Dropped(h) {
-		return nil // nobody knows any more
+		return nil // the block is pruned
 	}
 	if r.rows == nil || r.at != h {
 		r.rows, r.at = map[types.Seq]verdict{}, h
@@ -220,8 +221,8 @@ func (r *timerReader) deferred(record *TimerRecord, h types.Height) error {
 	return nil
 }
 
-// maxNotes bounds the notes that are read of one timer; extending costs its
-// actor cycles each time.
+// maxNotes bounds the number of one timer's notes that are read; extending costs
+// its actor cycles each time.
 const maxNotes = 1024
 
 // Notes lists what happened to a timer while it was pending, oldest first, at
@@ -252,7 +253,7 @@ type TimerFilter struct {
 
 // Page selects a part of a list that the chain makes longer.
 type Page struct {
-	Newest bool // first; else the oldest
+	Newest bool // first; otherwise the oldest
 	Offset int
 	Limit  int
 }
@@ -294,8 +295,8 @@ func (a *Archive) Timers(f TimerFilter) (records []TimerRecord, err error) {
 // callback must not use the store.
 const idChunk = 256
 
-// indexedIDs returns the next ids of an index and where to go on, nil at its end:
-// from there, or backwards up to it.
+// indexedIDs returns the next ids of an index and the key to continue at, nil at
+// its end: forward from there, or backwards up to it.
 func (a *Archive) indexedIDs(bucket env.Bucket, from, to []byte, backwards bool) (ids []types.Hash, next []byte, err error) {
 	var last []byte
 	err = a.store.Scan(bucket, from, to, backwards, func(key, id []byte) bool {

@@ -25,7 +25,7 @@ const lastInstant = types.Time(7_258_118_400 * time.Second)
 
 // Target is where to an advance goes: exactly one field is set.
 type Target struct {
-	Blocks    uint64       // so many heights from here
+	Blocks    uint64       // number of heights from here
 	To        types.Height // this height
 	NextTimer bool         // the height at which the next timer is due
 	Make      uint64       // so many heights from here, each with a block
@@ -130,7 +130,7 @@ func (e *Ended) Late() uint64 {
 	return uint64(e.At - e.Due)
 }
 
-// Advanced tells what happened after from up to a final height.
+// Advanced returns a summary of the changes after from up to a final height.
 func (a *Archive) Advanced(from, to types.Height) (*Advance, error) {
 	receipt := &Advance{From: from, To: to}
 	for h := from; h < to; {

@@ -32,10 +32,10 @@ type Final struct {
 // Tip is the last of the blocks.
 func (f *Final) Tip() *ledger.Result { return f.Results[len(f.Results)-1] }
 
-// Writer says what to write for final blocks. Whoever owns the store commits it.
+// Writer says what to write for final blocks. The store's owner commits it.
 type Writer struct {
-	// Share gives what a result leaves in a store, by make where nobody has made
-	// it yet; nil makes it always.
+	// Share gives the records of a result, using make if they were not made yet;
+	// nil always calls make.
 	Share func(result *ledger.Result, make func() *BlockWrites) *BlockWrites
 	dropping
 }
@@ -47,7 +47,7 @@ func NewWriter(archive *Archive, bound uint64, share func(*ledger.Result, func()
 }
 
 // Writes are the changes of the store for final blocks, for one transaction. The
-// last of them moves the tip. Its error is the store's.
+// last of them moves the tip. An error comes from the store.
 func (w *Writer) Writes(finals []Final) ([]env.Write, error) {
 	var all writes
 	blocks := 0
@@ -70,7 +70,7 @@ func (w *Writer) Writes(finals []Final) ([]env.Write, error) {
 	return all, nil
 }
 
-// GenesisWrites are those of the state that the first block's changes are to.
+// GenesisWrites returns the writes of the state that the first block changes.
 func GenesisWrites(state *ledger.State) []env.Write {
 	var all writes
 	state.Scan(nil, nil, func(key, value []byte) bool {
@@ -88,7 +88,7 @@ type BlockWrites struct {
 	before, behind []byte // the certificates in the encoding of Stored
 }
 
-// block adds all that one finalized block leaves behind.
+// block adds all records of one finalized block.
 func (w *Writer) block(all *writes, stored *Stored, result *ledger.Result) {
 	make := func() *BlockWrites { return writesOf(stored, result) }
 	var left *BlockWrites
@@ -101,8 +101,8 @@ func (w *Writer) block(all *writes, stored *Stored, result *ledger.Result) {
 	all.put(bucketBlocks, heightKey(stored.Block.Header.Height), left.stored(stored.Finalization, stored.Notarization))
 }
 
-// ownWrites are those of a commit that are a validator's own: the block with its
-// certificates, and the tip.
+// ownWrites is the number of a commit's writes that differ between validators: the
+// block with its certificates, and the tip.
 const ownWrites = 2
 
 func writesOf(stored *Stored, result *ledger.Result) *BlockWrites {
@@ -136,8 +136,8 @@ func writesOf(stored *Stored, result *ledger.Result) *BlockWrites {
 	return left
 }
 
-// parts is the encoding of a block without certificates, before and behind where
-// these stand.
+// parts returns the encoding of a block without certificates, before and after
+// their position.
 func (s *Stored) parts() (before, behind []byte) {
 	whole := codec.Marshal(s)
 	upTo := len(codec.Marshal(s.Block)) + len(codec.Marshal(&s.Hash)) + 1

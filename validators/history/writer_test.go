@@ -22,8 +22,8 @@ func fires(h types.Height) *ledger.Result {
 	return result
 }
 
-// Each validator has certificates of its own in a record that is otherwise
-// made once for all.
+// Each validator has different certificates in a record that is otherwise made once
+// for all.
 func TestAStoredBlockIsItsEncodingWhateverCertificatesItHas(t *testing.T) {
 	one := &types.Certificate{Kind: types.Finalize, View: 3, Votes: []types.CertificateVote{{Validator: types.Address{1}}}}
 	other := &types.Certificate{Kind: types.Notarize, View: 3, Votes: []types.CertificateVote{{Bitmap: []byte{5}}, {}}}

@@ -9,9 +9,9 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// Decision T15: the calls of a block are bounded by what they use, also those of
-// agents that use nothing. A call itself costs cycles_actor_call: with 700 cycles a
-// block and 500 a call the fourth does not fit.
+// Decision T15: the calls of a block are bounded by their use, even those of agents
+// that use nothing. A call itself costs cycles_actor_call: with 700 cycles a block
+// and 500 a call the fourth does not fit.
 func TestAgentsThatUseNothingAreBounded(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559, "cip1.gba_cycles_per_block": "700", "cip1.gba_cycles_per_call": "500"})
 	w.block(w.deploy("alice", "counter", "mute", 0)) // it has no get_gas_bid

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// TestVectorsOfLaneFeePaths: the lane's base fee over the blocks of a chain, of a
-// fixed cycle fee in each; where that fee is the lane's, it is the block's own.
+// TestVectorsOfLaneFeePaths: the lane's base fee over the blocks of a chain, with a
+// fixed cycle fee in each; if the lane shares that fee, it is the block's.
 func TestVectorsOfLaneFeePaths(t *testing.T) {
 	for _, c := range vectors.Cases[struct {
 		Name  string

@@ -33,9 +33,9 @@ func (w *world) transfers(n int) *types.Block {
 	return block
 }
 
-// BenchmarkApplyTransfers executes blocks of 1,000 transfers: with signatures
-// that were checked before, with signatures that were not, and beside that the
-// recovery of the signatures alone.
+// BenchmarkApplyTransfers executes blocks of 1,000 transfers: with signatures that
+// were checked before, with signatures that were not, and for comparison only the
+// recovery of the signatures.
 func BenchmarkApplyTransfers(b *testing.B) {
 	const n = 1000
 	w := newWorld(b, nil)
@@ -157,8 +157,8 @@ func (s idleSession) Handle(ctx program.Context, code program.Code, msg program.
 	return s.Session.Handle(ctx, code, msg)
 }
 
-// stormDue returns a block in which all timers of so many actors fire, and the
-// state before it.
+// stormDue returns a block in which all timers of the given number of actors fire,
+// and the state before it.
 func stormDue(b *testing.B, policy string, actors, each int) (*State, *types.Block, *Executor) {
 	w := newWorld(b, params.Overrides{"cip1.policy": policy, "cip3.block_cycles_limit": "100000000", "cip1.lane_timer_cycles": "40000000",
 		"cip3.lane_user_cycles": "20000000", "cip3.block_cells_limit": "10000000",

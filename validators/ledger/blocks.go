@@ -30,8 +30,8 @@ func headerOf(parent *State, proposal Proposal, presence Presence) types.Header 
 	}
 }
 
-// checkProposal judges what a leader decides. Certificates and signatures are
-// the consensus's to judge; here they only have to be the parent's.
+// checkProposal judges what a leader decides. Consensus judges certificates and
+// signatures; here they only have to belong to the parent.
 //
 // Spec: CIP-1 §3 step 1, decisions C1, C6, C7, C8.
 func checkProposal(parent *State, proposal Proposal) *Invalid {
@@ -78,7 +78,7 @@ func (x *Executor) apply(parent *State, block *types.Block, strict bool) (*Resul
 	proposal := Proposal{View: claimed.View, Proposer: claimed.Proposer, Timestamp: claimed.Timestamp,
 		Skipped: claimed.Skipped, Parent: block.Parent, Finalization: block.Finalization}
 	if claimed.Parent != parent.hash {
-		return nil, invalid(CodeBadParent, "C1", "the block's parent is %s, the state is that of %s", claimed.Parent, parent.hash)
+		return nil, invalid(CodeBadParent, "C1", "the block's parent is %s, but the state belongs to %s", claimed.Parent, parent.hash)
 	}
 	if refusal := checkProposal(parent, proposal); refusal != nil {
 		return nil, refusal
@@ -93,9 +93,9 @@ func (x *Executor) apply(parent *State, block *types.Block, strict bool) (*Resul
 	}
 	switch own := types.PassedHash(block.Passed); {
 	case block.Passed.TooLong():
-		return nil, invalid(CodeBadPassed, "C18", "the block passes over more than %d of one kind by name", types.MaxPassed)
+		return nil, invalid(CodeBadPassed, "C18", "the block skips more than %d items of one kind by name", types.MaxPassed)
 	case claimed.Passed != own:
-		return nil, invalid(CodeBadPassed, "C18", "the header commits to another list of what was passed over: %s, not %s", claimed.Passed, own)
+		return nil, invalid(CodeBadPassed, "C18", "the header commits to another list of skipped items: %s, not %s", claimed.Passed, own)
 	}
 	r.passing.follow(block.Passed)
 	r.sessions.strict = strict
@@ -124,7 +124,7 @@ func (x *Executor) apply(parent *State, block *types.Block, strict bool) (*Resul
 	return result, nil
 }
 
-// includeAll includes the transactions of a block that came from somebody else.
+// includeAll includes the transactions of another proposer's block.
 func (r *run) includeAll(txs []types.Transaction) error {
 	for i := range txs {
 		raw := txs[i].Encode()
@@ -146,7 +146,7 @@ func (r *run) includeAll(txs []types.Transaction) error {
 func checkOpened(claimed, own *types.Header) *Invalid {
 	switch {
 	case claimed.ChainID != own.ChainID:
-		return invalid(CodeBadChain, "C10", "the block is of chain %d, this is %d", claimed.ChainID, own.ChainID)
+		return invalid(CodeBadChain, "C10", "the block belongs to chain %d, want %d", claimed.ChainID, own.ChainID)
 	case claimed.Height != own.Height:
 		return invalid(CodeBadHeight, "C8", "height %d is not the parent's + 1 + skipped, %d", claimed.Height, own.Height)
 	case claimed.Epoch != own.Epoch:
@@ -186,19 +186,20 @@ func checkSealed(claimed, own *types.Header) *Invalid {
 	return nil
 }
 
-// Built is what a proposer made: its block, and what became of what is not in it.
+// Built is a proposer's output: its block, and the outcome of transactions that are
+// not in it.
 type Built struct {
 	Result   *Result
 	Dropped  []Dropped           // transactions that no block on this parent can hold, or over which the host failed
-	Failures []*EnvironmentError // over what the block passes over, and over transactions
+	Failures []*EnvironmentError // of items that the block skips, and of transactions
 }
 
 // Build makes a block of a leader: the transactions that fit, in the order they
-// come, and everything else that follows. Apply accepts what it returns. Of
-// transactions it leaves out what may be in a later block, and drops what may
-// not, or over what the environment failed; fires, deliveries and questions to
-// agents over which it failed, and what it did not come to, it passes over. Its
-// error is an *Invalid about the proposal.
+// come, and everything else that follows. Apply accepts what it returns. It leaves
+// out transactions that may be in a later block. It drops those that may not, or on
+// which the environment failed. It skips fires, deliveries and questions to agents
+// on which the environment failed, and those that it did not reach. Its error is an
+// *Invalid about the proposal.
 //
 // Spec: decisions C2, C4, C18.
 func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked], pace *Pace) (*Built, error) {

@@ -13,10 +13,10 @@ import (
 )
 
 // writtenOfTimers is the bytes of keys and values under t/ that the last block
-// wrote. Where nothing is due, its transactions wrote them.
+// wrote. If nothing is due, its transactions wrote them.
 func (w *world) writtenOfTimers() (cells types.Cells) {
 	for _, c := range w.last.Changes {
-		if c.Key[0] == 't' && c.Value != nil && string(c.Key) != "t/m" { // the cursor is maintenance's
+		if c.Key[0] == 't' && c.Value != nil && string(c.Key) != "t/m" { // the cursor belongs to maintenance
 			cells += types.Cells(len(c.Key) + len(c.Value))
 		}
 	}
@@ -24,8 +24,8 @@ func (w *world) writtenOfTimers() (cells types.Cells) {
 }
 
 // CIP-5 §6.1, decision T29: what a timer keeps in state is paid for, byte by byte,
-// when it is scheduled and when it is extended. What a transaction is charged
-// beside its own payload is what it wrote.
+// when it is scheduled and when it is extended. A transaction is charged, besides
+// its own payload, for the bytes that it wrote.
 func TestT29SchedulingAndExtendingPayForEveryByteTheyWrite(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559})
 	w.block(w.deploy("alice", "storm", "st", types.CBY), w.deploy("alice", "heartbeat", "hb", types.CBY), w.deploy("alice", "bidder", "b", 0))

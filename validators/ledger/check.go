@@ -11,8 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Admit judges an encoded transaction for the block after state, as far as that
-// can be done alone: form, signature, fees, balance. A nonce above the
+// Admit judges an encoded transaction for the block after state, as far as that is
+// possible for one transaction: form, signature, fees, balance. A nonce above the
 // account's is taken, since those before it may wait in a mempool. It changes
 // nothing; its error is an *Invalid.
 func (x *Executor) Admit(state *State, raw []byte) (*Checked, error) {
@@ -58,7 +58,7 @@ func (x *Executor) check(p *params.Params, tx *types.Transaction, raw []byte) (*
 	}
 	signer, ok := x.Verifier.Recover(tx.SigningDigest(), *tx.Signature)
 	if !ok {
-		return nil, invalid(CodeBadSignature, "C10", "nobody can have made the signature: r ‖ s ‖ v with low s, v 0 or 1")
+		return nil, invalid(CodeBadSignature, "C10", "invalid signature: want r ‖ s ‖ v with low s, v 0 or 1")
 	}
 	c.Sender = signer
 	return c, nil
@@ -134,8 +134,8 @@ func (c *Checked) intrinsic(p *params.Params) (cycles types.Cycles, cells types.
 	return cycles, types.Cells(len(c.Tx.Payload))
 }
 
-// precheck tells whether the next transaction of a block may be c, and what it
-// pays then: limits at the price of the block, before it runs.
+// precheck reports whether the next transaction of a block may be c, and its
+// payment then: limits at the price of the block, before it runs.
 //
 // Spec: CIP-3, decision C14.
 func precheck(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) (feemarket.Charge, *Invalid) {
@@ -144,8 +144,8 @@ func precheck(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) 
 	if account == (actors.Account{}) {
 		// Recovery finds a signer for nearly every signature, a stranger where
 		// something else was signed.
-		return feemarket.Charge{}, invalid(CodeBadSignature, "C10", "the signature is that of %s, which has no account: "+
-			"something else was signed, or the account was never funded", c.Sender)
+		return feemarket.Charge{}, invalid(CodeBadSignature, "C10", "the signature recovers to %s, which has no account: "+
+			"other bytes were signed, or the account was never funded", c.Sender)
 	}
 	if c.system != nil {
 		if key := governance.Key(state); c.Sender != key || key.IsZero() {
@@ -160,7 +160,7 @@ func precheck(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) 
 			tx.CyclesLimit, tx.CellsLimit, limit, p.CellsLimit)
 	}
 	if cycles, cells := c.intrinsic(p); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
-		return feemarket.Charge{}, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the transaction alone takes %d and %d",
+		return feemarket.Charge{}, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the bare transaction takes %d and %d",
 			tx.CyclesLimit, tx.CellsLimit, cycles, cells)
 	}
 	charge, refusal := chargeOf(tx, fees)

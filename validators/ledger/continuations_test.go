@@ -104,8 +104,8 @@ func TestAContinuationGoesOnWithItsJobsResult(t *testing.T) {
 	}
 }
 
-// C16: a failure is raised at the await: after every draw of 5 blocks nobody came, and
-// the escrow is back.
+// C16: a failure is raised at the await: after every draw of 5 blocks no result came,
+// and the escrow is refunded.
 func TestAContinuationHearsOfAFailure(t *testing.T) {
 	w := newContinuationWorld(t, params.Overrides{"cip2.max_retries": "1"})
 	w.step(w.call("bob", "echo", "ask", []byte("hello")))
@@ -178,7 +178,7 @@ func TestACancelledJobEndsWithTheWatchdog(t *testing.T) {
 	}
 }
 
-// Nobody but the dispatcher wakes a continuation, and not with a job of somebody else's.
+// Only the dispatcher wakes a continuation, and not with another actor's job.
 func TestAStrangerWakesNoContinuation(t *testing.T) {
 	w := newContinuationWorld(t, nil)
 	w.step(w.call("bob", "echo", "ask", []byte("hello")))
@@ -209,7 +209,7 @@ func TestAStrangerWakesNoContinuation(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	w.answered("hello") // by whoever has it now
+	w.answered("hello") // by the runner that has it now
 	w.step()
 	w.settledWith("echo", "hello")
 }

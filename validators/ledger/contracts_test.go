@@ -28,7 +28,7 @@ func (c *carrying) Run(s program.Session, ctx program.Context, code program.Code
 	}
 	what := types.ContractName(msg.Self) + "." + msg.Handler
 	c.told = append(c.told, what)
-	defer func() { // what a contract panics with because of another is the other's
+	defer func() { // a contract's panic because of another contract counts for the other
 		v := recover()
 		if within, is := v.(*actors.ContractError); is {
 			err = within
@@ -72,8 +72,8 @@ func TestC21EveryContractIsReachedThroughTheCarrier(t *testing.T) {
 	}
 }
 
-// A contract that panics once in a node's attempt leaves no trace: what it wrote is undone,
-// it is repeated, and root and receipts are those of a node where nothing panicked.
+// A contract that panics once in a node's attempt leaves no trace: its writes are reverted,
+// it is repeated, and root and receipts equal those of a node without a panic.
 func TestC21APanicOfAContractIsUndoneAndRepeated(t *testing.T) {
 	sound := contractStory(t, &carrying{})
 	for _, what := range []string{"dispatcher.submit", "dispatcher.advance", "registry.pause", "verifier.result", "treasury.collect",
@@ -89,8 +89,8 @@ func TestC21APanicOfAContractIsUndoneAndRepeated(t *testing.T) {
 	}
 }
 
-// A contract that panics again is this node's failure: no receipt, and no block where it
-// is a step of the block. A transaction waits for another proposer.
+// A contract that panics again is this node's failure: no receipt, and no block if it is
+// a step of the block. A transaction waits for another proposer.
 func TestC21APanicOfAContractIsNoReceipt(t *testing.T) {
 	w := newRunnerWorld(t, 2, nil)
 	w.step()

@@ -18,8 +18,8 @@ func relayed(t *testing.T, overrides params.Overrides) *world {
 	return w
 }
 
-// send has the relay send so many increments with a limit of cycles each, beside
-// other transactions.
+// send makes the relay send n increments with a limit of cycles each, next to other
+// transactions.
 func (w *world) send(n int, cycles uint64, others ...*Checked) {
 	order := samples.Order{Target: w.address("c"), Handler: "increment", Cycles: types.Cycles(cycles), Cells: 100}
 	for range n {
@@ -37,9 +37,9 @@ func (w *world) waiting() (messages []*actors.Message) {
 	return messages
 }
 
-// C16: a delivery costs what it uses at the prices of the block that sent it, and
-// all else that was paid goes back, once; also where its limit is beyond what a
-// block has by then.
+// C16: a delivery costs its use at the prices of the block that sent it, and the
+// rest of the payment is refunded, once; also if its limit exceeds what a block has
+// by then.
 func TestC16ADeliveryIsChargedAtItsPrepaidPricesAndRefundedOnce(t *testing.T) {
 	w := relayed(t, nil)
 	for _, clamped := range []bool{false, true} {

@@ -1,12 +1,12 @@
-// Package ledger is the state transition: Apply executes a block on the state
-// of its parent and judges it, Build makes the block that Apply accepts, Admit
-// judges a transaction alone, Read and Simulate ask programs without a block.
+// Package ledger is the state transition: Apply executes a block on the state of
+// its parent and judges it, Build makes the block that Apply accepts, Admit judges
+// a single transaction, Read and Simulate ask programs without a block.
 //
 // Both Apply and Build run the one list of phases in phases.go, which can be
-// held against CIP-1 §3. What they share is a run (run.go): the writes over the
-// parent's state, the figures of the block, its receipts.
+// compared with CIP-1 §3. They share a run (run.go): the writes over the parent's
+// state, the figures of the block, its receipts.
 //
-// # What a block may hold
+// # Limits of a block
 //
 // Each lane has a limit of cycles (lanes.go): a transaction reserves its limits
 // before it runs, and after it ran its use is counted (CIP-3). All of them
@@ -20,10 +20,9 @@
 // A transaction pays its limits at the price of its block before it runs and
 // gets back what it did not use, also when it fails (decision C14). A fire does
 // the same (CIP-1 §3 step 8), a call of a gas bidding agent too (decision T15); a
-// message did so when it was sent (decision C16). Bids of an auction stand in the
-// escrow of timers until the timer ends.
-// Base fees are burned and tips kept apart until the block is sealed, when the
-// proposer gets them.
+// message did so when it was sent (decision C16). Bids of an auction are in the
+// escrow of timers until the timer ends. Base fees are burned and tips kept apart
+// until the block is sealed, when the proposer gets them.
 //
 //	genesis + minted - burned = balances + prepaid messages     (decision C15)
 //
@@ -31,10 +30,10 @@
 //
 // # Errors
 //
-// *Invalid is the fault of whoever made the block or the transaction.
-// *EnvironmentError is this node's: the host of programs failed over one execution,
-// or was late, so there is no result. A failing program is neither: it is a
-// receipt's status. Anything else that goes wrong here is a bug and panics.
+// *Invalid is the fault of the maker of the block or the transaction.
+// *EnvironmentError is a fault of this node: the host of programs failed on one
+// execution, or was late, so there is no result. A failing program is neither: it
+// is a receipt's status. Anything else that goes wrong here is a bug and panics.
 //
 // Everything here is deterministic: the same parent and block give the same
 // result on every node, and on every branch (decision C17). A State never

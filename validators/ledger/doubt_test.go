@@ -223,7 +223,7 @@ func TestWhatExceedsTheLongestShareIsLate(t *testing.T) {
 
 // Promise (ii) of decision C18: an honest program has its receipt on a machine at load 20.
 // There the wall clock ends a share in which the host hardly ran, and that is not the
-// program's fault. What is lost so is bounded.
+// program's fault. Such losses are bounded.
 func TestAStarvedMachineMakesNoProgramLate(t *testing.T) {
 	for _, c := range []struct {
 		blocks int // for which the machine is starved

@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// Invalid says why a block or a transaction breaks the rules: the fault of
-// whoever made it, for good as far as this state goes.
+// Invalid is the reason why a block or a transaction breaks the rules: the fault of
+// its maker, permanent as far as this state goes.
 type Invalid struct {
 	Code    string // one of the Code constants
 	Section string // the section of a spec, or the decision
@@ -41,7 +41,7 @@ const (
 	CodeLimitTooLow       = "limit_too_low"
 	CodeFeeTooLow         = "fee_too_low"
 	CodeInsufficientFunds = "insufficient_funds"
-	CodeNoRoom            = "no_room" // it does not fit into what this block has left
+	CodeNoRoom            = "no_room" // it does not fit into the rest of this block
 )
 
 // The codes of blocks, in the order they are looked for.
@@ -67,9 +67,9 @@ const (
 	CodeBadState        = "wrong_state_root"
 )
 
-// EnvironmentError says that this node cannot tell what an execution does: its
-// host of programs failed, or did not end it in time. It is nobody's fault but the
-// node's; a validator does not vote then.
+// EnvironmentError reports that this node cannot determine an execution's effect:
+// its host of programs failed, or did not end it in time. The fault is this node's
+// own, and a validator does not vote on such a block.
 type EnvironmentError struct {
 	What     string // what was executed
 	Attempts int    // how often in this block, each with a fresh host

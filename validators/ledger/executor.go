@@ -79,7 +79,7 @@ func (x *Executor) carrier() actors.Carrier {
 	return x.Carrier
 }
 
-// begun tells the recorder, where there is one, which execution begins.
+// begun names the execution that begins to the recorder, if there is one.
 func (x *Executor) begun(cause actors.Cause) {
 	if x.Recorder != nil {
 		x.Recorder.Begin(cause)

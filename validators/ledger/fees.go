@@ -24,10 +24,10 @@ type utilisation struct {
 	cells        types.Cells
 }
 
-// feesAfter returns the base fees of the block that skips so many heights, p
-// being its parameters. What a skipped height does is what an empty block does,
-// so the fees fall until they stand still; that takes some hundred steps, not
-// one a height.
+// feesAfter returns the base fees of the block that skips the given number of
+// heights, p being its parameters. A skipped height has the effect of an empty
+// block, so the fees fall until they are stable; that takes some hundred steps, not
+// one per height.
 //
 // Spec: CIP-3, CIP-1 §§5, 13.2, decisions C8, C14, T9, T12.
 func (s *State) feesAfter(skipped uint64, p *params.Params) BaseFees {
@@ -60,9 +60,9 @@ func nextFees(p, before *params.Params, fees BaseFees, used utilisation) BaseFee
 // permille is what a multiplier of 1 is in thousandths.
 const permille = 1000
 
-// LaneCharge is what a cycle of the timer lane costs beside the cycle base fee:
-// the lane's base fee times its multiplier, rounded down, at most the greatest
-// amount (decision T12).
+// LaneCharge returns the price of a cycle of the timer lane in addition to the
+// cycle base fee: the lane's base fee times its multiplier, rounded down, at most
+// 2^256 - 1 (decision T12).
 func LaneCharge(p *params.Params, base types.Wei) types.Wei {
 	charge, ok := base.MulDiv(types.WeiOf(p.LaneFeePermille), types.WeiOf(permille))
 	if !ok {

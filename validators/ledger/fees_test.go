@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// CIP-1 §13.2, decisions T12 and T25: the lane's base fee equals the cycle's
-// before activation and in the block that activates; from then on it follows the
-// lane alone.
+// CIP-1 §13.2, decisions T12 and T25: the lane's base fee equals the cycle's before
+// activation and in the block that activates; from then on it follows only the
+// lane.
 func TestTheLaneFeeStartsAtTheCycles(t *testing.T) {
 	fifo, hybrid := params.Defaults(), params.Defaults()
 	fifo.Policy, hybrid.Policy = scheduler.Fifo, scheduler.EIP1559

@@ -14,9 +14,9 @@ import (
 )
 
 // CIP-1 promises actors to "weigh the urgency of their own scheduled tasks"; the
-// context of §7.2 names no task: not the timer, its handler, payload or limit. So
-// an agent says the same of what saves a position and of what dusts a shelf, and
-// whoever has both must keep two agents and name one for each timer.
+// context of §7.2 does not identify the task: not the timer, its handler, payload
+// or limit. So an agent gives the same answer for an urgent and an idle task, and
+// an actor with both must keep two agents and name one for each timer.
 func TestFindingAnAgentCannotTellTasksApart(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559})
 	host := &witness{}
@@ -42,9 +42,9 @@ func TestFindingAnAgentCannotTellTasksApart(t *testing.T) {
 	}
 }
 
-// CIP-1 §7 has the protocol call an agent for each due timer and says nothing of
-// what that may cost; §9 and CIP-3 give every cycle of a block to a lane already.
-// With T15's budget the calls of a full block still stand beside its limit.
+// By CIP-1 §7 the protocol calls an agent for each due timer, without a rule on the
+// cost; §9 and CIP-3 give every cycle of a block to a lane already. With T15's
+// budget the calls of a full block are still on top of its limit.
 func TestFindingAgentsAreCalledBesideTheBlocksLimit(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559, "cip3.block_cycles_limit": "62000", "cip3.lane_user_cycles": "50000",
 		"cip3.lane_runner_cycles": "0", "cip3.lane_system_cycles": "0", "cip1.lane_timer_cycles": "12000", "cip5.max_cycles_per_fire": "12000"})
@@ -67,9 +67,9 @@ func TestFindingAgentsAreCalledBesideTheBlocksLimit(t *testing.T) {
 	}
 }
 
-// CIP-5 §9.8's state-triggered timers let whoever writes a key spend what its
-// watchers hold: one cheap transaction a block makes them all due, and each pays
-// for its own fire.
+// CIP-5 §9.8's state-triggered timers let the writer of a key spend its watchers'
+// money: one cheap transaction per block makes them all due, and each pays for its
+// own fire.
 func TestFindingWhoWritesAKeySpendsItsWatchersMoney(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "counter", "c", 0))
@@ -92,10 +92,10 @@ func TestFindingWhoWritesAKeySpendsItsWatchersMoney(t *testing.T) {
 	}
 }
 
-// Decisions T11 and T18: the lane counts what fires use, and gives a fire no cost
-// of its own. By the letter a handler that is refused at once uses nothing, and
-// one block fires as many of these as it examines, for no fee. Here each fire
-// pays for the call, so the lane bounds them.
+// Decisions T11 and T18: the lane counts the use of fires, without a fixed cost per
+// fire. By the letter a handler that is refused at once uses nothing, and one block
+// fires as many of these as it examines, for no fee. Here each fire pays for the
+// call, so the lane bounds them.
 func TestFindingAFireThatUsesNothingIsFreeAndUnbounded(t *testing.T) {
 	for _, c := range []struct {
 		cost  string

@@ -59,7 +59,7 @@ func (r *run) timersDue() uint64 {
 	return scheduler.DueNow(r.params, reader{r.parent.tree}, r.parent.due, r.header.Height, r.state)
 }
 
-// cyclesBefore is what the height before this one used: nothing where it was
+// cyclesBefore returns the cycles used at the height before this one: 0 if that was
 // skipped (decision C8).
 func (r *run) cyclesBefore() types.Cycles {
 	if r.header.Skipped > 0 {
@@ -126,9 +126,9 @@ func (r *run) call(q scheduler.BidCall) (scheduler.Answer, error) {
 	return answer, nil
 }
 
-// calling delivers a message that no transaction sent, for what every call of an
-// actor costs: a handler that is refused at once would use nothing, and neither
-// the lane nor a price would bound how often a block runs it.
+// calling delivers a message that no transaction sent, at the base cost of every
+// call of an actor. Without it, a handler that is refused at once would use
+// nothing, and neither the lane nor a price would bound how often a block runs it.
 func (r *run) calling(msg program.Message) func(*actors.Execution) (program.Outcome, error) {
 	return func(x *actors.Execution) (program.Outcome, error) {
 		if spent := x.Spend(r.params.CostActorCall, 0); spent != nil {
@@ -199,8 +199,8 @@ func (r *run) failFire(order scheduler.Fire) scheduler.Fired {
 	return fired
 }
 
-// settleFire takes what a fire used from what was charged for it, and an
-// auction's payment from the escrow.
+// settleFire subtracts a fire's use from its charge, and takes an auction's payment
+// from the escrow.
 func (r *run) settleFire(order scheduler.Fire, charge feemarket.Charge, cycles types.Cycles, cells types.Cells) scheduler.Fired {
 	cost, refund := charge.Settle(cycles, cells)
 	r.state.Credit(order.Timer.FeePayer, refund)

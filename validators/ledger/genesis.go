@@ -27,8 +27,8 @@ type Genesis struct {
 	ChainID    uint64             `json:"chain_id"`
 	Timestamp  types.Millis       `json:"timestamp_ms"` // three block times before the start (decision C7)
 	Validators types.ValidatorSet `json:"validators"`   // the set of epoch 0
-	Accounts   []Funding          `json:"accounts"`     // by address, each once
-	SystemKey  types.Address      `json:"system_key"`   // whose instructions count; zero: nobody's
+	Accounts   []Funding          `json:"accounts"`     // by address, without duplicates
+	SystemKey  types.Address      `json:"system_key"`   // whose instructions count; zero: no such key
 	Runners    []system.Enrolment `json:"runners"`      // in the order of the registry (decision J20)
 	Params     params.Overrides   `json:"params"`       // what differs from the defaults; not chain.id
 }
@@ -149,7 +149,7 @@ func (g *Genesis) enrol(state *actors.State, p *params.Params, supply *Supply) e
 	for _, runner := range g.Runners {
 		var ok bool
 		if supply.Genesis, ok = supply.Genesis.AddOk(runner.Stake); !ok {
-			return errors.New("its balances and stakes exceed 2^256")
+			return errors.New("balances and stakes exceed 2^256")
 		}
 	}
 	return b.Enrol(g.Runners)
@@ -161,8 +161,8 @@ func storeParams(state *actors.State, p, before *params.Params) {
 	})
 }
 
-// block is the block of height 0: nobody proposed it, and its base fees are the
-// initial ones.
+// block returns the block of height 0: it has no proposer, and its base fees are
+// the initial ones.
 func (g *Genesis) block(p *params.Params, root types.Hash) *types.Block {
 	return &types.Block{Header: types.Header{
 		ChainID: g.ChainID, Timestamp: g.Timestamp,
@@ -178,13 +178,13 @@ func (g *Genesis) check(p *params.Params) error {
 	members := g.Validators.Members
 	switch {
 	case g.Timestamp < 0:
-		return fmt.Errorf("its time is %d ms", g.Timestamp)
+		return fmt.Errorf("negative time %d ms", g.Timestamp)
 	case g.Validators.Epoch != 0:
-		return fmt.Errorf("its validators are of epoch %d, not 0", g.Validators.Epoch)
+		return fmt.Errorf("validators of epoch %d, want 0", g.Validators.Epoch)
 	case len(members) == 0:
-		return errors.New("it has no validators")
+		return errors.New("no validators")
 	case uint64(len(members)) > p.MaxValidators:
-		return fmt.Errorf("it has %d validators, at most %d", len(members), p.MaxValidators)
+		return fmt.Errorf("%d validators, at most %d", len(members), p.MaxValidators)
 	}
 	for i, v := range members {
 		if address, err := crypto.AddressOf(v.PublicKey); err != nil || address != v.Address {
@@ -194,7 +194,7 @@ func (g *Genesis) check(p *params.Params) error {
 			return fmt.Errorf("validator %s has an endpoint of more than %d bytes", v.Address, governance.MaxEndpointBytes)
 		}
 		if i > 0 && members[i-1].Address.Compare(v.Address) >= 0 {
-			return errors.New("its validators are not sorted by address, each once")
+			return errors.New("validators must be sorted by address, without duplicates")
 		}
 	}
 	return g.checkAccounts()
@@ -203,16 +203,16 @@ func (g *Genesis) check(p *params.Params) error {
 func (g *Genesis) checkAccounts() error {
 	byAddress := func(a, b Funding) int { return bytes.Compare(a.Address[:], b.Address[:]) }
 	if !slices.IsSortedFunc(g.Accounts, byAddress) {
-		return errors.New("its accounts are not sorted by address")
+		return errors.New("accounts must be sorted by address")
 	}
 	var sum types.Wei
 	for i, f := range g.Accounts {
 		if i > 0 && g.Accounts[i-1].Address == f.Address {
-			return fmt.Errorf("account %s stands in it twice", f.Address)
+			return fmt.Errorf("account %s is listed twice", f.Address)
 		}
 		var ok bool
 		if sum, ok = sum.AddOk(f.Balance); !ok {
-			return errors.New("its balances exceed 2^256")
+			return errors.New("balances exceed 2^256")
 		}
 	}
 	return nil

@@ -34,8 +34,8 @@ func (w *world) expectChanges(want string) {
 	}
 }
 
-// A block tells what it did to jobs, from submission to callback, in the order it
-// did it, each change with what stands nowhere else any more.
+// A block reports its changes of jobs, from submission to callback, in order, each
+// with the facts that the state no longer has.
 func TestABlockTellsWhatItDidToJobs(t *testing.T) {
 	w := newRunnerWorld(t, 3, nil)
 	w.step(w.deploy("alice", "counter", "c", 1000))
@@ -72,7 +72,8 @@ func TestABlockTellsWhatItDidToJobs(t *testing.T) {
 	}
 }
 
-// Who waits for runners, is drawn again, or ends without a result, is told so too.
+// Jobs that wait for runners, are drawn again, or end without a result, are
+// reported too.
 func TestABlockTellsOfJobsThatNobodyDid(t *testing.T) {
 	w := newRunnerWorld(t, 1, nil)
 	w.step() // P(0) is empty

@@ -16,7 +16,8 @@ func (r *run) systemBlock() *system.InBlock {
 		BaseFeeCycle: r.header.BaseFeeCycle, BaseFeeCell: r.header.BaseFeeCell, Within: r.within}
 }
 
-// within has a contract act while another does, which does not go on if that panics.
+// within lets a contract act while another one acts; if it panics, neither
+// continues.
 func (r *run) within(contract types.Address, step string, do func()) {
 	_, err := r.x.carrier().Run(actors.Native(func() program.Outcome {
 		do()
@@ -54,8 +55,8 @@ func (s systemActors) Handle(state *actors.State, m program.Message) (actors.Sys
 	return actors.SystemEffect(effect), nil
 }
 
-// advanceJobs ends what is overdue and draws committees: behind everything that can
-// submit a job in this block.
+// advanceJobs ends overdue jobs and draws committees, after all steps of the block
+// that can submit a job.
 func (r *run) advanceJobs() error {
 	var effect system.Effect
 	if err := r.instruct(types.DispatcherAddress, "advance", func() { effect = r.systemBlock().Advance() }); err != nil {
@@ -67,8 +68,8 @@ func (r *run) advanceJobs() error {
 	return nil
 }
 
-// tellWaiting tells of the jobs that wait for runners from this block on: those
-// that were submitted, or taken from a committee, and that nobody was drawn for.
+// tellWaiting records the jobs that wait for runners from this block on: those that
+// were submitted, or taken from a committee, and got no new one.
 func (r *run) tellWaiting() {
 	last := map[types.Hash]int{}
 	for i := range r.jobs {
@@ -91,8 +92,8 @@ func (r *run) tellWaiting() {
 	}
 }
 
-// tellCallback tells that a job's outcome was delivered, and of the fault of the
-// handler that did not take it. Nobody else sends as 0x02.
+// tellCallback records that a job's outcome was delivered, with the fault of the
+// handler if it failed. Only the dispatcher sends as 0x02.
 func (r *run) tellCallback(m *actors.Message, fault *types.Fault) {
 	if m.From == types.DispatcherAddress {
 		r.jobs = append(r.jobs, types.JobChange{Kind: types.JobChangeCalledBack, ID: m.Cause, Submitter: &m.To, At: r.header.Height,
@@ -100,11 +101,11 @@ func (r *run) tellCallback(m *actors.Message, fault *types.Fault) {
 	}
 }
 
-// nextDeadline is the least deadline of an open job.
+// nextDeadline returns the lowest deadline of an open job.
 func (s *State) nextDeadline() (types.Height, bool) { return system.NextDeadline(reader{s.tree}) }
 
-// jobsDue reports whether jobs have to be attended to in the next block: one whose
-// deadline is behind, or those that the round of draws has not come to.
+// jobsDue reports whether the next block has to attend to jobs: a deadline has
+// passed, or the round of draws has not reached some jobs.
 func (s *State) jobsDue() bool {
 	deadline, open := s.nextDeadline()
 	return open && (deadline <= s.header.Height || system.JobsOf(reader{s.tree}).Left > 0 || system.Vacancies(reader{s.tree}))
@@ -126,8 +127,8 @@ func (s *State) Job(id types.Hash) *system.Job { return system.JobOf(reader{s.tr
 // JobSpec returns the canonical JobSpec of an open job, or nil.
 func (s *State) JobSpec(id types.Hash) []byte { return system.RawSpecOf(reader{s.tree}, id) }
 
-// LeftOut counts the runners by the filter that leaves each out of a draw for an open job
-// in the next block, with who is present (selection.Reason); nil where there is no such job.
+// LeftOut counts the runners by the filter that excludes each from a draw for an open job in
+// the next block, given the present runners (selection.Reason); nil if the job is unknown.
 func (s *State) LeftOut(id types.Hash, present *selection.Bitmap) []uint32 {
 	j := s.Job(id)
 	if j == nil {

@@ -103,7 +103,7 @@ func (w *world) onlyJob() (job *system.Job) {
 }
 
 // J16: a job of one runner: submitted and drawn in H, its result in H+1, the actor
-// called in H+2; what the callback leaves of its limits goes to the submitter.
+// called in H+2; the callback's unused limits go to the submitter.
 func TestJ16TheBlocksOfAJobOfOneRunner(t *testing.T) {
 	w := newRunnerWorld(t, 2, nil)
 	w.step(w.deploy("alice", "counter", "c", 1000))
@@ -170,8 +170,8 @@ func TestJ15ACommitteeCommitsAndReveals(t *testing.T) {
 	}
 }
 
-// J15: who is no validator of the set, what pays, what is refused and what comes
-// again is in no block.
+// J15: no block has a runner transaction from outside the set, with a payment, with
+// a refusal, or a second time.
 func TestJ15RunnerTransactionsAreTheValidatorsAlone(t *testing.T) {
 	w := newRunnerWorld(t, 1, nil)
 	w.step()
@@ -497,7 +497,7 @@ func TestSystemActorsTakeNoValue(t *testing.T) {
 	}
 }
 
-// A genesis whose runners cannot stand there is refused, and says which one.
+// A genesis with invalid runners is refused, and the error names the runner.
 func TestGenesisRefusesRunners(t *testing.T) {
 	for what, change := range map[string]func(*system.Enrolment){
 		"without a stake": func(e *system.Enrolment) { e.Stake = types.Wei{} },
@@ -515,8 +515,8 @@ func TestGenesisRefusesRunners(t *testing.T) {
 
 func crypto0(t testing.TB) types.PublicKey { return newWorld(t, nil).key("r0").PublicKey() }
 
-// Where two states, one behind the other, have the same Registrations, Listed tells the
-// same of each runner; a validator looks at its runners again only where it is another.
+// If two states of one chain have the same Registrations, Listed returns the same for
+// each runner; a validator reads its runners again only if it differs.
 func TestRegistrationsChangeWithARunner(t *testing.T) {
 	if none := newWorld(t, nil).head.Registrations(); none != nil {
 		t.Errorf("a chain without runners has %v", none)

@@ -7,17 +7,17 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// lane is a part of a block's cycles that some of what a block executes shares
+// lane is a part of a block's cycles that some of the block's executions share
 // (CIP-3). A limit is reserved before something runs, its use counted after.
 type lane uint8
 
-// The lanes. A transaction belongs to one (Checked.lane); what the others hold
-// is on their lines.
+// The lanes. A transaction belongs to one (Checked.lane); the comments below name
+// the content of the others.
 const (
 	laneUser    lane = iota // transfer, deploy, execute
 	laneRunner              // runner transactions, which are free
 	laneSystem              // system instructions, then deferred messages, which may also take what the user lane leaves
-	laneTimer               // fires, before the transactions under gba, else after (decision T3)
+	laneTimer               // fires, before the transactions under gba, otherwise after (decision T3)
 	laneBidders             // questions to gas bidding agents (decision T15): no part of the block's limit
 	lanes
 )

@@ -24,8 +24,8 @@ import (
 func (r *run) deliverMessages() error {
 	r.pace.begin(r.parent, r.header.Height, phaseDeliveries)
 	for _, m := range r.sentBefore() {
-		// A limit that was fine when it was sent may exceed what a block has by
-		// now; it is then clamped, or the queue would stand still for ever.
+		// A limit that was valid when it was sent may now exceed the block's; it is
+		// then clamped, or the queue would be blocked permanently.
 		cycles, cells := min(m.Cycles, laneSystem.limit(r.params)), min(m.Cells, r.params.CellsLimit)
 		if cycles > r.messageRoom() || cells > r.params.CellsLimit.Sub(r.used.cells) {
 			break
@@ -44,8 +44,8 @@ func (r *run) deliverMessages() error {
 	return nil
 }
 
-// blame counts the proposer among the validators whose environment failed over a
-// message. Where they are enough, it ends (decision C18).
+// blame counts the proposer among the validators whose environment failed on a
+// message. If these are enough, the message ends (decision C18).
 func (r *run) blame(m *actors.Message, cycles types.Cycles, cells types.Cells) {
 	by, enough := r.parent.set.Blame(failedOver(r.state, m.Seq), r.header.Proposer)
 	if !enough {
@@ -61,18 +61,18 @@ func (r *run) blame(m *actors.Message, cycles types.Cycles, cells types.Cells) {
 		Data: codec.Marshal(MessageFailed{Hash: m.Hash(), Validators: by})})
 }
 
-// EventMessageFailed tells that a message ended because hosts failed over it;
-// no spec names it.
+// EventMessageFailed records that a message ended because hosts failed on it; no
+// spec names it.
 const EventMessageFailed = "message.host_failed"
 
 // MessageFailed is the data of EventMessageFailed: the validators whose hosts
-// failed over the message, by address.
+// failed on the message, by address.
 type MessageFailed struct {
 	Hash       types.Hash      `cbor:"hash"`
 	Validators []types.Address `cbor:"validators"`
 }
 
-// keyBlamed holds the validators whose environment failed over a waiting message.
+// keyBlamed holds the validators whose environment failed on a waiting message.
 func keyBlamed(seq types.Seq) []byte {
 	return binary.BigEndian.AppendUint64([]byte("x/failed/"), uint64(seq))
 }
@@ -83,12 +83,12 @@ func failedOver(state actors.Reader, seq types.Seq) (by []types.Address) {
 		return nil
 	}
 	if err := codec.Unmarshal(data, types.MaxBlockBytes, &by); err != nil {
-		panic(fmt.Sprintf("ledger: who failed over message %d does not decode: %v", seq, err))
+		panic(fmt.Sprintf("ledger: validators whose host failed on message %d do not decode: %v", seq, err))
 	}
 	return by
 }
 
-// dequeue takes a message out of state, with what is remembered of it.
+// dequeue deletes a message from state, with its recorded failures.
 func (r *run) dequeue(m *actors.Message) {
 	r.state.Dequeue(m)
 	if key := keyBlamed(m.Seq); r.state.Get(key) != nil {
@@ -120,9 +120,9 @@ func (r *run) messageRoom() types.Cycles {
 	return r.left(laneSystem).Add(r.left(laneUser))
 }
 
-// deliver runs one message. It was paid for when it was sent; what it does not
-// use goes back to who sent it. Its error is an *EnvironmentError; nothing was
-// done then.
+// deliver runs one message. It was paid for when it was sent; the unused part is
+// refunded to the sender. An error is an *EnvironmentError and leaves the state
+// unchanged.
 func (r *run) deliver(m *actors.Message, cycles types.Cycles, cells types.Cells) error {
 	before := r.state.Snapshot()
 	r.dequeue(m)

@@ -18,10 +18,10 @@ type Outlook struct {
 	state *State
 	pace  selection.Pace
 	open  map[types.Address]map[execution.ID]chainview.Standing
-	known map[types.PublicKey]belonging // what is known of one epoch, by key; looked up only
+	known map[types.PublicKey]belonging // cache for one epoch, by key; looked up only
 }
 
-// belonging is what of a runner's view is the same in most blocks.
+// belonging is the part of a runner's view that is the same in most blocks.
 type belonging struct {
 	address    types.Address
 	validators []types.Validator
@@ -59,7 +59,7 @@ func (o *Outlook) belonging(runner types.PublicKey) belonging {
 	if !known {
 		address, err := crypto.AddressOf(runner)
 		if err != nil {
-			panic("ledger: a runner's view of a key that is none")
+			panic("ledger: a runner's view of an invalid key")
 		}
 		b = belonging{address, slices.Clip(o.state.runners.rotation.Serving(runner, o.state.header.Height, o.pace))}
 		o.known[runner] = b
@@ -67,8 +67,8 @@ func (o *Outlook) belonging(runner types.PublicKey) belonging {
 	return b
 }
 
-// Pace is when subsets rotate behind the state's block, and for how long the former
-// ones hold.
+// Pace returns when subsets rotate after the state's block, and how long the former
+// subsets stay valid.
 func (s *State) Pace() selection.Pace { return selection.PaceOf(s.next) }
 
 // enter takes note of an open job for each of its committee whose result is not final.
@@ -93,12 +93,12 @@ func (o *Outlook) enter(j *system.Job) {
 	}
 }
 
-// Of is the hash of the state's block.
+// Of returns the hash of the state's block.
 func (o *Outlook) Of() types.Hash { return o.state.Hash() }
 
-// Head is what a runner's view tells it of the state: all its open assignments, and
-// that those it follows beside them are over. The endpoints of validators are those
-// that the chain has.
+// Head returns the state's part of a runner's view: all its open assignments, and
+// the end of others that it follows. The endpoints of validators are those that the
+// chain has.
 func (o *Outlook) Head(runner types.PublicKey, followed []execution.ID) *chainview.Head {
 	b, s := o.belonging(runner), o.state
 	height := s.header.Height
@@ -146,8 +146,8 @@ func (s *State) Assignments(runner types.Address) (open []*system.Job) {
 	return open
 }
 
-// Page lists the jobs that a runner that polls is told of behind a cursor, and the cursor of
-// the next page, zero if there is none (polling.Page).
+// Page lists the jobs for a polling runner after a cursor, and returns the cursor of the
+// next page, zero if there is none (polling.Page).
 //
 // Spec: decision J11.
 func (s *State) Page(runner types.Address, after polling.Cursor) ([]*system.Job, polling.Cursor) {

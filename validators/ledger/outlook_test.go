@@ -12,8 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// J13: what a runner's view tells of a job through its life, to its members, to one
-// who is none, and to one who is not registered.
+// J13: the reports of a runner's view on a job through its life, to its members, to
+// another runner, and to an unregistered one.
 func TestJ13WhatARunnerSeesOfAJob(t *testing.T) {
 	w := newRunnerWorld(t, 4, nil)
 	w.step()
@@ -71,8 +71,8 @@ func TestJ13WhatARunnerSeesOfAJob(t *testing.T) {
 	}
 }
 
-// J21: a runner that refused a job is offered it by no poll and sees no assignment of it,
-// also while its place is empty for want of another runner.
+// J21: no poll offers a runner a job that it refused, and it sees no assignment of the
+// job, also while its place is empty because there is no other runner.
 func TestJ21ARefusedJobIsOfferedNoMore(t *testing.T) {
 	w := newRunnerWorld(t, 3, nil)
 	w.step()

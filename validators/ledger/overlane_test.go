@@ -21,14 +21,15 @@ func oneFits(t *testing.T, policy string) *world {
 	return w
 }
 
-// sendTo has the relay send a handler's call, which is delivered in the next block.
+// sendTo makes the relay send a handler's call, which is delivered in the next
+// block.
 func (w *world) sendTo(actor, handler string, payload []byte) {
 	order := samples.Order{Target: w.address(actor), Handler: handler, Payload: payload, Cycles: 10_000, Cells: 1_000}
 	w.block(w.call("alice", "relay", "send", order.Encode()))
 	w.ok()
 }
 
-// changesOf are those of an actor's timers in the last block.
+// changesOf returns the changes of an actor's timers in the last block.
 func (w *world) changesOf(actor string) (changes []types.TimerChange) {
 	for _, c := range w.last.Timers {
 		if c.Timer.Actor == w.address(actor) {
@@ -120,8 +121,8 @@ func TestT9WhatIsCancelledBeforeTheLaneWasNotDeferredByItsBlock(t *testing.T) {
 	}
 }
 
-// A lane that comes to two timers a block tells of all that are due, also of those
-// that are cancelled behind it and of what a restored state begins with.
+// A lane that examines two timers per block counts all due ones, also those
+// cancelled after it and those that a restored state begins with.
 func TestT9TimersThatALaneDidNotComeToAreCounted(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip1.policy": scheduler.Fifo, "cip1.max_examined_timers": "2", "cip1.lane_timer_cycles": "550000"})
 	w.block(w.deploy("alice", "relay", "relay", types.CBY), w.deploy("alice", "storm", "storm", 10*types.CBY),
@@ -134,7 +135,7 @@ func TestT9TimersThatALaneDidNotComeToAreCounted(t *testing.T) {
 		t.Fatalf("%+v", w.last.Lane)
 	}
 	w.sendTo("last", "stop", nil)
-	for i, want := range []uint64{3, 1, 0, 0, 0} { // the heartbeat is cancelled behind the first lane
+	for i, want := range []uint64{3, 1, 0, 0, 0} { // the heartbeat is cancelled after the first lane
 		if i == 1 {
 			w.head = restored(t, w.head)
 		}

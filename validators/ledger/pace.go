@@ -7,8 +7,8 @@ import (
 )
 
 // Pace is the time that a proposer has to execute what it proposes: transactions,
-// questions to agents, fires and deliveries (decisions C4, C18). Its clock is the
-// caller's. A nil Pace is of somebody who has all the time.
+// questions to agents, fires and deliveries (decisions C4, C18). The caller
+// supplies its clock. A nil Pace has no time limit.
 type Pace struct {
 	Share   time.Duration        // all of it
 	Longest time.Duration        // the longest share that is lent; below Share, Share
@@ -16,17 +16,17 @@ type Pace struct {
 	Tries   *Tries               // what the proposer remembers of blocks before; nil: nothing is remembered
 }
 
-// paceParts are those of the proposer's time. Transactions, fires with their
-// bidders, and deliveries are each sure of one of them, in every third block of
-// two, where there is anything for them to do: so none can keep another from its
-// turn for ever. Each has what those before it left.
+// paceParts is the number of parts of the proposer's time. Transactions, fires with
+// their bidders, and deliveries each get one part for sure, in every third block of
+// two, if they have work: so none can keep another from its turn without end. Each
+// has what those before it left.
 const paceParts = 4
 
 // phase is a part of a block that takes the proposer's time.
 type phase uint64
 
 // The phases. Under the policy gba fires come before transactions (decision T3):
-// the order in which they come is no part of what follows.
+// nothing depends on the order of these constants.
 const (
 	phaseTransactions phase = iota
 	phaseFires

@@ -11,12 +11,12 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// passing is what a block passes over, in the making (decision C18). A proposer
-// finds out what that is; everybody else does as the body says, and holds it
-// against what there was to pass over.
+// passing collects the items that a block skips (decision C18). A proposer finds
+// these items; other validators follow the body's list, and compare it with the
+// items that could be skipped.
 type passing struct {
-	claimed   *types.Passed // what somebody else's block says it passed over
-	foreign   bool          // the block is somebody else's
+	claimed   *types.Passed // the list of skipped items in another proposer's block
+	foreign   bool          // the block has another proposer
 	questions passed[types.AgentQuestion]
 	fires     passed[types.TimerID]
 	messages  passed[types.Seq]
@@ -29,7 +29,7 @@ type passed[T comparable] struct {
 	begun   uint64
 }
 
-// follow has the block pass over what its body says.
+// follow makes the block skip the items that its body lists.
 func (p *passing) follow(claimed *types.Passed) {
 	p.foreign, p.claimed = true, claimed
 	if claimed != nil {
@@ -37,7 +37,7 @@ func (p *passing) follow(claimed *types.Passed) {
 	}
 }
 
-// made is what the block passed over; nil where that is nothing.
+// made returns the items that the block skipped; nil if there are none.
 func (p *passing) made(late []types.LateTransaction) *types.Passed {
 	all := types.Passed{Late: late, Questions: p.questions.PassedList, Fires: p.fires.PassedList, Messages: p.messages.PassedList}
 	if all.Empty() {
@@ -46,12 +46,12 @@ func (p *passing) made(late []types.LateTransaction) *types.Passed {
 	return &all
 }
 
-// check judges a body that says it passed over what was not there, in another
-// order than it came, or twice.
+// check judges a body that lists skipped items that did not exist, in a different
+// order, or twice.
 func (p *passing) check(late []types.LateTransaction) *Invalid {
 	made := p.made(late)
 	if types.PassedHash(p.claimed) != types.PassedHash(made) {
-		return invalid(CodeBadPassed, "C18", "the block says that it passed over %x, of which there was %x to pass over",
+		return invalid(CodeBadPassed, "C18", "the block lists skipped items %x, but skipped %x",
 			clipped(codec.Marshal(p.claimed)), clipped(codec.Marshal(made)))
 	}
 	return nil
@@ -161,7 +161,7 @@ func (r *run) try(item types.Hash, t turn, party types.Address, do func() error)
 	}
 	r.failures = append(r.failures, environment)
 	if contract := (*actors.ContractError)(nil); errors.As(err, &contract) {
-		return endWaits, err // this node's alone: it says nothing about the item
+		return endWaits, err // only this node's failure: it says nothing about the item
 	}
 	cut := over && !errors.Is(err, program.ErrLate)
 	if cut && (t == turnOwn || !longest || starved(err, share) && r.pace.tries().starve(item, r.pace.phase)) {

@@ -14,8 +14,8 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// wedged is a host of programs that crashes over some actors and takes a time of
-// its own clock over all. It honors a session's bound as the real ones do.
+// wedged is a host of programs that crashes on some actors and takes a time of its
+// clock on all. It honors a session's bound as the real ones do.
 type wedged struct {
 	program.Host
 	crashes  map[types.Address]bool
@@ -105,7 +105,7 @@ func (w *world) hasEvent(name string) bool {
 	return slices.ContainsFunc(w.last.Events, func(e types.Event) bool { return e.Name == name })
 }
 
-// statusOf is that of the first change of the last block of a timer of an actor.
+// changeOf returns the first change of an actor's timer in the last block.
 func (w *world) changeOf(actor string) (change types.TimerChange) {
 	for _, c := range w.last.Timers {
 		if c.Timer.Actor == w.address(actor) {
@@ -170,7 +170,7 @@ func TestAFireOverWhichTheHostFailsIsPassedOverAndEnds(t *testing.T) {
 }
 
 // Decision C18: "a message … ends: … delivered with the status host_failed, its
-// whole limit charged"; the others go on, and it keeps its place.
+// whole limit charged"; the others continue, and it keeps its place.
 func TestAMessageOverWhichTheHostFailsIsPassedOverAndEnds(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "counter", "bad", 0), w.deploy("alice", "counter", "good", 0), w.deploy("alice", "relay", "relay", types.CBY))
@@ -238,9 +238,9 @@ func TestAVoterWithoutAHostAppliesABlockThatRunsNothing(t *testing.T) {
 	}
 }
 
-// Decision C18 over an agent: its timers wait, uncharged; where f + 1 failed over
-// it, it is an agent that failed (decision T15), paid for and not asked again for
-// a while.
+// Decision C18 for an agent: its timers wait, uncharged; if the hosts of f + 1
+// failed on it, it is an agent that failed (decision T15), paid for and not asked
+// again for a while.
 func TestAnAgentOverWhichTheHostFails(t *testing.T) {
 	for _, policy := range []string{scheduler.EIP1559, scheduler.GBA} {
 		w := newWorld(t, params.Overrides{"cip1.policy": policy, "cip1.gba_silenced_blocks": "4"})
@@ -275,7 +275,7 @@ func TestAnAgentOverWhichTheHostFails(t *testing.T) {
 }
 
 // Decisions C4, C18: "its stop bounds all it executes", and lists "what it did not
-// begin in the same way (not_begun)"; what had no fair share is not to blame.
+// begin in the same way (not_begun)"; an item without a fair share is not to blame.
 func TestAProposersTimeBoundsTheLane(t *testing.T) {
 	w := newWorld(t, nil)
 	names := []string{"a", "b", "c", "d", "e"}
@@ -370,8 +370,8 @@ func TestWhatABodyMayNotSayItPassedOver(t *testing.T) {
 	}
 }
 
-// A liar that passes over what runs well delays it by its own blocks, and harms
-// nothing else: the block is valid, everything else goes on.
+// A liar that skips working items delays them by its own blocks, and harms nothing
+// more: the block is valid, and all others continue.
 func TestALiarOnlyDelays(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "heartbeat", "hb", types.CBY), w.call("alice", "hb", "start", samples.Number(1)))

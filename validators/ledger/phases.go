@@ -8,7 +8,7 @@ import (
 )
 
 // transition runs the phases of a block on an opened run. fill includes the
-// transactions. Its error is fill's, or an *EnvironmentError.
+// transactions. An error comes from fill, or is an *EnvironmentError.
 func (r *run) transition(fill func() error) (*Result, error) {
 	defer r.sessions.close()
 	for _, phase := range []func() error{
@@ -76,8 +76,9 @@ func (r *run) fireAfter() error {
 	return r.fireTimers()
 }
 
-// endEpoch makes the next validator set in the last block of an epoch at whose
-// end somebody joins or leaves; else the present one goes on, and no border is.
+// endEpoch makes the next validator set in the last block of an epoch, if a
+// validator joins or leaves at its end; otherwise the present set continues,
+// without a border.
 func (r *run) endEpoch() error {
 	if !governance.LastOfEpoch(r.params, r.header.Height) {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// registry is what a state says of runners, carried from block to block so that no
-// block reads it anew.
+// registry is a state's record of runners, carried from block to block so that no
+// block reads it again.
 type registry struct {
 	size     system.Size
 	rotation *selection.Rotation // of the subsets, in force in the state's block
@@ -24,7 +24,7 @@ func registryOf(tree *trie.Tree) registry {
 	return runners
 }
 
-// registry is that of the block in the making.
+// registry returns the registry of the block in the making.
 func (r *run) registry() registry {
 	runners := registry{size: system.Registered(r.state), rotation: r.rotation}
 	switch {
@@ -44,14 +44,15 @@ type Presence struct {
 	Threshold int            // how many votes a runner needs
 }
 
-// noPresence is for what draws nothing: reads and dry runs.
+// noPresence is for executions that draw nothing: reads and dry runs.
 var noPresence = Presence{Bitmap: selection.NewBitmap(0)}
 
-// presence is P of a state's block, from the votes on it that the block after it
-// carries: by the rule and the assignment that were in force in it, as long as the
-// registry of its own parent was. A bit names the runner that held the place at that
-// parent. The bit of a place that is free now, or was taken in the block, is 0. So no
-// runner is present by votes on the runner before it. Its error is about those votes.
+// presence returns P of a state's block, from the votes on it that the block after it
+// carries. It uses the rule and the assignment in force in that block, for a registry
+// as long as that of the block's parent. A bit names the runner that held the place
+// at that parent. The bit of a place that is free now, or was taken in the block, is
+// 0. So no runner is present by votes on the runner before it. Its error is about
+// those votes.
 //
 // Spec: CIP-11 §8, decisions C3, J9, J12.
 func (s *State) presence(carried *types.Certificate) (Presence, *Invalid) {
@@ -148,8 +149,9 @@ func (s *State) Retired(a types.Address) bool {
 	return r != nil && r.Health == selection.Deregistered && r.ActiveJobs == 0
 }
 
-// Registrations stands for all that Listed returns, to be compared alone: of states that
-// have the same, one behind the other, no runner changed. It is nil where none ever was.
+// Registrations identifies all that Listed returns, only for comparison: between two
+// states of one chain with equal values, no runner changed. It is nil if no runner ever
+// existed.
 func (s *State) Registrations() any {
 	if s.runners.roster == nil {
 		return nil

@@ -129,11 +129,10 @@ func (w *world) anyTimer() types.TimerID {
 	return types.TimerID{}
 }
 
-// TestAnyHistory draws blocks of anything. Of each block, w.propose holds that
-// Build and Apply agree and that the supply is conserved and the timers are
-// sound; here, that the parent's state is as it was, that the fees of the
-// receipts are what was burned and tipped, that no lane is overdrawn, and that
-// the content alone gives the root again.
+// TestAnyHistory draws blocks of anything. For each block, w.propose checks that
+// Build and Apply agree, that the supply is conserved and the timers are sound.
+// Here, the parent's state is unchanged, the fees of the receipts equal the burned
+// and tipped amounts, no lane is overdrawn, and the content gives the root again.
 func TestAnyHistory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := stage(t, rapid.SampledFrom([]string{"paid", "paid", "free"}).Draw(rt, "fees"),

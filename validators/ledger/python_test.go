@@ -15,8 +15,8 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// newPythonWorld is a world whose actors may be Python as well; the test ends
-// where there is none (package needed).
+// newPythonWorld is a world whose actors may also be Python; the test ends without
+// one (package needed).
 func newPythonWorld(t testing.TB, overrides params.Overrides) *world {
 	t.Helper()
 	hosts := pyhost.New(pyhost.Config{Hosts: 1})
@@ -52,7 +52,7 @@ func (w *world) state(actor, key string) string {
 	return string(value)
 }
 
-// events lists the events of a name in the last block, by what they say.
+// events lists the events with a name in the last block, by their text.
 func (w *world) events(name string) (found []string) {
 	for _, r := range w.last.Receipts {
 		for _, e := range r.Events {
@@ -79,8 +79,8 @@ func (w *world) fired() (fires []types.TimerChange) {
 	return fires
 }
 
-// CIP-1 §7, decision T14: an actor with get_gas_bid prices its own timers, by what
-// the protocol tells it: more with each block of lateness.
+// CIP-1 §7, decision T14: an actor with get_gas_bid prices its own timers, from the
+// protocol's context: more with each block of lateness.
 func TestTheLiquidatorBidsByLateness(t *testing.T) {
 	w := newPythonWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559})
 	w.block(w.fixture("alice", "liquidator", 10*types.CBY), w.deploy("alice", "storm", "st", 10*types.CBY))
@@ -199,9 +199,9 @@ func TestTheStormInPython(t *testing.T) {
 	}
 }
 
-// Decision T15 against authors who mean no good: an agent that loops, raises,
-// answers nonsense or writes is the default agent for that block, costs its payer
-// what it used, at most 20,000 cycles, and stops nobody else.
+// Decision T15 against hostile authors: an agent that loops, raises, answers
+// nonsense or writes is the default agent for that block. It costs its payer its
+// use, at most 20,000 cycles, and stops no other timer.
 func TestHostileAgentsInPython(t *testing.T) {
 	const timer = `
 import pvm_host

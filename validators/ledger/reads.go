@@ -56,10 +56,10 @@ func (x *Executor) Simulate(state *State, sender types.Address, tx *types.Transa
 		return nil, nil, refusal
 	}
 	if _, report := c.Instruction.(*types.Report); report {
-		return nil, nil, invalid(CodeNotValidator, "J15", "a runner transaction is a validator's: it cannot be tried for another sender")
+		return nil, nil, invalid(CodeNotValidator, "J15", "only a validator sends a runner transaction: it cannot be tried for another sender")
 	}
 	if cycles, cells := c.intrinsic(state.next); tx.CyclesLimit < cycles || tx.CellsLimit < cells {
-		return nil, nil, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the transaction alone takes %d and %d",
+		return nil, nil, invalid(CodeLimitTooLow, "CIP-3", "limits of %d cycles and %d cells; the bare transaction takes %d and %d",
 			tx.CyclesLimit, tx.CellsLimit, cycles, cells)
 	}
 	charge, refusal := chargeOf(tx, state.fees)

@@ -7,7 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// IsReport reports whether a transaction is a runner's: free, and without nonce.
+// IsReport reports whether a transaction is a runner transaction: free, and without
+// nonce.
 func (c *Checked) IsReport() bool { return c.report != nil }
 
 // Runner is the runner of a runner transaction.
@@ -63,7 +64,7 @@ func sameFields(a, b *types.Transaction) bool {
 		a.MaxPriorityFeePerCycle == b.MaxPriorityFeePerCycle && a.MaxPriorityFeePerCell == b.MaxPriorityFeePerCell
 }
 
-// precheckReport tells whether the block after the state may hold a runner
+// precheckReport reports whether the block after the state may hold a runner
 // transaction.
 func (s *State) precheckReport(c *Checked) *Invalid {
 	return precheckReport(&system.InBlock{Params: s.next, State: actors.NewState(s.tree), Height: s.header.Height + 1}, s.set, c)
@@ -76,12 +77,12 @@ func (s *State) Spends(c *Checked) bool {
 	return refusal != nil && refusal.Code != CodeEarlyReport
 }
 
-// precheckReport tells whether the next transaction of a block may be a runner's: a
-// validator of the set that decides on the block sends it, and the chain has no
-// reason against it.
+// precheckReport reports whether the next transaction of a block may be a runner
+// transaction: a validator of the set that decides on the block sends it, and the
+// chain has no reason against it.
 func precheckReport(b *system.InBlock, set *types.ValidatorSet, c *Checked) *Invalid {
 	if set.Index(c.Sender) < 0 {
-		return invalid(CodeNotValidator, "J15", "%s is no validator of the set that decides on the block", c.Sender)
+		return invalid(CodeNotValidator, "J15", "%s is not in the validator set that decides on the block", c.Sender)
 	}
 	switch fault := c.report.Precheck(b, c.Sender); {
 	case fault == nil:
@@ -94,8 +95,8 @@ func precheckReport(b *system.InBlock, set *types.ValidatorSet, c *Checked) *Inv
 }
 
 // includeReport makes a runner transaction the next of the block. It is free, and
-// takes cycles of the runner lane and of the block's cells half at most. Its error is an
-// *Invalid, or an *EnvironmentError; nothing was done then.
+// takes cycles of the runner lane and of the block's cells half at most. An error is an
+// *Invalid, or an *EnvironmentError, and leaves the state unchanged.
 //
 // Spec: decisions J15, J18, J19.
 func (r *run) includeReport(c *Checked) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Result is what a block did. Whoever shares it must not change it.
+// Result is what a block did. All holders share it and must not change it.
 type Result struct {
 	Block    *types.Block
 	Hash     types.Hash
@@ -25,8 +25,8 @@ type Result struct {
 	Lane     LaneSummary
 	Changes  []Change            // what a store must write: state that differs from the parent's, by key
 	NextSet  *types.ValidatorSet // the next epoch's set, in the last block of each (decision C6)
-	// HasWork tells that something is due at the next height: deferred messages,
-	// timers or changes of watched keys. A chain whose block time is auto makes a block for it.
+	// HasWork reports that something is due at the next height: deferred messages, timers or
+	// changes of watched keys. A chain whose block time is auto makes a block for it.
 	HasWork bool
 }
 
@@ -50,7 +50,7 @@ type Tips struct {
 	Timers       types.Wei `json:"timers"`
 }
 
-// LaneSummary is what the timer lane of a block did, beside the changes of its timers.
+// LaneSummary summarizes the timer lane of a block, besides the changes of its timers.
 type LaneSummary struct {
 	_        struct{} `cbor:",toarray"`
 	Policy   string
@@ -64,7 +64,7 @@ type LaneSummary struct {
 	Moves      []types.TimerMove
 }
 
-// Change is one key of state: its new value, or nil where it was deleted.
+// Change is one key of state: its new value, or nil if it was deleted.
 type Change struct {
 	Key   []byte
 	Value []byte
@@ -85,7 +85,7 @@ type Proposal struct {
 // proposer's mempool forgets it.
 type Dropped struct {
 	Transaction *Checked
-	Err         error // *Invalid, or *EnvironmentError of a host that failed over it
+	Err         error // *Invalid, or *EnvironmentError of a host that failed on it
 }
 
 // Checked is a transaction whose form and signature were verified.

@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Retraced is a final execution that was executed once more.
+// Retraced is a final execution that was executed again.
 type Retraced struct {
 	Trace   *actors.Trace
 	Receipt *types.Receipt
@@ -18,10 +18,10 @@ type Retraced struct {
 	Sent    []actors.Message // by the execution, in its order: they wait for the next block
 }
 
-// Retrace executes a block once more, on the state that it was executed on, and
-// notes what the execution with the given hash does: a transaction's, a fire's or a
-// message's. It is nil where the block has no such execution. Its programs run where
-// reads do. Its error is Apply's: an *Invalid says that this is not the block's state.
+// Retrace executes a block again, on the same state, and records the execution with
+// the given hash: a transaction's, a fire's or a message's. It is nil where the block
+// has no such execution. Its programs run where reads do. An error comes from Apply:
+// an *Invalid reports that this is not the block's state.
 func (x *Executor) Retrace(parent *State, block *types.Block, of types.Hash) (*Retraced, *State, error) {
 	again := *x
 	again.Recorder, again.purpose = x.Recorder, program.ForRead
@@ -42,7 +42,7 @@ func (x *Executor) Retrace(parent *State, block *types.Block, of types.Hash) (*R
 	return nil, result.State, nil
 }
 
-// Replay executes a block once more for its state alone, where reads are executed.
+// Replay executes a block again, only for its state, where reads are executed.
 func (x *Executor) Replay(parent *State, block *types.Block) (*State, error) {
 	again := *x
 	again.purpose = program.ForRead

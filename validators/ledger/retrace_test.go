@@ -37,7 +37,7 @@ def relay(payload):
     return pvm_host.call_actor(payload, "add", b"2")
 `
 
-// names are what a call asked of the chain, in order.
+// names returns a call's requests to the chain, in order.
 func names(c *actors.TracedCall) (all []string) {
 	for i := range c.Steps {
 		all = append(all, c.Steps[i].Name)
@@ -58,8 +58,8 @@ func (w *world) retrace(parent *State, of types.Hash) *Retraced {
 	return found
 }
 
-// What is executed again to be traced is what was executed: receipts are equal, the
-// steps' cycles add up to the receipt's, and the one that asks learns each of them.
+// A traced execution equals the original: receipts are equal, the steps' cycles add
+// up to the receipt's, and the recorder gets each of them.
 func TestATraceIsOfWhatWasExecuted(t *testing.T) {
 	w := newPythonWorld(t, params.Overrides{"cip1.policy": scheduler.EIP1559})
 	w.block(w.python("alice", "counter", traced, types.CBY), w.python("alice", "relay", traced, types.CBY))
@@ -139,7 +139,7 @@ func relayedTree(t *testing.T, w *world, found *Retraced) {
 	}
 }
 
-// A trace ends where its bound is, and says so; what it is of does not change.
+// A trace ends at its bound, and Cut is set; the execution does not change.
 func TestATraceIsBounded(t *testing.T) {
 	w := newPythonWorld(t, nil)
 	w.block(w.python("alice", "big", `

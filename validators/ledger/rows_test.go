@@ -34,9 +34,9 @@ func (s *listeningSession) Handle(ctx program.Context, code program.Code, msg pr
 	return s.Session.Handle(ctx, code, msg)
 }
 
-// CIP-1 §7.2: last_block_cycle_usage is that of the height before, which used
-// nothing where it was skipped (decision C8: "the transition does for a skipped
-// height what it does for an empty block").
+// CIP-1 §7.2: last_block_cycle_usage is the use of the height before, which is 0 if
+// it was skipped (decision C8: "the transition does for a skipped height what it
+// does for an empty block").
 func TestTheContextHasWhatTheHeightBeforeUsed(t *testing.T) {
 	for _, policy := range []string{scheduler.EIP1559, scheduler.GBA} {
 		for _, skips := range []bool{false, true} {
@@ -109,8 +109,8 @@ func TestSection62AFireHasAllOfItsBudgetAndNoMore(t *testing.T) {
 	}
 }
 
-// CIP-1 §6: "No escrow at scheduling": but for the transaction's own fee nobody
-// holds a wei less, under every policy, unless an auction's bid is stated.
+// CIP-1 §6: "No escrow at scheduling": except for the transaction's own fee no
+// account holds a wei less, under every policy, unless an auction's bid is stated.
 func TestSection6SchedulingTakesNoMoney(t *testing.T) {
 	for _, policy := range allPolicies {
 		w := newWorld(t, params.Overrides{"cip1.policy": policy})

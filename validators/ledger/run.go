@@ -30,7 +30,7 @@ type run struct {
 	txBytes     uint64
 	sessions    sessions
 	pace        pacer   // the time that a proposer has
-	passing     passing // what the block passes over
+	passing     passing // items that the block skips
 	late        lateness
 	failures    []*EnvironmentError
 	shared      actors.BlockContext
@@ -67,7 +67,7 @@ func (x *Executor) open(parent *State, header types.Header, presence Presence, p
 
 func (r *run) fees() BaseFees { return feesOf(&r.header) }
 
-// attempt executes something with limits, and tells of its work.
+// attempt executes with limits, and reports its work.
 func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
 	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
 	x, outcome, err := r.repeat(what, cause, cycles, cells, do)
@@ -77,9 +77,9 @@ func (r *run) attempt(what func() string, cause actors.Cause, cycles types.Cycle
 	return x, outcome, err
 }
 
-// repeat executes something with limits. Where the environment fails, all it did is
-// undone and it is tried once more with a fresh session, unless the time of a proposer
-// is over; its error is an *EnvironmentError.
+// repeat executes something with limits. If the environment fails, all effects are
+// reverted and it is tried again with a fresh session, unless the time of a proposer
+// is over; an error is an *EnvironmentError.
 func (r *run) repeat(what func() string, cause actors.Cause, cycles types.Cycles, cells types.Cells,
 	do func(*actors.Execution) (program.Outcome, error)) (*actors.Execution, program.Outcome, error) {
 	snapshot := r.state.Snapshot()
@@ -98,9 +98,9 @@ func (r *run) repeat(what func() string, cause actors.Cause, cycles types.Cycles
 	}
 }
 
-// instruct has a contract do a step of the block, by a message of its actor. do is
-// repeated where that actor panics, and writes nothing but state and what it found out.
-// Its error is an *EnvironmentError.
+// instruct lets a contract do a step of the block, by a message to its actor. do is
+// repeated if that actor panics, and writes only state and its own results. Its error
+// is an *EnvironmentError.
 //
 // Spec: decision C21.
 func (r *run) instruct(contract types.Address, step string, do func()) error {
@@ -114,8 +114,8 @@ func (r *run) instruct(contract types.Address, step string, do func()) error {
 	return err
 }
 
-// record adds the receipt of an execution, which bears who, what and the fee, and
-// what became of jobs in it.
+// record adds the receipt of an execution, with sender, content and fee, and its
+// job changes.
 func (r *run) record(receipt types.Receipt, x *actors.Execution, outcome program.Outcome) {
 	receipt.Height, receipt.Index = r.header.Height, uint32(len(r.receipts))
 	receipt.Status, receipt.Error, receipt.Output = outcome.Status, outcome.Fault, outcome.Output
@@ -129,13 +129,13 @@ func (r *run) record(receipt types.Receipt, x *actors.Execution, outcome program
 	r.logs = append(r.logs, x.Logs...)
 }
 
-// recordFailed adds the receipt of what ended because the hosts of f + 1
-// validators failed over it: it used all of its limits (decision C18).
+// recordFailed adds the receipt of an item that ended because the hosts of f + 1
+// validators failed on it: it used all of its limits (decision C18).
 func (r *run) recordFailed(receipt types.Receipt, cycles types.Cycles, cells types.Cells) {
 	receipt.Height, receipt.Index = r.header.Height, uint32(len(r.receipts))
 	receipt.Status, receipt.Cycles, receipt.Cells, receipt.Events = types.StatusHostFailed, cycles, cells, []types.Event{}
 	receipt.Error = &types.Fault{Code: string(types.StatusHostFailed),
-		Message: "the program hosts of more validators failed over it than can be faulty: they crashed, or it took too long"}
+		Message: "the program hosts of more validators than can be faulty failed on it: they crashed, or it took too long"}
 	r.receipts = append(r.receipts, receipt)
 }
 

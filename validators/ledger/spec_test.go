@@ -98,8 +98,8 @@ func TestWhatAFireIsTold(t *testing.T) {
 	}
 }
 
-// Decision C14: "A failed transaction pays for what it used", base fees are
-// burned, the tip goes to the proposer, value comes back.
+// Decision C14: "A failed transaction pays for what it used", base fees are burned,
+// the tip goes to the proposer, value is returned.
 func TestAFailedTransactionPaysForItsUse(t *testing.T) {
 	w := newWorld(t, nil)
 	w.block(w.deploy("alice", "counter", "c", 0))
@@ -292,9 +292,9 @@ func TestAForkLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// Decision C2: what the host of programs cannot do is nobody's fault and no
-// receipt: a second attempt with a fresh session, then no result; a proposer
-// drops the transaction and goes on.
+// Decision C2: a failure of the host of programs blames no account and gives no
+// receipt: a second attempt with a fresh session, then no result; a proposer drops
+// the transaction and continues.
 func TestAHostThatFails(t *testing.T) {
 	w := newWorld(t, nil)
 	host := &flaky{Host: samples.Host{}}
@@ -358,8 +358,8 @@ func TestBuildStopsWhenToldTo(t *testing.T) {
 	}
 }
 
-// CIP-3: a transaction needs its limit in what its lane has left before it, and
-// takes its use.
+// CIP-3: a transaction needs room for its limit in the rest of its lane, and takes
+// its use.
 func TestLanesReserveLimitsAndCountUse(t *testing.T) {
 	w := newWorld(t, params.Overrides{"cip3.lane_user_cycles": "200000"})
 	var txs []*Checked
@@ -394,8 +394,8 @@ func TestABlockHasABoundedSize(t *testing.T) {
 	}
 }
 
-// Decision C6: the set changes at the end of an epoch in which somebody joined or
-// left; the header of that end names the next set, and no other does.
+// Decision C6: the set changes at the end of an epoch in which a validator joined
+// or left; the header of that end names the next set, and no other does.
 func TestEpochs(t *testing.T) {
 	w := newWorld(t, params.Overrides{"chain.epoch_blocks": "4"})
 	for h := types.Height(1); h <= 17; h++ {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sponsored is a call whose signer lets timers of the actor cost so much.
+// sponsored is a call whose signer lets timers of the actor cost at most sponsor.
 func (w *world) sponsored(from, actor, handler string, payload []byte, sponsor *types.Wei) *Checked {
 	address := w.address(actor)
 	return w.checked(from, w.tx(from, &address, &types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload, Sponsor: sponsor}))
@@ -39,10 +39,10 @@ func (w *world) theft(policy, payer string) []byte {
 	return encoded
 }
 
-// Decision T28: what a transaction reaches spends nothing of its signer's beyond
-// what he signed for. bob calls an actor that names him as fee payer, at fees that
-// are all he owns; carol calls an honest actor that calls it, and she signed for
-// everything.
+// Decision T28: an actor that a transaction reaches spends nothing of its signer's
+// money beyond the amount signed for. bob calls an actor that names him as fee
+// payer, at fees that are all he owns; carol calls an honest actor that calls it,
+// and she signed for everything.
 func TestT28WhatATransactionReachesSpendsNothingOfItsSigners(t *testing.T) {
 	for _, policy := range allPolicies {
 		t.Run(policy, func(t *testing.T) {
@@ -70,8 +70,7 @@ func TestT28WhatATransactionReachesSpendsNothingOfItsSigners(t *testing.T) {
 	}
 }
 
-// The same theft with a sponsor takes no more than that, and the timer ends for
-// want of it.
+// The same theft with a sponsor takes no more than that, and then the timer ends.
 func TestT28ASponsorIsTheMostThatTimersTake(t *testing.T) {
 	for _, policy := range allPolicies {
 		t.Run(policy, func(t *testing.T) {
@@ -114,8 +113,8 @@ func TestT28ASponsorOfNothingIsLeftOut(t *testing.T) {
 }
 
 // patron signs calls of storms that name her as fee payer, and does nothing else.
-// What she lost beside her transactions' fees is what timers cost her, by whatever
-// way: fires, agents, bids still locked.
+// Her loss beyond her transactions' fees is the cost of timers, in any way: fires,
+// agents, bids still locked.
 type patron struct {
 	*world
 	signed map[types.Hash]types.Wei
@@ -215,7 +214,7 @@ func TestT28BidsDrawOnTheAllowance(t *testing.T) {
 	if got := w.balance("bob"); got != held.Add(types.WeiOf(40)) {
 		t.Errorf("bob holds %s after a bid of 40 came back to %s", got, held)
 	}
-	w.blocks(6) // the other fires or ends: 60 wei are no max_cost
+	w.blocks(6) // the other fires or ends: 60 wei do not cover max_cost
 	if left := w.head.Timers(w.address("st")); len(left) != 0 {
 		t.Errorf("%+v", left)
 	}

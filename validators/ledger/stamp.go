@@ -6,10 +6,11 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // it; genesis is stamped as many before the start.
 const lateBlocks = 3
 
-// Stamp is the timestamp that a leader whose clock shows now gives a block on
-// parent: one block time after the parent's while the chain is little late, so
-// that the first blocks after genesis do not wait and the rate holds on
-// average; else now. It is a block time after the parent's at least, as voters ask.
+// Stamp returns the timestamp that a leader whose clock shows now gives a block on
+// parent. While the chain is only a little late, it is one block time after the
+// parent's, so that the first blocks after genesis do not wait and the rate holds
+// on average; otherwise it is now. It is a block time after the parent's at least,
+// as voters ask.
 //
 // Spec: decision C7.
 func Stamp(parent *State, now types.Millis) types.Millis {
@@ -27,9 +28,9 @@ func earliest(parent *State) types.Millis {
 	return parent.Timestamp() + max(1, types.Millis(parent.NextParams().BlockTime().Milliseconds()))
 }
 
-// StampSkipping is the timestamp of a block on parent that skips heights while
-// time travel goes on: each height takes its block time, and the clock, which
-// was moved before, is the limit. It is a block time after the parent's at least.
+// StampSkipping returns the timestamp of a block on parent that skips heights
+// during time travel: each height takes its block time, and the clock, which was
+// moved before, is the limit. It is a block time after the parent's at least.
 //
 // Spec: decisions C7, C8.
 func StampSkipping(parent *State, skipped uint64, now types.Millis) types.Millis {

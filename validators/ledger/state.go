@@ -27,7 +27,7 @@ type State struct {
 	due     uint64 // timers whose height has come and that have not ended
 
 	changesWait bool     // changes of watched keys wait for the block after it
-	runners     registry // what it says of runners
+	runners     registry // its record of runners
 }
 
 // Supply is what was made and burned since genesis, in wei (decision C15).
@@ -68,7 +68,7 @@ func (r reader) Scan(from, to []byte, each func(key, value []byte) bool) {
 	r.tree.Scan(from, to, each)
 }
 
-// Set is what makes a reader the scheduler's KV; nobody writes through it.
+// Set makes a reader the scheduler's KV; it is never called.
 func (r reader) Set(key, _ []byte) {
 	panic(fmt.Sprintf("ledger: a write of %q to a state that does not change", key))
 }
@@ -114,16 +114,16 @@ func (s *State) messagesWait() (waiting bool) {
 	return waiting
 }
 
-// Height is the block's.
+// Height returns the block's height.
 func (s *State) Height() types.Height { return s.header.Height }
 
-// Hash is the block's.
+// Hash returns the block's hash.
 func (s *State) Hash() types.Hash { return s.hash }
 
-// Header is the block's.
+// Header returns the block's header.
 func (s *State) Header() types.Header { return s.header }
 
-// Timestamp is the block's.
+// Timestamp returns the block's timestamp.
 func (s *State) Timestamp() types.Millis { return s.header.Timestamp }
 
 // Root is the root over all of the state (decision C12).
@@ -141,8 +141,8 @@ func (s *State) NextBaseFees() BaseFees { return s.fees }
 // Validators is the set that decides on the block after it.
 func (s *State) Validators() *types.ValidatorSet { return s.set }
 
-// PreviousValidators is the set that decided on the block where that is not
-// Validators: before a border; else nil.
+// PreviousValidators returns the set that decided on the block if that is not
+// Validators: before a border; otherwise nil.
 func (s *State) PreviousValidators() *types.ValidatorSet {
 	if !s.header.Border() {
 		return nil
@@ -153,8 +153,8 @@ func (s *State) PreviousValidators() *types.ValidatorSet {
 // NextEpoch is the epoch of the block after it.
 func (s *State) NextEpoch() types.Epoch { return governance.EpochOf(s.next, s.header.Height+1) }
 
-// FormerValidators is the set before the present one in the first epoch of that,
-// else nil: some of them may still lack the last block they decided on.
+// FormerValidators returns the set before the present one in the first epoch of
+// that, otherwise nil: some of them may still lack the last block they decided on.
 func (s *State) FormerValidators() *types.ValidatorSet {
 	if s.NextEpoch() != s.set.Epoch {
 		return nil
@@ -211,6 +211,9 @@ func (s *State) Actors(from types.Address, each func(types.Address, *actors.Acto
 // Code returns the code with a hash, or nil.
 func (s *State) Code(hash types.Hash) []byte { return actors.CodeOf(reader{s.tree}, hash) }
 
+// Schema returns what the annotations of the code with a hash say, as JSON, or nil.
+func (s *State) Schema(hash types.Hash) []byte { return actors.SchemaOf(reader{s.tree}, hash) }
+
 // Storage returns the value under a key of an actor's storage.
 func (s *State) Storage(actor types.Address, key []byte) (value []byte, found bool) {
 	return actors.StorageOf(reader{s.tree}, actor, key)
@@ -233,13 +236,13 @@ func (s *State) Timer(id types.TimerID) (types.Timer, bool) {
 	return scheduler.Get(s.params, reader{s.tree}, s.header.Height, id)
 }
 
-// FailedOver lists the validators whose environment failed over a pending timer
+// FailedOver lists the validators whose environment failed on a pending timer
 // (decision C18).
 func (s *State) FailedOver(id types.TimerID) []types.Address {
 	return scheduler.FailedOver(reader{s.tree}, id)
 }
 
-// TierOf returns the tier of the calendar in which a pending timer stands.
+// TierOf returns the calendar tier of a pending timer.
 func (s *State) TierOf(id types.TimerID) (tier string, ok bool) {
 	return scheduler.TierOf(s.params, reader{s.tree}, id)
 }
@@ -259,8 +262,8 @@ func (s *State) Tally(from, to, width types.Height, limit int) scheduler.Tally {
 // TimersPending is how many timers are pending.
 func (s *State) TimersPending() uint64 { return scheduler.Total(reader{s.tree}) }
 
-// NextTimer is the least height at which a timer is due; ok is false where none
-// is pending.
+// NextTimer returns the lowest height at which a timer is due; ok is false if no
+// timer is pending.
 func (s *State) NextTimer() (types.Height, bool) { return scheduler.NextDue(s.params, reader{s.tree}) }
 
 // Scan calls each for the raw keys of state in [from, to), in order, until it
@@ -272,11 +275,11 @@ func (s *State) Scan(from, to []byte, each func(key, value []byte) bool) {
 // Len is the number of keys.
 func (s *State) Len() int { return s.tree.Len() }
 
-// Skippable is how many heights the next block may skip at most (decision C8):
-// none without cheats or while a message or a change of a watched key waits, and
-// no height at which a timer is due, a parameter changes, a runner's stake returns, an
-// epoch ends at whose end somebody joins or leaves, or which is a job's deadline or the
-// one after it (decision J20).
+// Skippable returns the maximum number of heights that the next block may skip
+// (decision C8). It is 0 without cheats, or while a message or a change of a watched
+// key waits. These heights are never skipped: one at which a timer is due, a parameter
+// changes, a runner's stake returns, or an epoch ends with a change of its set, and a
+// job's deadline and the height after it (decision J20).
 func (s *State) Skippable() uint64 {
 	first := s.header.Height + 1
 	if !s.next.Cheats || s.messagesWait() || s.changesWait {

@@ -84,19 +84,19 @@ func TestReadsAndSimulationsChangeNothing(t *testing.T) {
 func TestGenesisIsJudged(t *testing.T) {
 	for want, change := range map[string]func(*Genesis){
 		"no validators": func(g *Genesis) { g.Validators.Members = nil },
-		"not sorted by address, each once": func(g *Genesis) {
+		"sorted by address, without duplicates": func(g *Genesis) {
 			g.Validators.Members[0] = g.Validators.Members[1]
 		},
-		"public key":     func(g *Genesis) { g.Validators.Members[0].Address[0]++ },
-		"of epoch 1":     func(g *Genesis) { g.Validators.Epoch = 1 },
-		"accounts are":   func(g *Genesis) { slices.Reverse(g.Accounts) },
-		"twice":          func(g *Genesis) { g.Accounts[0] = g.Accounts[1] },
-		"exceed":         func(g *Genesis) { g.Accounts[0].Balance, g.Accounts[1].Balance = types.MaxWei, types.WeiOf(1) },
-		"cip9.nothing":   func(g *Genesis) { g.Params = params.Overrides{"cip9.nothing": "1"} },
-		"chain.id":       func(g *Genesis) { g.Params = params.Overrides{"chain.id": "1"} },
-		"1 validators":   func(g *Genesis) { g.Params = params.Overrides{"chain.max_validators": "1"} },
-		PythonKey:        func(g *Genesis) { g.Params = params.Overrides{PythonKey: "3.011"} },
-		"its time is -1": func(g *Genesis) { g.Timestamp = -1 },
+		"public key":    func(g *Genesis) { g.Validators.Members[0].Address[0]++ },
+		"of epoch 1":    func(g *Genesis) { g.Validators.Epoch = 1 },
+		"accounts must": func(g *Genesis) { slices.Reverse(g.Accounts) },
+		"twice":         func(g *Genesis) { g.Accounts[0] = g.Accounts[1] },
+		"exceed":        func(g *Genesis) { g.Accounts[0].Balance, g.Accounts[1].Balance = types.MaxWei, types.WeiOf(1) },
+		"cip9.nothing":  func(g *Genesis) { g.Params = params.Overrides{"cip9.nothing": "1"} },
+		"chain.id":      func(g *Genesis) { g.Params = params.Overrides{"chain.id": "1"} },
+		"1 validators":  func(g *Genesis) { g.Params = params.Overrides{"chain.max_validators": "1"} },
+		PythonKey:       func(g *Genesis) { g.Params = params.Overrides{PythonKey: "3.011"} },
+		"time -1 ms":    func(g *Genesis) { g.Timestamp = -1 },
 	} {
 		g := newWorld(t, nil).genesis
 		hash := g.Hash()

@@ -90,11 +90,11 @@ func encodeStorm(t testing.TB, order samples.Storm) []byte {
 	return data
 }
 
-// TestAnyStorm draws storms of timers under every policy. Of each block, w.propose
-// holds that Build and Apply agree, that the supply is conserved, escrows
-// included, and that the timers are sound; here, that the receipts' fees and the
-// calls of agents are what was burned and tipped, that no lane is overdrawn, that
-// the content alone gives the root again, and at last that all of it happened.
+// TestAnyStorm draws storms of timers under every policy. For each block, w.propose
+// checks that Build and Apply agree, that the supply is conserved, escrows
+// included, and that the timers are sound. Here, the receipts' fees and the calls
+// of agents equal the burned and tipped amounts, no lane is overdrawn, the content
+// gives the root again, and at last all of it happened.
 func TestAnyStorm(t *testing.T) {
 	seen, runs := map[string]int{}, 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -73,7 +73,7 @@ func (t timers) SetGasBidder(s *actors.State, by actors.TimerCaller, bidder *typ
 	return actors.TimerEffect{}, nil
 }
 
-// checkBidder refuses a gas bidding agent that is no actor: nobody could be
+// checkBidder refuses a gas bidding agent that is not an actor and so cannot be
 // asked. Whether it has the handler is seen when it is (decision T15).
 func checkBidder(s *actors.State, bidder *types.Address) *program.Fault {
 	if bidder == nil || actors.ActorOf(s, *bidder) != nil {

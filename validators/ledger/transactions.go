@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// include makes a transaction the next of the block. Its error is an *Invalid,
-// or an *EnvironmentError; nothing was done then.
+// include makes a transaction the next of the block. An error is an *Invalid, or an
+// *EnvironmentError, and leaves the state unchanged.
 //
 // Spec: CIP-1 §3 step 3, CIP-3, decision C14.
 func (r *run) include(c *Checked) error {
@@ -53,8 +53,8 @@ func (r *run) include(c *Checked) error {
 	return nil
 }
 
-// misfit is why a transaction's limits do not fit into what its lane and the
-// block have left, or nil.
+// misfit returns why a transaction's limits do not fit into the rest of its lane
+// and the block, or nil.
 func (r *run) misfit(c *Checked) *Invalid {
 	p := r.params
 	switch {

@@ -96,7 +96,7 @@ func (w *world) transcribe(t *testing.T, d *datadriven.TestData) string {
 }
 
 // hurried gives the next proposal a share of the host's time; each proposer has a
-// memory of its own.
+// separate memory.
 func (w *world) hurried(proposer types.Address, share string) {
 	of, err := time.ParseDuration(share)
 	if err != nil {
@@ -112,7 +112,7 @@ func (w *world) hurried(proposer types.Address, share string) {
 	w.pace.Longest, w.pace.Tries = 4*of, w.tries[proposer]
 }
 
-// broken has the host fail over an actor, or take a time over it.
+// broken makes the host fail on an actor, or take a time on it.
 func (w *world) broken(actor, how string) string {
 	h, at := w.wedge(), w.address(actor)
 	delete(h.crashes, at)
@@ -128,7 +128,7 @@ func (w *world) broken(actor, how string) string {
 	return ""
 }
 
-// passed tells what the last block passed over.
+// passed lists the items that the last block skipped.
 func (w *world) passed(b *strings.Builder) {
 	p := w.last.Block.Passed
 	if p == nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// BidTrial is a question to a gas bidding agent for a timer that is not there.
+// BidTrial is a question to a gas bidding agent for a hypothetical timer.
 type BidTrial struct {
 	Bidder types.Address
 	Actor  types.Address        // whose timer it would be
@@ -20,17 +20,17 @@ type BidTrial struct {
 	With   map[string]types.Wei // what the agent is told instead, by the names of its context
 }
 
-// BidTried is what came of it.
+// BidTried is its outcome.
 type BidTried struct {
 	ReadResult
 	Context map[string]types.Wei // what the agent was told
 	Height  types.Height         // of the block that would ask
 	Tried   scheduler.Tried
-	Answers bool // the output is an answer; else the protocol's own agent stands in
+	Answers bool // the output is an answer; otherwise the protocol's default agent replaces it
 }
 
-// TryBid asks an agent as the block behind state would, in the lane as it is there,
-// and forgets it: nobody is charged. Its error is an *Invalid where the agent is told
+// TryBid asks an agent as the block after state would, in the lane of that state, and
+// forgets it: no account is charged. Its error is an *Invalid where the agent is told
 // no such name, a *scheduler.Error where the policy asks none, or an *EnvironmentError.
 //
 // Spec: CIP-1 §7, decision T15.
@@ -43,7 +43,7 @@ func (x *Executor) TryBid(state *State, try BidTrial) (BidTried, error) {
 	}
 	out := BidTried{Height: r.header.Height}
 	out.Context = trial.Context(try.Actor, out.Height-min(try.Late, out.Height))
-	for name, value := range try.With { // order: each is set alone
+	for name, value := range try.With { // order-independent: each is set separately
 		if _, known := out.Context[name]; !known {
 			return BidTried{}, invalid(CodeMalformed, "T14", "an agent is told %s, and not %q",
 				strings.Join(slices.Sorted(maps.Keys(out.Context)), ", "), name)

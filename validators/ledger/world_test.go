@@ -16,8 +16,8 @@ import (
 	"github.com/cowboyinc/devnet/scheduler"
 )
 
-// world is a chain without a network: every block that it builds it applies as
-// well, and audits what comes of it.
+// world is a chain without a network: it also applies every block that it builds,
+// and audits the result.
 type world struct {
 	t        testing.TB
 	genesis  Genesis
@@ -118,7 +118,7 @@ func (w *world) call(from, actor, handler string, payload []byte) *Checked {
 	return w.checked(from, w.tx(from, &address, &types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload}))
 }
 
-// deploy makes the deploy of a sample under a name of its own.
+// deploy makes the deploy of a sample under a distinct name.
 func (w *world) deploy(from, sample, name string, fund uint64) *Checked {
 	d := &types.Deploy{Kind: types.KindDeploy, Code: samples.Code(sample), Salt: types.Keccak([]byte(name)),
 		Manifest: types.Manifest{Name: name}}
@@ -158,7 +158,7 @@ func (w *world) name(a types.Address) string {
 	return a.String()
 }
 
-// proposal is that of the leader of the next view, one second later.
+// proposal returns the proposal of the leader of the next view, one second later.
 func (w *world) proposal() Proposal { return proposalOn(w.head) }
 
 func proposalOn(parent *State) Proposal {

@@ -7,7 +7,7 @@ import (
 // Add takes a transaction whose form, signature and balance were checked. now is
 // the height of the head and account the nonce of the sender's account there. It
 // returns the transactions that it displaced: the one whose nonce it takes, and
-// those given up for want of room. A refusal is an *Error, and changes nothing.
+// those dropped to make room. A refusal is an *Error, and changes nothing.
 func (p *Pool[T]) Add(now types.Height, e Entry[T], account types.Nonce) (displaced []Entry[T], err error) {
 	if err := p.admissible(&e, account); err != nil {
 		return nil, err
@@ -78,8 +78,8 @@ func outbids[T any](e *Entry[T], old *held[T]) error {
 	return nil
 }
 
-// raised returns fee with ReplacePercent added, rounded up, at least 1 wei more
-// and at most the greatest amount.
+// raised returns fee with ReplacePercent added, rounded up, at least 1 wei more and
+// at most 2^256 - 1.
 func raised(fee types.Wei) types.Wei {
 	step := fee.Div(100 / ReplacePercent)
 	if rest := fee.Sub(step.Mul(100 / ReplacePercent)); !rest.IsZero() || step.IsZero() {
@@ -92,8 +92,8 @@ func raised(fee types.Wei) types.Wei {
 }
 
 // makeRoom takes out the one whose nonce h takes, and as many of the others as h
-// needs and may displace. Where it may not displace enough, it says so, and the
-// caller puts back what is gone already.
+// needs and may displace. If it may not displace enough, it returns an error, and
+// the caller puts the displaced ones back.
 func (p *Pool[T]) makeRoom(h *held[T]) (gone []*held[T], refusal error) {
 	give := func(x *held[T]) {
 		p.remove(x)

@@ -33,7 +33,7 @@ func filled(b *testing.B, all []Entry[int]) *Pool[int] {
 
 func zeroNonce(types.Address) types.Nonce { return 0 }
 
-// BenchmarkAdd10000 fills an empty pool; the time is of all of them.
+// BenchmarkAdd10000 fills an empty pool; the time covers all of them.
 func BenchmarkAdd10000(b *testing.B) {
 	all := crowd(10_000)
 	b.ReportAllocs()
@@ -42,8 +42,8 @@ func BenchmarkAdd10000(b *testing.B) {
 	}
 }
 
-// BenchmarkPending takes a block's transactions out of 10,000, beside a naive
-// sort of all of them by tip each time.
+// BenchmarkPending takes a block's transactions out of 10,000, compared with a
+// naive sort of all of them by tip each time.
 func BenchmarkPending(b *testing.B) {
 	all := crowd(10_000)
 	p := filled(b, all)

@@ -40,7 +40,7 @@ func (p *Pool[T]) checkQueue(q *queue[T]) error {
 	bytes := 0
 	for i, h := range q.txs {
 		if p.byHash[h.Hash] != h || h.left || h.Sender != q.sender {
-			return fmt.Errorf("mempool: transaction %s stands in a queue and not in the pool", h.Hash)
+			return fmt.Errorf("mempool: transaction %s is in a queue and not in the pool", h.Hash)
 		}
 		if i > 0 && q.txs[i-1].Nonce >= h.Nonce {
 			return fmt.Errorf("mempool: the queue of %s is out of order", q.sender)

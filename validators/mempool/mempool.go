@@ -1,6 +1,6 @@
-// Package mempool is the core of what a validator holds of transactions that
-// are in no final block yet: which it takes, which it gives up, and in which
-// order it proposes them (CIP-3's tips; decision C14).
+// Package mempool is the core of a validator's pool of transactions that are not
+// yet final: which it takes, which it drops, and in which order it proposes them
+// (CIP-3's tips; decision C14).
 //
 // A Pool keeps a queue per sender in the order of nonces, which may have gaps.
 // Nothing in it is consensus: each validator's differs. But it is a function of
@@ -12,16 +12,15 @@
 // full. Only the last of a sender's queue is ever displaced, so that making room
 // opens no gap; and when the pool is full, only by one that bids more.
 //
-// What a transaction bids is its stated tip per cycle,
-// min(max_priority_fee_per_cycle, max_fee_per_cycle): what it pays the proposer
-// when the base fee is low. What it is proposed by is its effective tip at the
-// base fees of the block.
+// A transaction's bid is its stated tip per cycle, min(max_priority_fee_per_cycle,
+// max_fee_per_cycle): its payment to the proposer when the base fee is low. It is
+// proposed by its effective tip at the base fees of the block.
 //
 // Always true, and checked by Check: the queues, the index by hash and the sums
 // of bytes agree, and no limit is exceeded.
 //
-// Form, signature, chain id and balance are the caller's: it judges those before
-// a transaction gets here.
+// The caller judges form, signature, chain id and balance before a transaction gets
+// here.
 package mempool
 
 import (
@@ -40,9 +39,9 @@ type Limits struct {
 	AgeBlocks   uint64 // blocks after which one that came is given up
 }
 
-// DefaultLimits hold a few blocks of the greatest size and some hundred of
-// ordinary ones. One sender gets at most a quarter of the bytes, and a share of
-// the count that lets a load generator with one account fill a block.
+// DefaultLimits holds a few blocks of the maximum size and some hundred of ordinary
+// ones. One sender gets at most a quarter of the bytes, and a share of the count
+// that lets a load generator with one account fill a block.
 var DefaultLimits = Limits{
 	Count:       16_384,
 	Bytes:       64 << 20,

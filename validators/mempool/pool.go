@@ -38,7 +38,8 @@ type queue[T any] struct {
 
 func (q *queue[T]) tail() *held[T] { return q.txs[len(q.txs)-1] }
 
-// position returns where nonce stands in the queue or would be inserted.
+// position returns the index of nonce in the queue, or the index at which it would
+// be inserted.
 func (q *queue[T]) position(nonce types.Nonce) (at int, found bool) {
 	at = sort.Search(len(q.txs), func(i int) bool { return q.txs[i].Nonce >= nonce })
 	return at, at < len(q.txs) && q.txs[at].Nonce == nonce
@@ -78,8 +79,8 @@ func (p *Pool[T]) NextNonce(sender types.Address, account types.Nonce) types.Non
 	return account
 }
 
-// Drop takes out a transaction that no block can hold. Those behind it stay, and
-// wait for one that fills the gap.
+// Drop takes out a transaction that no block can hold. Later ones of its sender
+// stay, and wait for one that fills the gap.
 func (p *Pool[T]) Drop(hash types.Hash) (Entry[T], bool) {
 	h := p.byHash[hash]
 	if h == nil {

@@ -191,7 +191,7 @@ func TestAFullPoolGivesUpTheCheapestTail(t *testing.T) {
 	for _, e := range []Entry[int]{cheap, tail, other} {
 		take(t, p, e)
 	}
-	// ann's first bids least, but goes only after the one behind it.
+	// ann's first bids lowest, but is displaced only after the one that follows it.
 	displaced := take(t, p, tx(types.Address{9}, 0, 1000, 55))
 	if len(displaced) != 1 || displaced[0].Hash != tail.Hash {
 		t.Fatalf("displaced %+v", displaced)

@@ -1,6 +1,6 @@
-// Package rations shares a validator's attention between its peers, as a pure
-// core: what each may send, what waits and in what order it is attended to, and
-// when a peer is shut out. It knows sizes, classes and costs, and no message.
+// Package rations shares a validator's attention between its peers, as a pure core:
+// each peer's limits, the queue and its order, and bans. It knows sizes, classes
+// and costs, and no message.
 //
 // # Words
 //
@@ -16,13 +16,13 @@
 // Pressure is the ration of frames that are dropped unread. A peer that has used it
 // up is shut out for a while: it loses its connection, which costs more than it gives.
 //
-// # What always holds
+// # Invariants
 //
-//   - What waits is bounded, in frames and bytes, for each peer and for all.
-//   - Peers take turns; a peer's frames keep nobody else's waiting longer than
+//   - The queue is bounded, in frames and bytes, for each peer and for all.
+//   - Peers take turns; a peer's frames keep no other peer's waiting longer than
 //     one frame of each class before them.
 //   - Votes and certificates come first, bulk last.
-//   - Frames of the consensus have rations apart from all others: rubbish of other
-//     classes keeps no vote of its sender from being heard.
-//   - An answer that nobody asked a peer for is not taken from it.
+//   - Frames of the consensus have rations apart from all others: invalid frames of
+//     other classes do not block the votes of their sender.
+//   - An answer that a peer was not asked for is not taken from it.
 package rations

@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Class is how soon a frame is attended to.
+// Class is the urgency of a frame.
 type Class uint8
 
 // The classes, the most urgent first.
@@ -66,13 +66,13 @@ const (
 	excessBytes = 16 << 10
 )
 
-// Limits of what waits.
+// Limits of the queue.
 const (
 	// MaxWaitingFrames bounds one peer's frames: seconds of the fastest chain.
 	MaxWaitingFrames = 4_096
-	// MaxWaitingBytes bounds the bytes of all peers together, except that each
-	// may have minShare waiting: a frame of the greatest and small ones. A peer
-	// has at most a quarter of it.
+	// MaxWaitingBytes bounds the bytes of all peers together, except that each may
+	// have minShare waiting: a frame of the maximum size and small ones. A peer has
+	// at most a quarter of it.
 	MaxWaitingBytes = 64 << 20
 	minShare        = types.MaxBlockBytes + 1<<20
 	// MaxExpected bounds the answers of one kind that a peer may owe.

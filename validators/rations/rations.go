@@ -43,7 +43,7 @@ type Rations struct {
 	view     types.View
 }
 
-// account is one peer's.
+// account is the account of one peer.
 type account struct {
 	peer     types.Address
 	levels   [resources]level
@@ -81,7 +81,7 @@ type level struct {
 	rest int64 // nanoseconds times units that did not make a unit yet
 }
 
-// New returns rations of nobody yet.
+// New returns rations without peers.
 func New() *Rations { return &Rations{accounts: map[types.Address]*account{}} }
 
 // Keep forgets all but the given peers, except those that are muted or shut out.
@@ -140,9 +140,9 @@ func (r *Rations) fill(now types.Time, a *account, of Resource) *level {
 	return l
 }
 
-// Offer takes a frame of a peer to be attended to later. It answers whether it
-// was taken, and whether the peer is to be shut out for it. asked is what it
-// answers, where that was asked for (Answers): such a frame costs nothing.
+// Offer takes a frame of a peer for later. It answers whether it was taken, and
+// whether the peer is to be shut out for it. asked is the request that it answers,
+// if that was made (Answers): such a frame costs nothing.
 func (r *Rations) Offer(now types.Time, f Frame, class Class, asked bool) (taken, shut bool) {
 	a := r.accounts[f.From]
 	if a == nil || a.shut.on(now) {
@@ -179,8 +179,8 @@ func (r *Rations) fits(a *account, size int) bool {
 	return mine <= MaxWaitingBytes/4 && r.bytes+size <= MaxWaitingBytes
 }
 
-// Next gives up the frame to be attended to next: of the most urgent class, of
-// each peer in turn. A class that was passed over maxTurns times has its turn.
+// Next removes and returns the next frame: of the most urgent class, of each peer
+// in turn. A class that was skipped maxTurns times gets its turn.
 func (r *Rations) Next() (Frame, bool) {
 	for class := range Class(classes) {
 		if r.passed[class] >= maxTurns {
@@ -228,8 +228,8 @@ func (r *Rations) nextOf(class Class) (Frame, bool) {
 // Waiting is how many frames wait, of all peers.
 func (r *Rations) Waiting() int { return r.frames }
 
-// Spend takes n of a peer's ration. Where it has not so much left, nothing is
-// taken of that, but of its patience: ok is false, and muted says that the peer is
+// Spend takes n of a peer's ration. If it has less left, that ration is untouched
+// and its patience is charged: ok is false, and muted reports that the peer is
 // muted from now on.
 func (r *Rations) Spend(now types.Time, peer types.Address, of Resource, n int) (ok, muted bool) {
 	a := r.accounts[peer]
@@ -261,8 +261,8 @@ func (r *Rations) Expect(peer types.Address, what Answer) {
 	}
 }
 
-// Answers reports whether a peer was asked for what it sends now; each request is
-// answered once.
+// Answers reports whether a peer was asked for the answer that it sends now; each
+// request is answered once.
 func (r *Rations) Answers(peer types.Address, what Answer) bool {
 	a := r.accounts[peer]
 	if a == nil || a.expected[what] == 0 {
@@ -336,7 +336,7 @@ func (r *Rations) Shut(now types.Time, peer types.Address) bool {
 	return a != nil && a.shut.on(now)
 }
 
-// Deadline is when the next peer that is shut out may come back, or types.Never.
+// Deadline returns when the next ban ends, or types.Never.
 func (r *Rations) Deadline(now types.Time) types.Time {
 	at := types.Never
 	for _, a := range r.order {

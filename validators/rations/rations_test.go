@@ -95,14 +95,14 @@ func TestAFloodKeepsNobodyWaiting(t *testing.T) {
 		for f, _ := w.Next(); f.From != peer(2); f, _ = w.Next() {
 			waited++
 		}
-		if waited > 2 { // a vote of the flooder's, and what was passed over long enough
+		if waited > 2 { // a vote of the flooder's, and a class that was skipped long enough
 			t.Fatalf("the vote waits for %d frames", waited)
 		}
 	}
 }
 
-// What waits is bounded for each peer and for all, whatever comes, and is
-// counted right.
+// The queue is bounded for each peer and for all, for any input, and is counted
+// right.
 func TestWhatWaitsIsBounded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	heap := make([]byte, 1<<22)
@@ -136,8 +136,8 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	}
 }
 
-// A peer has what the table says, no more at once and no more over time, and its
-// use is nobody else's.
+// A peer has the table's rations, no more at once and no more over time, and its
+// use affects no other peer.
 func TestARationIsWhatTheTableSays(t *testing.T) {
 	for of := range Resource(resources) {
 		if of == patience || of == pressure {
@@ -146,7 +146,7 @@ func TestARationIsWhatTheTableSays(t *testing.T) {
 		w := newWorld(t, 2)
 		unit := max(1, int(table[of].most/64))
 		spend := func() (n int64) {
-			for n <= table[of].most { // more is no ration
+			for n <= table[of].most { // more exceeds the ration
 				w.accounts[peer(1)].levels[patience].left = table[patience].most
 				if ok, _ := w.Spend(w.now, peer(1), of, unit); !ok {
 					return n
@@ -180,7 +180,7 @@ func TestARationIsWhatTheTableSays(t *testing.T) {
 func TestRationsFillWithViews(t *testing.T) {
 	w := newWorld(t, 1)
 	drain := func() (n int) {
-		for int64(n) <= table[Recoveries].most { // more is no ration
+		for int64(n) <= table[Recoveries].most { // more exceeds the ration
 			if ok, _ := w.Spend(w.now, peer(1), Recoveries, 1); !ok {
 				break
 			}
@@ -355,9 +355,9 @@ func TestEveryFloodEnds(t *testing.T) {
 	}
 }
 
-// What honest validators send at any pace of the chain is taken whole: ten
-// frames and forty signatures a view, from one view in ten seconds to a thousand
-// a second, for ten thousand views.
+// Frames of honest validators at any pace of the chain are all taken: ten frames
+// and forty signatures a view, from one view in ten seconds to a thousand a second,
+// for ten thousand views.
 func TestHonestPeersKeepTheirRations(t *testing.T) {
 	for _, pace := range []time.Duration{time.Millisecond, 20 * time.Millisecond, time.Second, 10 * time.Second} {
 		w := newWorld(t, 3)

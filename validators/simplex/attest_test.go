@@ -46,8 +46,8 @@ func TestC3AVoteThatTheOthersWereQuickerThanIsCast(t *testing.T) {
 	}
 }
 
-// Such a vote serves presence alone: there is none where nobody is registered, none by
-// who gave the view up, and none for a block that is not valid here.
+// Such a vote serves only presence: it is not cast without registered runners, by a
+// validator that gave the view up, or for a block that is not valid here.
 func TestC3AVoteBehindTheOthersIsCastForPresenceAlone(t *testing.T) {
 	notarized := func() (*solo, *types.Block) {
 		s := newSolo(t, 4, nil)
@@ -97,9 +97,9 @@ func lateLeader(t *testing.T, blockTime time.Duration, notarize func(s *solo, b 
 	return s, b
 }
 
-// C3: the leader of a late chain could propose at once. It gives the votes that say who
-// sees which runners a while to come: a quarter of a link's delay, or of the block time
-// where that is shorter.
+// C3: the leader of a late chain could propose at once. It gives the votes on runners a
+// while to arrive: a quarter of a link's delay, or of the block time if that is
+// shorter.
 func TestC3ALateChainWaitsForVotesOnRunners(t *testing.T) {
 	notarize := func(s *solo, b *types.Block, by int) {
 		s.receive(by, s.vote(types.Notarize, b.Header.View, b, by))
@@ -129,7 +129,7 @@ func TestC3ALateChainWaitsForVotesOnRunners(t *testing.T) {
 	}
 }
 
-// Where there are no runners there is nothing to wait for.
+// Without runners there is nothing to wait for.
 func TestC3ALateChainWithoutRunnersDoesNotWait(t *testing.T) {
 	s, _ := lateLeader(t, time.Second, func(s *solo, b *types.Block, by int) {
 		v := s.vote(types.Notarize, b.Header.View, b, by)

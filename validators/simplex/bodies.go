@@ -16,7 +16,7 @@ const (
 	pending   status = iota // execution is not asked for yet
 	executing               // Execute is out
 	valid                   // it was executed, and is right
-	failed                  // the environment failed over it; asked again at retryAt
+	failed                  // the environment failed on it; asked again at retryAt
 )
 
 // node is a body above the root.
@@ -40,7 +40,7 @@ type node struct {
 type bodies struct {
 	nodes    map[types.Hash]*node // what is held, at most MaxOpenBlocks
 	children map[types.Hash][]*node
-	failing  []*node // the environment failed over them; at most all of nodes
+	failing  []*node // the environment failed on them; at most all of nodes
 	recent   []*node // final ones, the oldest first, at most MaxRecentBlocks
 }
 
@@ -87,7 +87,7 @@ func (b *bodies) detach(n *node) {
 }
 
 // parentOf returns the header of a block's parent, and whether that is the root
-// or was executed. A nil header is of a parent that is not held.
+// or was executed. A nil header means that the parent is not held.
 func (b *bodies) parentOf(block *types.Block, root *Root) (header *types.Header, ready bool) {
 	if block.Header.Parent == root.Hash {
 		return &root.Block.Header, true
@@ -165,14 +165,14 @@ func (b *bodies) retryAt() types.Time {
 	return at
 }
 
-// moveRoot drops what is no descendant of a later root, but for what it cannot
-// tell yet: bodies higher than a child of the root whose parents are not held. It
-// returns what it dropped above the root, in the order of hashes.
+// moveRoot drops bodies that do not descend from a later root. It keeps bodies
+// whose descent is unknown yet: those higher than a child of the root whose parents
+// are not held. It returns what it dropped above the root, in the order of hashes.
 func (b *bodies) moveRoot(root *Root) (dropped []types.Hash) {
 	height := root.Block.Header.Height
 	kept := newBodies()
 	kept.copyBelow(root.Hash, b)
-	for hash, n := range b.nodes { // order: orphans are no descendants of each other, so each is judged alike
+	for hash, n := range b.nodes { // order-independent: orphans do not descend from each other, so each is judged separately
 		if b.nodes[n.block.Header.Parent] == nil && n.block.Header.Height > height+1 && kept.nodes[hash] == nil {
 			kept.nodes[hash] = n
 			kept.children[n.block.Header.Parent] = b.children[n.block.Header.Parent]
@@ -182,8 +182,8 @@ func (b *bodies) moveRoot(root *Root) (dropped []types.Hash) {
 	return b.replace(kept, height)
 }
 
-// dropAll drops all but the final ones, and returns what of it stood above the
-// root, in the order of hashes.
+// dropAll drops all but the final ones, and returns those of them above the root,
+// in the order of hashes.
 func (b *bodies) dropAll(root *Root) (dropped []types.Hash) {
 	return b.replace(newBodies(), root.Block.Header.Height)
 }

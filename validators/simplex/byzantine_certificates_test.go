@@ -97,9 +97,9 @@ func TestForgingValidator(t *testing.T) {
 	})
 }
 
-// tamperings change a body under its header. What the header commits to is
-// compared where the body is verified; the certificates are covered by no hash,
-// and are judged with the block's execution.
+// tamperings change a body under its header. The header's commitments are compared
+// when the body is verified; no hash covers the certificates, and they are judged
+// with the block's execution.
 var tamperings = map[string]func(*types.Block){
 	"transactions": func(b *types.Block) { b.Transactions = []types.Transaction{{}} },
 	"certificates": func(b *types.Block) {
@@ -217,7 +217,7 @@ func (s *solo) requested() (peers []types.Address) {
 	return peers
 }
 
-// Bodies that nobody asked for are not kept.
+// Unrequested bodies are not kept.
 func TestUnaskedBodiesAreNotKept(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	s.receive(1, &BlockAnswer{Block: s.child(nil, 1)})
@@ -245,7 +245,7 @@ func TestRequestsAreLimited(t *testing.T) {
 	}
 }
 
-// What a header may get wrong, execution apart.
+// Possible errors in a header, without those of execution.
 func TestWrongHeaders(t *testing.T) {
 	for name, spoil := range map[string]func(*types.Block){
 		"height":         func(b *types.Block) { b.Header.Height++ },

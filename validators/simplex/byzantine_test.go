@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// hostile is a network of four with one faulty validator, v1, which does what
-// tamper makes of its messages. Honest ones are watched for contradictions.
+// hostile is a network of four with one faulty validator, v1, whose messages tamper
+// changes. Honest ones are watched for contradictions.
 func hostile(seed uint64, tamper func(w *world, s Send) []Send) *world {
 	return newWorld(seed, 4, func(w *world) {
 		w.jitter, w.loss, w.epochBlocks = 30*time.Millisecond, 0.02, 5
@@ -22,7 +22,7 @@ func hostile(seed uint64, tamper func(w *world, s Send) []Send) *world {
 	})
 }
 
-// survives lets the network run, and expects that the honest agree and go on.
+// survives lets the network run, and expects that the honest agree and continue.
 func survives(t *testing.T, tamper func(w *world, s Send) []Send) *world {
 	t.Helper()
 	var last *world

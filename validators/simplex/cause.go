@@ -19,7 +19,7 @@ const (
 	LeaderUnheard          // nothing came from the leader for four views
 	NoProposal             // the leader timeout passed without a proposal
 	BuildOverdue           // this validator leads, and its block was not built in time
-	ParentMissing          // the proposal, or who leads here, waits for what is below it; Detail names that
+	ParentMissing          // the proposal, or the leader itself, waits for an ancestor; Detail names it
 	ExecutionOverdue       // the proposal was not executed here within the view timeout
 	TooFewVotes            // this validator voted for the proposal, and too few others did
 	Causes                 // how many there are

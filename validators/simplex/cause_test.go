@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// gaveUp is what the validator said of the view's end, or fails.
+// gaveUp returns the validator's report on the view's end, or fails.
 func (s *solo) gaveUp(view types.View) GaveUp {
 	s.t.Helper()
 	for _, r := range s.all.Report {
@@ -23,7 +23,7 @@ func (s *solo) gaveUp(view types.View) GaveUp {
 	return GaveUp{}
 }
 
-// Each way to a vote nullify names its cause, and what was waited for. v0 is the
+// Each way to a vote nullify names its cause, and the missing item. v0 is the
 // validator under test, v1 leads view 1 and so on; v0 itself leads view 4.
 func TestEachNullifyVoteSaysWhy(t *testing.T) {
 	for _, c := range []struct {
@@ -111,8 +111,8 @@ func TestEachNullifyVoteSaysWhy(t *testing.T) {
 	}
 }
 
-// A leader whose chain went on too far to be asked for block by block cannot
-// build, and says so at once.
+// A leader whose chain is too far ahead to be fetched block by block cannot build,
+// and reports that at once.
 func TestALeaderTooFarBehindSaysSo(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	tip := s.child(nil, 1)
@@ -123,7 +123,7 @@ func TestALeaderTooFarBehindSaysSo(t *testing.T) {
 	}
 }
 
-// Every cause has a name of its own.
+// Every cause has a distinct name.
 func TestCausesHaveNames(t *testing.T) {
 	seen := map[string]bool{}
 	for c := NoCause; c < Causes; c++ {
@@ -138,9 +138,9 @@ func TestCausesHaveNames(t *testing.T) {
 	}
 }
 
-// Decision C18: a body over which the environment fails has no vote. Where it is
+// Decision C18: a body over which the environment fails has no vote. If it is
 // notarized it is executed again, after twice as long each time and at most
-// maxPatience, and what is executed in the end counts.
+// maxPatience, and the final result counts.
 func TestWhatTheEnvironmentFailsOverIsExecutedAgain(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	b := s.child(nil, 1)

@@ -9,7 +9,10 @@ import (
 
 // clocks has a lag for each member, by its index: this validator's clock, less the stamp of the
 // member's newest proposal, when that came. A member without a proposal is unheard (decision C7).
-type clocks []time.Duration
+type clocks struct {
+	lags  []time.Duration
+	heard []time.Duration // the lags of the members that were heard, in rising order
+}
 
 // unheard marks a member without a proposal.
 const unheard = time.Duration(-1 << 63)
@@ -19,47 +22,39 @@ const unheard = time.Duration(-1 << 63)
 const lateBlocks = 4
 
 func newClocks(members int) clocks {
-	c := make(clocks, members)
-	for i := range c {
-		c[i] = unheard
+	c := clocks{make([]time.Duration, members), make([]time.Duration, 0, members)}
+	for i := range c.lags {
+		c.lags[i] = unheard
 	}
 	return c
 }
 
-// note takes a proposal's stamp.
-func (c clocks) note(member int, stamp types.Millis, now types.Time) {
-	c[member] = now.Sub(stamp.Time())
+// note takes a proposal's stamp. It keeps the order, because each step of the machine reads it.
+func (c *clocks) note(member int, stamp types.Millis, now types.Time) {
+	if before := c.lags[member]; before != unheard {
+		at, _ := slices.BinarySearch(c.heard, before)
+		c.heard = slices.Delete(c.heard, at, at+1)
+	}
+	c.lags[member] = now.Sub(stamp.Time())
+	at, _ := slices.BinarySearch(c.heard, c.lags[member])
+	c.heard = slices.Insert(c.heard, at, c.lags[member])
 }
 
 // behind returns the highest lag that all but the given number of members reach, so that as
 // many liars do not raise it. It is 0 if no more members were heard.
-func (c clocks) behind(faulty int) time.Duration {
-	lags := c.heard()
-	if len(lags) <= faulty {
+func (c *clocks) behind(faulty int) time.Duration {
+	if len(c.heard) <= faulty {
 		return 0
 	}
-	return lags[faulty]
+	return c.heard[faulty]
 }
 
 // ahead is the same of stamps ahead of this clock.
-func (c clocks) ahead(faulty int) time.Duration {
-	lags := c.heard()
-	if len(lags) <= faulty {
+func (c *clocks) ahead(faulty int) time.Duration {
+	if len(c.heard) <= faulty {
 		return 0
 	}
-	return -lags[len(lags)-1-faulty]
-}
-
-// heard are the lags in rising order.
-func (c clocks) heard() []time.Duration {
-	lags := make([]time.Duration, 0, len(c))
-	for _, lag := range c {
-		if lag != unheard {
-			lags = append(lags, lag)
-		}
-	}
-	slices.Sort(lags)
-	return lags
+	return -c.heard[len(c.heard)-1-faulty]
 }
 
 // clockOff returns how far this validator's clock is ahead of the others', by the stamps of all

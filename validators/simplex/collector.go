@@ -35,7 +35,7 @@ func (m *collector) receiveVote(from types.Address, v *types.Vote) {
 }
 
 // count files a vote, and makes a certificate when it completes a quorum. It
-// reports whether the vote was there already.
+// reports whether the vote was known already.
 func (m *collector) count(r *round, v *types.Vote, index int, from types.Address) (repeated bool) {
 	ballot := r.ballot(v.Kind)
 	count, earlier := ballot.add(v, index, len(m.set.Members))

@@ -4,10 +4,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// beginEpoch goes over a border, whose block told the set behind it when it was
-// executed (Machine.executed judges that set by the header). Consensus
-// starts anew there: its views are numbered on from the last block's own, and no
-// certificate of the old set says anything about them.
+// beginEpoch crosses a border. The block before it named the new set when it was
+// executed (Machine.executed checks that set by the header). Consensus starts
+// again: its views are numbered from the last block's view on, and certificates of
+// the old set prove nothing about them.
 func (m *Machine) beginEpoch() bool {
 	if m.upcoming == nil {
 		return false
@@ -23,7 +23,7 @@ func (m *Machine) beginEpoch() bool {
 	return true
 }
 
-// caughtUp stands the machine on a root that catch-up brought.
+// caughtUp moves the machine to a root that catch-up brought.
 func (m *Machine) caughtUp(e CaughtUp) {
 	if e.Root.Block == nil || e.Root.Block.Header.Height <= m.rootHeight() || checkSet(&e.Set, &e.Root.Block.Header) != nil {
 		return
@@ -75,7 +75,7 @@ func (m *Machine) rejoin() {
 	m.resendRound(m.rounds[view])
 }
 
-// resumeView is the view after the highest with a certificate or, where that is
+// resumeView returns the view after the highest with a certificate or, if that is
 // later, the highest with an own vote.
 func (m *Machine) resumeView() types.View {
 	v := m.rootView() + 1

@@ -46,16 +46,16 @@ type (
 	// Work says whether the application has something to put into a block.
 	// Only machines with Timing.Auto need to be told.
 	Work struct{ Pending bool }
-	// Timing is what the parameters say of time. As an event it replaces that of the
-	// configuration, from now on.
+	// Timing holds the durations that the parameters set. As an event it replaces
+	// that of the configuration, from now on.
 	Timing struct {
 		BlockTime time.Duration // the time from one block to the next; 0: none
 		LinkDelay time.Duration // Δ of decision C4, above 0
 		Auto      bool          // make blocks only when there is work (decision C7)
 	}
-	// Hold stops the making of blocks until it is taken back: views stand still,
-	// and none is nullified for want of a proposal. What is under way is
-	// brought to its end.
+	// Hold stops the making of blocks until it is revoked: views do not advance,
+	// and none is nullified because a proposal is missing. A block in progress is
+	// completed.
 	Hold struct{ On bool }
 	// Goal asks for blocks up to a height, whether or not there is work, and in
 	// spite of Hold. Only up to it does the validator vote for blocks that skip
@@ -68,11 +68,11 @@ type (
 	CaughtUp struct {
 		Root     Root
 		Set      types.ValidatorSet  // the set that decides on the block after Root
-		Previous *types.ValidatorSet // the set of Root's own epoch, where that is another
+		Previous *types.ValidatorSet // the set of Root's own epoch, if that is another
 	}
 )
 
-// TimingOf is what parameters say of time.
+// TimingOf returns the durations that parameters set.
 func TimingOf(p *params.Params) Timing {
 	return Timing{BlockTime: p.BlockTime(), LinkDelay: p.LinkDelayMS.Duration(), Auto: p.BlockTimeAuto}
 }
@@ -122,9 +122,9 @@ type (
 	Build struct {
 		Epoch        types.Epoch
 		View         types.View
-		Parent       *types.Block // header is enough: that is all there is of the block a machine started on
+		Parent       *types.Block // a header is enough: the block that a machine started on has no more
 		ParentHash   types.Hash
-		Notarization *types.Certificate // every notarize vote held for the parent; nil where that is genesis
+		Notarization *types.Certificate // every notarize vote held for the parent; nil for genesis
 		Finalization *types.Certificate // the parent's, for an epoch's first block but the first's
 		By           types.Time         // when to stop filling it (decision C4)
 		Ahead        time.Duration      // this validator's clock is so far ahead of the others': stamp it by theirs (decision C7)
@@ -155,8 +155,8 @@ type (
 	}
 	// Notarized says that a view has a notarization.
 	Notarized struct{ Certificate *types.Certificate }
-	// GaveUp says that this validator votes nullify in a view, and why. What it
-	// waited for stands in Detail, in words, where the cause alone does not say it.
+	// GaveUp says that this validator votes nullify in a view, and why. Detail
+	// names the missing item, in words, if the cause does not.
 	GaveUp struct {
 		Epoch  types.Epoch
 		View   types.View
@@ -172,12 +172,12 @@ type (
 		Blocks       []*types.Block
 		Hashes       []types.Hash
 		Finalization *types.Certificate // that of the last one
-		Notarization *types.Certificate // that of the last one; nil when the finalization alone came
+		Notarization *types.Certificate // the last block's notarization; nil when the finalization came without it
 	}
-	// Behind says that a certificate names a block too far above the finalized
-	// one to be asked for block by block, or that peers did not give what lies
-	// between: catch up, From has it. From is this validator where its own vote
-	// completed the certificate.
+	// Behind reports a gap: a certificate names a block too far above the finalized
+	// one to ask for block by block, or peers did not give the blocks between. From
+	// has them: catch up. From is this validator where its own vote completed the
+	// certificate.
 	Behind struct {
 		Certificate *types.Certificate
 		From        types.Address

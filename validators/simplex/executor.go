@@ -6,12 +6,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// executor has the application execute the bodies above the root whose parents were, and
-// drops what is not valid.
+// executor lets the application execute the bodies above the root whose parents were
+// executed, and drops invalid ones.
 type executor struct{ *state }
 
-// attach takes a body, unless it is held, is none that this set decides on, or
-// there is no room.
+// attach takes a body, unless it is held, this set does not decide on it, or there
+// is no room.
 func (m *executor) attach(b *types.Block, hash types.Hash, from types.Address) *node {
 	if n := m.bodies.nodes[hash]; n != nil {
 		return n
@@ -51,7 +51,7 @@ func (m *executor) idle(parent types.Hash) (found *node) {
 	return found
 }
 
-// detach drops a body, and what came of it.
+// detach drops a body, with its result.
 func (m *executor) detach(n *node) {
 	m.bodies.detach(n)
 	m.forget(n.hash)
@@ -72,7 +72,7 @@ func (m *executor) execute(n *node) {
 	m.ask(Execute{Block: n.block, Hash: n.hash, ParentHash: n.block.Header.Parent, Notarized: n.notarized})
 }
 
-// executed takes an answer, and goes on with what waited for it.
+// executed takes an answer, and continues with bodies that waited for it.
 func (m *executor) executed(e Executed) {
 	n := m.bodies.nodes[e.Hash]
 	if n == nil || n.status != executing {
@@ -115,11 +115,12 @@ func (m *executor) discard(n *node, reason string) {
 	}
 }
 
-// failedOver keeps a body over which this validator's environment failed: there
-// is no vote for it here, and the view goes on without one. It is executed again
-// after a while, each time twice as long, at most maxPatience: where it is
-// notarized or final this validator cannot go on before. Where a program was late it
-// nullifies the view at once: its proposer pays with the view (decision C18).
+// failedOver keeps a body on which this validator's environment failed: this
+// validator does not vote on it, and the view continues without its vote. It is
+// executed again after a while, each time twice as long, at most maxPatience: if it
+// is notarized or final this validator cannot continue without it. Where a program
+// was late it nullifies the view at once: its proposer pays with the view (decision
+// C18).
 func (m *executor) failedOver(n *node, e Executed) {
 	m.bodies.fail(n, min(max(2*n.patience, m.pace.resendInterval()), maxPatience*m.pace.resendInterval()), m.now)
 	r := m.rounds[m.view]

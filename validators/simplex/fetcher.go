@@ -6,7 +6,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 type want struct {
 	certificate *types.Certificate
 	retryAt     types.Time
-	turn        int // whom to ask next, counted from this validator's place
+	turn        int // peer to ask next, counted from this validator's place
 }
 
 // certRequest is the certificates of a range of views, or a block's notarization.
@@ -19,7 +19,7 @@ type certRequest struct {
 type fetcher struct {
 	wants    []want      // the bodies asked for, at most MaxWanted
 	last     certRequest // what was last asked for in this resend interval
-	turn     int         // whom to ask for certificates next, counted from this validator's place
+	turn     int         // peer to ask for certificates next, counted from this validator's place
 	behindAt types.Time  // no earlier is Behind reported again
 	finality finalitySought
 }
@@ -32,7 +32,7 @@ type finalitySought struct {
 	turn  int        // the peer to ask next, counted from this validator's place
 }
 
-// find returns the want of a body, or nil.
+// find returns the pending request for a body, or nil.
 func (f *fetcher) find(hash types.Hash) *want {
 	for i := range f.wants {
 		if f.wants[i].certificate.Block == hash {
@@ -45,8 +45,8 @@ func (f *fetcher) find(hash types.Hash) *want {
 // takes reports whether a body may be wanted that is not yet.
 func (f *fetcher) takes(hash types.Hash) bool { return f.find(hash) == nil && len(f.wants) < MaxWanted }
 
-// unanswered reports whether a body was asked for all around a set of so many in
-// vain: peers keep MaxRecentBlocks, and none across a restart.
+// unanswered reports whether every member of a set was asked for a body without an
+// answer: peers keep MaxRecentBlocks, and none across a restart.
 func (f *fetcher) unanswered(hash types.Hash, members int) bool {
 	w := f.find(hash)
 	return w != nil && w.turn > members
@@ -92,8 +92,8 @@ func (f *fetcher) retryAt() types.Time {
 	return at
 }
 
-// repeats notes a request for certificates, and reports whether it is the one
-// before once more.
+// repeats records a request for certificates, and reports whether it equals the one
+// before.
 func (f *fetcher) repeats(r certRequest) bool {
 	if f.last == r && (r.from != 0 || r.to != 0) {
 		return true

@@ -16,7 +16,7 @@ type finalized struct {
 	broken    bool               // Conflict was reported
 }
 
-// Root is the finalized block the machine stands on.
+// Root returns the finalized block of the machine.
 func (m *finalized) Root() Root { return m.root }
 
 func (m *finalized) rootHeight() types.Height { return m.root.Block.Header.Height }

@@ -37,9 +37,9 @@ func (m *finalizer) finalizeNext() bool {
 	return true
 }
 
-// pathTo returns the bodies from the certified block down to the root's child,
-// and whether all are there and valid. It asks for what is missing, and reports
-// Behind where peers no longer keep that for answers.
+// pathTo returns the bodies from the certified block down to the root's child, and
+// whether all are held and valid. It asks for missing bodies, and reports a gap if
+// peers no longer keep them for answers.
 func (m *finalizer) pathTo(c *types.Certificate) (path []*node, complete bool) {
 	complete = true
 	for c.Block != m.root.Hash {
@@ -74,8 +74,8 @@ func (m *finalizer) pathTo(c *types.Certificate) (path []*node, complete bool) {
 	return path, complete
 }
 
-// notarizationOf returns a notarization of a body: of the view it was finalized
-// in, else of any other.
+// notarizationOf returns a notarization of a body: of the view it was finalized in,
+// otherwise of any other.
 func (m *finalizer) notarizationOf(n *node, v types.View) *types.Certificate {
 	for ; v >= n.block.Header.View && v > 0; v-- {
 		if r := m.rounds[v]; r != nil && r.notarization != nil && r.notarization.Block == n.hash {
@@ -90,8 +90,8 @@ func (m *finalizer) notarizationOf(n *node, v types.View) *types.Certificate {
 	return nil
 }
 
-// moveRoot stands the machine on a later block and forgets what is no
-// descendant of it, but its own view, in which votes still come in.
+// moveRoot moves the machine to a later block and forgets all that does not descend
+// from it, except its own view, in which votes still come in.
 func (m *finalizer) moveRoot(root Root) {
 	m.root = root
 	for v := range m.rounds {

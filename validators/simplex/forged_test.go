@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// The sets that forged messages are checked by: epoch 5 is four validators, 0 to
-// 3, of whom three decide; epoch 4 was seven, 0 to 6, of whom five did.
+// The sets that forged messages are checked by: epoch 5 has four validators, 0 to
+// 3, of whom three decide; epoch 4 had seven, 0 to 6, of whom five did.
 const presentEpoch, formerEpoch = 5, 4
 
 func forgedSets() Sets { return Sets{testSet(presentEpoch, 4), testSet(formerEpoch, 7)} }
@@ -135,7 +135,7 @@ func TestForgedVotesAreRefused(t *testing.T) {
 	expectVerdicts(t, rows)
 }
 
-// certificateForgeries are wrong in who decided, in what epoch and on what chain.
+// certificateForgeries have the wrong voters, epoch or chain.
 func certificateForgeries(kind types.VoteKind) []forgery {
 	altered := func(epoch types.Epoch, change func(*types.Certificate), members ...int) *types.Certificate {
 		c := certificateOf(epoch, kind, members...)
@@ -273,8 +273,8 @@ func TestAProposalComesFromItsLeader(t *testing.T) {
 	}
 }
 
-// One liar signs in everybody's name, and gets nowhere with it: neither a
-// certificate nor evidence against the honest comes of it.
+// One liar signs in the names of all, without effect: neither a certificate nor
+// evidence against the honest results.
 func TestImpersonatingValidator(t *testing.T) {
 	w := survives(t, func(w *world, s Send) []Send {
 		v, ok := s.Message.(*types.Vote)

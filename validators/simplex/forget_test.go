@@ -7,8 +7,8 @@ import (
 )
 
 // Hundreds of views pass without finality: peers nullify each, after a good block
-// was executed, or this validator's own came too late. What the application has to
-// hold is bounded by what the machine holds, and neither by the views.
+// was executed, or this validator's own came too late. The application's memory is
+// bounded by the bodies that the machine holds, and not by the views.
 func TestWhatIsExecutedWithoutFinalityIsBounded(t *testing.T) {
 	const views = 3 * MaxOpenBlocks
 	s := newSolo(t, 4, nil)

@@ -40,7 +40,7 @@ func (s *hostileStream) hash() types.Hash {
 	return types.Hash{b}
 }
 
-// body is what a header says of the empty body under it, mostly the truth.
+// body returns the header's statement on the empty body under it, mostly the truth.
 func (s *hostileStream) body() types.Hash {
 	if s.next()%8 == 7 {
 		return types.Hash{1}

@@ -40,7 +40,7 @@ func (m *state) carriedFault(b *types.Block, parent *types.Header) string {
 			return "the parent's notarization is not of an earlier view"
 		}
 		if b.Finalization != nil {
-			return "a finalization where no border is"
+			return "a finalization after a parent that is not an epoch's last block"
 		}
 		return ""
 	}

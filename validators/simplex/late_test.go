@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// lateBy makes a chain of n blocks final for a machine that is given all
-// bodies but the first one's; the last comes by proposal.
+// lateBy makes a chain of n blocks final for a machine that gets all bodies but the
+// first one's; the last arrives by proposal.
 func (s *solo) lateBy(n types.View) {
 	s.t.Helper()
 	var b *types.Block
@@ -36,9 +36,9 @@ func (s *solo) behind() (height types.Height) {
 	return height
 }
 
-// Peers keep the bodies of MaxRecentBlocks. When the chain outgrows them while
-// a gap is being closed, the first of it is to be had from catch-up alone, even
-// though its own height is near.
+// Peers keep the bodies of MaxRecentBlocks. When the chain outgrows them while a
+// gap is being closed, only catch-up has the first of it, even though its own
+// height is near.
 func TestBehindWhenTheChainOutgrowsTheGap(t *testing.T) {
 	near := newSolo(t, 4, nil)
 	near.lateBy(MaxFetchBlocks - 1)
@@ -52,8 +52,8 @@ func TestBehindWhenTheChainOutgrowsTheGap(t *testing.T) {
 	}
 }
 
-// Peers that were started again keep no bodies. When nobody of the set answers,
-// catch-up is asked, however near the block is.
+// Peers that were started again keep no bodies. When no member answers, catch-up is
+// asked, however near the block is.
 func TestBehindWhenNobodyAnswers(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	s.lateBy(3)
@@ -70,9 +70,9 @@ func TestBehindWhenNobodyAnswers(t *testing.T) {
 	}
 }
 
-// Who asks for a body that nobody keeps any more is sent the root's finalization.
-// One that alone missed that, and whose vote is needed for the next block, would
-// else ask for ever (campaign seed 54982).
+// A request for a body that no peer has any more is answered with the root's
+// finalization. A validator that missed only that, and whose vote is needed for the
+// next block, would otherwise ask without end (campaign seed 54982).
 func TestWhoAsksForAnOldBodyLearnsThatItIsFinal(t *testing.T) {
 	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	asked := func(hash types.Hash) (sent []any) {

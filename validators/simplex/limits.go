@@ -1,16 +1,17 @@
 package simplex
 
-// Limits of what the machine holds and does on behalf of others. What comes
-// from one faulty validator is bounded by these; only a quorum can make the
-// machine hold more, one certificate a view.
+// Limits of the memory and work that the machine spends on others. These bound
+// messages of one faulty validator; only a quorum can make the machine hold more,
+// one certificate per view.
 const (
-	// MaxFutureViews is how far ahead of its view the machine keeps votes. One
-	// that lags further catches up by certificates, which it takes from any view.
+	// MaxFutureViews is how far ahead of its view the machine keeps votes. A
+	// machine that lags further catches up by certificates, which it takes from any
+	// view.
 	MaxFutureViews = 8
 	// MaxFutureProposals is how far ahead it keeps proposals, which are large.
 	MaxFutureProposals = 2
-	// MaxPastViews is how far behind its view it still collects votes. Of older
-	// views it keeps the certificates.
+	// MaxPastViews is how far behind its view it still collects votes. For older
+	// views it keeps only the certificates.
 	MaxPastViews = 16
 	// MaxOpenViews is the views above the finalized block that it remembers whole. Views
 	// only pass by a quorum's certificate. It keeps one bit for each nullified view beyond

@@ -14,13 +14,13 @@ const driftsOut = 2
 // If the log of an earlier process run is lost, all or its end, the validator sits out. It
 // follows the chain and votes for nothing until a block is final that was made after this
 // start. The views that it voted in before lie no higher: it entered the highest of them,
-// v, by a certificate of v-1. Of those who made that certificate at least one honest
-// validator voted for the later block too, and its views only rise; and a view that was
+// v, by a certificate of v-1. At least one honest validator among the makers of that
+// certificate voted for the later block too, and its views only rise; and a view that was
 // nullified has no finalization, nor had one with an older block. A crash does not end it:
 // what begin wrote stays in the log.
 //
-// Where no validator may be missing (f = 0) the network would stand still, so
-// there it votes on (finding F17).
+// If no validator may be missing (f = 0), the network would stop, so it continues
+// to vote (finding F17).
 func (m *recovery) begin() {
 	if m.begun && !m.cfg.Lost {
 		return

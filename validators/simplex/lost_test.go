@@ -11,8 +11,9 @@ import (
 )
 
 // forgetful lets one validator after the other lose its log, and some lose their
-// store as well, under loss and jitter; sits says whether they are told so. It
-// returns what the witness of all votes found, and how many votes came back.
+// store as well, under loss and jitter; sits chooses whether they are started as
+// lost. It returns the violation found by the witness of all votes, and how many
+// votes were repeated.
 func forgetful(seed uint64, sits bool) (violation string, votedAgain int) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	w := newWorld(seed, 4, func(w *world) {
@@ -207,8 +208,8 @@ func TestTheLastBeginningCounts(t *testing.T) {
 	}
 }
 
-// What it voted since it came back it does not lose in a crash, though its log
-// begins with a sitting out that is over.
+// A validator does not lose votes since its rejoining in a crash, though its log
+// begins with an abstention that is over.
 func TestVotesAfterSittingOutSurviveACrash(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	over := beginRecord(500, types.Hash{})

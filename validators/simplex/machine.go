@@ -25,23 +25,22 @@ type Config struct {
 	// Follows says that this validator cannot execute blocks as the network does: it
 	// follows the chain, and neither proposes nor votes (decision C20).
 	Follows bool
-	// Presence returns what this validator attests at a time, for a registry of so many
-	// places, as votes have it (decision C3). It is asked at the moment of each vote for
-	// a block. nil: it lets no runner in.
+	// Presence returns this validator's attestation at a time, for a registry with the
+	// given number of places, in the form of votes (decision C3). It is asked at the
+	// moment of each vote for a block. nil: it lets no runner in.
 	Presence func(now types.Time, runners int, places selection.Places) []byte
 }
 
-// Root is the finalized block a machine stands on: genesis, or what the store
-// holds.
+// Root is the finalized block of a machine: genesis, or the block in the store.
 type Root struct {
 	Block        *types.Block // its header is enough
 	Hash         types.Hash
 	Finalization *types.Certificate // nil for genesis
-	Notarization *types.Certificate // nil for genesis, or where it is not known: peers are asked for it
+	Notarization *types.Certificate // nil for genesis, or if it is unknown: peers are asked for it
 }
 
-// Machine is one validator's part in the consensus. It is driven by Step alone. Of the
-// things that it is composed of, each calls none but those listed before it.
+// Machine is one validator's part in the consensus. Only Step drives it. Each of its
+// parts calls only those listed before it.
 type Machine struct {
 	*state
 	*executor
@@ -65,9 +64,9 @@ func compose(s *state) *Machine {
 		synchronizer: &synchronizer{collector}, recovery: &recovery{collector: collector}}
 }
 
-// New returns a machine that stands on cfg.Root and remembers what it persisted
-// earlier: records are given as they were appended, the oldest first. It fails
-// when the configuration contradicts itself or a record cannot be read.
+// New returns a machine at cfg.Root that remembers its earlier records: they are
+// given as they were appended, the oldest first. It fails when the configuration
+// contradicts itself or a record cannot be read.
 func New(cfg Config, replay [][]byte) (*Machine, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -183,7 +182,7 @@ func (m *Machine) runToFixpoint() {
 	m.seekVouchers()
 }
 
-// receive takes a verified message. Whoever is no member is not listened to.
+// receive takes a verified message. It ignores validators that are not in the set.
 func (m *Machine) receive(from types.Address, message Verified) {
 	if m.peers[from] == nil || from == m.self {
 		return

@@ -46,9 +46,8 @@ type ViewAnswer struct {
 	Certificate *types.Certificate
 }
 
-// Verified is a message that may reach the machine. Values of it come from the
-// Check functions alone, but for the three requests and Past, in which nothing can be
-// wrong that matters.
+// Verified is a message that may reach the machine. Only the Check functions make its
+// values, except the three requests and Past, which need no checks.
 type Verified interface{ verified() }
 
 // VerifiedVote is a vote of a member, signed by it.

@@ -14,8 +14,7 @@ import (
 
 const testChain = 8011
 
-// testKey signs with a hash that holds its address: nobody forges in tests but
-// who means to.
+// testKey signs with a hash that holds its address: a test forges only on purpose.
 type testKey struct{ address types.Address }
 
 func (k testKey) Address() types.Address { return k.address }
@@ -105,8 +104,8 @@ type member struct {
 	views   int
 }
 
-// application is what a member's application holds: blocks that it executed, which
-// are not final, and those that it built and that are on their way.
+// application is a member's application: executed blocks that are not final, and
+// blocks that it built and sent.
 type application struct {
 	results  map[types.Hash]types.Height
 	building map[types.Hash]bool
@@ -190,7 +189,7 @@ func newWorld(seed uint64, n int, change func(*world)) *world {
 	return w
 }
 
-// start makes a machine from what the node kept.
+// start makes a machine from the node's stored data.
 func (w *world) start(n *member) {
 	cfg := w.cfg
 	cfg.Signer, cfg.Root, cfg.Lost = n.key, n.root, n.lost && len(n.log) == 0
@@ -249,7 +248,7 @@ func (w *world) post(d delivery, after time.Duration) {
 	heap.Push(&w.queue, d)
 }
 
-// run goes on until the time is over or stop says so.
+// run continues until the time is over or stop returns true.
 func (w *world) run(d time.Duration, stop func() bool) bool {
 	end := w.now.Add(d)
 	for w.violation == "" {
@@ -376,7 +375,8 @@ func (w *world) step(n *member, e Event) {
 	}
 }
 
-// stands says that an application is asked for what stands on a block that it knows.
+// stands checks that an application gets requests only for children of a block that
+// it knows.
 func (w *world) stands(n *member, parent types.Hash) {
 	if _, held := n.app.results[parent]; !held && !slices.Contains(n.hashes, parent) && parent != n.root.Hash {
 		w.violation = fmt.Sprintf("v%d is asked for a block on %s, which it does not know", n.id, parent)

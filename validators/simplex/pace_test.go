@@ -8,7 +8,7 @@ import (
 )
 
 // Held, a view without a proposal stands still: no timeout, no vote, nothing
-// sent, whatever time passes. What others begin is gone along with.
+// sent, whatever time passes. The machine follows what others begin.
 func TestHoldStandsStill(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	s.step(Hold{On: true})
@@ -73,7 +73,7 @@ func TestAGoalIsPursuedAndNotPassed(t *testing.T) {
 }
 
 // C8: a block may be one away and thousands of heights above: it is fetched like
-// any other. Far is who is far in heights and in views.
+// any other. A validator is far only if it is far in heights and in views.
 func TestASkippedRangeIsNotFar(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	for _, c := range []struct {

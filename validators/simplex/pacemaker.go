@@ -36,7 +36,7 @@ func (p *pacemaker) leastView() time.Duration {
 	return min(p.LinkDelay<<(p.surplus-1), p.leaderTimeout())
 }
 
-// arm has them run from now on.
+// arm starts them.
 func (p *pacemaker) arm(now types.Time) {
 	p.armed, p.since, p.resendAt = true, now, now.Add(p.resendInterval())
 }

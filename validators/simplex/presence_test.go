@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// CIP-11 §7.2, decision C3: a vote bears what is attested when it is made, and not
-// when its block was executed.
+// CIP-11 §7.2, decision C3: a vote has the attestation at the time it is made, and
+// not that at its block's execution.
 func TestC3AVoteAttestsItsOwnMoment(t *testing.T) {
 	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
 	shown := byte(1)
@@ -35,8 +35,9 @@ func TestC3AVoteAttestsItsOwnMoment(t *testing.T) {
 	}
 }
 
-// C3: two votes for one block with other bitmaps are a double vote. Who crashes when
-// its vote is in the log makes no other one, whoever came and went since.
+// C3: two votes for one block with other bitmaps are a double vote. A validator that
+// crashes when its vote is in the log makes no other one, whichever runners came and
+// went since.
 func TestC3ACrashMakesNoSecondVoteWithAnotherBitmap(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	b := s.child(nil, 1)
@@ -56,7 +57,7 @@ func TestC3ACrashMakesNoSecondVoteWithAnotherBitmap(t *testing.T) {
 	}
 	s.receive(2, s.vote(types.Notarize, 1, b, 2))
 	for range 10 {
-		s.wait(s.cfg.Timing.BlockTime) // it sends its vote again, with what is missing
+		s.wait(s.cfg.Timing.BlockTime) // it sends its vote again, with the missing part
 	}
 	for _, v := range s.votes(types.Notarize, 1) {
 		if !slices.Equal(v.Bitmap, before[0].Bitmap) {

@@ -73,8 +73,8 @@ func describeWorld(w *world) string {
 	return s
 }
 
-// Whatever links and crashes do, no two blocks are final at one height and
-// nobody contradicts a vote; and once they stop, blocks become final within a
+// Under any links and crashes, no two blocks are final at one height and no
+// validator contradicts a vote. Once these stop, blocks become final within a
 // bound: the longest doubled view timeout, and some views.
 func TestAgreementAndLiveness(t *testing.T) {
 	first, count := uint64(1), uint64(*seedsFlag)

@@ -40,9 +40,9 @@ func (m *proposer) propose() bool {
 	return true
 }
 
-// buildAt is when this validator, leading the view, may ask for a block: a block time after
-// the parent's timestamp, and in no case later than a block time after entering, so that a
-// timestamp from the future holds nobody up. The block's own timestamp, which is a block
+// buildAt returns when this validator, leading the view, may ask for a block. It is a block
+// time after the parent's timestamp, but no later than a block time after entering, so that
+// a timestamp from the future blocks no leader. The block's own timestamp, which is a block
 // time after the parent's at least, must leave other clocks half a link delay of the drift
 // that they allow. A block that is proposed again waits half a link delay more, in which it
 // should have become final. If no border is the reason, it waits a block time. A chain that
@@ -89,8 +89,8 @@ func (m *proposer) lacksPresence() bool {
 }
 
 // choose returns what to build on: the block notarized in the latest view after
-// which all views are nullified (decision C1), with its notarization. It asks
-// peers for what it lacks, and returns nil until it is there.
+// which all views are nullified (decision C1), with its notarization. It asks peers
+// for missing parts, and returns nil until they are held.
 func (m *proposer) choose() (*node, *types.Certificate) {
 	first := m.rootView()
 	for v := m.view - 1; v > first; v-- {
@@ -146,9 +146,9 @@ func (m *proposer) built(e Built) {
 	}
 }
 
-// proposeBuilt proposes the application's block, where that is what the view waits
-// for. The block and the proposal are persisted first: after a restart the same one
-// is sent again.
+// proposeBuilt proposes the application's block, if the view waits for it. The
+// block and the proposal are persisted first: after a restart the same one is sent
+// again.
 func (m *proposer) proposeBuilt(e Built) {
 	r := m.rounds[m.view]
 	if r == nil || e.Epoch != m.set.Epoch || e.View != m.view || !r.buildRequested || r.proposal != nil ||

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// recordKind tells what a record holds.
+// recordKind is the kind of a record.
 type recordKind uint8
 
 const (
@@ -82,8 +82,8 @@ func vouchRecord(f floor) []byte {
 	return codec.Marshal(&entry[*struct{}]{Kind: vouchKind, Epoch: f.epoch, View: f.view})
 }
 
-// needed reports whether a machine that stands on root can still need the
-// record: votes, certificates and bodies above it, and its own certificates.
+// needed reports whether a machine at root can still need the record: votes,
+// certificates and bodies above it, and its own certificates.
 func (r *entry[C]) needed(root *types.Header, hash types.Hash) bool {
 	switch {
 	case r.Kind == certificateKind && r.Block == hash:

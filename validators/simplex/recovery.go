@@ -100,8 +100,8 @@ func (m *recovery) restore(r *record) error {
 	return nil
 }
 
-// restoreVote takes a vote of its own. One that sits out as far as its first record
-// says may have come back since, and voted.
+// restoreVote restores one of the validator's own votes. A validator that abstains
+// by its first record may have rejoined since, and voted.
 func (m *recovery) restoreVote(v *types.Vote) {
 	r, me := m.open(v.View), m.set.Index(m.self)
 	if r == nil || me < 0 || plant.Planted == plant.VotesTwice {

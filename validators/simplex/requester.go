@@ -2,11 +2,11 @@ package simplex
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// requester asks peers for what this validator lacks: bodies and certificates.
+// requester asks peers for missing bodies and certificates.
 type requester struct{ *executor }
 
-// requestBody marks a body as notarized: it is executed where it is held, and
-// asked for where it is not. A gap too wide is reported instead.
+// requestBody marks a body as notarized: it is executed if it is held, and
+// otherwise asked for. A gap too wide is reported instead.
 func (m *requester) requestBody(c *types.Certificate, from types.Address) {
 	if c.Block == m.root.Hash || c.Height <= m.rootHeight() {
 		return
@@ -41,8 +41,8 @@ func (m *requester) behind(c *types.Certificate, from types.Address) {
 	}
 }
 
-// tooFarBehind reports whether the chain is known to go on beyond what is
-// fetched block by block.
+// tooFarBehind reports whether the chain is known to extend beyond the blocks that
+// are fetched one by one.
 func (m *requester) tooFarBehind() bool {
 	if m.final != nil && m.far(m.final) {
 		return true

@@ -5,10 +5,10 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // responder gives peers what they ask for, or evidently lack, within what each may have.
 type responder struct{ *state }
 
-// answerBlock sends a body that is held. Whoever asks for another may ask for one
-// that was final long ago, and know nothing of that: where it alone missed the
-// finalization, and its vote is needed for the next, it would ask for ever. So it
-// is sent the root's, by which it fetches the range.
+// answerBlock sends a body that is held. A request for another body may concern a
+// block that was final long ago. A validator that missed only that finalization,
+// and whose vote is needed for the next, would ask without end. So it is sent the
+// root's, by which it fetches the range.
 func (m *responder) answerBlock(to types.Address, request *BlockRequest) {
 	if !m.spend(to) {
 		return
@@ -86,8 +86,8 @@ func (m *responder) notarizationHeld(hash types.Hash) *types.Certificate {
 	return nil
 }
 
-// sendMissingCertificate gives a peer that is at an earlier view what it needs to
-// go on, once per resend interval.
+// sendMissingCertificate sends a peer at an earlier view the certificate that it
+// lacks, once per resend interval.
 func (m *responder) sendMissingCertificate(to types.Address, epoch types.Epoch, v types.View) {
 	p := m.budget(to)
 	if p == nil || p.helped {
@@ -121,8 +121,8 @@ func (m *responder) spend(of types.Address) bool {
 	return true
 }
 
-// budget returns the peer's account of the current interval, or nil for who is
-// no member.
+// budget returns the peer's account of the current interval, or nil for a peer
+// outside of the set.
 func (m *responder) budget(of types.Address) *peer {
 	p := m.peers[of]
 	if p != nil && m.now >= p.since.Add(m.pace.resendInterval()) {

@@ -43,8 +43,8 @@ func TestC1FinalizedIsNotNullifiedAfterARestartWithoutTheCertificate(t *testing.
 	}
 }
 
-// C5 of what a leader proposes: it is in the log before it leaves, and after a
-// restart the same is sent again and nothing else is asked for or proposed.
+// C5 for a leader's proposals: a proposal is in the log before it leaves; after a
+// restart the same is sent again and no other is requested or proposed.
 func TestC5ALeaderProposesTheSameAfterARestart(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	var out Output

@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// round is what is known of one view of the current epoch.
+// round is the machine's knowledge of one view of the current epoch.
 type round struct {
 	view           types.View
 	proposal       *types.Proposal // the first one of the leader

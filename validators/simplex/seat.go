@@ -7,12 +7,12 @@ type seat struct {
 	self     types.Address
 	previous *types.ValidatorSet // the set before the last border; nil when not known
 	set      *types.ValidatorSet
-	sets     Sets                  // set, and previous where it is known
+	sets     Sets                  // set, and previous if it is known
 	index    map[types.Address]int // each member's place in set
-	me       int                   // this validator's index in set, -1 for who only follows, or sits out
+	me       int                   // this validator's index in set, -1 for a follower, or while it abstains
 	unfit    bool                  // it cannot execute as the network does, and takes no part (decision C20)
 	sitsOut  types.Millis          // it sits out until a block stamped later than this is final; 0: it takes part
-	upcoming *types.ValidatorSet   // the set behind the border that the root stands before
+	upcoming *types.ValidatorSet   // the set after the border that the root precedes
 	floor    floor                 // while it sits out
 }
 

@@ -2,18 +2,18 @@ package simplex
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// Sifted is what of a certificate whose signatures nobody has looked at could teach a
-// machine. Each validator forwards a certificate at each view, and of a hundred all but
-// one say what is known: to recover their signers would be most of a validator's work.
-// Where all three are empty the certificate is of no use.
+// Sifted holds the parts of a certificate with unchecked signatures that could be new
+// to a machine. Each validator forwards a certificate at each view, and of a hundred
+// all but one say what is known: to recover their signers would be most of a
+// validator's work. Where all three are empty the certificate is of no use.
 type Sifted struct {
 	Whole bool          // it may prove something new: to be checked, and received, as it is
 	Votes []*types.Vote // what it proves is proven here already, by other votes than these: each to be checked and received
-	Past  *Past         // it is of a view that something final lies behind: this is to be received instead
+	Past  *Past         // it belongs to a view before a final one: process this instead
 }
 
-// Past says that a peer is at a view that may be behind, so that it is given what it
-// lacks. It proves nothing, and changes nothing here.
+// Past reports that a peer may be at an earlier view, so that the machine sends it
+// the certificates that it lacks. It proves nothing, and changes nothing here.
 type Past struct {
 	Epoch types.Epoch
 	View  types.View
@@ -21,9 +21,9 @@ type Past struct {
 
 func (*Past) verified() {}
 
-// Sift says what of a certificate the machine has to learn. It must not be called
-// during a Step. What it leaves out Step would not use, were it all well signed:
-// whatever is forged there counts for nothing.
+// Sift returns the parts of a certificate that are new to the machine. It must not
+// be called during a Step. Step would not use the parts that Sift leaves out, even
+// if all were well signed: forged parts there have no effect.
 func (m *Machine) Sift(c *types.Certificate) Sifted {
 	switch {
 	case checkContent(c.Kind, c.View, c.Height, c.Block) != nil || c.Epoch != m.set.Epoch || m.contradicts(c):
@@ -52,7 +52,7 @@ func (m *Machine) Sift(c *types.Certificate) Sifted {
 }
 
 // lacking finds the votes of a certificate that a ballot does not have: the next leader
-// carries all that it knows of (decision C3).
+// carries all that it has (decision C3).
 func (m *state) lacking(b *ballot, c *types.Certificate) (s Sifted) {
 	members := m.set.Members
 	next := 0

@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What Sift leaves out of a certificate, Step does not use: given the whole of it, a
-// machine files the votes that Sift named and goes on with them, helps its sender where
-// Sift said so, and does nothing else. So it is under loss, partitions and crashes, and over borders.
+// Step does not use the parts of a certificate that Sift leaves out. Given the whole of it, a machine
+// files the votes that Sift named and continues with them, helps its sender if Sift said that, and
+// does nothing more. So it is under loss, partitions and crashes, and over borders.
 func TestWhatIsSiftedOutTeachesNothing(t *testing.T) {
 	var useless, lacked, past int
 	for seed := range uint64(8) {
@@ -77,8 +77,8 @@ func votesIn(m *Machine, c *types.Certificate) (held int) {
 }
 
 // C1: a certificate of which something is known is believed no more than any other.
-// Forged, it is looked at whole and refused, or what is new in it is, and the rest is
-// not used: it proves nothing, accuses nobody and brings no vote that its voter did not sign.
+// A forged one is checked whole and refused, or its new part is, and the rest is not used: it
+// proves nothing, accuses no validator and brings no vote that its voter did not sign.
 func TestForgedCertificatesOfWhatIsKnownCountForNothing(t *testing.T) {
 	for name, forge := range forgeries {
 		s := newSolo(t, 4, nil)
@@ -111,8 +111,7 @@ func TestForgedCertificatesOfWhatIsKnownCountForNothing(t *testing.T) {
 	}
 }
 
-// C3: the votes that a certificate brings beside those that are known are carried by the
-// next leader, and one of them that is forged is not.
+// C3: the next leader carries a certificate's new votes, except forged ones.
 func TestSiftKeepsTheVotesThatAreNew(t *testing.T) {
 	s := newSolo(t, 7, nil)
 	b := s.child(nil, 1)
@@ -142,9 +141,9 @@ func TestSiftKeepsTheVotesThatAreNew(t *testing.T) {
 	}
 }
 
-// Who forwards a certificate of a view that something final lies behind is helped, on its
-// word alone, and once per resend interval: as for a vote of that view. Two finalizations
-// that contradict one another are looked at, however old.
+// A peer that forwards a certificate of a view before a final one is helped, without
+// proof, and once per resend interval: as for a vote of that view. Two finalizations that
+// contradict one another are checked, however old.
 func TestSiftOfThePast(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	first := s.settled()

@@ -17,7 +17,7 @@ type solo struct {
 	all Output // of all steps
 	out Output // of the last
 
-	epochBlocks uint64 // a border follows each so many heights
+	epochBlocks uint64 // a border follows each multiple of this height
 }
 
 func newSolo(t *testing.T, n int, change func(*Config)) *solo {

@@ -105,7 +105,8 @@ func TestC6LastBlockIsProposedAgain(t *testing.T) {
 	if !s.voted(types.Notarize, 4) {
 		t.Error("no vote for it in view 4")
 	}
-	// A child of it would be of the next epoch, and is no message of this one.
+	// A child of it would belong to the next epoch, and is not a message of this
+	// one.
 	child := s.child(b, 5)
 	child.Header.SetEpoch++
 	if _, err := CheckProposal(testChain, testRecoverer{}, s.m.Sets(), &types.Proposal{View: 5, Block: child}); err == nil {
@@ -113,7 +114,7 @@ func TestC6LastBlockIsProposedAgain(t *testing.T) {
 	}
 }
 
-// C6: the next epoch's first block carries the finalization; views go on after
+// C6: the next epoch's first block carries the finalization; views continue after
 // the one in the last block's header, whatever view it became final in.
 func TestC6NextEpoch(t *testing.T) {
 	next := testSet(1, 4)
@@ -169,7 +170,7 @@ func TestC6FirstBlockNeedsTheFinalization(t *testing.T) {
 	}
 }
 
-// C6: an end of an epoch at which the set does not change is no border: the next
+// C6: an end of an epoch at which the set does not change is not a border: the next
 // block is built at once on the notarized one, without its finalization.
 func TestC6AnEndWithoutAChangeIsNoBorder(t *testing.T) {
 	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
@@ -188,8 +189,8 @@ func TestC6AnEndWithoutAChangeIsNoBorder(t *testing.T) {
 	}
 }
 
-// C6: whole networks go over ends with and without a change, and keep the set and
-// its views where nothing changes.
+// C6: whole networks cross ends with and without a change, and keep the set and its
+// views if nothing changes.
 func TestC6SetsGoOnOverQuietEnds(t *testing.T) {
 	w := newWorld(5, 4, func(w *world) {
 		w.cfg.Timing.BlockTime, w.epochBlocks = 0, 4
@@ -412,8 +413,8 @@ func TestTimingChanges(t *testing.T) {
 	}
 }
 
-// C6: a set takes over behind a border and nowhere else, and no other than the
-// one that the last block's header commits to, whatever an execution tells.
+// C6: a set takes over only after a border, and only the set that the last block's
+// header commits to, whatever an execution reports.
 func TestC6ASetTakesOverBehindItsBorderAlone(t *testing.T) {
 	for _, c := range []struct {
 		what   string

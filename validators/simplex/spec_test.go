@@ -299,8 +299,8 @@ func TestC4StopsFilling(t *testing.T) {
 	}
 }
 
-// Timeouts are those of the views nullified in a row, also after a restart and
-// for who skipped views that others saw nullified.
+// Timeouts follow the number of views nullified in a row, also after a restart and
+// for a validator that skipped views that others saw nullified.
 func TestC4DoublingIsRestored(t *testing.T) {
 	leader := func(s *solo) time.Duration { return s.m.pace.leaderTimeout() }
 	s := newSolo(t, 4, nil)

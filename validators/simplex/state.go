@@ -32,9 +32,9 @@ type peer struct {
 	helped   bool       // it was given a certificate in the interval
 }
 
-// install makes set the current one. Rounds are numbered on from the root's
-// view: the view of the first proposal of the last block, which its hash fixes,
-// so that every validator begins behind the border with the same one.
+// install makes set the current one. Rounds are numbered on from the root's view:
+// the view of the first proposal of the last block. Its hash fixes that view, so
+// that every validator begins after the border with the same one.
 func (m *state) install(set *types.ValidatorSet) {
 	m.seat.install(set)
 	m.views.begin(m.rootView(), len(set.Members))
@@ -93,7 +93,7 @@ func (m *state) rootView() types.View {
 	return v
 }
 
-// tip is the header of the block notarized last or, where that is not held, of
+// tip returns the header of the block notarized last or, if that is not held, of
 // the root.
 func (m *state) tip() *types.Header {
 	if n := m.newestNode(); n != nil {
@@ -147,8 +147,8 @@ func (m *state) certificateFor(n *node) *types.Certificate {
 }
 
 // ended reports whether a border is reached: the block before it is final, and
-// what follows is not known yet. Where only the certificate is there, nobody can
-// tell, and the views go on without a block.
+// what follows is not known yet. If only the certificate is held, this is unknown,
+// and the views continue without a block.
 func (m *state) ended() bool {
 	if h := &m.root.Block.Header; h.Border() && h.SetEpoch == m.set.Epoch {
 		return true
@@ -161,8 +161,8 @@ func (m *state) ended() bool {
 }
 
 // far reports whether a block is more than MaxFetchBlocks above the root. Each
-// block has a height and a view of its own, and heights may be skipped
-// (decision C8): the lesser distance counts.
+// block has a distinct height and view, and heights may be skipped (decision C8):
+// the smaller distance counts.
 func (m *state) far(c *types.Certificate) bool {
 	return c.Height > m.rootHeight()+MaxFetchBlocks && c.View > m.rootView()+MaxFetchBlocks
 }

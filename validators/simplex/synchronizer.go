@@ -54,8 +54,8 @@ func (m *synchronizer) inVain(v types.View) (count int) {
 	return count
 }
 
-// retire drops the votes of a view that is past, and its proposal's body where
-// nobody can need it: it has no notarization and not this validator's vote.
+// retire drops the votes of a past view, and its proposal's body if no member can
+// need it: it has no notarization and not this validator's vote.
 func (m *synchronizer) retire(v types.View) {
 	r := m.rounds[v]
 	if r == nil {
@@ -68,7 +68,7 @@ func (m *synchronizer) retire(v types.View) {
 	r.proposal = nil
 }
 
-// timeOut votes nullify where decision C4 says so, and starts the timeouts.
+// timeOut votes nullify by decision C4, and starts the timeouts.
 func (m *synchronizer) timeOut() bool {
 	m.arm()
 	r := m.rounds[m.view]
@@ -96,8 +96,8 @@ func (m *synchronizer) arm() {
 	}
 }
 
-// active reports whether there is something to do in this view: work, somebody
-// else who began, or for a resend interval a block that did not become final.
+// active reports whether there is something to do in this view: work, another
+// member that began, or for a resend interval a block that did not become final.
 func (m *synchronizer) active() bool {
 	return m.inDemand() || m.othersActive() ||
 		m.unfinished() && m.now >= m.entered.Add(m.pace.resendInterval())

@@ -11,8 +11,8 @@ import (
 
 // Recoverer judges signatures.
 type Recoverer interface {
-	// Recover returns who signed the digest; ok is false for a signature that
-	// nobody can have made.
+	// Recover returns the signer of the digest; ok is false for an invalid
+	// signature.
 	Recover(digest types.Hash, signature types.Signature) (signer types.Address, ok bool)
 }
 
@@ -28,8 +28,8 @@ func invalid(code, format string, args ...any) error {
 	return &Invalid{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
-// UnknownEpoch says that a message is of an epoch whose set is not at hand. One
-// of a later epoch hints that this validator is behind its sender.
+// UnknownEpoch reports that a message belongs to an epoch whose set is not
+// available. One of a later epoch hints that this validator is behind its sender.
 type UnknownEpoch struct {
 	Epoch   types.Epoch
 	Current types.Epoch
@@ -39,8 +39,8 @@ func (e *UnknownEpoch) Error() string {
 	return fmt.Sprintf("simplex: unknown_epoch: a message of epoch %d at a validator in epoch %d", e.Epoch, e.Current)
 }
 
-// Sets are the validator set that decides now and, where it is known, the one
-// before it, the present first. A Sets is never changed.
+// Sets holds the current validator set and, if it is known, the one before it, the
+// current one first. A Sets is never changed.
 type Sets []types.ValidatorSet
 
 // Of returns the set of an epoch, or an *UnknownEpoch.
@@ -77,7 +77,7 @@ func Check(chainID uint64, rec Recoverer, sets Sets, message Message) (Verified,
 	case *ViewAnswer:
 		return CheckView(chainID, rec, sets, message)
 	}
-	return nil, invalid("unknown_message", "%T is no message of the consensus", message)
+	return nil, invalid("unknown_message", "%T is not a message of the consensus", message)
 }
 
 // CheckVote verifies that a vote is well-formed and signed by the member it
@@ -94,7 +94,7 @@ func CheckVote(chainID uint64, rec Recoverer, sets Sets, v *types.Vote) (Verifie
 		return VerifiedVote{}, err
 	}
 	if set.Index(v.Validator) < 0 {
-		return VerifiedVote{}, invalid("not_a_member", "%s votes in epoch %d, of which it is no member", v.Validator, v.Epoch)
+		return VerifiedVote{}, invalid("not_a_member", "%s votes in epoch %d without being a member", v.Validator, v.Epoch)
 	}
 	signer, ok := rec.Recover(v.Digest(chainID), v.Signature)
 	if plant.Planted == plant.AnyonesVote && ok && set.Index(signer) >= 0 {
@@ -130,7 +130,7 @@ func CheckCertificate(chainID uint64, rec Recoverer, sets Sets, c *types.Certifi
 			return VerifiedCertificate{}, err
 		}
 		if i == 0 || !bytes.Equal(vote.Bitmap, c.Votes[i-1].Bitmap) {
-			digest = vote.Digest(chainID) // votes of one certificate differ in their bitmaps alone
+			digest = vote.Digest(chainID) // votes of one certificate differ only in their bitmaps
 		}
 		if signer, ok := rec.Recover(digest, vote.Signature); plant.Planted != plant.AnyonesCertificate && (!ok || signer != vote.Validator) {
 			return VerifiedCertificate{}, invalid("bad_signature", "vote %d of a %s certificate of view %d is not signed by %s", i, c.Kind, c.View,
@@ -181,10 +181,9 @@ func checkMembers(set *types.ValidatorSet, c *types.Certificate) error {
 	return nil
 }
 
-// CheckProposal verifies that a proposal is signed by its view's leader, that its
-// block's body is the one that the header commits to, and that the certificates
-// in it are valid. What the block says of its parent is judged by the machine,
-// which has it.
+// CheckProposal verifies that a proposal is signed by its view's leader, that the
+// header commits to its block's body, and that the certificates in it are valid.
+// The machine, which has the parent, judges the block's statements about it.
 func CheckProposal(chainID uint64, rec Recoverer, sets Sets, p *types.Proposal) (VerifiedProposal, error) {
 	if p.Block == nil || p.View == 0 {
 		return VerifiedProposal{}, invalid("malformed", "a proposal needs a block and a view above 0")

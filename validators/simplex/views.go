@@ -7,8 +7,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// views is what is known of the views of the current set above the root's. Views behind a
-// border are numbered on from the root's view, in which the current set begins.
+// views is the machine's knowledge of the views of the current set above the root's.
+// Views after a border are numbered on from the root's view, in which the current set
+// begins.
 type views struct {
 	rounds  map[types.View]*round // at most MaxOpenViews
 	gone    viewSet               // nullified views whose rounds made room for later ones
@@ -20,7 +21,8 @@ type views struct {
 	top     *types.Certificate    // the certificate of the highest view that has one
 }
 
-// begin starts anew, for a set of so many members, above the root's view.
+// begin starts again, for a set with the given number of members, above the root's
+// view.
 func (m *views) begin(root types.View, members int) {
 	m.rounds, m.view, m.top, m.gone = map[types.View]*round{}, root, nil, viewSet{}
 	m.heard, m.clocks = make([]types.View, members), newClocks(members)

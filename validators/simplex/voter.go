@@ -78,7 +78,7 @@ func (m *voter) consider() bool {
 		return true
 	}
 	if n.block.Header.Skipped > 0 && n.block.Header.Height > m.leap {
-		return false // nobody asked this validator for that travel, or not yet
+		return false // this validator has no order for that travel, or not yet
 	}
 	if !ready {
 		if p := m.bodies.nodes[n.block.Header.Parent]; p != nil {

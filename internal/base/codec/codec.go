@@ -34,7 +34,7 @@ var (
 	decoder = must(options(cbor.ExtraDecErrorUnknownField).DecMode())
 	partial = must(options(cbor.ExtraDecErrorNone).DecMode())
 	whole   = must(cbor.DecOptions{IndefLength: cbor.IndefLengthForbidden, MaxNestedLevels: 65535,
-		MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()) // for a RawMessage: the greatest limits there are
+		MaxArrayElements: math.MaxInt32, MaxMapPairs: math.MaxInt32}.DecMode()) // for a RawMessage: the highest possible limits
 )
 
 func options(extra cbor.ExtraDecErrorCond) cbor.DecOptions {
@@ -96,8 +96,8 @@ func UnmarshalLoose(data []byte, limit int, v any) error {
 }
 
 // UnmarshalPartial decodes the fields that v names and leaves the rest unread:
-// for looking at a map before its type is known. What is accepted by it alone
-// is not checked to be canonical.
+// for looking at a map before its type is known. It does not check that accepted
+// data is canonical.
 func UnmarshalPartial(data []byte, limit int, v any) error {
 	if len(data) > limit {
 		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLong, len(data), limit)

@@ -162,7 +162,7 @@ func TestWhatMarshalWritesUnmarshalReads(t *testing.T) {
 	})
 }
 
-// Whatever is read is the only encoding of what was read.
+// Any input that is read is the only encoding of its value.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add(Marshal(&record{N: 5, Data: []byte{1}, Next: &record{}}))
 	f.Add(Marshal(&named{"a", 1}))
@@ -175,8 +175,8 @@ func FuzzUnmarshal(f *testing.F) {
 	})
 }
 
-// TestCutUnsignedReadsWhatAppendUnsignedWrites, whatever stands behind it, and no
-// other form: nothing longer, nothing cut off, no other type.
+// TestCutUnsignedReadsWhatAppendUnsignedWrites, whatever follows it, and no other
+// form: nothing longer, nothing cut off, no other type.
 func TestCutUnsignedReadsWhatAppendUnsignedWrites(t *testing.T) {
 	for shift := range 64 {
 		for _, n := range []uint64{1<<shift - 1, 1 << shift, 1<<shift + 1, ^uint64(0) >> shift} {

@@ -1,8 +1,7 @@
 package codec
 
-// CutUnsigned reads an unsigned integer in its shortest form off the front of
-// data: for what is read too often for Unmarshal. ok is false where something
-// else stands there.
+// CutUnsigned reads an unsigned integer in its shortest form off the front of data:
+// for data that is read too often for Unmarshal. ok is false for any other item.
 func CutUnsigned(data []byte) (n uint64, rest []byte, ok bool) {
 	if len(data) == 0 || data[0] > majorUnsigned|27 {
 		return 0, nil, false

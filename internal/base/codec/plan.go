@@ -17,9 +17,9 @@ import (
 // addressable. It panics where the value has no form.
 //
 // The library writes arrays of bytes byte by byte through reflection, and most
-// of what we encode is addresses, hashes and signatures. Plans are made once a
-// type; for a type that they do not know they call the library, so that what is
-// written never depends on who writes it.
+// encoded values are addresses, hashes and signatures. Plans are made once per
+// type. For an unknown type they call the library, so the output never depends on
+// the writer.
 type plan func(dst []byte, v reflect.Value) []byte
 
 var (
@@ -165,7 +165,7 @@ type planned struct {
 }
 
 // planStruct plans structs without embedded fields and without options but
-// toarray. All others are the library's.
+// toarray. The library writes all others.
 func planStruct(t reflect.Type) plan {
 	array := false
 	var fields []planned

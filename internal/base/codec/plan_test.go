@@ -69,7 +69,7 @@ type (
 
 func (o oldStyle) MarshalCBOR() ([]byte, error) { return appendHead(nil, majorUnsigned, o.N), nil }
 
-// AppendCBOR writes what the library, which does not know of it, writes.
+// AppendCBOR writes the library's output, though the library does not know it.
 func (o *ownForm) AppendCBOR(dst []byte) []byte {
 	return AppendUnsigned(append(dst, 0xa1, 0x61, 'N'), o.N)
 }
@@ -105,7 +105,8 @@ func TestPlansWriteWhatTheLibraryWrites(t *testing.T) {
 	}
 }
 
-// What has no form is a bug of ours, and what was to be one value is checked.
+// A type without a form is a bug of this program, and a second value in place of
+// one is refused.
 func TestPlansRefuseWhatTheLibraryRefuses(t *testing.T) {
 	for _, value := range []any{
 		make(chan int), &struct{ F func() }{func() {}}, RawMessage{0x82, 0x01}, &struct{ R RawMessage }{RawMessage{0xff}},

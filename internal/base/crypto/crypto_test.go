@@ -205,8 +205,8 @@ func FuzzRecover(f *testing.F) {
 	})
 }
 
-// What is remembered of tags changes nothing: not when places are taken over,
-// and not for a digest that shares its place with another.
+// Remembered tags change nothing: not when places are taken over, and not for a
+// digest that shares its place with another.
 func TestAKeyedHashRemembersNothingWrong(t *testing.T) {
 	secret := types.Hash{5}
 	world := NewKeyedHash(secret)

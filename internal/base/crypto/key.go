@@ -1,15 +1,14 @@
 // Package crypto makes and judges signatures (decision C10): secp256k1 keys,
 // addresses, and the two schemes a node may be given.
 //
-// A Scheme makes signers and recovers who signed. Verifier is the real one: 65
-// bytes r ‖ s ‖ v with low s and v 0 or 1, checked by recovery, with a bounded
-// memory of what was checked or made in this process. KeyedHash is the
-// simulator's: a tag that only the holder of the world's secret can make. Both
-// give one key the same address and public key, so a run differs between them
-// in nothing but the bytes of signatures.
+// A Scheme makes signers and recovers the signer of a digest. Verifier is the real
+// one: 65 bytes r ‖ s ‖ v with low s and v 0 or 1, checked by recovery, with a
+// bounded memory of signatures checked or made in this process. KeyedHash is the
+// simulator's: a tag that needs the simulation's secret. Both give one key the same
+// address and public key, so runs with them differ only in the bytes of signatures.
 //
-// What is signed is the digest that package types computes; this package knows
-// no message. It uses locks, and only to guard the memory: results never depend
+// Signatures cover the digest that package types computes; this package does not
+// know messages. It uses locks, and only to guard the memory: results never depend
 // on it.
 package crypto
 
@@ -36,8 +35,8 @@ type Signer interface {
 type Scheme interface {
 	// Signer returns the signer of key under this scheme.
 	Signer(key *Key) Signer
-	// Recover returns the address that signed digest; ok is false for a
-	// signature that nobody can have made.
+	// Recover returns the address that signed digest; ok is false for an invalid
+	// signature.
 	Recover(digest types.Hash, sig types.Signature) (signer types.Address, ok bool)
 }
 
@@ -48,7 +47,7 @@ type Key struct {
 	address types.Address
 }
 
-// ErrSecret says that 32 bytes are no secp256k1 secret.
+// ErrSecret reports that 32 bytes are not a secp256k1 secret.
 var ErrSecret = errors.New("crypto: a secret key must be a number from 1 to the order of secp256k1 less 1")
 
 // NewKey returns the key of a secret: a big-endian number from 1 to the curve's
@@ -65,9 +64,9 @@ func NewKey(secret [32]byte) (*Key, error) {
 	return key, nil
 }
 
-// DeriveKey returns the key of a devnet's account, validator or runner: a
-// function of the network's seed and the name alone, such as "alice" or "v0".
-// Such keys are public knowledge.
+// DeriveKey returns the key of a devnet's account, validator or runner: a function
+// of only the network's seed and the name, such as "alice" or "v0". Such keys are
+// public knowledge.
 func DeriveKey(seed uint64, name string) *Key {
 	var number [8]byte
 	binary.BigEndian.PutUint64(number[:], seed)
@@ -76,7 +75,7 @@ func DeriveKey(seed uint64, name string) *Key {
 		if key, err := NewKey(secret); err == nil {
 			return key
 		}
-		secret = types.Keccak(secret[:]) // one digest in 2^128 is no key
+		secret = types.Keccak(secret[:]) // one digest in 2^128 is not a key
 	}
 }
 
@@ -111,8 +110,8 @@ func (k *Key) Sign(digest types.Hash) (sig types.Signature) {
 }
 
 // AddressOf returns the address of a compressed key: the last 20 bytes of
-// keccak256 of the uncompressed one without its first byte. The error means
-// that the bytes are no point of the curve.
+// keccak256 of the uncompressed one without its first byte. An error means that the
+// bytes are not a point of the curve.
 func AddressOf(public types.PublicKey) (types.Address, error) {
 	point, err := secp256k1.ParsePubKey(public[:])
 	if err != nil {

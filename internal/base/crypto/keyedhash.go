@@ -10,9 +10,8 @@ import (
 
 // KeyedHash is the simulator's scheme. The world holds a secret; a signature is
 // keccak256(secret ‖ address ‖ digest) in place of r, the signer's address in
-// the last 20 bytes of s, and all else 0. A node is given its own signer only,
-// from which the secret cannot be had, so even a Byzantine node signs for
-// nobody else.
+// the last 20 bytes of s, and all else 0. A node gets only its own signer, which
+// does not reveal the secret, so even a Byzantine node cannot sign for another.
 //
 // It is safe for concurrent use.
 type KeyedHash struct {
@@ -31,7 +30,8 @@ const (
 	mostTags  = 1 << 18
 )
 
-// tag is what a signer's signature of a digest holds. The zero tag is nobody's.
+// tag is what a signer's signature of a digest holds. The zero tag belongs to no
+// signer.
 type tag struct {
 	digest types.Hash
 	signer types.Address

@@ -25,7 +25,7 @@ type checked struct {
 
 // memory knows the signers of checked signatures. It forgets by generations:
 // when the young one is full it becomes the old one, and the old one is gone.
-// What is asked for again moves to the young one.
+// An entry that is looked up again moves to the young one.
 type memory struct {
 	shards [memoryShards]shard
 }

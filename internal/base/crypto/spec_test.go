@@ -102,7 +102,7 @@ func TestC10RAndSOutOfRangeAreRefused(t *testing.T) {
 	mustRefuse(t, "the zero signature", digest, types.Signature{})
 }
 
-// Decision C10: a signature is for one digest. Of another one it recovers
+// Decision C10: a signature is for one digest. For another digest it recovers
 // another address or none, never the signer's.
 func TestC10OtherDigestRecoversSomebodyElse(t *testing.T) {
 	digest, sig, key := sample()

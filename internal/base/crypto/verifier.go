@@ -14,7 +14,7 @@ type Verifier struct {
 }
 
 // NewVerifier returns a verifier; remember false turns its memory off, which
-// changes its speed alone.
+// changes only its speed.
 func NewVerifier(remember bool) *Verifier {
 	if !remember {
 		return &Verifier{}
@@ -23,9 +23,9 @@ func NewVerifier(remember bool) *Verifier {
 }
 
 // Recover returns the address that signed digest. It refuses s above half the
-// order, v above 1, r or s of 0 or beyond the order, and an r that is no point
-// (decision C10). Refusals are not remembered: whoever sends garbage shall not
-// fill the memory with it.
+// order, v above 1, r or s of 0 or beyond the order, and an r that is not on the
+// curve (decision C10). Refusals are not remembered, so that garbage cannot fill
+// the memory.
 func (v *Verifier) Recover(digest types.Hash, sig types.Signature) (types.Address, bool) {
 	if v.memory == nil {
 		return recoverSigner(digest, sig)

@@ -32,12 +32,12 @@ func Tokens(texts ...string) uint64 {
 	return (bytes + bytesPerToken - 1) / bytesPerToken
 }
 
-// methods are those of HTTP that a job may ask with.
+// methods lists the HTTP methods that a job may use.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// Check says what of a job no runner accepts, whatever it offers; nil where there is
-// nothing. The chain takes such a job, and a draw for it is in vain: who makes jobs for
-// people refuses it before.
+// Check returns why no runner, whatever its offer, accepts a job; nil for an acceptable
+// job. The chain takes such a job, and its draws fail, so faces that submit jobs for
+// people refuse it before.
 func Check(spec *push.JobSpec) *push.SpecError {
 	switch t := &spec.JobType; {
 	case t.Llm != nil:
@@ -65,7 +65,7 @@ func checkHTTP(job *push.Http) *push.SpecError {
 	for _, h := range job.Headers {
 		switch name, value := h[0], h[1]; {
 		case name == "" || len(name) > MaxHeaderName || strings.Trim(strings.ToLower(name), headerName) != "":
-			return wrong("headers", "%.40q is no name of a header", name)
+			return wrong("headers", "invalid header name %.40q", name)
 		case len(value) > MaxHeaderValue || strings.ContainsFunc(value, notPrinted):
 			return wrong("headers", "%.40s has more than %d bytes, or others than printed ASCII", name, MaxHeaderValue)
 		}
@@ -82,14 +82,14 @@ func checkEthSend(job *push.EthSend) *push.SpecError {
 	n := len(job.SignedTransaction)
 	switch {
 	case job.Chain == 0:
-		return &push.SpecError{Field: "job_type.EthSend.chain", Detail: "it is 0, at least 1"}
+		return &push.SpecError{Field: "job_type.EthSend.chain", Detail: "0 is below the minimum 1"}
 	case n == 0 || n > MaxTransaction:
 		return &push.SpecError{Field: "job_type.EthSend.signed_transaction",
-			Detail: fmt.Sprintf("it has %s, not 1 to %d", plural.Of(n, "byte"), MaxTransaction)}
+			Detail: fmt.Sprintf("%s, want 1 to %d", plural.Of(n, "byte"), MaxTransaction)}
 	}
 	if first := job.SignedTransaction[0]; first == 0 || first > 0x7f && first < 0xc0 {
 		return &push.SpecError{Field: "job_type.EthSend.signed_transaction",
-			Detail: fmt.Sprintf("it begins with 0x%02x, as no transaction does (EIP-2718)", first)}
+			Detail: fmt.Sprintf("invalid first byte 0x%02x of a transaction (EIP-2718)", first)}
 	}
 	return nil
 }
@@ -102,13 +102,13 @@ func checkLLM(job *push.Llm, bounds *push.Bounds) *push.SpecError {
 	tokens := Tokens(prompts...)
 	switch {
 	case job.MaxTokens == 0:
-		return &push.SpecError{Field: "job_type.Llm.max_tokens", Detail: "it is 0, at least 1"}
+		return &push.SpecError{Field: "job_type.Llm.max_tokens", Detail: "0 is below the minimum 1"}
 	case job.Temperature > MaxTemperature:
 		return &push.SpecError{Field: "job_type.Llm.temperature",
-			Detail: fmt.Sprintf("it is %s, not 0 to %s", fromThousandths(job.Temperature), fromThousandths(MaxTemperature))}
+			Detail: fmt.Sprintf("%s is not between 0 and %s", fromThousandths(job.Temperature), fromThousandths(MaxTemperature))}
 	case tokens > bounds.MaxInputTokens:
 		return &push.SpecError{Field: "bounds.max_input_tokens",
-			Detail: fmt.Sprintf("it is %d, and the prompts count as %d", bounds.MaxInputTokens, tokens)}
+			Detail: fmt.Sprintf("%d is too low: the prompts count as %d", bounds.MaxInputTokens, tokens)}
 	}
 	return nil
 }

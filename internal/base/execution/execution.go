@@ -1,6 +1,6 @@
-// Package execution is what a runner asks of its executor and what it is told, as
-// plain values: the words that the runner's core and the environment's executors
-// (env.Executor) have in common. Nothing of it travels or is of consensus.
+// Package execution has a runner's requests to its executor and the reports back,
+// as plain values: the terms that the runner's core and the environment's executors
+// (env.Executor) share. None of it is sent or belongs to consensus.
 package execution
 
 import (
@@ -17,10 +17,10 @@ type ID struct {
 	Drawn types.Height // the block_height of its JobAssignment
 }
 
-// What says what a Report tells.
+// What is the kind of a Report.
 type What uint8
 
-// What a report tells. After Done or Failed nothing more comes of that work.
+// Kinds of reports. Done or Failed is the last report on a work item.
 const (
 	Progress What = iota
 	Done
@@ -30,7 +30,7 @@ const (
 // MaxDetail bounds the words of a report, in bytes: they go into a JobProgress.
 const MaxDetail = push.MaxText
 
-// Report is what an executor tells of work under way.
+// Report is an executor's report on running work.
 type Report struct {
 	ID       ID
 	What     What

@@ -17,12 +17,11 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 //
 // T is exact, also of an odd limit. The change is truncated toward zero, but an
 // increase is at least 1 wei; the fee never falls below min and never passes
-// 2^256 - 1. The divisor is 8 unless a parameter says otherwise; limit and
-// divisor are not 0, which their parameters see to.
+// 2^256 - 1. The divisor is 8 unless a parameter sets another; the parameters'
+// ranges keep limit and divisor above 0.
 //
-// Spec: CIP-3 (docs/DRAFTS.md), decision C14. **Finding**: by truncation alone
-// a fee below 8 wei never rises again.
-// Vectors: fixtures/vectors/cip3/basefee.json.
+// Spec: CIP-3 (docs/DRAFTS.md), decision C14. **Finding**: with plain truncation, a
+// fee below 8 wei never rises again. Vectors: fixtures/vectors/cip3/basefee.json.
 func Next(base types.Wei, used, limit, divisor uint64, min types.Wei) types.Wei {
 	whole := types.WeiOf(limit)
 	size, up := distance(used, whole)

@@ -32,8 +32,8 @@ type Cost struct {
 	Tip         types.Wei
 }
 
-// Cost returns what so many cycles and cells cost. ok is false where the total
-// or a part of it exceeds 2^256 - 1: nobody can pay that.
+// Cost returns the price of the given cycles and cells. ok is false if the total or
+// a part of it exceeds 2^256 - 1, which no account can pay.
 func (p *Price) Cost(cycles types.Cycles, cells types.Cells) (cost Cost, ok bool) {
 	var sum checkedSum
 	cost.BurnedCycle = sum.product(p.BaseFeeCycle, uint64(cycles))
@@ -48,7 +48,7 @@ func (p *Price) Cost(cycles types.Cycles, cells types.Cells) (cost Cost, ok bool
 	return cost, true
 }
 
-// Total is all of the cost. It cannot overflow for what Price.Cost returned.
+// Total is all of the cost. It cannot overflow for a result of Price.Cost.
 func (c *Cost) Total() types.Wei {
 	return c.BurnedCycle.Add(c.BurnedLane).Add(c.BurnedCell).Add(c.Tip)
 }
@@ -73,9 +73,8 @@ func NewCharge(price Price, cycles types.Cycles, cells types.Cells) (charge Char
 	return Charge{price, cycles, cells, cost.Total()}, true
 }
 
-// Settle returns what the execution cost by what it used, and what goes back:
-// cost and refund add up to the charge. Use beyond a limit is not charged, as
-// it cannot be.
+// Settle returns the cost of the execution by its use, and the refund: both add up
+// to the charge. Use beyond a limit is not charged, as it cannot be.
 //
 // Spec: CIP-5 §6.3, CIP-1 §3 step 8, decision C14.
 func (c *Charge) Settle(cycles types.Cycles, cells types.Cells) (cost Cost, refund types.Wei) {

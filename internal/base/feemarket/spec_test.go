@@ -36,9 +36,9 @@ func TestT12LaneBaseFeeVectors(t *testing.T) {
 	}
 }
 
-// Decision C14, finding: truncation alone freezes the fee below 8 wei. The rule
-// as CIP-3 has it is written out here: a full block leaves such a fee where it
-// is, for ever. Ours leaves the floor and goes on.
+// Decision C14, finding: plain truncation freezes the fee below 8 wei. CIP-3's rule
+// is written out here: a full block leaves such a fee unchanged, permanently. The
+// implemented rule leaves the floor and rises.
 func TestC14FindingTruncationAloneFreezesBelowEightWei(t *testing.T) {
 	const limit = 20_000_000
 	for base := uint64(1); base < 8; base++ {
@@ -100,8 +100,8 @@ func TestCIP3TipIsTheLesserOfPriorityAndRoom(t *testing.T) {
 	}
 }
 
-// CIP-1 §3 step 8 with decision T13: max_cost holds the cycle base fee, the
-// lane's, the tip and the cells; what is unused comes back.
+// CIP-1 §3 step 8 with decision T13: max_cost holds the cycle base fee, the lane's,
+// the tip and the cells; the unused part is refunded.
 func TestCIP1Section3Step8ChargeAndRefund(t *testing.T) {
 	price := Price{BaseFeeCycle: types.WeiOf(1000), BaseFeeLane: types.WeiOf(300), BaseFeeCell: types.WeiOf(7), TipCycle: types.WeiOf(20)}
 	charge, ok := NewCharge(price, 250_000, 550_000)

@@ -1,8 +1,8 @@
 // Package memo remembers what pure functions gave, within a bound that is named:
 // a Once by count and by weight, oldest out first.
 //
-// What is remembered is what anybody would compute alike, so that nothing depends
-// on who asked first, or on what was forgotten, but time.
+// Remembered values do not depend on who computes them, so the first caller and
+// forgotten entries affect only time.
 package memo
 
 import (
@@ -16,9 +16,9 @@ type Bound struct {
 	Weight int // of all their keys together, by Once's weigh; 0: they are not weighed
 }
 
-// Once remembers the values of a pure function by key, and computes each once:
-// whoever asks for one that another is computing waits for it. It is safe for
-// concurrent use. A nil Once remembers nothing.
+// Once remembers the values of a pure function by key, and computes each once: a
+// caller waits while another computes its value. It is safe for concurrent use. A
+// nil Once remembers nothing.
 type Once[K comparable, V any] struct {
 	bound Bound
 	weigh func(K) int
@@ -32,23 +32,24 @@ type Once[K comparable, V any] struct {
 type entry[V any] struct {
 	once  sync.Once
 	value V
-	owned bool    // somebody asked with a Life
-	lives []*Life // of who asked so, and is not over
+	owned bool    // a caller passed a Life
+	lives []*Life // of those callers that are not over
 }
 
-// Life is that of somebody who asks a Once, and whose end is to be as if he had
-// never asked: what others did not ask for is forgotten with him. It is one Once's.
+// Life is the lifetime of a user of a Once, whose end makes the Once as if he had
+// never asked: values that no other user asked for are forgotten with him. It
+// belongs to one Once.
 type Life struct{ over bool }
 
-// New returns an empty Once. weigh is of a key, at least 0; it is not called where
-// the bound has no weight.
+// New returns an empty Once. weigh takes a key and returns at least 0; it is not
+// called if the bound has no weight.
 func New[K comparable, V any](bound Bound, weigh func(K) int) *Once[K, V] {
 	return &Once[K, V]{bound: bound, weigh: weigh, entries: map[K]*entry[V]{}}
 }
 
 // Do returns the value of a key: the one that is remembered, or else what compute
-// gives. Those who wait for it get it too; it is remembered where compute says to
-// keep it. Asked with a Life that is over, Do computes and remembers nothing.
+// gives. Callers that wait for it get it too; it is remembered if keep is true.
+// Asked with a Life that is over, Do computes and remembers nothing.
 func (o *Once[K, V]) Do(l *Life, key K, compute func() (value V, keep bool)) V {
 	e := o.find(l, key)
 	if e == nil {
@@ -59,7 +60,7 @@ func (o *Once[K, V]) Do(l *Life, key K, compute func() (value V, keep bool)) V {
 	return e.value
 }
 
-// DoBytes is Do for a key of bytes, which is copied only where it is not known.
+// DoBytes is Do for a key of bytes, which is copied only if it is new.
 func DoBytes[V any](o *Once[string, V], key []byte, compute func() (value V, keep bool)) V {
 	if o != nil {
 		o.mu.Lock()
@@ -73,8 +74,8 @@ func DoBytes[V any](o *Once[string, V], key []byte, compute func() (value V, kee
 	return o.Do(nil, string(key), compute)
 }
 
-// find returns the entry of a key, made where there was none, or nil where nothing
-// is to be remembered.
+// find returns the entry of a key, made if there was none, or nil if nothing is to
+// be remembered.
 func (o *Once[K, V]) find(l *Life, key K) *entry[V] {
 	if o == nil {
 		return nil
@@ -133,7 +134,7 @@ func (o *Once[K, V]) weightOf(key K) int {
 	return o.weigh(key)
 }
 
-// End ends a life, and forgets what nobody else asked for.
+// End ends a life, and forgets the values that no other user asked for.
 func (o *Once[K, V]) End(l *Life) {
 	if o == nil {
 		return
@@ -141,7 +142,7 @@ func (o *Once[K, V]) End(l *Life) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	l.over = true
-	for key, e := range o.entries { // order: each is judged alone
+	for key, e := range o.entries { // order-independent: each is judged separately
 		e.lives = slices.DeleteFunc(e.lives, func(one *Life) bool { return one == l })
 		if e.owned && len(e.lives) == 0 {
 			delete(o.entries, key)

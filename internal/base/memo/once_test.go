@@ -16,7 +16,7 @@ type twin struct {
 
 type kept struct {
 	key   int
-	lives []*Life // nil: nobody's
+	lives []*Life // nil: no life
 }
 
 func (w *twin) ask(l *Life, over bool, key int, keep bool) (known bool) {
@@ -84,7 +84,7 @@ func TestLawAOnceKnowsWhatItsTwinKnows(t *testing.T) {
 	})
 }
 
-// Those who ask at once for what nobody knows wait for one who computes.
+// Concurrent callers for an unknown value wait for the one that computes it.
 func TestWhatManyAskForIsComputedOnce(t *testing.T) {
 	once := New[string, int](Bound{Count: 1}, nil)
 	var mu sync.Mutex
@@ -115,8 +115,8 @@ func TestWhatManyAskForIsComputedOnce(t *testing.T) {
 	}
 }
 
-// Who ends while it is being computed takes with him what nobody else asked for,
-// and nothing of what was asked for anew.
+// A life that ends during the computation takes along the values that no other
+// asked for, and no value that was asked for again.
 func TestALifeThatEndsMeanwhileLeavesNothing(t *testing.T) {
 	once := New[int, int](Bound{Count: 4}, nil)
 	dying, living := &Life{}, &Life{}
@@ -130,7 +130,7 @@ func TestALifeThatEndsMeanwhileLeavesNothing(t *testing.T) {
 	}
 }
 
-// What panics is not remembered.
+// A computation that panics is not remembered.
 func TestWhatPanicsIsNotRemembered(t *testing.T) {
 	once := New[int, int](Bound{Count: 4}, nil)
 	func() {

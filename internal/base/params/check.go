@@ -64,8 +64,8 @@ func (p *Params) checkJobs() error {
 	)
 }
 
-// fireCap is what a fire may use under the policy in force, which is the default
-// limit of a timer, and the parameter that says so (decision T5).
+// fireCap returns the maximum use of a fire under the policy in force, which is the
+// default limit of a timer, and the parameter that sets it (decision T5).
 func (p *Params) fireCap() (key string, most types.Cycles) {
 	if p.Policy == PolicyEIP1559 && p.MaxCyclesPerFireLane < p.MaxCyclesPerFire {
 		return "cip1.max_cycles_per_fire_auction_phase", p.MaxCyclesPerFireLane

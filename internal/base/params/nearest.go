@@ -9,7 +9,7 @@ import (
 
 // Limits of the search for a mistyped key.
 const (
-	maxKeyBytes = 64 // longer ones are no mistype
+	maxKeyBytes = 64 // longer keys are not typos
 	maxNearest  = 3  // keys named
 	maxTypos    = 4  // letters wrong, missing or too many
 )

@@ -24,7 +24,7 @@ const (
 
 // The tiers of governance, by the drafts' numbers (CIP-1 §§5 to 16; CIP-12 has them).
 const (
-	TierGenesis = "genesis" // nobody changes it
+	TierGenesis = "genesis" // immutable
 	Tier0       = "0"
 	Tier2       = "2"
 	Tier3       = "3"   // both chambers
@@ -36,7 +36,7 @@ const (
 // scheduling is all one pays (CIP-5 §6.3, decision T2).
 const FeesFree = "free"
 
-// FreeFires reports whether fires cost nothing: under fifo alone.
+// FreeFires reports whether fires cost nothing: only under fifo.
 func (p *Params) FreeFires() bool { return p.Fees == FeesFree && p.Policy == PolicyFifo }
 
 // PolicyFifo is the value of cip1.policy for CIP-5 §§1-8.
@@ -75,14 +75,14 @@ func (p *Params) StakeReturnBlocks() uint64 {
 // maxPingSpread bounds PingSpread, so that a ping comes soon where blocks are rare.
 const maxPingSpread = time.Second
 
-// PingSpread is over how long behind a new height the pings of runners are spread: half a
-// block time, so that a crowd does not come all at once and is done before the next
-// votes, and at most a second; 0 where blocks are made on demand (decision J13).
+// PingSpread returns the time after a new height over which the pings of runners are
+// spread. It is half a block time, so that a crowd is spread and done before the next
+// votes, and at most a second; 0 if blocks are made on demand (decision J13).
 func (p *Params) PingSpread() time.Duration { return min(p.BlockTime()/2, maxPingSpread) }
 
-// Params is the parameters in force in one block. It is a value: whoever
-// changes one changes a copy. The tags give key, class, tier, default, range
-// (inclusive) or words; amounts are in wei, times in milliseconds.
+// Params is the parameters in force in one block. It is a value: a change affects
+// only a copy. The tags give key, class, tier, default, range (inclusive) or words;
+// amounts are in wei, times in milliseconds.
 type Params struct {
 	// Chain.
 	ChainID            uint64       `param:"chain.id" class:"genesis" default:"8011" min:"1"`
@@ -150,7 +150,7 @@ type Params struct {
 	Policy               string       `param:"cip1.policy" class:"block" tier:"3" default:"eip1559" oneof:"fifo,eip1559,gba,bias-vcg,bias-first-price"` // decision T25
 	LaneTimerCycles      types.Cycles `param:"cip1.lane_timer_cycles" class:"block" tier:"0" default:"2000000" min:"1"`
 	LaneFeeDivisor       uint64       `param:"cip1.lane_basefee_change_divisor" class:"block" tier:"0" default:"8" min:"2"`           // at most 1/8 a block
-	LaneFeePermille      uint64       `param:"cip1.lane_fee_multiplier_permille" class:"block" tier:"0" default:"1000" max:"1000000"` // decision T12; what it gives is rounded down
+	LaneFeePermille      uint64       `param:"cip1.lane_fee_multiplier_permille" class:"block" tier:"0" default:"1000" max:"1000000"` // decision T12; rounded down
 	MaxCyclesPerFireLane types.Cycles `param:"cip1.max_cycles_per_fire_auction_phase" class:"block" tier:"0" default:"250000" min:"1000"`
 	MaxExamined          uint64       `param:"cip1.max_examined_timers" class:"block" default:"50000" min:"1"` // decision T16
 	MaxArrears           uint64       `param:"cip1.max_arrears_examined" class:"block" default:"5000" min:"1"` // decision T16
@@ -169,7 +169,7 @@ type Params struct {
 	DefaultFeeMultiple uint64       `param:"cip1.default_gba_fee_multiple" class:"block" tier:"0" default:"2" min:"1" max:"1000000"` // of the lane's base fee; under gba of the cycles'
 	DefaultBidAt       string       `param:"cip1.default_bid_at" class:"block" default:"fire" oneof:"fire,schedule"`                 // when eip1559 supplies what a timer without an agent leaves open (decision T14)
 	GBACallCycles      types.Cycles `param:"cip1.gba_cycles_per_call" class:"block" default:"20000" min:"1"`
-	GBARetryBlocks     uint64       `param:"cip1.gba_retry_blocks" class:"block" default:"16" min:"1"`                    // an answer that priced its timer out stands so long at most
+	GBARetryBlocks     uint64       `param:"cip1.gba_retry_blocks" class:"block" default:"16" min:"1"`                    // validity of an answer that priced its timer out
 	GBASilencedBlocks  uint64       `param:"cip1.gba_silenced_blocks" class:"block" default:"1024" min:"1" max:"1000000"` // one over which f + 1 hosts failed is not asked (decision C18)
 	GBABlockCycles     types.Cycles `param:"cip1.gba_cycles_per_block" class:"block" default:"2000000"`
 	TierEconomy        uint64       `param:"cip1.priority_tier_multipliers.economy" class:"block" tier:"0" default:"800" max:"1000000"` // permille of the p50 tip
@@ -231,7 +231,7 @@ type Params struct {
 	RunnerSharePermille uint64       `param:"cip2.runner_share_permille" class:"block" default:"990" max:"1000"`
 	StakeCoverPermille  uint64       `param:"cip2.stake_cover_permille" class:"block" default:"1500" max:"1000000"` // of max_price
 	MaxDraws            uint64       `param:"cip2.max_draws_per_block" class:"block" default:"256" min:"1" max:"4096"`
-	MaxCommittee        uint64       `param:"cip2.max_committee" class:"block" default:"31" min:"1" max:"31"` // results are held against one another
+	MaxCommittee        uint64       `param:"cip2.max_committee" class:"block" default:"31" min:"1" max:"31"` // results are compared pairwise
 	MaxTimeoutBlocks    uint64       `param:"cip2.max_timeout_blocks" class:"block" default:"100000" min:"2" max:"1000000000"`
 	MaxOpenJobs         uint64       `param:"cip2.max_open_jobs" class:"block" default:"4096" min:"1" max:"65536"`
 	MaxSpecBytes        uint64       `param:"cip2.max_spec_bytes" class:"block" default:"262144" min:"1" max:"524288"` // a JobAssignment has room for it
@@ -253,7 +253,7 @@ type Params struct {
 	ChurnPermille        uint64 `param:"cip11.validator_churn_threshold_permille" class:"epoch" default:"100" max:"1000"`
 	OverlapBlocks        uint64 `param:"cip11.overlap_blocks" class:"epoch" default:"32" max:"1000000"`
 
-	// CIP-11: the connections of runners and validators. Longer than a minute nobody waits for anybody.
+	// CIP-11: the connections of runners and validators. All waits are at most a minute.
 	HeartbeatBlocks        uint64       `param:"cip11.heartbeat_blocks" class:"block" default:"1" min:"1" max:"1000"`
 	PresenceTimeoutBlocks  uint64       `param:"cip11.presence_timeout_blocks" class:"block" default:"3" min:"2" max:"1000000"`
 	AckTimeoutBlocks       uint64       `param:"cip11.ack_timeout_blocks" class:"block" default:"3" min:"1" max:"1000000"`

@@ -113,14 +113,14 @@ func TestLoadReadsWhatEncodeWroteAndKeepsDefaults(t *testing.T) {
 	}
 }
 
-// What a person gets to read. Each refusal leaves the parameters as they were.
+// Messages for people. Each refusal leaves the parameters as they were.
 func TestRefusalsSayWhatWasWrongAndWhatToDo(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
-		{"cip3.min_base_fee", "1", `"cip3.min_base_fee" is no parameter; did you mean cip3.min_basefee?`},
-		{"min_basefee", "1", `"min_basefee" is no parameter; did you mean cip3.min_basefee?`},
-		{"cip5.lane_timer_cycles", "1", `"cip5.lane_timer_cycles" is no parameter; did you mean cip1.lane_timer_cycles or cip3.lane_user_cycles?`},
-		{"nonsense", "1", "\"nonsense\" is no parameter; `devnet params` lists them all"},
-		{strings.Repeat("x", 1000), "1", "\"" + strings.Repeat("x", 64) + "…\" is no parameter; `devnet params` lists them all"},
+		{"cip3.min_base_fee", "1", `unknown parameter "cip3.min_base_fee"; did you mean cip3.min_basefee?`},
+		{"min_basefee", "1", `unknown parameter "min_basefee"; did you mean cip3.min_basefee?`},
+		{"cip5.lane_timer_cycles", "1", `unknown parameter "cip5.lane_timer_cycles"; did you mean cip1.lane_timer_cycles or cip3.lane_user_cycles?`},
+		{"nonsense", "1", "unknown parameter \"nonsense\"; `devnet params` lists them all"},
+		{strings.Repeat("x", 1000), "1", "unknown parameter \"" + strings.Repeat("x", 64) + "…\"; `devnet params` lists them all"},
 		{"chain.link_delay_ms", "0", `chain.link_delay_ms: "0" is not an integer from 1 to 60000`},
 		{"chain.link_delay_ms", "60001", `chain.link_delay_ms: "60001" is not an integer from 1 to 60000`},
 		{"chain.id", "0", `chain.id: "0" is not an integer from 1 to 2^64-1`},
@@ -156,7 +156,7 @@ func TestDecodeRefusesWhatIsNotOneCanonicalValueInRange(t *testing.T) {
 		"cip3.min_basefee":    {0xc2, 0x42, 0x00, 0x01},    // a big number with a leading zero
 		"cip5.fees":           codec.Marshal("gratis"),     // no such word
 		"cip1.policy":         make([]byte, 100),           // too long
-		"chain.call_depth":    {0x18, 0x20, 0x00},          // bytes behind it
+		"chain.call_depth":    {0x18, 0x20, 0x00},          // bytes after it
 		"no.such":             codec.Marshal(uint64(1)),    // no key
 		"chain.epoch_blocks":  codec.Marshal(int64(-5)),    // negative
 		"chain.faucet_wei":    codec.Marshal([]byte{1, 2}), // bytes
@@ -221,9 +221,9 @@ func TestApplyIsAllOrNothingAndNamesEveryMistake(t *testing.T) {
 	}
 }
 
-// A block of the greatest size params allows goes into a frame with its votes,
-// the longest state key into the trie beside an address and a prefix, and the
-// longest timer into a record of a history.
+// A block of the maximum size fits into a frame with its votes, the longest state
+// key into the trie with an address and a prefix, and the longest timer into a
+// record of a history.
 func TestRangesStayWithinFixedLimits(t *testing.T) {
 	block, _ := Lookup("chain.max_block_bytes")
 	if max, _ := types.ParseWei(block.Max); types.WeiOf(types.MaxBlockBytes * 3 / 4).Less(max) {
@@ -308,8 +308,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// What a block pays to learn its parameters, beside copying those of the block
-// before.
+// The cost for a block of reading its parameters, compared with copying those of
+// the block before.
 func BenchmarkLoad(b *testing.B) {
 	p := Defaults()
 	state := make(map[string][]byte)
@@ -330,7 +330,8 @@ func BenchmarkLoad(b *testing.B) {
 	})
 }
 
-// CIP-11 §13: each constant of the draft is a parameter, and its default is the draft's.
+// CIP-11 §13: each constant of the draft is a parameter with the draft's value as
+// default.
 func TestCIP11Section13Defaults(t *testing.T) {
 	p := Defaults()
 	for _, c := range []struct {

@@ -121,7 +121,7 @@ func (e *entry) limit(tag reflect.StructTag, name string, otherwise types.Wei) t
 	return limit
 }
 
-// Defaults returns every parameter as the specs and decisions have it.
+// Defaults returns every parameter as the specs and decisions define it.
 func Defaults() Params { return defaults }
 
 // Keys describes every parameter, sorted by key.
@@ -161,9 +161,9 @@ func find(key string) (*entry, error) {
 		key = key[:maxKeyBytes] + "…"
 	}
 	if likely := nearest(key); len(likely) > 0 {
-		return nil, fmt.Errorf("%q is no parameter; did you mean %s?", key, strings.Join(likely, " or "))
+		return nil, fmt.Errorf("unknown parameter %q; did you mean %s?", key, strings.Join(likely, " or "))
 	}
-	return nil, fmt.Errorf("%q is no parameter; `devnet params` lists them all", key)
+	return nil, fmt.Errorf("unknown parameter %q; `devnet params` lists them all", key)
 }
 
 // describe says what values a parameter takes.

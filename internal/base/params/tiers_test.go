@@ -3,7 +3,7 @@ package params
 import "testing"
 
 // Decision G1: each parameter has the tier that its draft names. CIP-1 §§5, 7.3, 8, 10 and
-// 13.2 name them; nobody changes what is genesis's.
+// 13.2 name them; parameters of the tier genesis never change.
 func TestG1TheTiersAreThoseOfTheDrafts(t *testing.T) {
 	want := map[string]string{
 		"cip1.policy":                            "3",   // §13.2

@@ -25,7 +25,7 @@ func (p *Params) Get(key string) (string, error) {
 }
 
 // Set reads a value as Get writes it. The error says what the parameter takes;
-// p is then as it was. Rules between parameters are Check's.
+// p is then as it was. Check enforces rules between parameters.
 func (p *Params) Set(key, value string) error {
 	e, err := find(key)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *Params) Decode(key string, data []byte) error {
 }
 
 // Load returns the parameters in force, where read returns the value at a key
-// of actor 0x09's state, or nil. What state does not hold has its default.
+// of actor 0x09's state, or nil. A parameter missing in state has its default.
 func Load(read func(stateKey string) []byte) (Params, error) {
 	p := Defaults()
 	for i := range entries {

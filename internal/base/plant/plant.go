@@ -1,8 +1,8 @@
-// Package plant holds faults of the protocol's code that are made on purpose,
-// to prove that scenarios and campaigns find such faults: `make plants` builds
-// devnet with each, one at a time, and fails where no seed finds it. A build
-// without one of the tags below has none of them: the constant Planted is then
-// empty, and the compiler drops every branch on it.
+// Package plant holds deliberate faults of the protocol's code, to prove that
+// scenarios and campaigns find such faults: `make plants` builds devnet with each,
+// one at a time, and fails if no seed finds it. A build without one of the tags
+// below has none of them: the constant Planted is then empty, and the compiler
+// drops every branch on it.
 //
 //	plant_votes_twice         a validator that restarts knows nothing of its votes (C1, C5)
 //	plant_forgets_carried     a timer that is deferred a second time is dropped (T9)
@@ -12,7 +12,8 @@
 //	plant_no_turns            messages are delivered in the order sent, without turns (C16, J16)
 //	plant_refuser_drawn       a runner that refused a job is drawn for it again (J21)
 //
-// One for each link of what is signed, counted, persisted, committed and paid:
+// One per link in the chain of signing, counting, persisting, committing and
+// paying:
 //
 //	plant_anyones_vote        a member's signature is good for a vote of any other (C1)
 //	plant_anyones_certificate a certificate is good whoever signed its votes (C1)

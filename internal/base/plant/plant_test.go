@@ -2,7 +2,7 @@ package plant
 
 import "testing"
 
-// A build that nobody asked a fault of has none.
+// A build without a tag has no planted fault.
 func TestNothingIsPlantedUnasked(t *testing.T) {
 	if Planted != None {
 		t.Skipf("this build was asked for %s", Planted)

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Of is a number with the word for what is counted: "1 byte", and "0 bytes" or
-// "2 bytes" for every other; what ends in s has one more syllable: "2 processes".
+// Of returns a number with the word for the counted things: "1 byte", and "0 bytes"
+// or "2 bytes" for every other; a word that ends in s gets one more syllable: "2
+// processes".
 func Of[N ~int | ~int64 | ~uint32 | ~uint64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what

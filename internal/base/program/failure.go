@@ -21,14 +21,14 @@ var ErrLate = errors.New("the message is late")
 // Is implements errors.Is.
 func (e *HostError) Is(target error) bool { return target == ErrLate && e.Failure == Late }
 
-// Failure is what became of a host that has no outcome to give.
+// Failure is the failure of a host that has no outcome to give.
 type Failure uint8
 
 // The failures.
 const (
 	// Stopped: the bound that the session's user set (Session.Bound) struck
-	// before the message ended, or before it began. Nothing is known of the
-	// program: with more time it may end.
+	// before the message ended, or before it began. The program's outcome is
+	// unknown: with more time it may end.
 	Stopped Failure = 1 + iota
 	// Late: the message took more CPU time than its Allowance, or longer than the host
 	// allows any message.
@@ -53,9 +53,9 @@ func (f Failure) String() string {
 	return fmt.Sprintf("failure %d", uint8(f))
 }
 
-// HostError says that a host has no outcome to give, and why. It is the
-// environment's and says nothing for good about the message: another host, or
-// this one with more time, may run it (decision C18).
+// HostError says that a host has no outcome to give, and why. It comes from the
+// environment and is not final for the message: another host, or this one with more
+// time, may run it (decision C18).
 type HostError struct {
 	Failure Failure
 	During  string        // what the host was asked to do

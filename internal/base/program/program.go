@@ -6,10 +6,10 @@
 // a time; while a program runs it talks to the chain through the Context, which
 // may lead back into the same session for a call of another actor.
 //
-// An error of Handle is the environment's and never an outcome: whoever executes
-// a block then has no result. A *HostError says whether the host was stopped,
-// late, crashed or missing.
-// Whatever a program does wrong is in the Outcome.
+// An error of Handle comes from the environment and is never an outcome: the
+// execution of the block then has no result. A *HostError says whether the host was
+// stopped, late, crashed or missing. Whatever a program does wrong is in the
+// Outcome.
 package program
 
 import (
@@ -29,9 +29,9 @@ const (
 	Read                  // read-only: every side effect is refused
 )
 
-// BidHandler is the handler of a gas bidding agent: the chain calls it, as a
-// Read of the governance actor's, with a GBAContext, and reads TxFeeParams from
-// its output (CIP-1 §7; its name as decision T14 has it).
+// BidHandler is the handler of a gas bidding agent: the chain calls it, as a Read
+// by the governance actor, with a GBAContext, and reads TxFeeParams from its output
+// (CIP-1 §7; its name by decision T14).
 const BidHandler = "get_gas_bid"
 
 // Message is what a handler receives.
@@ -55,17 +55,17 @@ type Code struct {
 }
 
 // Outcome is the end of a message: a status and, unless it is StatusOK, a
-// fault. What the program had done to state is kept only with StatusOK.
+// fault. The program's changes of state are kept only with StatusOK.
 type Outcome struct {
 	Status types.Status
 	Output []byte
 	Fault  *types.Fault
 	// Where is the place in the author's code where the limit of cycles or cells was
-	// used up, in words; "" where none is known.
+	// used up, in words; "" if unknown.
 	Where string
 }
 
-// BlockInfo is what a program may know of the block it runs in.
+// BlockInfo is the part of the current block that a program may read.
 type BlockInfo struct {
 	ChainID     uint64
 	Height      types.Height
@@ -92,8 +92,8 @@ type TimerRequest struct {
 
 // Context is the chain as a running program sees it. Every method charges what
 // CIP-3's table asks for; the host charges only for the program's own steps, by
-// Spend. A method's error is a *Fault: Abort tells whether the program may
-// catch it.
+// Spend. A method's error is a *Fault: Abort reports whether the program may catch
+// it.
 type Context interface {
 	Block() BlockInfo
 	Message() Message
@@ -147,6 +147,7 @@ func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message)
 type Description struct {
 	Units    uint64 // that compiling it takes, which its deployer pays
 	Handlers []Handler
+	Schema   []byte // what its annotations say, as JSON (decision C22); nil where it is known of none
 }
 
 // Handler is one handler of an actor, as people and tools see it.
@@ -156,7 +157,7 @@ type Handler struct {
 }
 
 // Refusal is why code may not be deployed: a forbidden import or construct, or
-// a syntax error. Line counts from 1; 0 where no line is meant.
+// a syntax error. Line counts from 1; 0 means no line.
 type Refusal struct {
 	Units  uint64 // that were measured before it was refused
 	Line   int
@@ -177,7 +178,7 @@ type Host interface {
 	Open(Purpose) (Session, error)
 }
 
-// Purpose keeps reads from waiting behind blocks.
+// Purpose separates reads from blocks, so that reads do not wait for blocks.
 type Purpose uint8
 
 // The purposes.
@@ -197,7 +198,7 @@ type Session interface {
 	Inspect(Code) (Description, error)
 	// Handle runs one message. Its error is a *HostError, or what the Context
 	// returned that was no *Fault. After an error the session runs nothing more,
-	// unless the message was not begun for want of time.
+	// unless the message did not begin because time was short.
 	Handle(Context, Code, Message) (Outcome, error)
 	Close()
 }

@@ -12,15 +12,15 @@ type Use struct {
 	Called types.Cycles // of these, for calls of other actors, what they took included
 }
 
-// Branch is one of the ways in which code goes on from a line, and how often a
-// message took it.
+// Branch is one of the continuations of code from a line, and how often a message
+// took it.
 type Branch struct {
 	Line  int
 	Way   int // from 0, in the order of the code
 	Taken uint64
 }
 
-// Probed is what a message took of its own code, that of other actors left out.
+// Probed is a message's use of its own code, without that of other actors.
 type Probed struct {
 	Code     Code
 	Uses     []Use
@@ -29,7 +29,7 @@ type Probed struct {
 
 // Prober is a Host that can say what its programs take line by line.
 type Prober interface {
-	// Probing returns a Host like it that tells so of each message when it ended, and
-	// what ends that host. Outcomes are the same.
+	// Probing returns a similar Host that calls tell for each message when it ended,
+	// and a function that ends that host. Outcomes are the same.
 	Probing(tell func(*Probed)) (host Host, end func())
 }

@@ -2,8 +2,8 @@ package trie
 
 // Diff calls each for every key whose value differs between two trees, in
 // order, until it returns false. A value is nil where that tree lacks the key.
-// What the trees share is not looked at, so the cost goes with what changed
-// when one came from the other.
+// Shared parts are skipped, so the cost follows the number of changes if one tree
+// came from the other.
 func Diff(old, new *Tree, each func(key, old, new []byte) bool) {
 	d := comparison{each}
 	d.nodes(old.root, new.root)

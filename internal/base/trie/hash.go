@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What a hash begins with, so that no leaf passes for an inner node.
+// First bytes of a hash's input, so that no leaf passes for an inner node.
 const (
 	leafTag  = 0x00
 	innerTag = 0x01
@@ -20,7 +20,7 @@ const (
 // innerBytes is what an inner node's hash covers.
 const innerBytes = 1 + 4 + 32 + 32
 
-// hasher hashes the nodes of one Root, in memory of its own.
+// hasher hashes the nodes of one Root, in its own memory.
 type hasher struct {
 	keccak interface {
 		hash.Hash

@@ -57,8 +57,8 @@ func join(at uint32, left, right node) node {
 	return &inner{bit: at, place: placeOf(at), left: left, right: right}
 }
 
-// nearest returns the leaf that key leads to. Where key is in n, it is its; else
-// no leaf of n shares more leading bits with key.
+// nearest returns the leaf that key leads to. If n has key, it is key's leaf;
+// otherwise no leaf of n shares more leading bits with key.
 func nearest(n node, key []byte) *leaf {
 	for {
 		in, ok := n.(*inner)
@@ -69,7 +69,7 @@ func nearest(n node, key []byte) *leaf {
 	}
 }
 
-// first returns the leaf with the least key.
+// first returns the leaf with the lowest key.
 func first(n node) *leaf {
 	for {
 		in, ok := n.(*inner)
@@ -91,10 +91,10 @@ type digest struct {
 const (
 	unknown   = iota
 	writing   // one goroutine is writing hash
-	published // hash is there to read, for ever
+	published // hash is readable, permanently
 )
 
-// get returns the hash where it is published.
+// get returns the hash if it is published.
 func (d *digest) get() (types.Hash, bool) {
 	if d.state.Load() != published {
 		return types.Hash{}, false

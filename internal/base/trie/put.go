@@ -6,9 +6,9 @@ type putter struct {
 }
 
 // put returns n after the changes, which are sorted, one a key, and agree with
-// each other and with n in every bit before those n parts at. near is nearest
-// of the first change, or nil where it is not known: each change walks its own
-// path once, however many nodes it passes.
+// each other and with n in every bit before those n parts at. near is nearest of
+// the first change, or nil if unknown: each change walks its own path once, however
+// many nodes it passes.
 func (p *putter) put(n node, near *leaf, changes []Change) node {
 	if len(changes) == 0 {
 		return n
@@ -51,7 +51,7 @@ func (p *putter) putBeside(n node, near *leaf, at uint32, changes []Change) node
 	return join(at, p.build(zeros), p.put(n, nil, ones))
 }
 
-// putLeaf changes a leaf, or puts changes beside it.
+// putLeaf changes a leaf, or puts changes next to it.
 func (p *putter) putLeaf(l *leaf, stray uint32, changes []Change) node {
 	if stray != noBit {
 		return p.putBeside(l, l, stray, changes)
@@ -67,7 +67,7 @@ func (p *putter) putLeaf(l *leaf, stray uint32, changes []Change) node {
 	return newLeaf(*c)
 }
 
-// build returns the tree of changes alone; deletes among them are of nothing.
+// build returns the tree of only the changes; deletes among them have no effect.
 func (p *putter) build(changes []Change) node {
 	switch len(changes) {
 	case 0:

@@ -14,7 +14,7 @@ func (t *Tree) Scan(from, to []byte, each func(key, value []byte) bool) {
 	s.from(t.root, from, differ(nearest(t.root, from).key(), from))
 }
 
-// ScanBack is Scan from the greatest key to the least.
+// ScanBack is Scan from the highest key to the lowest.
 func (t *Tree) ScanBack(from, to []byte, each func(key, value []byte) bool) {
 	if t.root == nil {
 		return

@@ -2,20 +2,20 @@
 // strings with a root hash that is a function of its content only (decision
 // C12), whatever the order of the writes that led there.
 //
-// It is a binary Patricia tree. A key is read as nine bits a byte, the first
-// saying that there is a byte, so that the end of a key is a symbol of its own
-// and comes before every byte: the tree's order is bytes.Compare's. An inner
-// node stands at the first bit in which the keys below it differ, so every set
-// of keys has one shape; leaves stand at their shortest unique prefix.
+// It is a binary Patricia tree. A key is read as nine bits per byte, the first of
+// which says that there is a byte. The end of a key is thus a separate symbol and
+// comes before every byte: the tree's order is bytes.Compare's. An inner node is at
+// the first bit in which the keys below it differ, so every set of keys has one
+// shape; leaves are at their shortest unique prefix.
 //
 //	leaf   keccak256(0x00 ‖ key length be4 ‖ key ‖ value)
 //	inner  keccak256(0x01 ‖ bit position be4 ‖ left ‖ right)
 //	empty  32 zero bytes
 //
 // A Tree never changes: Put returns another one that shares all it did not
-// touch. Trees are safe for concurrent use, also where they share nodes. Hashes
-// are computed by Root, once a node, and published atomically; whoever finds a
-// node unhashed hashes it, so no goroutine waits for another.
+// touch. Trees are safe for concurrent use, also where they share nodes. Root
+// computes hashes, once per node, and publishes them atomically. A caller that
+// finds a node unhashed hashes it, so no goroutine waits for another.
 //
 // Keys and values that a tree hands out are its own: they must not be changed.
 package trie
@@ -28,9 +28,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// MaxKeyBytes bounds a key: an actor's address, a state key of the greatest
-// size params allows, and room for a prefix. The depth of the tree is at most
-// nine times this.
+// MaxKeyBytes bounds a key: an actor's address, a state key of the largest size
+// that params allows, and room for a prefix. The depth of the tree is at most nine
+// times this.
 const MaxKeyBytes = 4096
 
 // Tree is an immutable map. Empty is the first one.
@@ -67,10 +67,9 @@ func (t *Tree) Get(key []byte) (value []byte, found bool) {
 }
 
 // Put returns the tree after a batch of changes. They may come in any order; of
-// several changes of one key the last counts. Deleting what is not there and
-// writing what is there already change nothing. The batch is left as it is, and
-// its bytes are copied. A key longer than MaxKeyBytes is a bug of the caller's:
-// Put panics.
+// several changes of one key the last counts. Deleting a missing key and writing an
+// equal value change nothing. The batch is left as it is, and its bytes are copied.
+// A key longer than MaxKeyBytes is a bug of the caller's: Put panics.
 func (t *Tree) Put(batch []Change) *Tree {
 	if len(batch) == 0 {
 		return t

@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// keys draws few distinct short keys, some behind a prefix like an actor's, so
-// that batches overwrite, delete, and hold keys that begin other keys.
+// keys draws few distinct short keys, some after a prefix like an actor's, so that
+// batches overwrite, delete, and hold keys that begin other keys.
 var keys = rapid.Custom(func(t *rapid.T) []byte {
 	prefix := rapid.SampledFrom([]string{"", "", "an actor", "an actor 12"}).Draw(t, "prefix")
 	return []byte(prefix + rapid.StringOfN(rapid.SampledFrom([]rune{0, 1, 2, 'a', 0x7f}), 0, 5, -1).Draw(t, "key"))

@@ -15,7 +15,7 @@ func BenchmarkTransaction(b *testing.B) {
 			tx.Hash()
 		}
 	})
-	b.Run("keccak of its bytes", func(b *testing.B) { // baseline: what remains when the encoding is at hand
+	b.Run("keccak of its bytes", func(b *testing.B) { // baseline: the rest if the encoding is available
 		for b.Loop() {
 			Keccak(data)
 		}

@@ -113,7 +113,7 @@ type Certificate struct {
 	View   View
 	Height Height
 	Block  Hash
-	Votes  []CertificateVote // by validator address, each once
+	Votes  []CertificateVote // by validator address, without duplicates
 }
 
 // CertificateVote is what differs between the votes of a certificate.
@@ -145,7 +145,7 @@ type Header struct {
 	Proposer         Address
 	Timestamp        Millis
 	Transactions     Hash // keccak256 of the transactions' hashes
-	Passed           Hash // keccak256 of what the proposer passed over (decision C18)
+	Passed           Hash // keccak256 of the items that the proposer skipped (decision C18)
 	Presence         Hash // keccak256 of P(parent) (decision C3)
 	SubsetEpoch      uint64
 	Randomness       Hash // R(Height) (decision C9)
@@ -161,7 +161,7 @@ type Header struct {
 }
 
 // Border reports whether the set of validators changes after the block: it is an
-// epoch's last, and somebody joins or leaves (decision C6).
+// epoch's last, and a validator joins or leaves (decision C6).
 func (h *Header) Border() bool { return !h.NextSet.IsZero() }
 
 // Precedes reports whether a set is the one that decides on the block after.
@@ -177,10 +177,10 @@ func (h *Header) Precedes(set *ValidatorSet) bool {
 type Block struct {
 	_            struct{} `cbor:",toarray"`
 	Header       Header
-	Parent       *Certificate // notarization of the parent; nil where that is genesis
+	Parent       *Certificate // notarization of the parent; nil if that is genesis
 	Finalization *Certificate // of the parent, in the first block after a border (decision C6)
 	Transactions []Transaction
-	Passed       *Passed // what its proposer passed over; nil where that is nothing (decision C18)
+	Passed       *Passed // items that its proposer skipped; nil if there are none (decision C18)
 }
 
 // MaxBlockBytes bounds an encoded block: cells limit it to a million bytes of
@@ -203,14 +203,14 @@ func TransactionsHash(txs []Transaction) Hash {
 	return Keccak(hashes)
 }
 
-// CheckBody returns what of the body is not what the header commits to. The
-// certificates are covered by no header and are judged by who verifies them.
+// CheckBody returns an error if the body differs from the header's commitments. No
+// header covers the certificates; their verifier judges them.
 func (b *Block) CheckBody() error {
 	if TransactionsHash(b.Transactions) != b.Header.Transactions {
 		return fmt.Errorf("block %d does not hold the transactions of its header", b.Header.Height)
 	}
 	if b.Passed.TooLong() || PassedHash(b.Passed) != b.Header.Passed {
-		return fmt.Errorf("block %d does not hold what its header says was passed over", b.Header.Height)
+		return fmt.Errorf("block %d: its list of skipped items does not match its header", b.Header.Height)
 	}
 	return nil
 }
@@ -228,7 +228,7 @@ type Proposal struct {
 // Digest is what the leader signs.
 func (p *Proposal) Digest() Hash { return p.DigestOf(p.Block.Hash()) }
 
-// DigestOf is Digest for whoever has the block's hash at hand.
+// DigestOf is Digest for a caller that has the block's hash.
 func (p *Proposal) DigestOf(hash Hash) Hash {
 	var content [40]byte
 	binary.BigEndian.PutUint64(content[:], uint64(p.View))

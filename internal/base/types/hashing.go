@@ -9,9 +9,9 @@ import (
 	"golang.org/x/crypto/sha3"
 )
 
-// sponge is a keccak256 state with room for what goes in and for a digest, so
-// that hashing allocates nothing: what is handed to an interface would have to be
-// on the heap. Read is faster than Sum, which copies the state to keep it.
+// sponge is a keccak256 state with room for its input and for a digest, so that
+// hashing allocates nothing: arguments of an interface's methods would escape to
+// the heap. Read is faster than Sum, which copies the state to keep it.
 type sponge struct {
 	state interface {
 		hash.Hash

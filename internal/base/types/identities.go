@@ -52,9 +52,9 @@ func ContractAddress(name string) (a Address, ok bool) {
 	return a, ok
 }
 
-// ContractName is the name of the contract at an address; "" where none is there.
+// ContractName returns the name of the contract at an address; "" if it has none.
 func ContractName(a Address) string {
-	for name, at := range contracts { // order: at most one is there
+	for name, at := range contracts { // order-independent: at most one matches
 		if at == a {
 			return name
 		}
@@ -89,7 +89,7 @@ func (h *Hash) UnmarshalText(text []byte) error      { return fromHex(h[:], text
 func (k *PublicKey) UnmarshalText(text []byte) error { return fromHex(k[:], text, "a public key") }
 func (s *Signature) UnmarshalText(text []byte) error { return fromHex(s[:], text, "a signature") }
 
-// UnmarshalCBOR reads a byte string of just this length. The library alone would
+// UnmarshalCBOR reads a byte string of just this length. The plain library would
 // cut a longer one and fill up a shorter one, which a loose decoder lets pass.
 func (a *Address) UnmarshalCBOR(data []byte) error   { return fromCBOR(a[:], data, "an address") }
 func (h *Hash) UnmarshalCBOR(data []byte) error      { return fromCBOR(h[:], data, "a hash") }

@@ -36,19 +36,19 @@ func ParseJobKind(name string) (JobKind, error) {
 	return 0, fmt.Errorf("there is no kind of jobs %.20q: they are custom, ethsend, http, llm and mcp", name)
 }
 
-// JobStatus is where a job stands (CIP-2).
+// JobStatus is the status of a job (CIP-2).
 type JobStatus string
 
 // The states of a job. It ends once, as Completed or Failed.
 const (
 	JobPending   JobStatus = "Pending"   // it waits to be drawn
 	JobAssigned  JobStatus = "Assigned"  // a committee has it
-	JobExecuting JobStatus = "Executing" // somebody committed (decision J5)
+	JobExecuting JobStatus = "Executing" // a runner committed (decision J5)
 	JobCompleted JobStatus = "Completed"
 	JobFailed    JobStatus = "Failed"
 )
 
-// Ended reports whether nothing more becomes of it.
+// Ended reports whether the status is an end.
 func (s JobStatus) Ended() bool { return s == JobCompleted || s == JobFailed }
 
 // JobDisagreement is the error of a job whose results all came, and fewer agree than
@@ -61,12 +61,12 @@ type JobChangeKind string
 // The kinds of change, by the names that faces show.
 const (
 	JobChangeSubmitted  JobChangeKind = "submitted"
-	JobChangeWaiting    JobChangeKind = "waiting" // the block that submitted it, or took it from a committee, drew nobody
+	JobChangeWaiting    JobChangeKind = "waiting" // the block that submitted it, or took it from a committee, drew no committee
 	JobChangeDrawn      JobChangeKind = "drawn"
 	JobChangeCommitted  JobChangeKind = "committed"
 	JobChangeRevealed   JobChangeKind = "revealed"
 	JobChangeRefused    JobChangeKind = "refused" // a runner gave its place back; Error is its reason
-	JobChangeRetried    JobChangeKind = "retried" // its committee was released; Committee has who that was
+	JobChangeRetried    JobChangeKind = "retried" // its committee was released; Committee lists it
 	JobChangeCancelled  JobChangeKind = "cancelled"
 	JobChangeCompleted  JobChangeKind = "completed"
 	JobChangeFailed     JobChangeKind = "failed"
@@ -74,7 +74,8 @@ const (
 )
 
 // JobChange is what a block did to one job. Block results list them in the order
-// they happened. It is nowhere encoded: what stores and faces keep of it is theirs.
+// they happened. It is not encoded anywhere: stores and faces define their own
+// records.
 type JobChange struct {
 	Kind      JobChangeKind
 	ID        Hash
@@ -84,17 +85,17 @@ type JobChange struct {
 	Status    JobStatus // after the change
 	Attempts  uint32    // draws made
 	Since     Height    // of the last draw, or since when it waits
-	Committee []Address // in the order drawn; of what ends an attempt, who that was
+	Committee []Address // in the order drawn; for the end of an attempt, its committee
 	Submitted *JobSubmission
 	Runner    *Address // who committed, refused, revealed or won
 	Validator *Address // who brought the commitment, the refusal or the result
-	// Commitment is of committed, Result of revealed.
+	// Commitment is set for committed, Result for revealed.
 	Commitment Hash
 	Result     []byte
 	Agreed     []Address // of completed: the members whose results agree
 	Price      Wei       // of completed
-	// Left is of waiting, and of failed for want of candidates: runners by the filter that
-	// leaves each out, by the filter's number (selection.Reason); nil: nobody counted.
+	// Left is set for waiting, and for failed without candidates: runners by the filter
+	// that leaves each out, by the filter's number (selection.Reason); nil: not counted.
 	Left  []uint32
 	Draw  *JobDraw // of drawn
 	Error *Fault   // of cancelled, failed and refused; of called_back why the handler failed, nil where it did not
@@ -117,14 +118,14 @@ type JobDraw struct {
 	// the seed of the first draw.
 	Basis      Hash
 	Seed       Hash
-	Favoured   *Address // whose weight is multiplied in the first step; nil: nobody's
+	Favoured   *Address // whose weight is multiplied in the first step; nil: no runner
 	Multiplier uint32
 	Number     uint32 // of candidates
-	// Candidates are all of them, sorted by address; none where there were too many.
+	// Candidates lists all of them, sorted by address; empty if there were too many.
 	Candidates []DrawCandidate
 }
 
-// DrawCandidate is who may be drawn, and how heavily.
+// DrawCandidate is a runner that may be drawn, and its weight.
 type DrawCandidate struct {
 	_      struct{} `cbor:",toarray"`
 	Runner Address

@@ -15,7 +15,7 @@ const (
 	StatusInvalidCode Status = "invalid_code" // a deploy whose code is refused
 	StatusNoActor     Status = "no_actor"     // no actor at the address
 	StatusNoHandler   Status = "no_handler"
-	StatusHostFailed  Status = "host_failed" // the hosts of f + 1 validators failed over it (decision C18)
+	StatusHostFailed  Status = "host_failed" // the hosts of f + 1 validators failed on it (decision C18)
 	StatusFailed      Status = "failed"      // anything else, named by the fault's code
 )
 
@@ -67,7 +67,7 @@ type Receipt struct {
 	Output  Bytes    `json:"output"`
 }
 
-// Timer is a pending timer as it stands in state (CIP-5 §3.1, decision T5).
+// Timer is a pending timer in state (CIP-5 §3.1, decision T5).
 type Timer struct {
 	_                      struct{} `cbor:",toarray"`
 	ID                     TimerID
@@ -114,7 +114,7 @@ type Weight struct {
 	Den uint64
 }
 
-// String is "n/d", or "" where there is none.
+// String is "n/d", or "" for a zero denominator.
 func (w Weight) String() string {
 	if w.Den == 0 {
 		return ""
@@ -122,8 +122,8 @@ func (w Weight) String() string {
 	return strconv.FormatUint(w.Num, 10) + "/" + strconv.FormatUint(w.Den, 10)
 }
 
-// TimerStatus is where a timer's life stands; all but Pending are ends, and
-// each timer has one (decision T20).
+// TimerStatus is the status of a timer; all but Pending are ends, and each timer
+// has one (decision T20).
 type TimerStatus string
 
 // The states of a timer.
@@ -138,7 +138,7 @@ const (
 // ChangeKind is what a block did to a timer.
 type ChangeKind uint8
 
-// The kinds of change. Who makes one says which; the zero value is none of them.
+// The kinds of change. The maker of a change sets it; the zero value is invalid.
 const (
 	ChangeScheduled ChangeKind = iota + 1
 	ChangeExtended             // its expires_at was moved
@@ -148,8 +148,8 @@ const (
 )
 
 // TimerChange is what a block did to one timer. Block results list them in the
-// order they happened. It is nowhere encoded: what stores and faces keep of it is
-// theirs.
+// order they happened. It is not encoded anywhere: stores and faces define their
+// own records.
 type TimerChange struct {
 	Kind       ChangeKind
 	Timer      Timer // after the change

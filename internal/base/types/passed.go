@@ -7,12 +7,12 @@ import (
 )
 
 // MaxPassed bounds each list of Passed: what a proposer without any host names
-// at most, some 50 KB of a block. What is beyond it is not begun.
+// at most, some 50 KB of a block. Items beyond it are not begun.
 const MaxPassed = 1024
 
-// Passed is what the proposer of a block passed over because its environment
-// failed, or because its time was over (decision C18). Every validator leaves it
-// where it is, whether it could run it or not.
+// Passed lists the items that the proposer of a block skipped because its
+// environment failed, or because its time was over (decision C18). Every validator
+// leaves it where it is, whether it could run it or not.
 type Passed struct {
 	_         struct{} `cbor:",toarray"`
 	Questions PassedQuestions
@@ -35,20 +35,20 @@ type LateTransaction struct {
 	CPU    uint64 // microseconds, as the proposer says; 0: the host crashed
 }
 
-// PassedQuestions are of the gas bidding agents, in the order of asking.
+// PassedQuestions lists gas bidding agents, in the order of asking.
 type PassedQuestions = PassedList[AgentQuestion]
 
-// PassedFires are of timers, in the order of their turns.
+// PassedFires lists timers, in the order of their turns.
 type PassedFires = PassedList[TimerID]
 
-// PassedMessages are of the deferred messages, by sequence number.
+// PassedMessages lists deferred messages, by sequence number.
 type PassedMessages = PassedList[Seq]
 
-// PassedList is what was passed over of one kind: by name what failed, each of
-// which was begun, and by a number what was not begun.
+// PassedList lists the skipped items of one kind: failed items, each of which was
+// begun, by name, and the others as a number.
 type PassedList[T any] struct {
 	_      struct{} `cbor:",toarray"`
-	Failed []T      // in the order they came; nil where none did
+	Failed []T      // in the order they came; nil without failures
 	Begun  *uint64  // how many were begun when the proposer's time was over; nil: all that came
 	// Skipped is the items that the proposer left for another of its blocks, by numbers, in
 	// the order they came. They were cut off in an earlier block, or their code is doubted.
@@ -72,12 +72,12 @@ type AgentQuestion struct {
 	Trigger Height   `json:"trigger_height"` // of the timers it is asked for
 }
 
-// Empty reports whether nothing of the kind was passed over.
+// Empty reports whether no item of the kind was skipped.
 func (l *PassedList[T]) Empty() bool {
 	return len(l.Failed) == 0 && l.Begun == nil && len(l.Skipped) == 0
 }
 
-// Empty reports whether nothing was passed over: a block then has no Passed.
+// Empty reports whether no item was skipped: a block then has no Passed.
 func (p *Passed) Empty() bool {
 	return p == nil || p.Questions.Empty() && p.Fires.Empty() && p.Messages.Empty() && len(p.Late) == 0
 }
@@ -88,11 +88,11 @@ func (p *Passed) TooLong() bool {
 		len(p.Questions.Skipped), len(p.Fires.Skipped), len(p.Messages.Skipped)) > MaxPassed || p != nil && len(p.Late) > MaxLate
 }
 
-// nothingPassed is the commitment of a block in which nothing was passed over.
+// nothingPassed is the commitment of a block that skipped nothing.
 var nothingPassed = Keccak()
 
-// PassedHash is the header's commitment to what was passed over: keccak256 of
-// its encoding, of nothing where there is none.
+// PassedHash is the header's commitment to the skipped items: keccak256 of its
+// encoding, or of nothing without skipped items.
 func PassedHash(p *Passed) Hash {
 	if p == nil {
 		return nothingPassed
@@ -100,10 +100,9 @@ func PassedHash(p *Passed) Hash {
 	return Keccak(codec.Marshal(p))
 }
 
-// Blame adds a validator to those over which something failed, sorted, and
-// forgets those that are no members any more: the set bounds it. enough is that
-// more of them say so than can be faulty, so that one of them at least is right
-// (decision C18).
+// Blame adds a validator to those on which an item failed, sorted, and removes
+// those outside the set, which bounds the list. enough reports that there are more
+// of them than can be faulty, so that at least one is right (decision C18).
 func (s *ValidatorSet) Blame(before []Address, by Address) (after []Address, enough bool) {
 	for _, a := range append(slices.Clone(before), by) {
 		at, found := slices.BinarySearchFunc(after, a, Address.Compare)

@@ -3,8 +3,8 @@
 // behaviour beyond encoding, hashing and arithmetic that cannot wrap.
 //
 // Every type that is hashed, signed or stored encodes to deterministic CBOR
-// (package codec). Each quantity is a type of its own, so that adding a Height
-// to a View does not compile.
+// (package codec). Each quantity has a distinct type, so that adding a Height to a
+// View does not compile.
 package types
 
 import "math"
@@ -46,7 +46,7 @@ func (a Cells) Sub(b Cells) Cells {
 	return a - b
 }
 
-// Add returns a + b, at most the greatest Cycles.
+// Add returns a + b, at most the maximum of Cycles.
 func (a Cycles) Add(b Cycles) Cycles {
 	if s := a + b; s >= a {
 		return s
@@ -54,7 +54,7 @@ func (a Cycles) Add(b Cycles) Cycles {
 	return math.MaxUint64
 }
 
-// Add returns a + b, at most the greatest Cells.
+// Add returns a + b, at most the maximum of Cells.
 func (a Cells) Add(b Cells) Cells {
 	if s := a + b; s >= a {
 		return s

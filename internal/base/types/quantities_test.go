@@ -40,8 +40,8 @@ func TestTimeStopsAtNever(t *testing.T) {
 	if got := Time(1_999_999).Millis(); got != 1 {
 		t.Errorf("1.999999 ms are %d", got)
 	}
-	// A header may bear any timestamp: one beyond the clock must not come out
-	// as a time in the past.
+	// A header may have any timestamp: one beyond the clock must not come out as a
+	// time in the past.
 	for _, m := range []Millis{math.MaxInt64, math.MaxInt64/1_000_000 + 1} {
 		if got := m.Time(); got != Never {
 			t.Errorf("%d ms are %d", m, got)

@@ -12,7 +12,7 @@ type Time int64
 // Never is a deadline that does not come.
 const Never Time = math.MaxInt64
 
-// Millis is a time in milliseconds, as headers bear it (decision C7).
+// Millis is a time in milliseconds, as in headers (decision C7).
 type Millis int64
 
 // Add returns t + d, at most Never.
@@ -29,8 +29,8 @@ func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
 // Millis returns t in whole milliseconds, rounded toward zero.
 func (t Time) Millis() Millis { return Millis(time.Duration(t).Milliseconds()) }
 
-// Time returns m as an instant, at most Never and at least its opposite: a
-// header may bear any number.
+// Time returns m as an instant, at most Never and at least its opposite: a header
+// may have any number.
 func (m Millis) Time() Time {
 	const limit = Millis(math.MaxInt64 / int64(time.Millisecond))
 	switch {

@@ -71,7 +71,7 @@ type Execute struct {
 	Sponsor *Wei `cbor:"sponsor,omitempty"`
 }
 
-// SponsorOf is what Execute states for so many wei: nil for 0.
+// SponsorOf returns an amount in the form that Execute states: nil for 0.
 func SponsorOf(most Wei) *Wei {
 	if most.IsZero() {
 		return nil

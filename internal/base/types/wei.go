@@ -23,7 +23,7 @@ type Wei struct{ v uint256.Int }
 // WeiOf returns n wei.
 func WeiOf(n uint64) Wei { return Wei{*uint256.NewInt(n)} }
 
-// MaxWei is the greatest amount, 2^256 - 1.
+// MaxWei is the largest amount, 2^256 - 1.
 var MaxWei = Wei{*new(uint256.Int).SetAllOne()}
 
 // ParseWei reads a decimal integer.
@@ -45,7 +45,7 @@ func (w Wei) String() string { return w.v.Dec() }
 // Uint64 returns the amount where it fits, and whether it does.
 func (w Wei) Uint64() (uint64, bool) { return w.v.Uint64(), w.v.IsUint64() }
 
-// Big returns the amount as a big integer of its own.
+// Big returns the amount as a new big integer.
 func (w Wei) Big() *big.Int { return w.v.ToBig() }
 
 // Bytes32 is the amount in 32 bytes, the highest first.
@@ -122,7 +122,7 @@ func (w Wei) MulDiv(n, d Wei) (quotient Wei, ok bool) {
 	return quotient, !over
 }
 
-// Limbs returns the amount as words of 64 bits, the least first.
+// Limbs returns the amount as words of 64 bits, the lowest first.
 func (w Wei) Limbs() [4]uint64 { return w.v }
 
 // Min returns the lesser of w and b.
@@ -162,7 +162,7 @@ func readUnsigned(data []byte) (n uint64, ok bool) {
 }
 
 // UnmarshalCBOR reads an unsigned integer or a tag 2, whether or not in shortest
-// form; a codec.Unmarshal around it sees to that.
+// form; a codec.Unmarshal around it enforces that form.
 func (w *Wei) UnmarshalCBOR(data []byte) error {
 	if n, ok := readUnsigned(data); ok {
 		*w = WeiOf(n)
@@ -180,7 +180,7 @@ func (w *Wei) UnmarshalCBOR(data []byte) error {
 	return nil
 }
 
-// MarshalText writes the decimal integer, as JSON has it.
+// MarshalText writes the decimal integer, as JSON does.
 func (w Wei) MarshalText() ([]byte, error) { return []byte(w.v.Dec()), nil }
 
 // UnmarshalText reads a decimal integer.

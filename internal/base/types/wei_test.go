@@ -94,7 +94,7 @@ func TestC13DivisionByZeroStops(t *testing.T) {
 	}
 }
 
-// Decision C11, RFC 8949 §3.4.3: an integer where it fits 64 bits, else tag 2
+// Decision C11, RFC 8949 §3.4.3: an integer if it fits 64 bits, otherwise tag 2
 // without leading zeros.
 func TestC11AmountsHaveOneEncoding(t *testing.T) {
 	check := func(t interface{ Fatalf(string, ...any) }, w Wei) {

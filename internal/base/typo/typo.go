@@ -1,5 +1,5 @@
-// Package typo tells how far two words are apart, for messages that say what a
-// person may have meant.
+// Package typo measures the distance of two words, for messages that suggest the
+// word that a person may have meant.
 package typo
 
 // Distance counts the letters to change, insert, delete or swap with their

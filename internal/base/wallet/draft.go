@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Limits of a transaction whose draft states none, beside what its payload and
-// code cost.
+// Limits of a transaction whose draft states none, on top of the cost of its
+// payload and code.
 const (
 	DefaultCycles types.Cycles = 2_000_000
 	DefaultCells  types.Cells  = 100_000
@@ -62,8 +62,8 @@ func (d Draft) Sign(o Offer, key Signer, nonce types.Nonce) *types.Transaction {
 	return tx
 }
 
-// Salt is that of the deploy with a nonce. The address of an actor depends on
-// deployer, salt and code: so one account can deploy one code many times.
+// Salt returns the salt of the deploy with a nonce. The address of an actor depends
+// on deployer, salt and code: so one account can deploy one code many times.
 func Salt(nonce types.Nonce) types.Hash {
 	return types.Keccak([]byte("devnet/deploy"), binary.BigEndian.AppendUint64(nil, uint64(nonce)))
 }

@@ -17,15 +17,15 @@ const (
 	Faucet = "faucet" // the genesis account that POST /faucet gives from
 )
 
-// What accounts hold at genesis.
+// Balances of accounts at genesis.
 var (
 	Funds       = types.WeiOf(1_000_000).Mul(types.CBY)
 	FaucetFunds = types.WeiOf(1_000_000_000).Mul(types.CBY)
 )
 
-// What a runner that a devnet starts has at genesis, beside its entry in the
-// registry: its stake (decision J20) and, since it is its own owner, what the
-// transactions cost by which an owner pauses and deregisters it.
+// Balance at genesis of a runner that a devnet starts, besides its entry in the
+// registry: its stake (decision J20) and, since it owns itself, the cost of its
+// pause and deregistration.
 var (
 	RunnerStake = types.WeiOf(20_000).Mul(types.CBY)
 	RunnerFunds = types.WeiOf(100).Mul(types.CBY)
@@ -37,14 +37,15 @@ const RunnerJobs = 16
 // users are the accounts of users, in the order in which they are listed.
 var users = []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy"}
 
-// Users lists the accounts of users. Who gives no name signs as the first.
+// Users lists the accounts of users. A request without a name is signed by the
+// first.
 func Users() []string { return slices.Clone(users) }
 
 // Accounts lists every funded account: the users', then the system's and the
 // faucet's.
 func Accounts() []string { return append(Users(), System, Faucet) }
 
-// Listed lists the accounts that users are told of: all but the faucet's.
+// Listed lists the accounts shown to users: all but the faucet's.
 func Listed() []string { return append(Users(), System) }
 
 // ValidatorName is the name of the i-th validator, from 0.
@@ -66,8 +67,8 @@ func ValidatorKey(seed uint64, name string) *crypto.Key {
 // RunnerKey derives the key of a runner, which is its owner's as well.
 func RunnerKey(seed uint64, name string) *crypto.Key { return RunnerIdentity(seed, name, 0) }
 
-// RunnerIdentity derives the n-th key of a runner: from 1 on those under which it came
-// again (fault rejoin).
+// RunnerIdentity derives the n-th key of a runner: from 1 on for its rejoins (fault
+// rejoin).
 func RunnerIdentity(seed uint64, name string, n int) *crypto.Key {
 	if n > 0 {
 		name = fmt.Sprintf("%s/%d", name, n)

@@ -23,7 +23,8 @@ import (
 const (
 	library = "fixtures/scenarios"
 	kept    = library + "/digests.txt"
-	// digits are those of a digest that the file has: 64 bits tell runs apart.
+	// digits is the number of a digest's digits in the file: 64 bits distinguish
+	// runs.
 	digits = 18
 )
 
@@ -107,8 +108,8 @@ func run(line string) string {
 	return strings.Join(words[:min(2, len(words))], " ")
 }
 
-// compare lists the runs that are not as they were. Of the whole library it also lists
-// scripts that the file has and nobody played, and the other way round.
+// compare lists the runs that are not as they were. For the whole library it also
+// lists scripts in the file that were not played, and the other way round.
 func compare(before, after []string, whole bool) (differ []string) {
 	was := map[string]string{}
 	for _, line := range before {

@@ -72,7 +72,7 @@ func (j *judge) outside(file *ast.File) {
 // standard reports whether the layer may import a package of the standard
 // library in this file.
 func (j *judge) standard(spec *ast.ImportSpec, name string) bool {
-	if j.layer.name == "base" && covers([]string{"sync/..."}, name) {
+	if j.layer.pure && covers([]string{"sync/..."}, name) {
 		_, allowed := lockAllowed[j.fset.Position(spec.Pos()).Filename]
 		return allowed
 	}
@@ -145,8 +145,28 @@ func (j *judge) constructs(file *ast.File) {
 			j.selector(n)
 		case *ast.CallExpr:
 			j.mapCall(n, sorted, excused)
+			j.guarded(n)
 		case *ast.RangeStmt:
 			j.mapRange(n, excused)
+		}
+		return true
+	})
+}
+
+// waits are the calls of operator code that may wait.
+var waits = []string{"Wait", "Do", "Ask", "until"}
+
+// guarded finds a wait within a function that has a lock: one that is given to do.
+func (j *judge) guarded(call *ast.CallExpr) {
+	selector, is := call.Fun.(*ast.SelectorExpr)
+	if !is || selector.Sel.Name != "do" || len(call.Args) != 1 {
+		return
+	}
+	ast.Inspect(call.Args[0], func(n ast.Node) bool {
+		if inner, is := n.(*ast.CallExpr); is {
+			if called, is := inner.Fun.(*ast.SelectorExpr); is && has(waits, called.Sel.Name) {
+				j.report(inner, "waits by "+called.Sel.Name+" with a lock", "a simulated wait that holds a lock stops the world for ever")
+			}
 		}
 		return true
 	})

@@ -54,12 +54,13 @@ var (
 	oracles = []string{"internal/faces/oracle"}
 	shown   = []string{"internal/faces/readmodel"}
 	faces   = []string{"internal/faces/api/...", "internal/faces/bench", "internal/faces/scenario", "internal/faces/words",
-		"internal/faces/views"}
-	pages    = []string{"internal/faces/page"}
+		"internal/faces/views", "internal/faces/clientgen"}
+	pages    = []string{"internal/faces/page", "internal/faces/web"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
 	batches  = []string{"internal/worlds/batch"}
 	nodes    = []string{"internal/worlds/node"}
+	networks = []string{"internal/worlds/network"}
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
 	clusters = []string{"internal/worlds/cluster/..."}
 	clients  = []string{"client"}
@@ -127,22 +128,26 @@ var table = []layer{
 			"environment"},
 	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
 		why: "what worlds share knows validators and oracles, and no world"},
+	{name: "network", packages: networks, imports: join(base, interfaces, composition, history), pure: true, standard: join(deterministic, []string{"context"}),
+		why: "operator code waits through its scheduler, so that it is simulated as well: it knows the chain and orders of faults"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, alone in a process or with others: it knows no world and no face"},
 	{name: "batch", packages: batches, imports: join(base, history, faces), libraries: anyLibrary,
 		why: "a batch makes runs of scenarios in worlds that it is given, reads what came of them, and knows none"},
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it knows no shell, no face and no world"},
-	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, audits),
+	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
+		audits),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
-	{name: "cluster", packages: clusters, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes,
+	{name: "cluster", packages: clusters, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
 		[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
 		why: "a network elsewhere is that of box, whose nodes it opens in processes and containers: it knows no other world"},
-	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, audits, batches, nodes,
+	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
 		worlds, clusters), libraries: anyLibrary,
 		why: "a command works with worlds, nodes and faces, and knows no core"},
-	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/faces/api/client", "internal/faces/api/model"},
+	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/faces/api/client",
+		"internal/faces/api/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
 	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds), libraries: anyLibrary,
 		why: "it gives worlds to other people's tests, and knows no core"},
@@ -150,16 +155,17 @@ var table = []layer{
 		why: "a check judges the sources, builds them, or compares interpreters: it is neither a part of them nor a world"},
 }
 
-// lockAllowed are the files of the base that guard a cache, with the reason why
+// lockAllowed are the files of pure layers that lock something, with the reason why
 // nothing depends on who gets the lock first.
 var lockAllowed = map[string]string{
-	"internal/base/types/hashing.go":    "a pool of keccak states, each reset before use",
-	"internal/base/trie/hash.go":        "a pool of hashers, each reset before use",
-	"internal/base/trie/node.go":        "publishes a hash that every goroutine computes alike",
-	"internal/base/memo/once.go":        "remembers results of pure functions, whoever computes them",
-	"internal/base/crypto/memory.go":    "remembers results of a pure function",
-	"internal/base/crypto/keyedhash.go": "remembers results of a pure function",
-	"internal/base/codec/plan.go":       "keeps plans that every goroutine makes alike, and a pool of buffers",
+	"internal/base/types/hashing.go":     "a pool of keccak states, each reset before use",
+	"internal/base/trie/hash.go":         "a pool of hashers, each reset before use",
+	"internal/base/trie/node.go":         "publishes a hash that every goroutine computes alike",
+	"internal/base/memo/once.go":         "remembers results of pure functions, whoever computes them",
+	"internal/base/crypto/memory.go":     "remembers results of a pure function",
+	"internal/base/crypto/keyedhash.go":  "remembers results of a pure function",
+	"internal/worlds/network/guarded.go": "guards a value for as long as one function uses it, which cannot wait",
+	"internal/base/codec/plan.go":        "keeps plans that every goroutine makes alike, and a pool of buffers",
 }
 
 func join(lists ...[]string) (all []string) {

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// skipped are the paths whose answers are of the process, not of the home: a
-// stream, counters, what is wrong at the moment.
+// skipped lists the paths whose answers depend on the process, not on the home: a
+// stream, counters, current faults.
 var skipped = map[string]bool{"/events": true, "/metrics": true, "/devnet/faults": true}
 
 // volatile are the pieces of an answer that two starts of one command differ in:
@@ -53,8 +53,8 @@ func (c *comparison) answers() (int, error) {
 	return len(before), nil
 }
 
-// reopen lets a home come to rest once more: what was under way when it was
-// stopped becomes a block at the next start, and would be another on each side.
+// reopen lets a home come to rest again: transactions that were pending at its stop
+// become a block at the next start, and would differ between the sides.
 func reopen(s side, home string) error {
 	up, err := start(s, home)
 	if err != nil {
@@ -176,7 +176,7 @@ func (u *network) get(path string, into any) error {
 	return json.Unmarshal([]byte(text), into)
 }
 
-// keys are those of both maps, sorted.
+// keys returns the keys of all maps, sorted.
 func keys(maps ...map[string]string) (all []string) {
 	seen := map[string]bool{}
 	for _, m := range maps {

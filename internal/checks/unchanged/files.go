@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// goldens are the files that the code prints or must agree with. Where they
-// stand may change, what they hold may not.
+// goldens are the files that the code prints or must agree with. Their paths may
+// change, their content may not.
 var goldens = []string{":(glob)**/testdata/**", ":(glob)fixtures/vectors/**/*.json"}
 
 // files compares what golden files hold, by git's own finding of moves.

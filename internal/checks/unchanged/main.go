@@ -23,7 +23,7 @@ import (
 func main() {
 	base := flag.String("base", "HEAD", "the commit to compare this tree with")
 	seeds := flag.Int("seeds", 20, "seeds a scenario")
-	only := flag.String("only", "", "one part alone: digests, answers or files")
+	only := flag.String("only", "", "run only one part: digests, answers or files")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "unchanged")
 	if err == nil {
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// side is one of the two trees, and its command: before is that of the base.
+// side is one of the two trees, and its command: before belongs to the base.
 type side struct{ name, tree, binary string }
 
 type comparison struct {

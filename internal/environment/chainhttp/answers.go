@@ -89,8 +89,8 @@ func (v *View) ask(ctx context.Context, path string) (*http.Response, error) {
 	return v.client.Do(request)
 }
 
-// listen wakes the view at each block that the stream of events tells of. Where it
-// breaks off it is begun anew.
+// listen wakes the view at each block that the stream of events reports. A stream
+// that breaks off is opened again.
 func (v *View) listen() {
 	for v.ctx.Err() == nil {
 		ctx, leave := v.listening()
@@ -114,8 +114,8 @@ func (v *View) listen() {
 	}
 }
 
-// params reads the parameters: all that there are. What a devnet has beside them
-// is of a later version, and no use here.
+// params reads the parameters: all that there are. Further parameters of a devnet
+// belong to a later version, and are ignored.
 func (v *View) params() (*params.Params, error) {
 	var all []struct{ Key, Value string }
 	if err := v.get("/params", &all); err != nil {
@@ -190,7 +190,7 @@ type basis struct {
 // maxEndpoint bounds where a validator listens, in bytes.
 const maxEndpoint = 256
 
-// assignment is the basis as selection has it.
+// assignment returns the basis in the form of package selection.
 func (b *basis) assignment() (a selection.Assignment, err error) {
 	if len(b.Validators) > chainview.MaxValidators/2 {
 		return a, fmt.Errorf("%d validators, at most %d", len(b.Validators), chainview.MaxValidators/2)
@@ -209,7 +209,7 @@ func (b *basis) assignment() (a selection.Assignment, err error) {
 	return a, nil
 }
 
-// subsets reads whom the runner belongs to.
+// subsets reads the validators that the runner belongs to.
 func (v *View) subsets(h *chainview.Head) error {
 	var s struct {
 		SubsetEpoch   uint64       `json:"subset_epoch"`
@@ -262,7 +262,8 @@ type result struct {
 	RevealedAt *types.Height `json:"revealed_at"`
 }
 
-// standing is how an open job's last draw stands for a runner of its committee.
+// standing returns the status of an open job's last draw for a runner of its
+// committee.
 func (j *job) standing(runner types.Address, all []result) chainview.Standing {
 	s := chainview.Standing{Open: true, SpecHash: types.Keccak(j.Spec), Deadline: j.Deadline, Alone: j.Runners == 1}
 	last, committed := types.Height(0), 0
@@ -282,7 +283,7 @@ func (j *job) standing(runner types.Address, all []result) chainview.Standing {
 			return chainview.Standing{}
 		}
 		if len(r.Commitments) > 0 {
-			s.Commitments = []types.Hash{r.Commitments[0].Commitment} // the first stands (decision J5)
+			s.Commitments = []types.Hash{r.Commitments[0].Commitment} // the first counts (decision J5)
 		}
 	}
 	if j.CommitDeadline != nil {

@@ -240,7 +240,7 @@ func (p *Polls) forget(validator types.Address) {
 // Close implements env.Polls.
 func (p *Polls) Close() error {
 	if err := p.View.Close(); err != nil {
-		return fmt.Errorf("its polls: %w", err)
+		return fmt.Errorf("poll: %w", err)
 	}
 	return nil
 }

@@ -85,8 +85,8 @@ func jobSpec() *push.JobSpec {
 		ResultSchema: push.ResultSchema{MaxReturnBytes: 100, DataFormat: push.FormatBytes}}
 }
 
-// J11: jobs, results and heartbeats go the paths of the API, to the validator that a
-// question names, where the API tells that it serves that one.
+// J11: jobs, results and heartbeats use the paths of the API, at the validator that
+// a question names, if the API serves that one.
 func TestJ11PollsAreAsked(t *testing.T) {
 	a := newPolledAPI(t)
 	v0, v1 := validatorOf("v0"), validatorOf("v1")
@@ -134,8 +134,8 @@ func TestJ11PollsAreAsked(t *testing.T) {
 	}
 }
 
-// What is refused is told with its code; what does not answer, answers with an error of its
-// own or is no answer is lost, and another URL is asked.
+// A refusal is reported with its code. A missing answer, a server's own error or an invalid
+// answer is lost, and another URL is asked.
 func TestAnAPIThatDoesNotAnswerIsLost(t *testing.T) {
 	a, b := newPolledAPI(t), newPolledAPI(t)
 	v := validatorOf("v0")
@@ -169,7 +169,7 @@ func TestAnAPIThatDoesNotAnswerIsLost(t *testing.T) {
 	}
 }
 
-// J11: the view shows assignments that nobody follows, where the registry counts more than
+// J11: the view shows assignments that were not followed, if the registry counts more than
 // are open.
 func TestTheViewFindsWhatNobodyFollows(t *testing.T) {
 	a := newAPI(t)

@@ -1,12 +1,11 @@
-// Package chainhttp is env.ChainView over a devnet's HTTP API, for a runner that is a
-// process of its own (decision J13): by GET /height, /subsets, /params, /runner/{address},
-// /job/{id} and /job/{id}/results, and by the stream of GET /events, which says when to
-// look.
+// Package chainhttp is env.ChainView over a devnet's HTTP API, for a runner in a separate
+// process (decision J13). It uses GET /height, /subsets, /params, /runner/{address},
+// /job/{id} and /job/{id}/results, and the stream of GET /events, which says when to look.
 //
-// What answers is a stranger: every answer is bounded in bytes and time, judged, and
-// taken whole or not at all. Where one is missing no head is told, and the view asks
-// again. An answer may be of a later block than the height that was asked first, never
-// of an earlier one: what is told of an assignment only ends.
+// The server is a stranger: every answer is bounded in bytes and time, judged, and
+// taken whole or not at all. If an answer is missing, no head is reported, and the
+// view asks again. An answer may belong to a later block than the height that was
+// asked first, never to an earlier one: the facts about an assignment only end.
 package chainhttp
 
 import (
@@ -27,27 +26,27 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// Limits of what is asked and taken.
+// Limits of requests and answers.
 const (
 	askTime = 5 * time.Second
 	// askTimeOfMany is for one of many: the next may answer.
 	askTimeOfMany = time.Second
 	maxAnswer     = 16 << 20 // of a job and its specification
 	maxLine       = 1 << 20  // of the stream of events
-	// lookEvery is how often the view looks where no event says that it should.
+	// lookEvery is the interval at which the view looks without an event.
 	lookEvery = time.Second
-	// retryAfter is how long it waits for who did not answer.
+	// retryAfter is the wait after a server that did not answer.
 	retryAfter = time.Second
 )
 
 // Config is what a view is made of.
 type Config struct {
 	API string // http:// or https://, host and port
-	// Also are further ones of the same devnet: the next is asked where one does not
-	// answer, or tells no block for a second.
+	// Also names further servers of the same devnet: the next is asked if one does
+	// not answer, or reports no block for a second.
 	Also   []string
 	Runner types.PublicKey
-	Log    *slog.Logger // of what does not answer; nil: none
+	Log    *slog.Logger // for servers that do not answer; nil: none
 }
 
 // View is a runner's view of the chain.
@@ -66,19 +65,19 @@ type View struct {
 	mu       sync.Mutex
 	followed []execution.ID
 	asks     bool               // others are followed since
-	asked    int                // the place in bases of who is asked
-	leave    context.CancelFunc // ends the stream of events of who is asked; nil before there is one
+	asked    int                // the place in bases of the current server
+	leave    context.CancelFunc // ends the current server's stream of events; nil before there is one
 }
 
 var _ env.ChainView = (*View)(nil)
 
-// New makes a view. Nobody is asked before Start.
+// New makes a view. It sends no request before Start.
 func New(c Config) (*View, error) {
 	var bases []string
 	for _, api := range append([]string{c.API}, c.Also...) {
 		base, err := url.Parse(api)
 		if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
-			return nil, fmt.Errorf("%.100q is no URL of a devnet, like http://127.0.0.1:4000", api)
+			return nil, fmt.Errorf("invalid URL %.100q of a devnet: want one like http://127.0.0.1:4000", api)
 		}
 		bases = append(bases, strings.TrimSuffix(base.String(), "/"))
 	}
@@ -167,7 +166,7 @@ func (v *View) look() {
 	}
 }
 
-// base is who is asked.
+// base returns the current server.
 func (v *View) base() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -189,7 +188,7 @@ func (v *View) turn() bool {
 	return v.asked != 0
 }
 
-// listening is the life of the stream of events of who is asked.
+// listening returns the context of the current server's stream of events.
 func (v *View) listening() (context.Context, context.CancelFunc) {
 	ctx, leave := context.WithCancel(v.ctx)
 	v.mu.Lock()
@@ -206,8 +205,8 @@ func (v *View) rest(d time.Duration) {
 	}
 }
 
-// head fetches what is to be told, nil where nothing is: the height is that of the last
-// or below it, and nothing was asked anew.
+// head fetches the head to report, nil if there is none: the height is at most the last
+// one, and no new assignments were named.
 func (v *View) head(told types.Height, asked bool, followed []execution.ID) (*chainview.Head, error) {
 	var at struct{ Height types.Height }
 	if err := v.get("/height", &at); err != nil {
@@ -260,7 +259,7 @@ func (v *View) registration(h *chainview.Head) (active uint64, err error) {
 	return r.ActiveJobs, err
 }
 
-// standing reads how an assignment stands.
+// standing reads the status of an assignment.
 func (v *View) standing(id execution.ID) (s chainview.Standing, err error) {
 	var j job
 	if err := v.get("/job/"+id.Job.String(), &j); missing(err) {

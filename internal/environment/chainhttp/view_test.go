@@ -158,7 +158,7 @@ func TestAViewTellsWhatTheDevnetAnswers(t *testing.T) {
 	if s := next(t, heads).Assignments[id]; s.Reveals != 100 {
 		t.Errorf("when all have committed it tells %+v", s)
 	}
-	for i, answer := range []any{jobOf(99, nil), jobOf(95, 102)} { // drawn anew, and ended
+	for i, answer := range []any{jobOf(99, nil), jobOf(95, 102)} { // drawn again, and ended
 		a.set(path, answer)
 		a.set("/height", map[string]any{"height": 102 + i})
 		if s := next(t, heads).Assignments[id]; s.Open {
@@ -189,8 +189,7 @@ func TestWhatOthersOfACommitteeRevealedIsNotAskedFor(t *testing.T) {
 	}
 }
 
-// What is no answer of a devnet's, or too much of one, tells nothing, and the view goes
-// on asking.
+// An invalid or too long answer of a devnet is dropped, and the view continues to ask.
 func TestWhatIsNoAnswerTellsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		path   string
@@ -246,7 +245,8 @@ func TestNoURLIsRefused(t *testing.T) {
 	}
 }
 
-// One that ends, and one that stands still while others go on, cost a runner no head.
+// A server that ends, and one that stops while others continue, cost a runner no
+// head.
 func TestTheNextIsAskedWhereOneDoesNotGoOn(t *testing.T) {
 	first, second := newAPI(t), newAPI(t)
 	v, err := New(Config{API: first.URL, Also: []string{second.URL}, Runner: runner.PublicKey()})

@@ -17,7 +17,7 @@ type alarm struct {
 	at      types.Time  // types.Never when not set
 	timer   *time.Timer // nil until first set
 	ringing bool        // ring is running
-	again   bool        // it became due once more meanwhile
+	again   bool        // it became due again meanwhile
 }
 
 // Set replaces the time; types.Never stops the alarm. It may be called from any

@@ -1,9 +1,9 @@
 // Package clock is env.Clock over the machine's clock, with an offset that time
 // travel moves (decision C8).
 //
-// Invariants: Now never runs backwards but by SetOffset, whatever is done to
-// the machine's clock; an alarm rings at or after the time it is set to, once a
-// setting, never beside itself; an alarm that is not set holds no timer.
+// Invariants: Now runs backwards only by SetOffset, whatever happens to the
+// machine's clock. An alarm rings at or after the time it is set to, once per
+// setting, never concurrently with itself. An alarm that is not set holds no timer.
 package clock
 
 import (
@@ -15,8 +15,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// Clock is the machine's time plus an offset. It is safe for concurrent use;
-// the nodes of one process may share one, or have one each to be skewed alone.
+// Clock is the machine's time plus an offset. It is safe for concurrent use; the
+// nodes of one process may share one, or have one each to be skewed separately.
 type Clock struct {
 	latest atomic.Int64 // the latest reading of the machine's clock, in nanoseconds since 1970
 	offset atomic.Int64 // added to every reading, in nanoseconds
@@ -50,8 +50,8 @@ func (c *Clock) Now() types.Time {
 // Offset is what the clock is ahead of the machine's.
 func (c *Clock) Offset() time.Duration { return time.Duration(c.offset.Load()) }
 
-// SetOffset puts the clock d ahead of the machine's (behind it where d is
-// negative). Alarms that are due by the new time ring at once.
+// SetOffset sets the clock d ahead of the machine's, or back if d is negative.
+// Alarms that are due by the new time ring at once.
 func (c *Clock) SetOffset(d time.Duration) {
 	c.offset.Store(int64(d))
 	c.rearm()
@@ -78,8 +78,8 @@ func (c *Clock) rearm() {
 	}
 }
 
-// NewAlarm returns an alarm that is not set. ring runs on a goroutine of the
-// clock's, never beside itself, and may set the alarm again.
+// NewAlarm returns an alarm that is not set. ring runs on a goroutine of the clock,
+// never concurrently with itself, and may set the alarm again.
 func (c *Clock) NewAlarm(ring func()) env.Alarm {
 	return &alarm{clock: c, ring: ring, at: types.Never}
 }

@@ -140,8 +140,8 @@ func TestAnAlarmMayBeSetFromItsRing(t *testing.T) {
 	})
 }
 
-// TestATimerThatFiresEarlyRingsNothing: it was under way when the alarm was set
-// anew, or the machine's clock was put back.
+// TestATimerThatFiresEarlyRingsNothing: it was firing when the alarm was set again,
+// or the machine's clock was put back.
 func TestATimerThatFiresEarlyRingsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()
@@ -185,9 +185,9 @@ func TestARingNeverRunsBesideItself(t *testing.T) {
 	})
 }
 
-// TestAlarmsEqualTheirModel: with sets, moves of the clock and waits in any
-// order, an alarm rings exactly when the naive twin, which looks at every
-// instant of change, says so.
+// TestAlarmsEqualTheirModel: with sets, moves of the clock and waits in any order,
+// an alarm rings exactly when the naive twin rings, which checks every instant of
+// change.
 func TestAlarmsEqualTheirModel(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		steps := rapid.SliceOfN(rapid.IntRange(0, 99), 1, 40).Draw(r, "steps")

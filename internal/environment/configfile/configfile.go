@@ -1,7 +1,7 @@
 // Package configfile reads the TOML file of a node's settings into a struct.
 //
-// What is wrong is refused with file, line and setting; a setting that there is not,
-// with the nearest that there is. What a file names is looked for beside it.
+// An invalid setting is refused with file, line and setting; an unknown setting,
+// with the closest known name. Paths in a file are relative to its folder.
 package configfile
 
 import (
@@ -60,7 +60,7 @@ func Read(path string, into any) (*File, error) {
 	return f, nil
 }
 
-// Peek is Read of those settings alone that the struct has.
+// Peek is Read for only the settings that the struct has.
 func Peek(path string, into any) error {
 	_, _, err := decode(path, into)
 	return err
@@ -69,7 +69,7 @@ func Peek(path string, into any) error {
 func decode(path string, into any) (f *File, meta toml.MetaData, err error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > MaxBytes {
-		return nil, meta, &Error{File: path, Detail: fmt.Sprintf("it has %d bytes, at most %d", info.Size(), MaxBytes)}
+		return nil, meta, &Error{File: path, Detail: fmt.Sprintf("%d bytes, at most %d", info.Size(), MaxBytes)}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -86,12 +86,12 @@ func decode(path string, into any) (f *File, meta toml.MetaData, err error) {
 	return f, meta, nil
 }
 
-// leastCited is from how many characters on a decoder's word repeats a value: what is
-// shorter is no secret, and says where to look.
+// leastCited is the number of characters from which a decoder's word is treated as a
+// repeated value: a shorter one is not a secret, and shows where to look.
 const leastCited = 4
 
-// told is what the decoder says of a file that is no TOML, but where it repeats the
-// value: that of a secret without quotes, for a start, would be in every log.
+// told returns the decoder's message about a file that is not TOML, unless it
+// repeats the value: a secret without quotes would be in every log.
 func (f *File) told(bad toml.ParseError) string {
 	line := ""
 	if lines := strings.Split(f.text, "\n"); bad.Position.Line >= 1 && bad.Position.Line <= len(lines) {
@@ -102,14 +102,14 @@ func (f *File) told(bad toml.ParseError) string {
 	}
 	for _, word := range regexp.MustCompile(`\w+`).FindAllString(bad.Message, -1) {
 		if len(word) >= leastCited && strings.Contains(line, word) {
-			return "the value is none that TOML has: a text stands in quotes"
+			return "the value is not valid TOML: write a text in quotes"
 		}
 	}
 	return bad.Message
 }
 
-// typeError is how the decoder says that a value is of another type than its
-// setting's: a text, unlike what it says of a file that is no TOML.
+// typeError matches the decoder's message about a value of the wrong type: it is a
+// plain text, unlike the message about invalid TOML.
 var typeError = regexp.MustCompile(`^toml: line (\d+) \(last key "(.*)"\): (.*)$`)
 
 func (f *File) mistyped(err error) *Error {
@@ -158,7 +158,7 @@ func ParseKey(text string) (*crypto.Key, error) {
 	return crypto.NewKey([32]byte(secret))
 }
 
-// Beside is the path of a file that the configuration names.
+// Beside returns the path of a file that the configuration names.
 func (f *File) Beside(name string) string {
 	if filepath.IsAbs(name) {
 		return name

@@ -10,11 +10,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typo"
 )
 
-// nearest says of a key that a settings type has not which it has, the nearest first.
+// nearest returns the known keys for an unknown key of a settings type, the closest
+// first.
 func nearest(at reflect.Type, key toml.Key) string {
 	for _, name := range key {
 		for at.Kind() == reflect.Pointer || at.Kind() == reflect.Map {
-			if at.Kind() == reflect.Map { // of a table whose names are the owner's
+			if at.Kind() == reflect.Map { // of a table whose names the owner chooses
 				at = at.Elem()
 				name = ""
 				break
@@ -36,7 +37,7 @@ func nearest(at reflect.Type, key toml.Key) string {
 	return "there is no such setting"
 }
 
-// fieldOf returns the field with a name, nil where there is none, and all names.
+// fieldOf returns the field with a name, nil if there is none, and all names.
 func fieldOf(t reflect.Type, name string) (found *reflect.StructField, names []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -62,8 +63,8 @@ func unknown(name string, names []string) string {
 	return text
 }
 
-// lineOf is the line, from 1, on which a key or the nearest table around it is
-// written; 0 where none of it is.
+// lineOf returns the line, from 1, of a key or of the innermost table around it; 0
+// if neither is written.
 func lineOf(text string, key []string) int {
 	for n := len(key); n > 0; n-- {
 		if line := findLine(text, toml.Key(key[:n]).String()); line > 0 {

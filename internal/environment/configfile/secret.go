@@ -11,8 +11,8 @@ const (
 	maxSecret = 128
 )
 
-// CheckSecret says what is wrong with the setting driver, the secret of who may drive
-// a node from outside, or nil. The secret is not repeated.
+// CheckSecret returns why the setting driver, the secret of an outside supervisor, is
+// invalid, or nil. The secret is not repeated.
 func CheckSecret(secret string) error {
 	if len(secret) < minSecret || len(secret) > maxSecret || strings.ContainsFunc(secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return fmt.Errorf("a driver's secret has %d to %d letters, digits and signs of ASCII, and no blanks", minSecret, maxSecret)

@@ -32,12 +32,12 @@ type Alarm interface {
 // Mesh carries frames between validators, at most once each. Large frames
 // and small ones may overtake each other; those of one kind come in order while
 // a connection lasts. It authenticates the peer (decision J8) and nothing more: a
-// frame is hostile until it is verified. Who is no validator has no place in it:
-// what a runner dials, and what listens for runners, are interfaces of their own
-// beside it (CIP-11), so that no frame of theirs can come to consensus.
+// frame is hostile until it is verified. Only validators are in it: the connections
+// of runners are separate interfaces (CIP-11), so that none of their frames can
+// reach consensus.
 type Mesh interface {
-	// Start delivers what arrives to receive, which must only hand it on. Nobody may
-	// change it: others may have the same.
+	// Start delivers what arrives to receive, which must only hand it on. Frames
+	// must not be changed: other receivers may share them.
 	Start(receive func(from types.Address, frame []byte)) error
 	// Send queues a frame, which is not to be changed any more. It never blocks; when
 	// the queue of that peer is full or there is no connection the frame is lost, as on
@@ -53,13 +53,13 @@ type Mesh interface {
 // MaxFrameBytes bounds a frame between validators: a block and its framing.
 const MaxFrameBytes = types.MaxBlockBytes + 64<<10
 
-// Connections are those between runners and validators, at one end: at a
-// runner's, which dials, or at a validator's, whose peers come by themselves. It
+// Connections holds one end of the connections between runners and validators: the
+// end of a runner, which dials, or of a validator, which its peers dial. It
 // authenticates the peer (decision J8) and nothing more: anybody may connect, and
 // what comes is hostile until it is verified. Package connection has the promises.
 type Connections interface {
-	// Start begins to tell what happens. receive must only hand it on; it is
-	// called from several goroutines, and from one at a time for each connection.
+	// Start begins to report events. receive must only hand it on; it is called
+	// from several goroutines, and from one at a time for each connection.
 	Start(receive func(connection.Event)) error
 	// Do never blocks. Verbs of one connection are done in the order of the calls.
 	Do(connection.Verb)
@@ -73,7 +73,7 @@ type Log interface {
 	// Replay calls each with every record, oldest first; a record is each's to keep.
 	Replay(each func(record []byte) error) error
 	// Append writes records so that they survive what the durability promises
-	// before it returns. They are given over: nobody changes them any more.
+	// before it returns. The caller gives them up: they must not change any more.
 	Append(records ...[]byte) error
 	// Rewrite replaces the whole log by records, atomically, which are given over.
 	Rewrite(records [][]byte) error
@@ -93,8 +93,8 @@ type Write struct {
 }
 
 // Store is a durable ordered key-value store: finalized state and what is
-// derived from finalized blocks. Reads may run beside a Commit, and see all of
-// it or nothing.
+// derived from finalized blocks. Reads may run concurrently with a Commit, and see
+// all of it or nothing.
 type Store interface {
 	// Commit applies all writes or none.
 	Commit([]Write) error
@@ -117,14 +117,14 @@ type Signer interface {
 
 // Verifier judges signatures. It is safe for concurrent use.
 type Verifier interface {
-	// Recover returns the address that signed digest; ok is false for a
-	// signature that nobody can have made (decision C10: low s, v 0 or 1).
+	// Recover returns the address that signed digest; ok is false for an invalid
+	// signature (decision C10: low s, v 0 or 1).
 	Recover(digest types.Hash, sig types.Signature) (signer types.Address, ok bool)
 }
 
 // Loops gives each role of a node the dispatcher that runs it. In the simulator
-// that is one seeded loop for the whole world; live, each role has a loop of its
-// own, so that neither checking nor programs nor disks keep a vote waiting.
+// that is one seeded loop for the whole world; live, each role has its own loop, so
+// that neither checking nor programs nor disks delay a vote.
 type Loops interface {
 	Loop(role string) actor.Dispatcher
 }
@@ -132,23 +132,23 @@ type Loops interface {
 // Labour is a kind of work that takes time.
 type Labour uint8
 
-// The kinds of work that a validator tells of.
+// The kinds of work that a validator reports.
 const (
-	Cycles       Labour = iota // of programs, and of what the chain does for them
-	Recoveries                 // of who signed
+	Cycles       Labour = iota // of programs, and of the chain on their behalf
+	Recoveries                 // of signers
 	Signatures                 // made
 	BytesRead                  // of frames
 	BytesWritten               // of the log and the store
 )
 
 // Work is told what a role has done, in its step. Live it is nil: time has passed
-// by then, and the clock shows it. Simulated, time passes by a model, and the clock
-// of the role shows it from there on; what the role does after that is later.
+// by then, and the clock shows it. In the simulator, time passes by a model: the
+// role's clock shows it from there on, and the role's further actions are later.
 type Work interface {
 	Did(what Labour, n uint64)
 }
 
-// Executor does the work of a runner's jobs, outside of everything that is
+// Executor does the work of a runner's jobs, apart from everything that is
 // deterministic. A job comes from a stranger: what it asks for is hostile until
 // Accepts has judged it, and bounded by its own bounds and the runner's after that.
 type Executor interface {
@@ -156,32 +156,33 @@ type Executor interface {
 	// in the words of a CapabilityDelta.
 	Capabilities() []string
 	Entitlements() []string
-	// Accepts says why a job is not taken, nil where it is. It does no work.
+	// Accepts returns why a job is not taken, nil if it is. It starts no work.
 	Accepts(*push.JobSpec) *execution.Refusal
-	// Execute begins work and returns at once. tell gets what becomes of it, from
+	// Execute begins work and returns at once. tell gets the reports on it, from
 	// other goroutines, one call after the other, Done or Failed last; it must only
-	// hand it on. A job that is not accepted is told as Failed. Work that is under
-	// way is not begun again.
+	// hand them on. A job that is not accepted is told as Failed. Work that is
+	// under way is not begun again.
 	Execute(id execution.ID, spec *push.JobSpec, tell func(execution.Report))
-	// Cancel ends work. What is told of it from then on was under way already.
+	// Cancel ends work. Later reports on it were already being sent.
 	Cancel(execution.ID)
 	// Close ends all work, and waits until nothing of it is left.
 	Close()
 }
 
-// ChainView is what a runner learns of the chain, beside what validators say on its
-// connections (decision J13): over HTTP where the runner is a process of its own, from
-// the final state of a validator in the same process, over frames in the simulator.
-// It is made for one runner. What it tells is a stranger's: bounded as package
-// chainview says, and no more than one validator's word.
+// ChainView is a runner's view of the chain, in addition to validators' messages on
+// its connections (decision J13). It works over HTTP if the runner is a separate
+// process, from the final state of a validator in the same process, and over frames in
+// the simulator. It is made for one runner. Its reports come from a stranger: bounded
+// by package chainview's limits, and worth no more than one validator's word.
 type ChainView interface {
 	// Start begins to tell heads: soon the first, then each newer one, and the same
 	// again where what it says has changed. Heights never fall. Where heads come
 	// faster than they can be fetched, those between are left out. receive must only
-	// hand it on; it is called from one goroutine at a time. Where nobody answers
-	// nothing is told, and the view goes on asking, others too where it knows any.
+	// hand it on; it is called from one goroutine at a time. Without an answer
+	// nothing is reported, and the view continues to ask, other servers too if it
+	// knows any.
 	Start(receive func(*chainview.Head)) error
-	// Follow names the assignments that heads are to tell of from now on, in place of
+	// Follow names the assignments that heads are to report from now on, instead of
 	// those named before, at most chainview.MaxFollowed. It never blocks. A head that
 	// has them comes soon, also where its height is no other.
 	Follow([]execution.ID)
@@ -202,8 +203,8 @@ type Polls interface {
 	Close() error
 }
 
-// Base is what a node of any kind is given. The next kind is a struct like
-// Validator: its Base, and what it has beside that.
+// Base is what a node of any kind is given. Another kind is a struct like
+// Validator: its Base, and its other parts.
 type Base struct {
 	Work     Work // nil: time passes by itself
 	Clock    Clock
@@ -223,16 +224,16 @@ type Validator struct {
 	Contracts   Contracts // nil: contracts do what they do
 }
 
-// Contracts stands before the contracts of one node, whose code is the chain's own.
+// Contracts intercepts the contracts of one node, whose code is the chain's own.
 type Contracts interface {
 	// Begin is called in the actor of a contract before it handles a message. It may
-	// take time, or panic: the contract then fails over that message.
+	// take time, or panic: the contract then fails on that message.
 	Begin(contract types.Address)
 }
 
-// Runner is everything one runner is given. It keeps nothing but its key: who
-// restarts has forgotten its jobs, is given them anew by the validators, and does
-// them again. So it has no log.
+// Runner is everything one runner is given. It stores only its key: after a restart
+// it has lost its jobs, gets them again from the validators, and repeats them. So
+// it has no log.
 type Runner struct {
 	Base        // Log is nil
 	Connections Connections

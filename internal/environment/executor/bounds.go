@@ -13,11 +13,11 @@ const (
 	// MaxWall is the longest that work may take: what takes longer than an hour holds
 	// up a place among max_concurrent_jobs for the whole day.
 	MaxWall = time.Hour
-	// MaxResultBytes is the longest result: what a frame carries beside the rest of
-	// its map.
+	// MaxResultBytes is the maximum length of a result: a frame's room besides the
+	// rest of its map.
 	MaxResultBytes = push.MaxFrame - 1<<10
-	// MaxMemory bounds what any job is given, in bytes: beyond it a number of MiB is
-	// no bound.
+	// MaxMemory is the maximum memory of any job, in bytes: a larger number of MiB
+	// bounds nothing.
 	MaxMemory = 64 << 30
 )
 
@@ -31,8 +31,8 @@ func MemoryBytes(spec *push.JobSpec) uint64 {
 	return min(spec.Bounds.MaxMemoryMB, MaxMemory>>20) << 20
 }
 
-// AnswerBytes is the longest answer of somebody else's that is kept for a job, of
-// which its result is made: its memory, and at most most.
+// AnswerBytes returns the maximum length of another party's answer that is kept for
+// a job's result: the job's memory, and at most most.
 func AnswerBytes(spec *push.JobSpec, most int) int {
 	return int(min(MemoryBytes(spec), uint64(most)))
 }
@@ -51,11 +51,11 @@ func Judge(spec *push.JobSpec, result []byte) error {
 	switch spec.ResultSchema.DataFormat {
 	case push.FormatText:
 		if !utf8.Valid(result) {
-			return fmt.Errorf("the result is no UTF-8, and the job takes text")
+			return fmt.Errorf("the job takes text, and the result is not valid UTF-8")
 		}
 	case push.FormatJSON:
 		if _, err := ParseJSON(result); err != nil {
-			return fmt.Errorf("the result is no JSON, and the job takes that: %w", err)
+			return fmt.Errorf("the job takes JSON, and the result is not valid JSON: %w", err)
 		}
 	}
 	return nil

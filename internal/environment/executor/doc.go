@@ -7,23 +7,22 @@
 //	mcpjob    tools of MCP servers
 //	ethsend   signed transactions to Ethereum's JSON-RPC
 //
-// They stand on three more: process, which runs programs of the machine, outbound,
-// which goes out over HTTP, and cassette, which records what came back. settings
-// reads a runner's configuration and opens all that it names.
+// They use three more packages: process, which runs programs of the machine,
+// outbound, which makes HTTP requests, and cassette, which records the answers.
+// settings reads a runner's configuration and opens all that it names.
 //
-// # Who is trusted
+// # Trust
 //
-// The configuration is the runner's owner's. A job is a stranger's: every field of
-// it is judged before work begins, and says what may be reached by choosing among
-// what the configuration names, never by naming something itself. What the outside
-// answers is a stranger's too: every answer is bounded in bytes and time before it
-// is kept.
+// The configuration is the runner's owner's. A job comes from a stranger: every
+// field of it is judged before work begins, and it can only choose among the
+// destinations that the configuration names. Outside answers come from strangers
+// too: every answer is bounded in bytes and time before it is stored.
 //
 // # Bounds
 //
 // A job has max_wall_time_seconds to end; then its context ends, and with that
 // everything it started. Its result has at most max_return_bytes, and is what its
-// data_format says. What else it bounds, tokens and memory, each kind enforces.
+// data_format says. Each kind enforces the other bounds, tokens and memory.
 //
 // # Failure
 //

@@ -47,7 +47,7 @@ func untilTheEnd(ctx context.Context, _ *Job) ([]byte, error) {
 
 var work = execution.ID{Job: types.Hash{1}, Drawn: 5}
 
-// reports collects what is told of one job, until its end.
+// reports collects the reports on one job, until its end.
 func reports(s *Set, spec *push.JobSpec) (all []execution.Report) {
 	told := make(chan execution.Report, 200)
 	s.Execute(work, spec, func(r execution.Report) { told <- r })
@@ -89,8 +89,8 @@ func TestBoundsEndAJob(t *testing.T) {
 		want   string
 	}{
 		{"a result that is too long", gives("123456789"), nil, "the result has 9 bytes, and the job takes 8"},
-		{"no text", gives("\xff"), func(s *push.JobSpec) { s.ResultSchema.DataFormat = push.FormatText }, "no UTF-8"},
-		{"no JSON", gives("{"), func(s *push.JobSpec) { s.ResultSchema.DataFormat = push.FormatJSON }, "no JSON"},
+		{"no text", gives("\xff"), func(s *push.JobSpec) { s.ResultSchema.DataFormat = push.FormatText }, "not valid UTF-8"},
+		{"no JSON", gives("{"), func(s *push.JobSpec) { s.ResultSchema.DataFormat = push.FormatJSON }, "not valid JSON"},
 		{"its own time", untilTheEnd, nil, "not done within 30s"},
 		{"its runner's time", untilTheEnd, func(s *push.JobSpec) { s.Bounds.MaxWallTimeSeconds = 1 << 63 }, "not done within 5m0s"},
 		{"a late result", func(ctx context.Context, _ *Job) ([]byte, error) {

@@ -16,24 +16,24 @@ import (
 // MaxJSONDepth bounds the arrays and objects within one another, as on the wire.
 const MaxJSONDepth = push.MaxDepth
 
-// ParseJSON reads one JSON text (RFC 8259): UTF-8, no name twice in an object, at
-// most MaxJSONDepth deep, nothing behind it. Numbers are json.Number, as they were
-// written.
+// ParseJSON reads one JSON text (RFC 8259): UTF-8, no duplicate name in an object,
+// at most MaxJSONDepth deep, no data after it. Numbers are json.Number, as they
+// were written.
 func ParseJSON(data []byte) (any, error) {
 	if !utf8.Valid(data) {
-		return nil, errors.New("it is no UTF-8")
+		return nil, errors.New("invalid UTF-8")
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	v, err := parseValue(d, MaxJSONDepth)
 	if err != nil {
 		if errors.Is(err, io.EOF) {
-			err = errors.New("it ends too soon")
+			err = errors.New("unexpected end")
 		}
 		return nil, err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("something stands behind its end, at byte %d", d.InputOffset())
+		return nil, fmt.Errorf("unexpected data after the JSON value, at byte %d", d.InputOffset())
 	}
 	return v, nil
 }
@@ -49,7 +49,7 @@ func parseValue(d *json.Decoder, depth int) (any, error) {
 	case !structured:
 		return token, nil
 	case depth == 0:
-		return nil, fmt.Errorf("it is more than %d levels deep", MaxJSONDepth)
+		return nil, fmt.Errorf("more than %d levels deep", MaxJSONDepth)
 	case open == '[':
 		return parseArray(d, depth-1)
 	}
@@ -78,7 +78,7 @@ func parseObject(d *json.Decoder, depth int) (any, error) {
 		}
 		name, _ := token.(string) // the decoder lets pass no other
 		if _, twice := members[name]; twice {
-			return nil, fmt.Errorf("it has the name %.40q twice", name)
+			return nil, fmt.Errorf("duplicate name %.40q", name)
 		}
 		if members[name], err = parseValue(d, depth); err != nil {
 			return nil, err
@@ -118,11 +118,11 @@ func Extract(v any, pointer string) (any, error) {
 		case []any:
 			i, err := strconv.ParseUint(name, 10, 31)
 			if err != nil || strconv.FormatUint(i, 10) != name || i >= uint64(len(at)) {
-				return nil, fmt.Errorf("%.80q leads nowhere: %.40q is no place in an array of %d", pointer, name, len(at))
+				return nil, fmt.Errorf("%.80q not found: %.40q is not an index of an array of %d", pointer, name, len(at))
 			}
 			v = at[i]
 		default:
-			return nil, fmt.Errorf("%.80q leads nowhere: %.40q is asked of what has no parts", pointer, name)
+			return nil, fmt.Errorf("%.80q not found: %.40q is below a value without parts", pointer, name)
 		}
 	}
 	return v, nil

@@ -27,8 +27,8 @@ func TestCanonicalJSON(t *testing.T) {
 
 func TestWhatIsNoJSON(t *testing.T) {
 	for text, want := range map[string]string{
-		``: "too soon", `{`: "", `[1`: "", `{"a":1,"a":2}`: `"a" twice`, `1 2`: "behind its end", "\"\xff\"": "UTF-8",
-		`{"a":1}}`: "behind its end",
+		``: "unexpected end", `{`: "", `[1`: "", `{"a":1,"a":2}`: `duplicate name "a"`, `1 2`: "after the JSON value", "\"\xff\"": "UTF-8",
+		`{"a":1}}`: "after the JSON value",
 		strings.Repeat("[", 33) + strings.Repeat("]", 33): "more than 32 levels", strings.Repeat("[", 1<<20): "more than 32 levels",
 		strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40): "more than 32 levels",
 		`nul`: "", `{1:2}`: "", `01`: "", `NaN`: "",

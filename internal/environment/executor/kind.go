@@ -9,13 +9,13 @@ import (
 
 // Kind does jobs of one kind. It is safe for concurrent use.
 type Kind interface {
-	// Capabilities are the words that say what it offers, beside the kind's own.
+	// Capabilities returns the words for its offer, besides the kind's own word.
 	Capabilities() []string
 	// Accepts says why it does not take a job of its kind, nil where it does. The
 	// job is sound by itself (push.JobSpec.Check).
 	Accepts(*push.JobSpec) *execution.Refusal
 	// Do returns the result of a job that it accepts. It returns soon after the
-	// context has ended, and leaves nothing behind.
+	// context has ended, and leaves no process or file.
 	Do(context.Context, *Job) ([]byte, error)
 }
 

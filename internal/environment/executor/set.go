@@ -77,7 +77,7 @@ func (s *Set) Accepts(spec *push.JobSpec) *execution.Refusal {
 	kind := spec.JobType.Kind()
 	does, offered := s.config.Kinds[kind]
 	if !offered {
-		return execution.Refuse(push.Unsupported, "this runner does no jobs of the kind %s", names[kind])
+		return execution.Refuse(push.Unsupported, "this runner does not do jobs of the kind %s", names[kind])
 	}
 	if spec.Verification.TEERequired {
 		return execution.Refuse(push.Unsupported, "this runner has no trusted execution")
@@ -105,8 +105,8 @@ func (s *Set) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.R
 	})
 }
 
-// progress tells what exceeds the last, until the work's context ends. A kind may call it
-// from any goroutine.
+// progress reports progress above the last, until the work's context ends. A kind may
+// call it from any goroutine.
 func (s *Set) progress(ctx context.Context, id execution.ID, tell func(execution.Report)) func(uint8, string) {
 	var mu sync.Mutex
 	var gauge execution.Gauge
@@ -119,7 +119,7 @@ func (s *Set) progress(ctx context.Context, id execution.ID, tell func(execution
 	}
 }
 
-// run does the work, and tells its end unless the work was cancelled.
+// run does the work, and reports its end unless the work was cancelled.
 func (s *Set) run(ctx context.Context, job *Job, this *under, tell func(execution.Report)) {
 	report := execution.Report{ID: job.ID, What: execution.Done}
 	var err error

@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// counted is an executor whose work ends when the test says so.
+// counted is an executor whose work ends when the test ends it.
 type counted struct {
 	name     string
 	begun    map[execution.ID]func(execution.Report)

@@ -24,8 +24,8 @@ type Contracts struct {
 	next map[types.Address]Upset
 }
 
-// Upset has a contract do wrong with its next message, in place of what it was told
-// before, which is over.
+// Upset makes a contract misbehave on its next message, replacing its earlier
+// orders, which end.
 func (c *Contracts) Upset(contract types.Address, u Upset) {
 	c.mu.Lock()
 	if c.next == nil {

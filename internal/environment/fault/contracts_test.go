@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// A contract does wrong with its next message alone, and counts that.
+// A contract misbehaves only on its next message, and counts that.
 func TestAContractDoesWrongOnce(t *testing.T) {
 	var waited time.Duration
 	c := &Contracts{Wait: func(d time.Duration) { waited += d }}
@@ -29,7 +29,7 @@ func TestAContractDoesWrongOnce(t *testing.T) {
 	if begin(types.DispatcherAddress) != nil || waited != time.Second || begin(types.DispatcherAddress) != nil || waited != time.Second {
 		t.Errorf("it hung %v", waited)
 	}
-	if got := counts.String("frame"); got != "1 actor panicked, 1 actor hung, 1 actor restarted" || over != 2 {
+	if got := counts.Text("panic", Simulated); got != "1 actor panicked, 1 actor hung, 1 actor restarted" || over != 2 {
 		t.Errorf("%q, %d are over", got, over)
 	}
 	upset(Upset{Panic: 1})

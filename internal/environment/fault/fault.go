@@ -1,8 +1,8 @@
 // Package fault is what an operator may do to the nodes and links of a network, in
 // any world. A fault is an Order: data, judged alike everywhere by its Check, and
-// described to every face by the table of verbs. A World does orders, and says by
-// an Effect what each did; whoever ordered it judges whether that was anything
-// (Idle).
+// described to every face by the table of verbs. A World executes orders, and
+// returns the result of each as an Effect; the operator's code judges whether it
+// had any effect (Idle).
 package fault
 
 import (
@@ -21,9 +21,9 @@ import (
 type Link struct {
 	Latency   time.Duration
 	Jitter    time.Duration // up to so much more, uniformly; it does not reorder
-	Loss      float64       // of what is sent, 0 to 1
-	Duplicate float64       // of what arrives: once more, 0 to 1
-	Reorder   float64       // of what arrives: later, and overtaken, 0 to 1
+	Loss      float64       // share of sent packets, 0 to 1
+	Duplicate float64       // share of arriving packets that arrive twice, 0 to 1
+	Reorder   float64       // share of arriving packets that are delayed and overtaken, 0 to 1
 	Bandwidth int64         // bytes a second, 0 for no limit
 	OneWay    bool          // from the first to the second only
 }
@@ -81,11 +81,11 @@ func (l Link) String() string {
 // Effect says what a fault did so far.
 type Effect struct {
 	Verb   string
-	Detail string // whom and how, as Order.Detail has it
+	Detail string // nodes and details, from Order.Detail
 	Did    string // "3 connections cut, 41 packets dropped"; "" when nothing yet
 	Idle   bool   // it had no effect so far
 	Ended  bool   // it can have none any more
-	Order  *Order // that made it; nil where none did
+	Order  *Order // the order that made it; nil without one
 }
 
 // Divided is how a partition, or the sides of a bridge, are told.
@@ -114,18 +114,42 @@ func (e *Unsupported) Error() string { return e.Verb + ": " + e.Why }
 // goroutine.
 type Counts struct {
 	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld, Failed, Signalled atomic.Int64
-	// Of processes and homes that are none of this program's.
+	// Counts of processes and homes outside of this program.
 	Stopped, Emptied atomic.Int64
-	// Of actors that were told to panic or to hang.
+	// Counts of actors that were ordered to panic or to hang.
 	Panicked, Hung, Restarted atomic.Int64
+	// Of disks and clocks of simulated machines.
+	Refused, Flipped, Moved, Slowed atomic.Int64
 }
 
 // Effects is how many kinds of effects are counted.
-const Effects = 17
+const Effects = 21
 
-// each lists the effects in the order in which they are told; passing is what passes
-// on the links: a frame, or a packet.
-func (c *Counts) each(passing string) [Effects]struct {
+// Units name what a world counts: what passes on its links, what waits for a frozen node,
+// and what a disk loses.
+type Units struct{ Passes, Waits, Loses string }
+
+// Live are the units of a network of processes and packets, Simulated those of a
+// simulated one.
+var (
+	Live      = Units{Passes: "packet", Waits: "packet", Loses: "byte"}
+	Simulated = Units{Passes: "frame", Waits: "event", Loses: "record"}
+)
+
+// of are the units of a fault of a verb: before a frozen node wait frames, and a slow
+// runner holds results back.
+func (u Units) of(verb string) Units {
+	switch {
+	case verb == "slow":
+		u.Passes, u.Waits = "result", "result"
+	case verb == "freeze" && u == Live:
+		u.Passes, u.Waits = "frame", "frame"
+	}
+	return u
+}
+
+// each lists the effects in the order in which they are told.
+func (c *Counts) each(u Units) [Effects]struct {
 	n          *atomic.Int64
 	what, done string
 } {
@@ -133,32 +157,19 @@ func (c *Counts) each(passing string) [Effects]struct {
 		n          *atomic.Int64
 		what, done string
 	}{
-		{&c.Cut, "connection", "cut"}, {&c.Ended, "process", "ended"}, {&c.Stopped, "process", "stopped"}, {&c.Dropped, passing, "dropped"},
-		{&c.Held, passing, "held"}, {&c.Delayed, passing, "delayed"}, {&c.Duplicated, passing, "duplicated"},
-		{&c.Reordered, passing, "reordered"}, {&c.Lost, "byte", "lost"}, {&c.Forged, "frame", "forged"}, {&c.Withheld, "frame", "withheld"},
+		{&c.Cut, "connection", "cut"}, {&c.Ended, "process", "ended"}, {&c.Stopped, "process", "stopped"}, {&c.Dropped, u.Passes, "dropped"},
+		{&c.Held, u.Waits, "held"}, {&c.Delayed, u.Passes, "delayed"}, {&c.Duplicated, u.Passes, "duplicated"},
+		{&c.Reordered, u.Passes, "reordered"}, {&c.Lost, u.Loses, "lost"}, {&c.Refused, "disk use", "refused"}, {&c.Flipped, "bit", "flipped"},
+		{&c.Moved, "clock", "moved"}, {&c.Slowed, "step", "slowed"}, {&c.Forged, "frame", "forged"}, {&c.Withheld, "frame", "withheld"},
 		{&c.Failed, "program", "failed"}, {&c.Signalled, "signal", "sent"}, {&c.Emptied, "home", "emptied"},
 		{&c.Panicked, "actor", "panicked"}, {&c.Hung, "actor", "hung"}, {&c.Restarted, "actor", "restarted"},
 	}
 }
 
-// Passing is what is counted as held, delayed or lost by a fault of a verb: what passes
-// on the links, unless it is the frames before a frozen node, or the results of a slow
-// runner.
-func Passing(verb, onLinks string) string {
-	switch verb {
-	case "freeze":
-		return "frame"
-	case "slow":
-		return "result"
-	}
-	return onLinks
-}
-
-// String lists the effects that are not 0; passing is what passes on the links:
-// a frame, or a packet.
-func (c *Counts) String(passing string) string {
+// Text lists the effects of a fault of a verb that are not 0, in the units of a world.
+func (c *Counts) Text(verb string, u Units) string {
 	var parts []string
-	for _, e := range c.each(passing) {
+	for _, e := range c.each(u.of(verb)) {
 		if n := e.n.Load(); n > 0 {
 			parts = append(parts, plural.Of(n, e.what)+" "+e.done)
 		}
@@ -168,7 +179,7 @@ func (c *Counts) String(passing string) string {
 
 // Figures are the effects as numbers, in the order in which they are told.
 func (c *Counts) Figures() (all [Effects]int64) {
-	for i, e := range c.each("") {
+	for i, e := range c.each(Units{}) {
 		all[i] = e.n.Load()
 	}
 	return all
@@ -176,7 +187,7 @@ func (c *Counts) Figures() (all [Effects]int64) {
 
 // Grow adds what came to the figures of another since they were before.
 func (c *Counts) Grow(before, after [Effects]int64) {
-	for i, e := range c.each("") {
+	for i, e := range c.each(Units{}) {
 		e.n.Add(after[i] - before[i])
 	}
 }

@@ -10,13 +10,13 @@ import (
 )
 
 // Order is a fault to make, or to end, as data: a verb of the table Verbs, and
-// the arguments that it takes. What it does not take is not read.
+// the arguments that it takes. Other arguments are not read.
 type Order struct {
 	Verb        string
 	Node        string        // a node's fault: whose. bridge: the node that reaches both sides
 	Kind        string        // misbehave: how it lies, or Honest to end that
 	How         string        // host_fail: HostCrashes, HostHangs, HostCrawls, or HostWorks to end that
-	Actor       types.Address // host_fail: the actor that the host fails over
+	Actor       types.Address // host_fail: the actor that the host fails on
 	Role        string        // panic, hang: the role, or Parent for the actor above the roles
 	Contract    string        // panic, hang: the contract, in place of a role
 	On          bool          // disk_fail, sync_lies, blackhole, saturate: whether it begins, or ends
@@ -27,7 +27,7 @@ type Order struct {
 	NewIdentity bool          // rejoin: under another key
 	Add, Remove []string      // capability: what the runner offers from now on, and does not any more
 	Skew        time.Duration // clock_skew: how far ahead of the others; negative is behind
-	Groups      [][]string    // partition: who reaches whom
+	Groups      [][]string    // partition: groups that are separated
 	Left, Right []string      // bridge: the nodes on either side
 	A, B        string        // link: its ends
 	Link        Link          // link: what happens to what passes
@@ -35,19 +35,19 @@ type Order struct {
 
 // World is a network of which faults are ordered.
 type World interface {
-	// Do does an order and returns what that did so far. Where the order mends, and
-	// has no effect of its own, this is the effect that it ended, or one that says
-	// that it is done. Its error is an *Invalid or an *Unsupported, or says why this
-	// order is refused now; then nothing was done.
+	// Do does an order and returns what that did so far. If the order mends and has
+	// no effect itself, Do returns the Effect of the fault it ended, or one that
+	// reports it as done. Its error is an *Invalid or an *Unsupported, or says why
+	// this order is refused now; then nothing was done.
 	Do(Order) (Effect, error)
 	// Faults says what each fault did so far, in the order they were made.
 	Faults() []Effect
 }
 
-// Invalid is an order that no network takes. It is the fault of whoever made it.
+// Invalid is an order that no network takes. Its maker is at fault.
 type Invalid struct {
 	Code    string // one of those below
-	Field   string // the argument at fault; "" where it is no single one
+	Field   string // the argument at fault; "" if it is not a single one
 	Message string
 }
 
@@ -60,12 +60,12 @@ const (
 
 func (e *Invalid) Error() string { return e.Message }
 
-// maxShown bounds what a message repeats of a word that nobody knows.
+// maxShown bounds a message's quotation of an unknown word.
 const maxShown = 40
 
 // Check says what is wrong with an order, whichever network it is for, or nil: an
-// *Invalid, or an *Unsupported for a kind whose part is not built. Whether its
-// nodes are there, and run, its world knows.
+// *Invalid, or an *Unsupported for a kind whose part is not built. Its world checks
+// whether its nodes exist, and run.
 func (o *Order) Check() error {
 	v := Lookup(o.Verb)
 	if v == nil {
@@ -111,7 +111,7 @@ func (o *Order) Nodes() (names []string) {
 	return names
 }
 
-// Detail is whom an order is about, and how, for people: "v0,v1 / v2,v3".
+// Detail returns an order's nodes and details, for people: "v0,v1 / v2,v3".
 func (o *Order) Detail() string {
 	var parts []string
 	for _, a := range o.takes() {
@@ -125,15 +125,17 @@ func (o *Order) Detail() string {
 // String is the verb and the detail.
 func (o *Order) String() string { return strings.TrimSpace(o.Verb + " " + o.Detail()) }
 
-// Mends reports whether an order to a runner ends what others of its verb began.
+// Mends reports whether an order to a node ends what others of its verb began.
 func (o *Order) Mends() bool {
 	switch o.Verb {
-	case "blackhole", "saturate":
+	case "blackhole", "saturate", "disk_fail", "sync_lies":
 		return !o.On
-	case "slow":
+	case "slow", "disk_slow", "cpu_slow":
 		return o.Delay == 0
 	case "misbehave":
 		return o.Kind == Honest
+	case "host_fail":
+		return o.How == HostWorks
 	}
 	return false
 }

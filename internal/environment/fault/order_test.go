@@ -25,7 +25,7 @@ var sample = map[string]Order{
 	"flap":     {Node: "r0", Up: 2 * time.Second, Down: time.Second, Times: 5}, "rejoin": {Node: "r0", AfterBlocks: 1, NewIdentity: true},
 }
 
-// Each verb's order is sound, names its nodes, and tells whom and how.
+// Each verb's order is sound, and its text has its nodes and details.
 func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 	for verb, want := range map[string]string{
 		"crash": "crash v0", "restart": "restart v0", "freeze": "freeze v0", "thaw": "thaw v0", "wipe": "wipe v0", "disk_fail": "disk_fail v0",
@@ -100,7 +100,7 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 	}
 }
 
-// Verbs, and ways to misbehave, are of validators, of runners, or of both.
+// Verbs, and kinds of misbehaviour, apply to validators, to runners, or to both.
 func TestAnOrderIsOfTheKindOfItsNode(t *testing.T) {
 	for _, c := range []struct {
 		order Order
@@ -126,7 +126,7 @@ func TestAnOrderIsOfTheKindOfItsNode(t *testing.T) {
 	}
 }
 
-// What a verb does not take is not judged, and not told.
+// Arguments that a verb does not take are neither judged nor shown.
 func TestWhatAVerbDoesNotTakeIsNotRead(t *testing.T) {
 	o := Order{Verb: "crash", Node: "v0", A: "v1", B: "v1", Kind: "melt", Link: Link{Loss: 9}, Groups: [][]string{{"v0", "v0"}}}
 	if err := o.Check(); err != nil || o.String() != "crash v0" || len(o.Nodes()) != 1 {
@@ -134,8 +134,7 @@ func TestWhatAVerbDoesNotTakeIsNotRead(t *testing.T) {
 	}
 }
 
-// Every face finds what it tells of a verb, and where kinds are listed none is
-// forgotten.
+// Every face finds its texts of a verb, and lists of kinds are complete.
 func TestVerbsAreDescribed(t *testing.T) {
 	for _, v := range Verbs() {
 		if v.Script == "" || v.OfNode() && (len(v.Takes) == 0 || v.Takes[0] != Node) || (v.Command == "") != (v.Example == "") {

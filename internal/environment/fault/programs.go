@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// How a host of programs fails over an actor.
+// Ways in which a host of programs fails on an actor.
 const (
 	HostCrashes = "crash" // it ends at once
 	HostHangs   = "hang"  // it does not answer and uses CPU time for nothing: it is late, if the caller is strict
@@ -17,8 +17,8 @@ const (
 	HostWorks   = "works" // it does not fail, any more
 )
 
-// hangLimit is how long a host that hangs is waited for by those who have all the
-// time: what the hosts of Python allow any message.
+// hangLimit is how long callers without a time limit wait for a host that hangs:
+// the time that the hosts of Python allow any message.
 const hangLimit = 10 * time.Second
 
 // errBroken is why a host fails that was told to.
@@ -33,8 +33,8 @@ func CheckHost(how string) error {
 	return errors.New(`a host of programs fails by "crash", "hang" or "crawl", and "works" ends it; got "` + how + `"`)
 }
 
-// Programs is the host of programs of one node, which fails over the actors that
-// it is told. Wait lets time pass, the node's; it may be set until the first use.
+// Programs is the host of programs of one node, which fails on selected actors.
+// Wait lets time pass, the node's; it may be set until the first use.
 type Programs struct {
 	program.Host
 	Wait func(time.Duration)
@@ -43,14 +43,15 @@ type Programs struct {
 	over map[types.Address]failing
 }
 
-// failing is how the host fails over an actor, and the fault that counts it.
+// failing is the way in which the host fails on an actor, and the fault that counts
+// it.
 type failing struct {
 	how    string
 	counts *Counts
 }
 
-// Fail has the host fail over an actor from now on, in the way CheckHost knows; what
-// it fails over is counted.
+// Fail makes the host fail on an actor from now on, in a way that CheckHost knows;
+// failed messages are counted.
 func (p *Programs) Fail(actor types.Address, how string, counts *Counts) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,13 +63,6 @@ func (p *Programs) Fail(actor types.Address, how string, counts *Counts) {
 		return
 	}
 	p.over[actor] = failing{how, counts}
-}
-
-// Mend has the host work again.
-func (p *Programs) Mend() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.over = nil
 }
 
 func (p *Programs) failsOver(actor types.Address) failing {

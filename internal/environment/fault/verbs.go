@@ -1,34 +1,37 @@
 package fault
 
-// Verb describes a verb to every face: what it takes, and how scripts, the HTTP
-// API and the command line tell of it.
+// Verb describes a verb to every face: its arguments, and its texts in scripts, the
+// HTTP API and the command line.
 type Verb struct {
 	Name  string
 	Takes []Argument // in the order in which they are given
-	// Of says of which kinds of node it is a fault, whose name is Node: a verb of
-	// theirs in scripts. Where it is of none it is of links.
+	// Of lists the kinds of node that it is a fault of, whose name is Node; it is
+	// their verb in scripts. A verb of no kind is a verb of links.
 	Of Whose
-	// Mends says that it ends what others did, and has no effect that could be idle.
+	// Mends means that it ends the effect of others, and has no effect that could be
+	// idle.
 	Mends bool
 	// Hidden says that POST /devnet/fault does not take it.
 	Hidden bool
 	// Needs is what its node must be for it.
 	Needs State
+	// Lasts is until when its effect lasts, if no order ends it before.
+	Lasts Lasting
 	// Unsound says whether its node cannot be expected to keep up from then on; nil
 	// leaves that as it was.
 	Unsound func(*Order) bool
 	// NotLive is why a live network does not have it; "" where it does.
 	NotLive string
-	// Script is its sentence in the reference of scripts, and Words are what its kind
-	// may be there, of a validator.
+	// Script is its sentence in the reference of scripts, and Words are the values of
+	// its kind there, for a validator.
 	Script string
 	Words  []string
-	// Command is its phrase on the command line, "" where it is not there; Example are
-	// its arguments in an example, and Note is what is said besides.
+	// Command is its phrase on the command line, "" if it has none; Example holds its
+	// arguments in an example, and Note is a further remark.
 	Command, Example, Note string
 }
 
-// Whose says of which kinds of node a fault is.
+// Whose lists the kinds of node of a fault.
 type Whose uint8
 
 // The kinds of node.
@@ -37,13 +40,13 @@ const (
 	Runners
 )
 
-// Has reports whether a fault is of a kind of node.
+// Has reports whether a fault applies to a kind of node.
 func (w Whose) Has(kind Whose) bool { return w&kind != 0 }
 
-// OfNode says that a verb is of one node, and not of links.
+// OfNode reports that a verb applies to one node, and not to links.
 func (v *Verb) OfNode() bool { return v.Of != 0 }
 
-// State is what a verb needs of its node.
+// State is the state that a verb requires of its node.
 type State int
 
 // The states.
@@ -53,19 +56,29 @@ const (
 	Down
 )
 
+// Lasting is until when a fault of a node is in force.
+type Lasting int
+
+// The ends of faults.
+const (
+	AtOnce  Lasting = iota // it is over when it is done, or says itself when it is
+	Process                // it ends with the process of its node
+	Machine                // it outlives processes: an order ends it
+)
+
 // always and never are Unsound of verbs that leave no doubt.
 func always(*Order) bool { return true }
 func never(*Order) bool  { return false }
 
 // verbs is the table of all verbs, in the order in which they are told.
 var verbs = []Verb{
-	{Name: "crash", Of: Validators, Takes: []Argument{Node}, Needs: Running, Unsound: never,
+	{Name: "crash", Of: Validators, Takes: []Argument{Node}, Lasts: Machine, Needs: Running, Unsound: never,
 		Script:  "Ends its process as kill -9 and a power cut do.",
 		Command: "end a validator as kill -9 ends a process", Example: "v2"},
 	{Name: "restart", Of: Validators | Runners, Takes: []Argument{Node}, Mends: true, Unsound: never,
 		Script:  "Starts it again on the contents of its disk; a running one is crashed first.",
 		Command: "start a stopped node; a validator continues from its files", Example: "v2"},
-	{Name: "freeze", Of: Validators | Runners, Takes: []Argument{Node}, Needs: Running, Unsound: always,
+	{Name: "freeze", Of: Validators | Runners, Takes: []Argument{Node}, Lasts: Process, Needs: Running, Unsound: always,
 		Script:  "Stops its process, while frames and time continue.",
 		Command: "stop a node's roles; frames wait for it", Example: "v2"},
 	{Name: "thaw", Of: Validators | Runners, Takes: []Argument{Node}, Mends: true, Unsound: never,
@@ -74,21 +87,24 @@ var verbs = []Verb{
 	{Name: "wipe", Of: Validators, Takes: []Argument{Node}, Needs: Down,
 		Script:  "Empties the disk of one that was crashed.",
 		Command: "lose the files of a validator that is down", Example: "v2"},
-	{Name: "disk_fail", Of: Validators, Takes: []Argument{Node, On}, Unsound: func(o *Order) bool { return o.On },
+	{Name: "disk_fail", Of: Validators, Takes: []Argument{Node, On}, Lasts: Machine, Unsound: func(o *Order) bool { return o.On },
 		NotLive: "a live node writes to this machine's disk, which does not fail on demand; use --backend sim",
 		Script:  "Every use of its disk fails, until called with False."},
-	{Name: "disk_slow", Of: Validators, Takes: []Argument{Node, Delay}, Unsound: func(o *Order) bool { return o.Delay > 0 },
+	{Name: "disk_slow", Of: Validators, Takes: []Argument{Node, Delay}, Lasts: Machine, Unsound: func(o *Order) bool { return o.Delay > 0 },
 		NotLive: "a live node writes to this machine's disk, which is not slowed on demand; run a scenario with --backend sim",
 		Script:  "Lengthens the sync of each write to its disk by the given time; 0 ends it."},
-	{Name: "cpu_slow", Of: Validators, Takes: []Argument{Node, Delay}, Unsound: func(o *Order) bool { return o.Delay > 0 },
+	{Name: "cpu_slow", Of: Validators, Takes: []Argument{Node, Delay}, Lasts: Machine, Unsound: func(o *Order) bool { return o.Delay > 0 },
 		NotLive: "live nodes share this machine's processors, which are not slowed on demand; run a scenario with --backend sim",
 		Script:  "Lengthens each step of its roles by the given time; 0 ends it."},
-	{Name: "sync_lies", Of: Validators, Takes: []Argument{Node, On}, Unsound: func(o *Order) bool { return o.On },
+	{Name: "sync_lies", Of: Validators, Takes: []Argument{Node, On}, Lasts: Machine, Unsound: func(o *Order) bool { return o.On },
 		NotLive: "a live node writes to this machine's disk, which does not lie on demand; run a scenario with --backend sim",
 		Script:  "Its disk reports writes as synced and does not sync them: a crash loses them. Called with False, it syncs them."},
-	{Name: "host_fail", Of: Validators, Takes: []Argument{Node, Over}, Hidden: true,
-		Script: "The host of programs fails on an actor: it crashes, or hangs until the validator gives it up; \"works\" ends the fault.",
-		Words:  []string{HostCrashes, HostHangs, HostCrawls, HostWorks}},
+	{Name: "host_fail", Of: Validators, Takes: []Argument{Node, Over}, Lasts: Machine,
+		Script:  "The host of programs fails on an actor: it crashes, or hangs until the validator gives it up; \"works\" ends the fault.",
+		Words:   []string{HostCrashes, HostHangs, HostCrawls, HostWorks},
+		Command: "have a validator's host of programs fail on an actor", Example: "v2 heartbeat crash",
+		Note: "HOW is crash, hang, crawl, or works, which ends it. A host that hangs uses its whole allowance of\n" +
+			"CPU time; one that crawls uses little, and the validator's clock ends it. The fault survives restarts."},
 	{Name: "panic", Of: Validators | Runners, Takes: []Argument{Node, Victim}, Needs: Running,
 		Script: "One of its actors panics: a role, the parent of the roles, or with its next message a contract. The " +
 			"argument supervision of network(…) decides what follows; a contract is always made again, and its execution is repeated.",
@@ -101,10 +117,10 @@ var verbs = []Verb{
 			"longer for its next message.",
 		Command: "have a role or a contract of a node hang for a time", Example: "v2 2s --role execution",
 		Note: "It takes the roles and contracts that panic takes. A time is at most 1m0s."},
-	{Name: "clock_skew", Of: Validators, Takes: []Argument{Node, Skew},
+	{Name: "clock_skew", Of: Validators, Takes: []Argument{Node, Skew}, Lasts: Machine,
 		NotLive: "live nodes share this machine's clock; use --backend sim",
 		Script:  "Sets its clock ahead of the others, or back."},
-	{Name: "misbehave", Of: Validators | Runners, Takes: []Argument{Node, Kind}, Unsound: func(o *Order) bool { return o.Kind != Honest },
+	{Name: "misbehave", Of: Validators | Runners, Takes: []Argument{Node, Kind}, Lasts: Process, Unsound: func(o *Order) bool { return o.Kind != Honest },
 		Script: "Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, misshape_presence, choose_votes, " +
 			"bad_state_root, silent_leader, tamper_body, withhold_body, impersonate, forge, flood, passes_over, false_commit, " +
 			"false_cancel, withhold_result or double_assign; \"\" ends it.",
@@ -117,29 +133,29 @@ var verbs = []Verb{
 			"choose_votes, false_commit, false_cancel, withhold_result and double_assign,\n" +
 			"of a runner wrong_result, late_result, duplicate_result, no_reveal,\n" +
 			" bad_signature, replay_nonce and reject, and honest, which ends it."},
-	{Name: "drop", Of: Runners, Takes: []Argument{Node}, Needs: Running, Unsound: never,
+	{Name: "drop", Of: Runners, Takes: []Argument{Node}, Lasts: Machine, Needs: Running, Unsound: never,
 		Script:  "Ends its process; its connections close without a Goodbye.",
 		Command: "end a runner's process, and with it its connections", Example: "r1"},
-	{Name: "blackhole", Of: Runners, Takes: []Argument{Node, On}, Needs: Running, Unsound: func(o *Order) bool { return o.On },
+	{Name: "blackhole", Of: Runners, Takes: []Argument{Node, On}, Lasts: Process, Needs: Running, Unsound: func(o *Order) bool { return o.On },
 		Script:  "It keeps pinging and answers no job, until called with False.",
 		Command: "leave a runner's jobs without an answer", Example: "r1"},
-	{Name: "slow", Of: Runners, Takes: []Argument{Node, Delay}, Needs: Running, Unsound: func(o *Order) bool { return o.Delay > 0 },
+	{Name: "slow", Of: Runners, Takes: []Argument{Node, Delay}, Lasts: Process, Needs: Running, Unsound: func(o *Order) bool { return o.Delay > 0 },
 		Script:  "Its work on each job takes longer by the given time; 0 ends it.",
 		Command: "delay the work of a runner on each job; 0s ends it", Example: "r1 2s"},
-	{Name: "flap", Of: Runners, Takes: []Argument{Node, Flapping}, Needs: Running,
+	{Name: "flap", Of: Runners, Takes: []Argument{Node, Flapping}, Lasts: Process, Needs: Running,
 		Script:  "Its connections come and go: up for the one time, down for the other, as often as given.",
 		Command: "let a runner's connections come and go", Example: "r1 2s 1s 5",
 		Note: "They are up for UP and down for DOWN, TIMES times."},
-	{Name: "saturate", Of: Runners, Takes: []Argument{Node, On}, Needs: Running,
+	{Name: "saturate", Of: Runners, Takes: []Argument{Node, On}, Lasts: Process, Needs: Running,
 		Script:  "It says that it takes no new jobs, and takes none, until called with False.",
 		Command: "make a runner refuse new jobs", Example: "r1"},
-	{Name: "capability", Of: Runners, Takes: []Argument{Node, Offers}, Needs: Running, Unsound: never,
+	{Name: "capability", Of: Runners, Takes: []Argument{Node, Offers}, Lasts: Process, Needs: Running, Unsound: never,
 		Script: "It says on its connections that it offers what add names and no longer what remove names; entitlement:NAME is a pool. " +
 			"Registry, votes and draws stay as they are.",
 		Command: "have a runner say that it offers more, or less", Example: "r1 --add model:small --remove llm",
 		Note: "It sends each validator a CapabilityDelta, which changes neither registry nor draws (CIP-11 6.5).\n" +
 			"A name is a capability, or with entitlement: before it a pool."},
-	{Name: "rejoin", Of: Runners, Takes: []Argument{Node, Rejoining}, Needs: Running, Unsound: never,
+	{Name: "rejoin", Of: Runners, Takes: []Argument{Node, Rejoining}, Lasts: Machine, Needs: Running, Unsound: never,
 		Script: "Ends its process, as drop does, and starts it again after the given number of blocks. With new_identity it starts and " +
 			"registers under another key.",
 		Command: "end a runner's process, and start it again some blocks later", Example: "r1 10 --new-identity"},

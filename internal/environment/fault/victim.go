@@ -12,7 +12,7 @@ import (
 // Parent is the role of a panic or a hang that is the actor's above the roles.
 const Parent = "parent"
 
-// roles are those of each kind of node, the actor above them last.
+// roles lists the roles of each kind of node, the actor above them last.
 var roles = map[Whose][]string{
 	Validators: {"archive", "execution", "consensus", "intake", "gateway", Parent},
 	Runners:    {"runner", Parent},

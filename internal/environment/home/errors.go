@@ -11,11 +11,11 @@ type IncompatibleError struct {
 }
 
 func (e *IncompatibleError) Error() string {
-	return fmt.Sprintf("home %s has format %d, written by devnet %s; this is devnet %s, which has format %d: "+
+	return fmt.Sprintf("home %s has format %d of devnet %s; this is devnet %s with format %d: "+
 		"run that version, start over with --reset, or choose another --home", e.Dir, e.Home, e.WrittenBy, e.Binary, Format)
 }
 
-// MismatchError says that the home is another network's.
+// MismatchError reports that the home belongs to another network.
 type MismatchError struct {
 	Dir          string
 	What         string // chain id or seed
@@ -27,7 +27,7 @@ func (e *MismatchError) Error() string {
 		e.Dir, e.What, e.Home, e.Wanted)
 }
 
-// OwnerError says that the home is another node's, or a whole network's.
+// OwnerError reports that the home belongs to another node, or to a whole network.
 type OwnerError struct {
 	Dir          string
 	Home, Wanted string // nodes; "": a whole network
@@ -40,11 +40,11 @@ func (e *OwnerError) Error() string {
 		}
 		return node + " alone"
 	}
-	return fmt.Sprintf("home %s is that of %s, not of %s: choose another home", e.Dir, whose(e.Home), whose(e.Wanted))
+	return fmt.Sprintf("home %s belongs to %s, not to %s: choose another home", e.Dir, whose(e.Home), whose(e.Wanted))
 }
 
-// ApartError says that the home's nodes run in processes of their own, or in one, and the
-// other was asked for.
+// ApartError reports that the home's nodes run in separate processes, or in one, unlike
+// the request.
 type ApartError struct {
 	Dir   string
 	Apart bool // so is the home
@@ -52,9 +52,9 @@ type ApartError struct {
 
 func (e *ApartError) Error() string {
 	if e.Apart {
-		return fmt.Sprintf("home %s is that of a network with one process a node: start it with --processes, or choose another --home", e.Dir)
+		return fmt.Sprintf("home %s has a network with one process per node: start it with --processes, or choose another --home", e.Dir)
 	}
-	return fmt.Sprintf("home %s is that of a network in one process: start it without --processes, or choose another --home", e.Dir)
+	return fmt.Sprintf("home %s has a network in one process: start it without --processes, or choose another --home", e.Dir)
 }
 
 // InUseError says that a process runs on the home.
@@ -77,7 +77,7 @@ type ForeignError struct {
 }
 
 func (e *ForeignError) Error() string {
-	return fmt.Sprintf("%s is no devnet home and not empty (it holds %s): choose an empty or new directory for --home", e.Dir, e.Name)
+	return fmt.Sprintf("%s is not a devnet home and not empty (it holds %s): choose an empty or new directory for --home", e.Dir, e.Name)
 }
 
 // BrokenError says that a file of the home cannot be read.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// WriteGenesis keeps the genesis of a new home, and what it hashes to: another
-// genesis in its place would be another chain's, and is refused.
+// WriteGenesis stores the genesis of a new home, and its hash: another genesis in
+// its place would belong to another chain, and is refused.
 func (h *Home) WriteGenesis(data []byte) error {
 	if err := WriteFile(filepath.Join(h.dir, genesisFile), data, h.durability); err != nil {
 		return err
@@ -23,8 +23,8 @@ func (h *Home) sealGenesis(data []byte) error {
 	return h.writeMeta(h.Meta)
 }
 
-// ReadGenesis returns the genesis; os.ErrNotExist says that none was made yet. One
-// that is gone or altered is a *BrokenError.
+// ReadGenesis returns the genesis; os.ErrNotExist says that none was made yet. A
+// missing or altered genesis is a *BrokenError.
 func (h *Home) ReadGenesis() ([]byte, error) {
 	data, err := ReadGenesis(h.dir)
 	if err == nil && h.Meta.Genesis == "" { // a crash came between the two files
@@ -33,7 +33,7 @@ func (h *Home) ReadGenesis() ([]byte, error) {
 	return data, err
 }
 
-// ReadGenesis is the same for a home that nobody has open.
+// ReadGenesis is the same for a home that is not open.
 func ReadGenesis(dir string) ([]byte, error) {
 	meta, err := ReadMeta(dir)
 	if err != nil {
@@ -45,11 +45,11 @@ func ReadGenesis(dir string) ([]byte, error) {
 	case errors.Is(err, os.ErrNotExist) && meta.Genesis == "":
 		return nil, fmt.Errorf("home: %w", err)
 	case errors.Is(err, os.ErrNotExist):
-		return nil, &BrokenError{Path: path, Cause: errors.New("it is gone")}
+		return nil, &BrokenError{Path: path, Cause: errors.New("the file is missing")}
 	case err != nil:
 		return nil, &BrokenError{Path: path, Cause: err}
 	case meta.Genesis != "" && hashOf(data) != meta.Genesis:
-		return nil, &BrokenError{Path: path, Cause: errors.New("it is not the one that the network began with")}
+		return nil, &BrokenError{Path: path, Cause: errors.New("the file differs from the genesis that the network began with")}
 	}
 	return data, nil
 }

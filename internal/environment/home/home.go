@@ -1,5 +1,5 @@
-// Package home is the directory in which a network keeps its files, with a
-// version, so that no binary goes on with what it would misread.
+// Package home is the directory in which a network keeps its files, with a version,
+// so that no binary continues from files that it would misread.
 //
 //	home.json            format, the devnet version that made it, chain id, seed, time
 //	lock                 held and named by the process that runs on the home
@@ -49,14 +49,14 @@ const (
 	newSuffix   = ".new" // of a file that is being replaced
 )
 
-// Want is what the opener expects of a home, and makes a new one by.
+// Want is the opener's requirement on a home, and the description of a new one.
 type Want struct {
 	Version string    // of this binary, for messages and home.json
 	ChainID uint64    // 0: that of the home
 	Seed    *uint64   // nil: that of the home
 	Now     time.Time // when a new home is created
 	Node    string    // that has the home for itself; "": a whole network
-	Apart   bool      // of which each node runs in a process of its own
+	Apart   bool      // each of its nodes runs in a separate process
 	// Durability is what its own files and the names of its directories survive.
 	Durability store.Durability
 }
@@ -71,8 +71,8 @@ type Home struct {
 	durability store.Durability
 }
 
-// Open opens the home at dir, or makes it where there is nothing. The errors
-// that a user can mend are *IncompatibleError, *MismatchError, *OwnerError, *ApartError,
+// Open opens the home at dir, or makes it where there is nothing. A user can correct
+// these errors: *IncompatibleError, *MismatchError, *OwnerError, *ApartError,
 // *InUseError, *ForeignError and *BrokenError.
 func Open(dir string, want Want) (*Home, error) {
 	dir, err := filepath.Abs(dir)
@@ -124,8 +124,8 @@ func (h *Home) prepare(want Want) error {
 	return nil
 }
 
-// refuseForeign refuses a directory that is neither a home nor empty. What a
-// start interrupted at once left of a home counts as empty.
+// refuseForeign refuses a directory that is neither a home nor empty. Remains of an
+// interrupted start count as empty.
 func refuseForeign(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -209,8 +209,8 @@ func tryLock(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// isNamed reports whether f is still what path names: a Reset may have removed
-// it in between, and then its lock keeps nobody out.
+// isNamed reports whether path still names f: a Reset may have removed it in
+// between, and then its lock excludes no other process.
 func isNamed(f *os.File, path string) bool {
 	opened, err := f.Stat()
 	if err != nil {
@@ -226,8 +226,8 @@ func readPID(f *os.File) int {
 	return max(pid, 0)
 }
 
-// User returns the process that has the home open, 0 where it has not said who
-// it is; ok is false where there is none.
+// User returns the process that has the home open, 0 if that is unknown; ok is
+// false if no process has it open.
 func User(dir string) (pid int, ok bool) {
 	for attempt := lockAttempts; ; attempt++ {
 		if pid, ok = user(dir); !ok || attempt >= attemptsFor(pid) {

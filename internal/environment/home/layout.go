@@ -18,7 +18,8 @@ func (h *Home) Dir() string { return h.dir }
 // Genesis is the path of the chain's genesis.
 func (h *Home) Genesis() string { return filepath.Join(h.dir, genesisFile) }
 
-// Clock is the path of what time travel has moved the network's clock by.
+// Clock returns the path of the offset by which time travel has moved the network's
+// clock.
 func (h *Home) Clock() string { return filepath.Join(h.dir, clockFile) }
 
 // RunFile is the path of the file that tells commands where the network
@@ -28,13 +29,13 @@ func (h *Home) RunFile() string { return RunFile(h.dir) }
 // RunFile is the same for a home that another process has open.
 func RunFile(dir string) string { return filepath.Join(dir, runFile) }
 
-// NodeLog is the path of what a node logs.
+// NodeLog returns the path of a node's log.
 func NodeLog(dir, node string) string { return filepath.Join(dir, logsDir, node+logSuffix) }
 
-// NodeLog is the path of what a node logs.
+// NodeLog returns the path of a node's log.
 func (h *Home) NodeLog(node string) string { return NodeLog(h.dir, node) }
 
-// NetDir is the folder of a network whose nodes run in processes of their own.
+// NetDir returns the folder of a network whose nodes run in separate processes.
 func NetDir(dir string) string { return filepath.Join(dir, netDir) }
 
 // Node is the files of one node.
@@ -43,11 +44,11 @@ type Node struct {
 	State string // path of its finalized state
 }
 
-// Node returns the files of a node and makes their directory. A name is of
-// lower-case letters, digits and hyphens, at most 32.
+// Node returns the files of a node and makes their directory. A name has lower-case
+// letters, digits and hyphens, at most 32.
 func (h *Home) Node(name string) (Node, error) {
 	if !validName(name) {
-		return Node{}, fmt.Errorf("home: %.40q is no name of a node: 1 to 32 lower-case letters, digits and hyphens", name)
+		return Node{}, fmt.Errorf("home: invalid node name %.40q: want 1 to 32 lower-case letters, digits and hyphens", name)
 	}
 	dir := filepath.Join(h.dir, nodesDir, name)
 	if err := makeDir(dir, h.durability); err != nil {
@@ -100,8 +101,8 @@ func validName(name string) bool {
 }
 
 // Reset removes what a home's layout names: files, and directories that are
-// empty by then. What else is there stays, and dir itself. A directory without a home is left alone; a
-// home in use is an *InUseError, and one with a link in the place of a folder a *LinkError: nothing is removed then.
+// empty by then. Other files stay, and so does dir itself. Reset removes nothing from a directory without a home, a
+// home in use (an *InUseError), or a home with a link instead of a folder (a *LinkError).
 func Reset(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, metaFile)); errors.Is(err, os.ErrNotExist) {
 		return nil

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// maxLogBytes bounds the log of a node; what is older is kept once more under
+// maxLogBytes bounds the log of a node; older lines are kept, one file more, under
 // NODE-old.
 const maxLogBytes = 16 << 20
 
 // oldSuffix is what follows the name of a node in that of its older log.
 const oldSuffix = "-old"
 
-// LogFile is the log of a node, which begins anew when it is full. What is logged
-// before its folder is there, or when the disk is full, is lost: a log is no reason to
-// stop. Its zero value keeps nothing.
+// LogFile is the log of a node; a full file is started again. Lines logged before its
+// folder exists, or when the disk is full, are lost: a log is not worth a stop. Its
+// zero value keeps nothing.
 type LogFile struct {
 	mu        sync.Mutex
 	path, old string // "": nothing is kept

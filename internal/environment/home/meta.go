@@ -12,10 +12,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
-// Format is the version of the home's layout and of every file in it. It
-// changes whenever an older binary could not go on with what a newer one wrote,
-// or the other way round.
-const Format = 7
+// Format is the version of the home's layout and of every file in it. It changes
+// whenever an older binary could not continue from a newer one's files, or the
+// other way round.
+const Format = 8
 
 // maxMetaBytes bounds home.json: a few fields.
 const maxMetaBytes = 64 << 10
@@ -28,12 +28,12 @@ type Meta struct {
 	Seed    uint64    `json:"seed"`
 	Created time.Time `json:"created"`
 	Node    string    `json:"node,omitempty"`           // whose home it is, where the others' are elsewhere
-	Apart   bool      `json:"apart,omitempty"`          // each node runs in a process of its own, with a home below net
+	Apart   bool      `json:"apart,omitempty"`          // each node runs in a separate process, with a home below net
 	Genesis string    `json:"genesis_sha256,omitempty"` // of genesis.cbor, once that is written
 }
 
-// check refuses a home that is not what is wanted. A chain id of 0 and a nil
-// seed want whatever is there.
+// check refuses a home that is not what is wanted. A chain id of 0 and a nil seed
+// accept any.
 func (m Meta) check(dir string, want Want) error {
 	if m.Format != Format {
 		return &IncompatibleError{Dir: dir, Home: m.Format, WrittenBy: m.Version, Binary: want.Version}
@@ -53,14 +53,14 @@ func (m Meta) check(dir string, want Want) error {
 	return nil
 }
 
-// ReadMeta reads whose home dir is, without opening it; os.ErrNotExist says that
-// it is none, as a file is none. The format is not judged.
+// ReadMeta reads the owner of the home dir, without opening it; os.ErrNotExist
+// reports that dir is not a home, or a file. The format is not judged.
 func ReadMeta(dir string) (Meta, error) {
 	var m Meta
 	path := filepath.Join(dir, metaFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, syscall.ENOTDIR) {
-		return m, fmt.Errorf("home: %s is no directory: %w", dir, os.ErrNotExist)
+		return m, fmt.Errorf("home: %s is not a directory: %w", dir, os.ErrNotExist)
 	}
 	if err != nil {
 		return m, fmt.Errorf("home: %w", err)

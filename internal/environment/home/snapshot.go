@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// snapshotsDir holds what Save kept: in a folder for each name a home.json, and what
-// belongs to the chain as the home has it.
+// snapshotsDir holds the snapshots: one folder per name with a home.json, and the
+// chain's files in the home's layout.
 const snapshotsDir = "snapshots"
 
 // Snapshot is a state of a home that it can be given again.
@@ -28,8 +28,8 @@ type SnapshotError struct{ What, Remedy string }
 
 func (e *SnapshotError) Error() string { return e.What + ": " + e.Remedy }
 
-// Save keeps the chain of a home that nobody has open under a name, which Node's are
-// like. A name that is there already is replaced only where that is wanted.
+// Save stores the chain of a home that is not open under a name, in the form of
+// Node's names. An existing name is replaced only if replace is true.
 func Save(dir, name string, replace bool) (Snapshot, error) {
 	to, err := snapshotDir(dir, name)
 	if err != nil {
@@ -62,8 +62,8 @@ func Save(dir, name string, replace bool) (Snapshot, error) {
 	return statSnapshot(dir, name)
 }
 
-// Load makes a home that nobody has open what it was when a snapshot was saved. One that
-// is interrupted leaves no home.json, and can be loaded again.
+// Load restores a home that is not open to a saved snapshot. An interrupted load leaves
+// no home.json, and can be repeated.
 func Load(dir, name string) (Snapshot, error) {
 	from, err := snapshotDir(dir, name)
 	if err != nil {
@@ -92,7 +92,7 @@ func Load(dir, name string) (Snapshot, error) {
 	return statSnapshot(dir, name)
 }
 
-// parts are what belongs to the chain, beside home.json. Logs go on.
+// parts lists the chain's files, besides home.json. Logs are kept.
 var parts = []string{genesisFile, clockFile, nodesDir, netDir}
 
 // Snapshots lists those of a home, by name.
@@ -115,8 +115,9 @@ func Snapshots(dir string) ([]Snapshot, error) {
 	return all, nil
 }
 
-// ownChain locks a home that has a whole network, of which nobody else knows votes: a
-// validator that forgot some of its own, while others go on, would contradict itself.
+// ownChain locks a home with a whole network, whose votes no other home holds: a
+// validator that forgot some of its votes, while others continue, would contradict
+// itself.
 func ownChain(dir string) (lock *os.File, err error) {
 	meta, err := ReadMeta(dir)
 	switch {
@@ -125,14 +126,14 @@ func ownChain(dir string) (lock *os.File, err error) {
 	case err != nil:
 		return nil, err
 	case meta.Node != "":
-		return nil, &SnapshotError{fmt.Sprintf("%s is the home of %s alone", dir, meta.Node), "that would forget its votes while others go on"}
+		return nil, &SnapshotError{fmt.Sprintf("%s is the home of the single node %s", dir, meta.Node), "a snapshot would lose its votes while other validators continue"}
 	}
 	return takeLock(dir)
 }
 
 func snapshotDir(dir, name string) (string, error) {
 	if !validName(name) {
-		return "", &SnapshotError{fmt.Sprintf("%.40q is no name of a snapshot", name), "it has 1 to 32 lower-case letters, digits and hyphens"}
+		return "", &SnapshotError{fmt.Sprintf("invalid snapshot name %.40q", name), "want 1 to 32 lower-case letters, digits and hyphens"}
 	}
 	return filepath.Join(dir, snapshotsDir, name), nil
 }
@@ -155,8 +156,8 @@ func statSnapshot(dir, name string) (Snapshot, error) {
 	return s, err
 }
 
-// copyTree copies a file, or a folder with what is in it, but for locks, sockets and
-// what a running node says of itself. What is not there is left out.
+// copyTree copies a file, or a folder with its content, except locks, sockets and a
+// running node's record of itself. A missing source is skipped.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
 		if errors.Is(err, os.ErrNotExist) && path == from {
@@ -170,7 +171,7 @@ func copyTree(from, to string) error {
 		case err != nil:
 			return err
 		case e.Type()&fs.ModeSymlink != 0:
-			return fmt.Errorf("%s is a symbolic link, behind which no snapshot looks", path)
+			return fmt.Errorf("%s is a symbolic link, and a snapshot does not follow links", path)
 		case e.IsDir():
 			return os.MkdirAll(at, info.Mode().Perm())
 		case !e.Type().IsRegular() || e.Name() == lockFile || e.Name() == runFile:

@@ -59,7 +59,7 @@ func TestAHomeIsWhatItWasAtASnapshot(t *testing.T) {
 	if err := Reset(dir); err != nil {
 		t.Fatal(err)
 	}
-	open(t, dir, want).Close() // what a Reset leaves is no stranger's
+	open(t, dir, want).Close() // the remains of a Reset are not foreign
 	if _, err := Load(dir, "first"); err != nil || read(t, state) != "three" {
 		t.Fatal(read(t, state), err)
 	}
@@ -113,9 +113,9 @@ func TestASnapshotIsRefused(t *testing.T) {
 		}
 	}
 	for why, do := range map[string]func() error{
-		"already": save(dir, "first"), "is no name of a snapshot": save(dir, "../first"), "there is no devnet home": save(dir+"x", "first"),
-		"v0 alone": save(alone, "first"), "symbolic link": save(linked, "first"), "has no snapshot second": load("second"),
-		"is no name": load(".."),
+		"already": save(dir, "first"), "invalid snapshot name": save(dir, "../first"), "there is no devnet home": save(dir+"x", "first"),
+		"single node v0": save(alone, "first"), "symbolic link": save(linked, "first"), "has no snapshot second": load("second"),
+		`invalid snapshot name ".."`: load(".."),
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v", why, err)

@@ -1,6 +1,6 @@
-// Package neighbours tells whether this machine has room for a network of containers in
-// its table of neighbours (ARP): Linux has one for all of its containers, and what finds
-// no room there is dropped, packets of nodes and answers to whoever drives them alike.
+// Package neighbours reports whether this machine has room for a network of containers
+// in its table of neighbours (ARP). Linux has one for all of its containers, and drops
+// packets without room there, packets of nodes and answers to the supervisor alike.
 package neighbours
 
 import (
@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// setting is that of Linux which bounds the table.
+// setting is the setting of Linux that bounds the table.
 const setting = "net.ipv4.neigh.default.gc_thresh3"
 
-// Crowded says why so many nodes in containers find no room on this machine, nil where
-// they do, and where it does not tell.
+// Crowded returns why the nodes in containers do not fit on this machine, nil if they
+// do, or if the limit is unknown.
 func Crowded(validators, runners int) error {
 	text, err := os.ReadFile("/proc/sys/" + strings.ReplaceAll(setting, ".", "/"))
 	if err != nil {
@@ -36,8 +36,8 @@ func need(validators, runners int) int {
 
 func tooMany(validators, runners, limit int) error {
 	entries := need(validators, runners)
-	return fmt.Errorf("%d containers that reach one another need %d entries in this machine's table of neighbours, which has room for %d: "+
-		"sudo sysctl -w %s=%d makes room, or take fewer nodes, or processes", validators+runners, entries, limit, setting, roundUp(2*entries))
+	return fmt.Errorf("%d containers need %d entries in this machine's table of neighbours, which has room for %d: "+
+		"run sudo sysctl -w %s=%d, or take fewer nodes, or processes", validators+runners, entries, limit, setting, roundUp(2*entries))
 }
 
 // roundUp is the power of two that is n or above.

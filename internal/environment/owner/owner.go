@@ -181,13 +181,13 @@ func beingRemoved(err error) bool {
 		func(why string) bool { return strings.Contains(strings.ToLower(err.Error()), why) })
 }
 
-// Remove removes all that has a label, KEY=VALUE. Removals by other
-// processes are waited for.
+// Remove removes all that has a label, KEY=VALUE. It waits for removals by other
+// processes.
 func Remove(ctx context.Context, e Engine, label string) error {
 	for kind := range kinds {
 		var refused error
-		// Again: a container that was being made when all were listed exists now. One that
-		// another process removes is refused until it is gone.
+		// Again: a container that was being made when all were listed exists now. The
+		// engine refuses a container that another process removes until it is gone.
 		for try := 0; try < 2 || beingRemoved(refused) && ctx.Err() == nil; try++ {
 			if beingRemoved(refused) {
 				select {

@@ -156,7 +156,7 @@ func TestAdviceWarnsOfForgottenStateAndUncallableHandlers(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d %s %s", f.Line, kind, words[0]))
 	}
 	want := []string{"17 error add cannot be called", "21 warning SEEN is forgotten", "26 warning unused cannot be called",
-		"31 warning self.total is forgotten", "32 warning self.cache is forgotten", "33 warning self.rows is forgotten",
+		"31 error self.total ends with the message", "32 warning self.cache is forgotten", "33 warning self.rows is forgotten",
 		"36 warning Vault.cache is forgotten", "37 warning a timer is to call tik", "39 warning context() is a dict",
 		"39 warning storage is not defined", "45 error handle_timer cannot be called"}
 	if !slices.Equal(got, want) {
@@ -179,18 +179,18 @@ func TestADeployRefusesAHandlerThatCannotBeCalled(t *testing.T) {
 		class("  @public\n  def add(self, payload, *, b): pass"):      "give b a default",
 		class("  @public\n  @staticmethod\n  def add(payload): pass"): "without @staticmethod",
 		class("  @public\n  def _add(self, payload): pass"):           "begins with no _",
+		class("  def add(self, a): pass\n  def add(self, a): pass"):   "a second method add",
 		class("  def init(self, a, b): pass"):                         "init takes 2 (a, b)",
 		sdk + "@public\ndef add(a, b): pass\n":                        "add takes 2 (a, b)",
 		"def handle_timer(a, b): pass\n":                              "handle_timer takes 2 (a, b)",
 		"class A:\n  def get_gas_bid(self, a, b): pass\n":             "get_gas_bid takes 2 (a, b)",
 
-		class("  def add(self, a, b): pass"):                                                 "",
-		class("  @public\n  def add(self, payload=b'', more=1, *, b=2): pass"):               "",
-		class("  @public\n  def add(self, *given): pass"):                                    "",
-		class("  @public\n  def add(self, a, b): pass\n  @public\n  def add(self, a): pass"): "",
-		class("  @staticmethod\n  def add(a, b): pass"):                                      "",
-		"def add(a, b): pass\ndef go(payload): add(1, 2)\n":                                  "",
-		"class B:\n  def init(self, a, b): pass\ndef go(payload): B()\n":                     "",
+		class("  def add(self, a, b): pass"):                                   "",
+		class("  @public\n  def add(self, payload=b'', more=1, *, b=2): pass"): "",
+		class("  @public\n  def add(self, *given): pass"):                      "",
+		class("  @staticmethod\n  def add(a, b): pass"):                        "",
+		"def add(a, b): pass\ndef go(payload): add(1, 2)\n":                    "",
+		"class B:\n  def init(self, a, b): pass\ndef go(payload): B()\n":       "",
 	} {
 		session, err := p.Open(program.ForRead)
 		if err != nil {

@@ -15,10 +15,10 @@ var (
 	errClosed   = errors.New("the pool of Python hosts is closed")
 	errDead     = errors.New("the session's host has ended")
 	errSlow     = errors.New("the message took longer by the wall clock than its cycles may")
-	errInTime   = errors.New("it did not answer in time")
-	errEnded    = errors.New("it ended")
-	errGivenUp  = errors.New("it was given up: whoever asked had no more time")
-	errFullHost = errors.New("it ran out of memory")
+	errInTime   = errors.New("no answer in time")
+	errEnded    = errors.New("the host ended")
+	errGivenUp  = errors.New("given up: the caller's time ran out")
+	errFullHost = errors.New("the host ran out of memory")
 )
 
 // failure says what became of a host: during what, why, and the last of what it

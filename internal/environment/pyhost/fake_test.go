@@ -215,7 +215,7 @@ func (c *fakeContext) SubmitJob(spec []byte) (types.Hash, error) {
 	job, err := push.ParseOrder(spec, c.m.Self, 100)
 	if err != nil {
 		return types.Hash{}, &program.Fault{Status: types.StatusReverted, Code: "malformed",
-			Message: "the payload is no JobSpec without submitter and submitted_at: " + err.Error()}
+			Message: "the payload must be a JobSpec without submitter and submitted_at: " + err.Error()}
 	}
 	if err := job.Check(); err != nil {
 		return types.Hash{}, &program.Fault{Status: types.StatusReverted, Code: "bad_spec", Message: err.Error()}

@@ -53,7 +53,7 @@ func (s slowly) watch(path string, patience time.Duration) (over func()) {
 		return func() {}
 	}
 	timer := time.AfterFunc(slowStart, func() {
-		s(fmt.Sprintf("Python, %s, has not started after %v: it is waited for, at most %v; actors do not run meanwhile", path, slowStart,
+		s(fmt.Sprintf("Python, %s, has not started after %v: waiting at most %v; actors do not run meanwhile", path, slowStart,
 			patience))
 	})
 	return func() { timer.Stop() }

@@ -34,7 +34,7 @@ func (c *conversation) notes(a *arguments) error {
 	case a.err != nil:
 		return a.err
 	case tell == nil || len(rows) > maxNotesBytes:
-		return fmt.Errorf("%w: notes of %d bytes that nobody asked for", errFrame, len(rows))
+		return fmt.Errorf("%w: unrequested notes of %d bytes", errFrame, len(rows))
 	}
 	found := &program.Probed{Code: c.code}
 	for n, row := range bytes.Split(rows, []byte("\n")) {

@@ -47,11 +47,12 @@ const (
 	MaxFrameBytes   = 64 << 20
 	MaxEffects      = 64 // in one frame
 	maxHandlers     = 4096
-	maxParts        = 16      // of a wall
-	maxAttempts     = 64      // to get through it
-	maxPoints       = 100_000 // lines and ways of branches of one file
-	maxNotes        = 20_000  // lines and ways that a message came to
-	maxAdvice       = 100     // that an author is told of one file
+	maxSchema       = 64 << 10 // bytes of what annotations say
+	maxParts        = 16       // of a wall
+	maxAttempts     = 64       // to get through it
+	maxPoints       = 100_000  // lines and ways of branches of one file
+	maxNotes        = 20_000   // lines and ways that a message came to
+	maxAdvice       = 100      // that an author is told of one file
 	maxStderrBytes  = 4096
 	frameHeadBytes  = 4
 	bufferedReading = 64 << 10
@@ -63,7 +64,7 @@ var limits = []struct {
 	value int
 }{
 	{"MAX_FRAME", MaxFrameBytes}, {"MAX_EFFECTS", MaxEffects}, {"MAX_ADVICE", maxAdvice}, {"MAX_MESSAGE", types.MaxFaultBytes},
-	{"SIGNALLED", exitSignalled}, {"MAX_POINTS", maxPoints}, {"MAX_NOTES", maxNotes},
+	{"SIGNALLED", exitSignalled}, {"MAX_SCHEMA", maxSchema}, {"MAX_POINTS", maxPoints}, {"MAX_NOTES", maxNotes},
 }
 
 // form is a map that crosses the pipe: what it is called, and what is in it.
@@ -158,7 +159,7 @@ var (
 	forkForm        = newForm("fork", "pid rate") // the child, and its CPU time of a thousand cycles in nanoseconds
 	partForm        = newForm("part", "name missing")
 	refusalForm     = newForm("refusal", "units line reason")
-	descriptionForm = newForm("description", "units")
+	descriptionForm = newForm("description", "units schema")
 	handlerForm     = newForm("handler", "name doc")
 	attemptForm     = newForm("attempt", "name exit? signal?")
 	adviceForm      = newForm("advice", "kind line words")

@@ -1,12 +1,13 @@
 package pyhost
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/receipts"
 )
@@ -19,27 +20,35 @@ func identity(path string, sources []byte) string {
 	if err != nil {
 		return ""
 	}
-	library, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(real)), "lib", "python3*", "*.py"))
-	parts := [][]byte{[]byte(real), sources, []byte(receipts.Text())}
-	for _, pattern := range []string{"re/*.py", "json/*.py", "collections/*.py", "lib-dynload/*"} {
-		more, wrong := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(real)), "lib", "python3*", filepath.FromSlash(pattern)))
-		if wrong != nil {
-			err = wrong
-		}
-		library = append(library, more...)
-	}
-	if err != nil || len(library) == 0 {
-		return ""
-	}
-	for _, file := range append(library, real) {
-		info, err := os.Stat(file)
-		if err != nil {
+	mark := sha256.New() // faster than Keccak, and no rule of the chain
+	fmt.Fprintf(mark, "%s\x00%x\x00%x", real, sha256.Sum256(sources), corpus())
+	found := 0
+	for _, pattern := range []string{"*.py", "re/*.py", "json/*.py", "collections/*.py", "lib-dynload/*"} {
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(real)), "lib", "python3*", filepath.FromSlash(pattern)))
+		if err != nil || !markFiles(mark, files) {
 			return ""
 		}
-		parts = append(parts, fmt.Appendf(nil, "%s %d %d", file, info.Size(), info.ModTime().UnixNano()))
+		found += len(files)
 	}
-	sum := sha256.Sum256(bytes.Join(parts, []byte{0})) // faster than Keccak, and no rule of the chain
-	return hex.EncodeToString(sum[:])
+	if found == 0 || !markFiles(mark, []string{real}) {
+		return ""
+	}
+	return hex.EncodeToString(mark.Sum(nil))
+}
+
+// corpus is the digest of all pinned receipts.
+var corpus = sync.OnceValue(func() [sha256.Size]byte { return sha256.Sum256([]byte(receipts.Text())) })
+
+// markFiles writes each file's name, size and time. It reports whether all exist.
+func markFiles(mark io.Writer, files []string) bool {
+	for _, file := range files {
+		info, err := os.Stat(file)
+		if err != nil {
+			return false
+		}
+		fmt.Fprintf(mark, "\x00%s %d %d", file, info.Size(), info.ModTime().UnixNano())
+	}
+	return true
 }
 
 func proved(mark string) bool {

@@ -59,7 +59,7 @@ func (a *arguments) hash(name string) (h types.Hash) {
 func (a *arguments) number(name string) uint64 {
 	f := a.field(name)
 	if f.bytes != nil {
-		a.fail(name + " is no number below 2^64")
+		a.fail(name + " is not a number below 2^64")
 	}
 	return f.number
 }
@@ -72,7 +72,7 @@ func (a *arguments) wei(name string) types.Wei {
 	}
 	v, ok := types.WeiFromBig(whole)
 	if !ok || f.bytes != nil && !f.big {
-		a.fail(name + " is no number below 2^256")
+		a.fail(name + " is not a number below 2^256")
 	}
 	return v
 }

@@ -148,7 +148,10 @@ func (d *decoder) refusal() *program.Refusal {
 
 func (d *decoder) description() program.Description {
 	a := &arguments{record: d.record(descriptionForm)}
-	found := program.Description{Units: a.number("units")}
+	found := program.Description{Units: a.number("units"), Schema: a.data("schema")}
+	if len(found.Schema) > maxSchema {
+		d.fail("a schema of %d bytes", len(found.Schema))
+	}
 	d.keep(a.err)
 	for len(d.data) > 0 && len(found.Handlers) <= maxHandlers {
 		a := &arguments{record: d.record(handlerForm)}

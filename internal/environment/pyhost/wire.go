@@ -107,7 +107,7 @@ func (d *decoder) end() {
 
 func (d *decoder) take(n uint64) []byte {
 	if n > uint64(len(d.data)) {
-		d.fail("it ends within a value")
+		d.fail("unexpected end within a value")
 		return nil
 	}
 	b := d.data[:n]
@@ -139,7 +139,7 @@ func (d *decoder) head() (major byte, n uint64) {
 func (d *decoder) text() []byte {
 	major, n := d.head()
 	if major != majorText {
-		d.fail("a name that is no text")
+		d.fail("a name that is not a text")
 		return nil
 	}
 	return d.take(n)
@@ -171,7 +171,7 @@ func (d *decoder) field() field {
 	case major == majorBytes:
 		f.bytes = append([]byte{}, d.take(n)...)
 	default:
-		d.fail("%s is no number and no bytes", name)
+		d.fail("%s is neither a number nor bytes", name)
 	}
 	return f
 }

@@ -65,7 +65,7 @@ func TestMapsAreOfTheirForms(t *testing.T) {
 		{"one too big", func(e *encoder) {
 			e.done(opTransfer, 0, 2).bytes("to", address).name("amount").buf = append(e.buf, bigNumber)
 			e.value(bytes.Repeat([]byte{255}, 33))
-		}, "transfer: amount is no number below 2^256"},
+		}, "transfer: amount is not a number below 2^256"},
 		{"bytes for a number", func(e *encoder) { e.done(opTransfer, 0, 2).bytes("to", address).bytes("amount", nil) }, "amount is no number"},
 		{"a number for bytes", func(e *encoder) { e.done(opGet, 0, 1).number("key", 1) }, "get_state: key is no bytes"},
 		{"an address too short", func(e *encoder) { e.done(opBalance, 0, 1).bytes("address", address[1:]) }, "address is not of 20 bytes"},
@@ -90,7 +90,7 @@ func TestMapsAreOfTheirForms(t *testing.T) {
 		{"a map without end", func(e *encoder) { e.buf = append(e.buf, 0xbf) }, "a length that is not definite"},
 		{"bytes that lie about their length", func(e *encoder) {
 			e.done(opGet, 0, 1).name("key").buf = append(e.buf, bytes32, 255, 255, 255, 255)
-		}, "it ends within a value"},
+		}, "unexpected end within a value"},
 		{"an effect of another frame", func(e *encoder) {
 			e.done(opGet, 0, 1).bytes("key", nil).done(opGet, 0, 1).bytes("key", nil)
 		}, "get_state: it waits for an answer"},

@@ -23,8 +23,8 @@ func (p *ActorPanic) Error() string { return fmt.Sprintf("roles: the actor panic
 
 // ActorPool is the on-chain actors in use under one execution role: each is a
 // proto-actor actor that is made on its first message, handles one message at a
-// time in place, is restarted when it panics, and is passivated when idle. Order
-// comes from who asks, never from a mailbox.
+// time in place, is restarted when it panics, and is passivated when idle. The
+// caller sets the order, never a mailbox.
 //
 // An ActorPool belongs to the role that made it and is not safe for concurrent use.
 type ActorPool struct {
@@ -52,7 +52,7 @@ type member struct {
 	round   uint64 // in which it was last asked
 }
 
-// ask is one message being handled and what came of it.
+// ask is one message being handled and its outcome.
 type ask struct {
 	reply    any
 	answered bool
@@ -110,8 +110,8 @@ func (c *ActorPool) spawn(ctx actor.Context, one *member) (err error) {
 	return err
 }
 
-// actor is a new incarnation: its behaviour is made by its first message, so
-// that a panic in making it is that message's.
+// actor is a new incarnation: its first message makes its behaviour, so that a
+// panic in making it counts for that message.
 func (one *member) actor(c *ActorPool) actor.ReceiveFunc {
 	return func(ctx actor.Context) {
 		question, ok := ctx.Message().(question)
@@ -156,7 +156,7 @@ func (c *ActorPool) Ask(name string, message any) (any, error) {
 	return current.reply, nil
 }
 
-// member returns the actor with a name, made where there is none.
+// member returns the actor with a name, made if it does not exist.
 func (c *ActorPool) member(name string) (*member, error) {
 	if e := c.members[name]; e != nil {
 		c.used.MoveToFront(e)
@@ -181,8 +181,7 @@ func (c *ActorPool) member(name string) (*member, error) {
 	return c.spawned, nil
 }
 
-// EndRound tells that a block is done: actors that were not asked for keep
-// rounds are passivated.
+// EndRound ends a block: actors without a message for keep rounds are passivated.
 func (c *ActorPool) EndRound(keep uint64) {
 	c.round++
 	for e := c.used.Back(); e != nil && e.Value.(*member).round+keep < c.round; {

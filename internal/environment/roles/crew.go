@@ -13,8 +13,8 @@ import (
 // Part is a role in the list of a kind of node: its name, and what makes it.
 type Part struct {
 	Name string
-	// alone says that the role can be made again without the others: what it held is
-	// lost to nobody, or somebody asks for it again.
+	// alone means that the role can be made again without the others: nothing that
+	// it held is needed, or it will be asked for again.
 	alone bool
 	// make makes what the role does, and returns what starts it.
 	make func() (start func(c *Crew, d actor.Dispatcher) (*role, error), err error)
@@ -36,8 +36,8 @@ func As[E any](name string, inbox *Inbox[E], make func() (Steps[E], error)) Part
 	}}
 }
 
-// Alone is the part of a role that is made again without the others, by make, when it
-// panics: the events that wait for it stay, and the one that it was in is lost.
+// Alone returns the part of a role that make makes again, without the others, when it
+// panics: its waiting events stay, and the event that it was in is lost.
 func (p Part) Alone() Part {
 	p.alone = true
 	return p
@@ -126,9 +126,9 @@ func (c *Crew) Dismiss() {
 // when it did.
 func (c *Crew) DeadLetters() uint64 { return c.dead.Load() }
 
-// Upset has a role do wrong, or with the name Parent the actor above the roles: with a
-// duration it handles no event for so long, else it panics with the order. The error is
-// that the node has no such role, or that the role has stopped.
+// Upset makes a role misbehave, or with the name Parent the actor above the roles: with
+// a duration it handles no event for that time, otherwise it panics with the order. The
+// error is that the node has no such role, or that the role has stopped.
 func (c *Crew) Upset(name string, hang time.Duration, order *Ordered) error {
 	if name == Parent {
 		return c.upsetParent(hang, order)
@@ -168,7 +168,7 @@ func (c *Crew) upsetParent(hang time.Duration, order *Ordered) error {
 // wake tells a parent that it hangs no more.
 type wake struct{}
 
-// role is that of a name, or nil.
+// role returns the role with a name, or nil.
 func (c *Crew) role(name string) *role {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,7 +233,7 @@ func (c *Crew) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, chil
 	}
 }
 
-// decide is what becomes of a role that panicked.
+// decide decides the effect of a role's panic.
 func (c *Crew) decide(parent actor.Supervisor, child *actor.PID, reason any) {
 	name := ""
 	for _, one := range c.backwards() {
@@ -253,7 +253,7 @@ func (c *Crew) decide(parent actor.Supervisor, child *actor.PID, reason any) {
 	c.along(name, reason)
 }
 
-// allows reports whether a role is made again alone.
+// allows reports whether a role is made again separately.
 func (c *Crew) allows(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -266,7 +266,7 @@ func (c *Crew) allows(name string) bool {
 	return c.restarts[name].Allow(c.by.Now())
 }
 
-// along tells that a role takes its node along.
+// along reports that a role takes its node along.
 func (c *Crew) along(name string, reason any) {
 	OrderOf(reason).then(TakenAlong)
 	if c.by.Along != nil {

@@ -45,7 +45,7 @@ func TestACrewStartsByItsListAndStopsBackwards(t *testing.T) {
 	}
 }
 
-// A crew whose roles cannot all be made or started is none.
+// A crew whose roles cannot all be made or started leaves none.
 func TestACrewThatDoesNotStartLeavesNoRole(t *testing.T) {
 	r := New(quiet())
 	defer r.Close()

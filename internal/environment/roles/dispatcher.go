@@ -8,8 +8,8 @@ import (
 )
 
 // Loop is the dispatcher of a live node: one goroutine that runs what is
-// scheduled, in order. It has no limit of its own: a mailbox has at most one
-// run scheduled, so no more wait than roles share the loop.
+// scheduled, in order. It has no limit itself: a mailbox has at most one run
+// scheduled, so at most as many wait as roles share the loop.
 type Loop struct {
 	mu      sync.Mutex
 	wake    *sync.Cond
@@ -57,8 +57,8 @@ func (l *Loop) Close() {
 	<-l.done
 }
 
-// Kill ends the loop after its present function; what is scheduled never runs,
-// and a role that is left is not told of its end. It returns when the loop has
+// Kill ends the loop after its present function; scheduled functions never run, and
+// remaining roles are not notified of their end. It returns when the loop has
 // ended.
 func (l *Loop) Kill() {
 	l.mu.Lock()
@@ -70,7 +70,7 @@ func (l *Loop) Kill() {
 }
 
 // Freeze lets the loop run nothing after its present function, until Thaw or
-// Close. What is scheduled waits.
+// Close. Scheduled functions wait.
 func (l *Loop) Freeze() { l.freeze(true) }
 
 // Thaw lets a frozen loop run on.
@@ -124,9 +124,9 @@ func (l *Loop) run() {
 	}
 }
 
-// Inline marks a dispatcher none of whose functions run beside the goroutine
-// that calls Stop: the simulator's loop, and InPlace. Stop then finishes a role
-// itself, in the caller, and steps no other role.
+// Inline marks a dispatcher whose functions never run concurrently with the
+// goroutine that calls Stop: the simulator's loop, and InPlace. Stop then finishes
+// a role itself, in the caller, and steps no other role.
 type Inline interface {
 	actor.Dispatcher
 	Inline()

@@ -12,9 +12,8 @@ type Steps[E any] struct {
 	Last  func()              // its last step; may be nil
 }
 
-// Inbox is how a role is told of events, and by its type of none that the role does
-// not know. The zero Inbox is that of no role: what is told it is lost. It is safe
-// for concurrent use.
+// Inbox passes events to a role, and by its type only events that the role knows.
+// The zero Inbox has no role: its events are lost. It is safe for concurrent use.
 type Inbox[E any] struct {
 	runtime *Runtime
 	role    *role
@@ -60,9 +59,8 @@ func spawnSteps[E any](r *Runtime, parent *actor.PID, name, part string, d actor
 	return Inbox[E]{r, one}, nil
 }
 
-// Post tells the role of an event of the node's own. What is told a role that has
-// stopped is a dead letter, and counted (Crew.DeadLetters). It never blocks; events from outside the node go through
-// Offer.
+// Post tells the role of an event of the node's own. An event for a stopped role is a dead letter, and counted
+// (Crew.DeadLetters). It never blocks; events from outside the node go through Offer.
 func (b Inbox[E]) Post(event E) {
 	if b.runtime != nil {
 		b.runtime.post(b.role, event)

@@ -10,12 +10,12 @@ import (
 // MaxQueued bounds the events that wait for one role. Outside input is refused
 // long before (Offer), so a queue this long means that roles feed one another
 // without end: the event is dropped and reported as a panic is. While the role hangs
-// the event is dropped alone.
+// the event is only dropped.
 const MaxQueued = 1 << 16
 
-// Killed ends a role in the middle of a step, as kill -9 ends a process: whoever
-// panics with it makes the role handle no further event, and no panic is
-// reported. The simulator crashes nodes with it.
+// Killed ends a role in the middle of a step, as kill -9 ends a process: a role
+// that panics with it handles no further event, and no panic is reported. The
+// simulator crashes nodes with it.
 type Killed struct{}
 
 // mailbox is an actor.Mailbox that handles one event a scheduled run, so that
@@ -34,7 +34,7 @@ type mailbox struct {
 	invoker    actor.MessageInvoker
 	dispatcher actor.Dispatcher
 	report     func(value any, stack []byte)
-	full       func() // is told of a queue that roles made too long; it may be nil
+	full       func() // called when roles made a queue too long; it may be nil
 	step       func() // m.run, bound once
 }
 
@@ -75,8 +75,8 @@ func (m *mailbox) UserMessageCount() int {
 // PostUserMessage implements actor.Mailbox.
 func (m *mailbox) PostUserMessage(event any) { m.offer(event, MaxQueued, true) }
 
-// offer queues an event unless limit of them wait already. Where that is our
-// own fault it is reported.
+// offer queues an event unless limit of them wait already. An overflow that is this
+// program's fault is reported.
 func (m *mailbox) offer(event any, limit int, report bool) bool {
 	m.mu.Lock()
 	if m.killed {
@@ -116,7 +116,7 @@ func (m *mailbox) PostSystemMessage(message any) {
 	m.wake()
 }
 
-// wake unlocks the mailbox and schedules a run where none is due yet.
+// wake unlocks the mailbox and schedules a run if none is due yet.
 func (m *mailbox) wake() {
 	start := m.dispatcher != nil && m.state == idle && m.runnable()
 	if start {
@@ -187,9 +187,9 @@ func (m *mailbox) handleSystem() {
 	}
 }
 
-// finish handles the waiting system messages in the caller. It may be called
-// only where no run can be in progress beside it; within the role's own step it
-// does nothing, since they come right after that.
+// finish handles the waiting system messages in the caller. It may be called only
+// if no run can be in progress concurrently; within the role's own step it does
+// nothing, since the messages follow right after that.
 func (m *mailbox) finish() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

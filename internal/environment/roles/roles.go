@@ -4,24 +4,25 @@
 //
 // A Runtime holds the one actor system of a process and its root supervisor.
 // A Crew is all roles of a node, started by a list, below an actor of the node's name:
-// their parent, which decides by a Strategy what becomes of a role that panics. Each
-// role runs on a dispatcher of the node's environment (a Loop when live, the seeded loop
-// of the world in the simulator) with a mailbox that handles one event a run: so the
-// dispatcher picks who steps next. A role is told of events through its Inbox, which
-// takes those alone that the role knows. An ActorPool holds the on-chain actors of one
-// execution role, contracts included, which run in place.
+// their parent, which decides by a Strategy the effect of a role's panic. Each role runs
+// on a dispatcher of the node's environment (a Loop when live, the seeded loop of the
+// world in the simulator) with a mailbox that handles one event a run: so the dispatcher
+// picks who steps next. A role gets events through its Inbox, which takes only those
+// that the role knows. An ActorPool holds the on-chain actors of one execution role,
+// contracts included, which run in place.
 //
-// What always holds: the events of a role are handled one at a time, in the
-// order in which they were posted; a role that panics is reported with its stack,
-// unless it was told to; it is made again alone where its Part says that this is sound,
-// and otherwise takes its node along. Nothing here reads a clock, and nothing waits but
+// Invariants: the events of a role are handled one at a time, in the order in which
+// they were posted. A role that panics is reported with its stack, unless the panic was
+// ordered. It is made again separately if its Part declares that this is sound, and
+// otherwise takes its node along. Nothing here reads a clock, and nothing waits but
 // Stop and Close.
 //
 // Spec: decision C21.
 //
-// Not used of proto-actor, since it would not be deterministic or does not work:
-// receive timeouts, futures, windowed supervision, Stash (comes back reversed),
-// its own mailboxes (deliver a batch twice), Shutdown (stops no actor), metrics.
+// These parts of proto-actor are not used, since they would not be deterministic or
+// do not work: receive timeouts, futures, windowed supervision, Stash (returns in
+// reverse), its own mailboxes (deliver a batch twice), Shutdown (stops no actor),
+// metrics.
 package roles
 
 import (
@@ -36,26 +37,26 @@ import (
 	cmap "github.com/orcaman/concurrent-map"
 )
 
-// Proto-actor keeps its actors in 1,024 tables by name, and makes each of these
-// 32 tables against contention: 32,768 locks and maps for some dozens of actors,
-// made anew for each world. The number can be set until the first is made.
+// Proto-actor keeps its actors in 1,024 tables by name, and makes each of these 32
+// tables against contention: 32,768 locks and maps for some dozens of actors, made
+// again for each world. The number can be set until the first is made.
 func init() { cmap.SHARD_COUNT = 1 }
 
 // MaxOffered bounds the events waiting for one role beyond which Offer refuses
-// more: a quarter of MaxQueued, so that outside input leaves room for what a
-// node's own roles tell each other.
+// more: a quarter of MaxQueued, so that outside input leaves room for events
+// between a node's own roles.
 const MaxOffered = MaxQueued / 4
 
 // Runtime is the actor system of a process. It is safe for concurrent use.
 type Runtime struct {
-	// OnPanic is told of a panic in a role or a contract, or of another bug of ours,
-	// with the stack; it runs on the role's loop and must not wait for that loop. What
-	// becomes of the node its Crew tells. Set it before the first Spawn. Where it is nil
-	// the panic is logged as an error.
+	// OnPanic is called for a panic in a role or a contract, or for another bug of this
+	// program, with the stack; it runs on the role's loop and must not wait for that
+	// loop. The Crew reports the effect on the node. Set it before the first Spawn. If
+	// it is nil, the panic is logged as an error.
 	OnPanic func(name string, value any, stack []byte)
-	// Later returns how what is posted now is held back, or nil where it is not: in
-	// the simulator, while the step that posts it takes virtual time. Set it before
-	// the first Spawn; nil: nothing is held back.
+	// Later returns a function that holds posted events back, or nil if they are
+	// not: in the simulator, while the step that posts them takes virtual time. Set
+	// it before the first Spawn; nil: nothing is held back.
 	Later func() func(post func())
 
 	log        *slog.Logger
@@ -78,7 +79,7 @@ type role struct {
 	pid     *actor.PID
 	mailbox *mailbox
 	gone    atomic.Bool    // it has stopped: nothing is taken any more
-	dead    *atomic.Uint64 // counts letters; nil: nobody asks
+	dead    *atomic.Uint64 // counts letters; nil: not counted
 	done    chan struct{}
 }
 
@@ -193,8 +194,8 @@ func (r *Runtime) stop(all ...*role) {
 	}
 }
 
-// StopOn stops the roles whose dispatcher is one that which names, the youngest
-// first: those of a simulated node that crashed and left nobody to stop them.
+// StopOn stops the roles whose dispatcher which selects, the youngest first: those
+// of a simulated node that crashed and cannot stop them.
 func (r *Runtime) StopOn(which func(actor.Dispatcher) bool) {
 	r.mu.Lock()
 	var named []*role
@@ -215,7 +216,7 @@ func (one *role) wait() {
 		select {
 		case <-one.done:
 		case <-d.done:
-			one.mailbox.finish() // nothing can run beside it any more
+			one.mailbox.finish() // nothing can run concurrently any more
 		}
 	default:
 		<-one.done
@@ -258,8 +259,7 @@ func (r *Runtime) leave(one *role) {
 	}
 }
 
-// Report reports a panic that was caught where it is nobody's outcome, as one in a role
-// is reported.
+// Report reports a panic that was caught and has no outcome, like a panic in a role.
 func (r *Runtime) Report(name string, panicked *ActorPanic) {
 	r.report(name, panicked.Value, panicked.Stack)
 }

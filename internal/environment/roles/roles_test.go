@@ -13,7 +13,7 @@ import (
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-// scripted is an Inline dispatcher whose functions run when the test says so.
+// scripted is an Inline dispatcher whose functions run when the test runs them.
 type scripted struct{ waiting []func() }
 
 func (s *scripted) Schedule(fn func()) { s.waiting = append(s.waiting, fn) }

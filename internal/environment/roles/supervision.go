@@ -9,25 +9,26 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Strategy is what becomes of a node one of whose roles panics (decision C21).
+// Strategy decides the effect on a node when one of its roles panics (decision
+// C21).
 type Strategy uint8
 
 // The strategies.
 const (
-	// Restart makes the role again alone, where its Part says that this is sound. Any
+	// Restart makes only the role again, if its Part declares that this is sound. Any
 	// other role takes its node along: all roles end as at a crash, and the node starts
 	// again from its disk.
 	Restart Strategy = iota
-	// Stop ends the node with the role. It stays down until somebody starts it.
+	// Stop ends the node with the role. It stays down until it is started.
 	Stop
 )
 
 var strategies = [...]string{Restart: "restart", Stop: "stop"}
 
-// String is the strategy as settings have it.
+// String returns the strategy in the form of settings.
 func (s Strategy) String() string { return strategies[s] }
 
-// ParseStrategy reads a strategy as settings have it; "" is Restart.
+// ParseStrategy reads a strategy in the form of settings; "" is Restart.
 func ParseStrategy(text string) (Strategy, error) {
 	for s, name := range strategies {
 		if text == name || text == "" {
@@ -47,7 +48,7 @@ func (s *Strategy) UnmarshalText(text []byte) (err error) {
 }
 
 // MaxRestarts is how often a role, or a node, is started again within RestartWindow of
-// the node's clock. What panics more often stays down: a bug would repeat it for ever.
+// the node's clock. After more panics it stays down: a bug would repeat without end.
 const (
 	MaxRestarts   = 5
 	RestartWindow = time.Minute
@@ -68,14 +69,14 @@ func (r *Restarts) Allow(now types.Time) bool {
 	return true
 }
 
-// Supervision is how a Crew treats a role that panics, and whom it tells.
+// Supervision configures a Crew's reaction to a role that panics, and its reports.
 type Supervision struct {
 	Strategy Strategy
 	// Now is the node's time, and After calls do when d of it has passed.
 	Now   func() types.Time
 	After func(d time.Duration, do func())
-	// Restarted is told that a role was made again alone, and Along that a role takes
-	// its node along. Both run where the role stepped, and must only hand on.
+	// Restarted is called when only the role was made again, and Along when a role
+	// takes its node along. Both run where the role stepped, and must only hand on.
 	Restarted func(role string)
 	Along     func(*Failure)
 }
@@ -97,14 +98,14 @@ func (f *Failure) Error() string {
 // Ordered is what an actor panics with that was ordered to: no bug, and reported as
 // none.
 type Ordered struct {
-	// Then is told what came of it. It may be nil.
+	// Then is called with the outcome. It may be nil.
 	Then func(Fate)
 }
 
 // Error implements error.
 func (*Ordered) Error() string { return "it was told to panic" }
 
-// Fate is what came of a panic.
+// Fate is the outcome of a panic.
 type Fate uint8
 
 // The fates.
@@ -123,7 +124,7 @@ func (f Fate) Count(panicked, again, along *atomic.Int64) {
 	}
 }
 
-// OrderOf is the order that a panic's value is; nil where it is a bug.
+// OrderOf returns the order in a panic's value; nil for a bug.
 func OrderOf(value any) *Ordered {
 	err, is := value.(error)
 	var ordered *Ordered

@@ -11,7 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// watched is a crew of two roles, a of which may be made again alone, and what was told.
+// watched is a crew of two roles, a of which may be made again separately, and its
+// reports.
 type watched struct {
 	*Crew
 	a, b   Inbox[string]
@@ -48,8 +49,8 @@ func watch(t *testing.T, by Strategy) (*watched, *Runtime) {
 	return w, r
 }
 
-// Under restart a role that may be is made again alone: what it held is gone, what waits
-// for it stays. Any other takes its node along.
+// Under restart a role that may be is made again separately: its state is gone, its
+// queue stays. Any other takes its node along.
 func TestAPanickingRoleIsMadeAgainOrTakesItsNodeAlong(t *testing.T) {
 	w, r := watch(t, Restart)
 	var reported []string
@@ -69,7 +70,7 @@ func TestAPanickingRoleIsMadeAgainOrTakesItsNodeAlong(t *testing.T) {
 	}
 }
 
-// Under stop no role comes back.
+// Under stop no role is restarted.
 func TestUnderStopEveryRoleTakesItsNodeAlong(t *testing.T) {
 	w, _ := watch(t, Stop)
 	w.a.Post("bug")
@@ -102,7 +103,7 @@ func TestRestartsAreBounded(t *testing.T) {
 	}
 }
 
-// What was ordered is no bug, and its order hears what came of it.
+// An ordered panic is not a bug, and its order gets the outcome.
 func TestAnOrderedPanicIsNoBug(t *testing.T) {
 	w, r := watch(t, Restart)
 	r.OnPanic = func(name string, value any, _ []byte) { t.Errorf("%s: %v is reported", name, value) }
@@ -171,7 +172,7 @@ func TestAHangingParentDecidesLater(t *testing.T) {
 	}
 }
 
-// What is told a role that has stopped is counted.
+// An event for a stopped role is counted.
 func TestDeadLettersAreCounted(t *testing.T) {
 	w, _ := watch(t, Restart)
 	w.b.Stop()

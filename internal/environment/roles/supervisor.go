@@ -37,7 +37,7 @@ func (r *Runtime) HandleFailure(_ *actor.ActorSystem, root actor.Supervisor, chi
 }
 
 // spawnSupervisor starts the actor above all nodes. It runs in place, so that spawning
-// and supervising need no loop of their own.
+// and supervising need no separate loop.
 func (r *Runtime) spawnSupervisor() *actor.PID {
 	receive := func(ctx actor.Context) {
 		switch message := ctx.Message().(type) {
@@ -56,7 +56,7 @@ func (r *Runtime) spawnSupervisor() *actor.PID {
 	return pid
 }
 
-// inPlace are the props of an actor that supervises others where they are.
+// inPlace returns the props of an actor that supervises others in place.
 func (r *Runtime) inPlace(name string, receive actor.ReceiveFunc, by actor.SupervisorStrategy) *actor.Props {
 	return actor.PropsFromFunc(receive,
 		actor.WithDispatcher(InPlace),
@@ -118,7 +118,7 @@ func (r *Runtime) spawnChild(ctx actor.Context, order *spawnOrder) error {
 	return err
 }
 
-// stopChild is the supervision of what a role spawns itself, unless that says otherwise.
+// stopChild is the default supervision of a role's own children.
 var stopChild = actor.NewOneForOneStrategy(0, 0, func(any) actor.Directive { return actor.StopDirective })
 
 func stackNow() []byte { return debug.Stack() }

@@ -25,9 +25,9 @@ func SyncDir(path string) error {
 
 var witness atomic.Pointer[func(path string)]
 
-// Witness has see told of each directory just before it is synced, until restore is
-// called: nothing but a loss of power shows that one was not. It is for tests, one at
-// a time in a process.
+// Witness calls see for each directory just before it is synced, until restore is
+// called: otherwise only a loss of power shows a missing sync. It is for tests, one
+// at a time in a process.
 func Witness(see func(path string)) (restore func()) {
 	before := witness.Swap(&see)
 	return func() { witness.Store(before) }

@@ -15,6 +15,7 @@ func (s *Server) registerActors() {
 		summary: "The deployed actors, by address", errors: []int{404, 409}, response: []model.Actor{exampleActor}}, s.listActors)
 	serve(s, operation{id: "actor", method: http.MethodGet, path: "/actor/{address}", tag: tagActors,
 		summary: "An actor: owner, code, handlers, balance, timers", errors: reads, response: exampleActor}, s.getActor)
+	s.registerSchema()
 	serve(s, operation{id: "actor_state", method: http.MethodGet, path: "/actor/{address}/state", tag: tagActors,
 		summary: "An actor's state, by key", errors: reads, response: []model.StateEntry{exampleEntry}}, s.actorState)
 	serve(s, operation{id: "actor_logs", method: http.MethodGet, path: "/actor/{address}/logs", tag: tagActors,
@@ -156,7 +157,7 @@ func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResu
 		return m, err
 	}
 	call := Call{Actor: actor.Address, Handler: in.Body.Handler}
-	if call.Payload, err = payload(in.Body.Payload, "payload"); err != nil {
+	if call.Payload, err = s.given(v, actor.Address, call.Handler, in.Body.Payload, "payload", in.Body.Args); err != nil {
 		return m, err
 	}
 	if in.Body.From != "" {

@@ -15,8 +15,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// J11: jobs with much in their specs come in pages over HTTP. Who asks behind each page has
-// each job once; who knows of no pages has the first. A cursor of nobody's is refused.
+// J11: jobs with much in their specs come in pages over HTTP. A client that asks for each
+// next page has each job once; one that does not know pages has the first. An invalid
+// cursor is refused.
 func TestJ11PolledJobsComeInPages(t *testing.T) {
 	w := labouring(t)
 	r0 := w.chain.keys["r0"].Address()
@@ -51,7 +52,7 @@ func TestJ11PolledJobsComeInPages(t *testing.T) {
 }
 
 // J24: an address polls for one runner without a wait within its ration, then in turn, and
-// is refused beyond PollWait. Another address, and another runner, have rations of their own.
+// is refused beyond PollWait. Another address, and another runner, have separate rations.
 func TestJ24PollsHaveARation(t *testing.T) {
 	p := polls{full: map[pollCaller]time.Time{}, waits: true}
 	now := time.Unix(1_000, 0)

@@ -42,8 +42,8 @@ type Backend interface {
 	// Runners lists the runners that the devnet has the keys of, in the order of their
 	// names, registered or not.
 	Runners() []NamedAccount
-	// RunnerNodes lists the runners that run beside the validators, or did, in the order
-	// of their names.
+	// RunnerNodes lists the runners that run on this network, or did, in the order of
+	// their names.
 	RunnerNodes() []RunnerNode
 	// RunnerLetters are the dead letters of the runners that run here, or did: events for
 	// their roles after those had stopped, since each started last.
@@ -60,14 +60,14 @@ type Backend interface {
 	BringHeartbeat(ctx context.Context, node string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error)
 	BringResult(ctx context.Context, node string, runner types.Address, result *push.JobResult) error
 	BringRefusal(ctx context.Context, node string, runner types.Address, ack *push.JobAck) error
-	// Views is what its validators told of the latest views.
+	// Views returns the validators' reports on the latest views.
 	Views() *views.Table
 	// Links lists the links between nodes, one for each direction.
 	Links() []model.Link
-	// LogPath is the file that holds what a node logs, "" where nobody keeps it. The
-	// node is one of Nodes or RunnerNodes.
+	// LogPath returns the file of a node's log, "" if there is none. The node is one
+	// of Nodes or RunnerNodes.
 	LogPath(node string) string
-	// Liveness tells whether blocks are made.
+	// Liveness reports whether blocks are made.
 	Liveness() Liveness
 	// World makes faults of nodes and links.
 	fault.World
@@ -76,14 +76,14 @@ type Backend interface {
 }
 
 // Reader is one node's latest final state and the blocks before it. It does not
-// change while it is held, but for its history, which grows, and loses its oldest
-// blocks where it is bounded.
+// change while it is held, except its history, which grows, and loses its oldest
+// blocks if it is bounded.
 type Reader interface {
 	Head() Head
 	Kept() (history.Kept, error)
 	Block(types.Height) (*Block, error) // genesis for 0; nil when there is none; not_kept when it was dropped
-	// Heads lists the blocks of heights from one to another, oldest first: the first so many
-	// of them, or with newest the last.
+	// Heads lists the blocks of a range of heights, oldest first: the first limit blocks, or
+	// with newest the last.
 	Heads(from, to types.Height, newest bool, limit int) ([]history.Head, error)
 	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
@@ -91,6 +91,7 @@ type Reader interface {
 	Account(types.Address) (Account, error)
 	Actor(types.Address) (*Actor, error)        // nil when there is none
 	Actors(offset, limit int) ([]Actor, error)  // by address
+	Schema(types.Address) ([]byte, error)       // as JSON; nil of what has none
 	Named(name string) ([]types.Address, error) // the actors deployed under a name
 	// Addresses lists the addresses of actors from first to last.
 	Addresses(first, last types.Address) ([]types.Address, error)
@@ -98,29 +99,30 @@ type Reader interface {
 	Logs(actor types.Address, page history.Page) ([]history.LogLine, error)
 	Timer(types.TimerID) (*Timer, error)
 	Timers(history.TimerFilter) ([]Timer, error)
-	// Story tells the life of a timer; of the blocks that deferred it those from
-	// a height on, at most so many. It is nil where there is no such timer.
+	// Story returns the life of a timer, with at most the given number of the
+	// blocks that deferred it, from a height on. It is nil if there is no such
+	// timer.
 	Story(id types.TimerID, from types.Height, blocks int) (*Story, error)
-	// Lane lists what the timer lane of the last so many blocks did, newest last.
+	// Lane lists the records of the timer lane of the last blocks, newest last.
 	Lane(last int) ([]model.LaneBlock, error)
 	// Tally counts the pending timers by tier and bins of width heights; it reads at most
 	// limit of them.
 	Tally(from, to, width types.Height, limit int) scheduler.Tally
 	Params() ([]Param, error)
-	// Runner is a registered runner, nil where there is none. What the chain does not
-	// know of it, its name and its connections, is for who knows the nodes to add; so
-	// it is in all that tells of runners.
+	// Runner returns a registered runner, nil if there is none. The chain does not
+	// know its name and its connections: callers that know the nodes add these, here
+	// and in all other answers on runners.
 	Runner(types.Address) (*model.Runner, error)
 	// RunnerAddresses lists the addresses of runners from first to last.
 	RunnerAddresses(first, last types.Address) []types.Address
 	// Runners lists them in the order of the registry.
 	Runners(RunnerFilter) ([]model.Runner, error)
 	Subsets() model.Subsets
-	// Presence is P(H), nil where no block after H is final, or H has none.
+	// Presence returns P(H), nil if no block after H is final, or H has none.
 	Presence(types.Height) (*model.Presence, error)
 	// Attested is the same as bitmaps.
 	Attested(types.Height) (*history.Presence, error)
-	Job(types.Hash) (*model.Job, error)          // nil where there is none
+	Job(types.Hash) (*model.Job, error)          // nil if there is none
 	Jobs(history.JobFilter) ([]model.Job, error) // in the order of submission
 	JobRunners(types.Hash) ([]model.JobRunner, error)
 	JobDraws(types.Hash) ([]model.JobDraw, error) // in their order
@@ -128,17 +130,17 @@ type Reader interface {
 	JobStory(types.Hash, history.Page) ([]model.JobEvent, error)
 	// Phase is cip11.push (decision J11).
 	Phase() string
-	// Assignments lists a page of what a runner has to do, behind a cursor, and the cursor of
-	// the next page (polling.Page): none of who is not registered.
+	// Assignments lists a page of a runner's open assignments, after a cursor, and returns
+	// the cursor of the next page (polling.Page); an unregistered runner has none.
 	Assignments(runner types.Address, after polling.Cursor) ([]model.PolledJob, polling.Cursor)
 	// Read runs a handler read-only on this state.
 	Read(ctx context.Context, call Call) (Result, error)
 	// Simulate executes a transaction on this state and forgets it.
 	Simulate(ctx context.Context, tx *types.Transaction) (*Executed, error)
-	// Trace executes a final execution again and tells what it did; nil where there is
-	// none. It gives up when ctx ends, and goes on from there when it is asked again.
+	// Trace executes a final execution again and returns its trace; nil if there is
+	// none. It stops when ctx ends, and continues from there when it is asked again.
 	Trace(ctx context.Context, hash types.Hash, ask TraceRequest) (*model.Trace, error)
-	// TryBid asks a gas bidding agent for the price of a timer that is not there.
+	// TryBid asks a gas bidding agent for the price of a hypothetical timer.
 	TryBid(ctx context.Context, trial BidTrial) (BidTried, error)
 	// Hashes calls each for the hashes of a kind from first to last, in order,
 	// until it returns false.
@@ -162,7 +164,7 @@ type Info struct {
 	Node    string    // the one that answers, where the others run elsewhere; "": a whole network
 	Auto    bool      // no block is made before there is something to do
 	Faucet  types.Wei // what POST /faucet gives
-	// Strategy is what becomes of a node whose role panics.
+	// Strategy decides the effect on a node when one of its roles panics.
 	Strategy roles.Strategy
 }
 
@@ -181,15 +183,15 @@ type Node struct {
 	Pooled      int         // transactions in its mempool
 	Missing     []string    // what it waits for, in words; empty when it is ready
 	DeadLetters uint64      // events for roles of it that had stopped
-	Restarted   uint64      // roles and contracts of it that panicked and were made again alone
-	Counts      []Count     // of what it met since it started; nil while it does not run
+	Restarted   uint64      // its roles and contracts that panicked and were restarted separately
+	Counts      []Count     // counts since it started; nil while it does not run
 }
 
 // Connected is a runner's connection, as its validator knows it.
 type Connected struct {
 	Runner    types.Address
 	Accepting bool                 // it takes new jobs
-	Changes   *model.RunnerChanges // nil: it said nothing of what it offers
+	Changes   *model.RunnerChanges // nil: no announcement about its offer
 }
 
 // RunnerNode is a runner of the devnet's own, and how it does.
@@ -198,8 +200,8 @@ type RunnerNode struct {
 	Address   types.Address
 	Running   bool
 	Left      bool            // it was deregistered, and has no part in the network any more
-	Height    types.Height    // of the newest final block that it knows of
-	Connected []types.Address // of validators, as the runner has it
+	Height    types.Height    // of its newest final block
+	Connected []types.Address // validators, as the runner knows
 	Open      int             // assignments that it accepted and that are not over
 	Accepting bool            // it takes new jobs
 	Missing   []string        // what it waits for, in words; empty when it is ready
@@ -213,7 +215,7 @@ type Count struct {
 	N    uint64
 }
 
-// What is counted.
+// Kinds of counts.
 const (
 	CountActors    = "actors"    // what happened to the node's actors: dead letters, roles and contracts that were made again
 	CountGivenUp   = "given_up"  // views, by the cause of its vote to nullify
@@ -222,7 +224,7 @@ const (
 	CountRefused   = "refused"   // frames, transactions, blocks, …: what came from outside and was turned away
 )
 
-// CountDeadLetters is what of CountActors is counted of runners, too.
+// CountDeadLetters is the part of CountActors that runners have too.
 const CountDeadLetters = "dead_letters"
 
 // Head is the latest final block and what the next one starts from.
@@ -242,11 +244,12 @@ type Block struct {
 	history.Stored
 	Deferred []history.TimerMark // the timers that it examined and left
 	Events   []types.Event       // the chain's own that belong to no receipt
-	// Jobs is what it did to jobs, and behind that what validators saw of them beside
+	// Jobs holds its changes of jobs, and then validators' sightings of jobs outside
 	// the chain since the block before.
 	Jobs     []model.JobEvent
 	Presence []model.PresenceEvent
-	// Runners is what validators heard of runners beside the chain since the block before.
+	// Runners holds validators' sightings of runners outside the chain since the block
+	// before.
 	Runners []model.RunnerEvent
 }
 
@@ -257,7 +260,7 @@ type Executed struct {
 	Trace *model.Trace // of a dry run
 }
 
-// TraceRequest is what a trace is to have beside what an execution did.
+// TraceRequest chooses the optional parts of a trace.
 type TraceRequest struct {
 	Profile bool // what each line of code took
 	Sources bool // the code
@@ -283,7 +286,7 @@ type Actor struct {
 	CodeHash      types.Hash
 	DeployedAt    types.Height
 	Handlers      []program.Handler
-	Undescribed   string // why the handlers are not known; "" where they are
+	Undescribed   string // why the handlers are unknown; "" if they are known
 	TimersPending uint64
 }
 
@@ -315,7 +318,7 @@ type Call struct {
 	Payload []byte
 }
 
-// BidTrial is a question to a gas bidding agent for a timer that is not there.
+// BidTrial is a question to a gas bidding agent for a hypothetical timer.
 type BidTrial struct {
 	Bidder types.Address
 	Actor  types.Address        // whose timer it would be
@@ -323,12 +326,12 @@ type BidTrial struct {
 	With   map[string]types.Wei // what the agent is told instead, by the names of its context
 }
 
-// BidTried is what came of it, in the block after the latest.
+// BidTried is its outcome, in the block after the latest.
 type BidTried struct {
 	Result
 	Height    types.Height
 	Context   map[string]types.Wei // what the agent was told
-	Answers   bool                 // the output is an answer; else the protocol's own agent bids
+	Answers   bool                 // the output is an answer; otherwise the protocol's default agent bids
 	MaxFee    *types.Wei           // as it answered, in wei a cycle; nil: the protocol's own agent says it
 	Priority  *types.Wei           // the same of the tip
 	Price     feemarket.Price      // of the fire

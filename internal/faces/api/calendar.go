@@ -11,7 +11,7 @@ import (
 func (s *Server) registerCalendar() {
 	serve(s, operation{id: "timers_calendar", method: http.MethodGet, path: "/timers/calendar", tag: tagTimers,
 		summary: "How many timers are due, by tier of the calendar and by height, in bins",
-		description: "The range is that of the next 4,096 heights where it is not given. At most 131,072 timers are read: whole says " +
+		description: "The default range is the next 4,096 heights. At most 131,072 timers are read: whole says " +
 			"whether that was enough.",
 		errors: []int{400, 404, 409}, response: exampleCalendar}, s.calendar)
 }
@@ -23,7 +23,7 @@ type calendarInput struct {
 	OnNode
 	From optional[types.Height] `query:"from" doc:"First height; where absent, the next one."`
 	To   optional[types.Height] `query:"to" doc:"Last height; where absent, 4,095 above the first."`
-	Bins int                    `query:"bins" minimum:"1" maximum:"512" default:"64" doc:"At most so many bins, of equal width."`
+	Bins int                    `query:"bins" minimum:"1" maximum:"512" default:"64" doc:"Maximum number of bins, of equal width."`
 }
 
 func (s *Server) calendar(_ context.Context, in *calendarInput) (m model.Calendar, err error) {

@@ -47,7 +47,7 @@ func (s *Server) height(_ context.Context, in *OnNode) (model.Height, error) {
 	return model.Height{Height: v.Head().Height}, nil
 }
 
-// BlockInput is the parameter of what is asked about one block.
+// BlockInput is the parameter of requests for one block.
 type BlockInput struct {
 	OnNode
 	ID string `path:"id" maxLength:"80" example:"latest" doc:"A height, a block hash, or latest."`
@@ -144,7 +144,7 @@ func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, erro
 	return out, nil
 }
 
-// HashInput is the parameter of what is asked about one execution.
+// HashInput is the parameter of requests for one execution.
 type HashInput struct {
 	OnNode
 	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Hash of a transaction; for other receipts the id of a timer or the hash of a message."`

@@ -17,8 +17,8 @@ type claims struct {
 
 func newClaims(d directory) *claims { return &claims{directory: d, held: map[string]bool{}} }
 
-// claim holds a name while an actor is deployed under it, and refuses one that
-// is taken: its owner alone may have another actor take it over.
+// claim holds a name while an actor is deployed under it, and refuses a taken name:
+// only its owner may replace its actor.
 func (c *claims) claim(v Reader, name string, owner types.Address, replace bool) (release func(), err error) {
 	taken := Refuse(http.StatusConflict, "name_taken", "the name %q is taken", clip(name)).
 		Hint("Choose another name, or give it to the new actor with replace: true.").At("name")

@@ -4,18 +4,18 @@ package api
 // Python is missing.
 const CodeNoProgramHost = "no_program_host"
 
-// CodeHostFailed is how a Backend says that the host of programs failed over a
-// program: it crashed, or took too long.
+// CodeHostFailed is the code with which a Backend reports that the host of programs
+// failed on a program: it crashed, or took too long.
 const CodeHostFailed = "host_failed"
 
-// CodeNotKept says that what was asked for is older than what the network keeps.
+// CodeNotKept reports that the requested blocks are pruned.
 const CodeNotKept = "not_kept"
 
 // CodeDropped is how a Backend says that a transaction it had admitted was given
 // up: nothing of it is or will be executed.
 const CodeDropped = "dropped"
 
-// Codes by which a Backend tells what is wrong with a transaction's nonce.
+// Codes with which a Backend reports an invalid nonce of a transaction.
 const (
 	CodeNonceTooLow = "nonce_too_low"           // a final transaction has it
 	CodeNonceTaken  = "underpriced_replacement" // one in the pool has it, and pays as much

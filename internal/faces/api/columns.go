@@ -13,7 +13,7 @@ import (
 func (s *Server) registerColumns() {
 	serve(s, operation{id: "blocks_columns", method: http.MethodGet, path: "/blocks/columns", tag: tagChain,
 		summary: "Final blocks as columns: one array of each figure",
-		description: "At most 4,096 blocks: of what is asked the first, with next to ask on; where from is absent, the last. " +
+		description: "At most 4,096 blocks: the first of the range, with next to continue; without from, the last blocks. " +
 			"A height that time travel skipped has no row.",
 		errors: []int{400, 404, 409}, response: exampleColumns}, s.columns)
 }
@@ -33,8 +33,8 @@ type HeightRange struct {
 	To   optional[types.Height] `query:"to" doc:"Last height; where absent, the latest final one."`
 }
 
-// bounds are the heights that are looked at, of which the last is at most last; newest
-// says that the end counts, where only so many are told.
+// bounds returns the range of heights, which ends at last or before; newest reports
+// that an answer with fewer blocks keeps the last ones.
 func (r *HeightRange) bounds(last types.Height) (from, to types.Height, newest bool, err error) {
 	from, to, newest = 1, last, !r.From.set
 	if r.To.set {
@@ -120,7 +120,7 @@ func (c *columns) add(h *history.Head) {
 	c.BaseFeeLaneTimer = append(c.BaseFeeLaneTimer, h.BaseFeeLaneTimer)
 }
 
-// narrow says which heights were looked at, where there are more blocks than are told.
+// narrow sets the range of the answer, if it has fewer blocks than the request.
 func (c *columns) narrow(newest bool) {
 	rows := len(c.Height)
 	if rows < MaxColumns {

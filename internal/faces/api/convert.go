@@ -45,8 +45,8 @@ func blockModel(b *Block) model.Block {
 	return m
 }
 
-// ShowVotes is the votes of a certificate as blocks and presence show them: a bitmap
-// without its length, which stands beside it.
+// ShowVotes returns the votes of a certificate in the form of blocks and presence: a
+// bitmap without its length, which is a separate field.
 func ShowVotes(votes []types.CertificateVote) []model.Vote {
 	out := make([]model.Vote, len(votes))
 	for i, v := range votes {

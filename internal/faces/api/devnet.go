@@ -91,8 +91,9 @@ func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, e
 	return model.Faucet{Hash: r.Hash, Amount: amount}, nil
 }
 
-// signing is what a request needs that has the devnet sign for an account: the final state,
-// and the key. It refuses without cheats, and for an account that the devnet has no key of.
+// signing returns the needs of a request that the devnet signs for an account: the final
+// state, and the key. It refuses without cheats, and for an account that the devnet has no
+// key of.
 func (s *Server) signing(path, from string) (v Reader, key env.Signer, err error) {
 	if err := s.cheat(path); err != nil {
 		return nil, nil, err
@@ -116,7 +117,10 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 	if err != nil {
 		return m, err
 	}
-	data, err := payload(body.Payload, "payload")
+	if body.Handler == "" && body.Args != nil {
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "args need a handler to receive them").At("handler")
+	}
+	data, err := s.given(v, to, body.Handler, body.Payload, "payload", body.Args)
 	if err != nil {
 		return m, err
 	}
@@ -226,7 +230,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 }
 
 // runnable refuses a deploy that no validator here could execute, since it
-// would wait for one without end. What the code itself does is not judged.
+// would wait for one without end. The code's behaviour is not judged.
 func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d Signable) error {
 	_, err := s.simulate(ctx, v, key, d)
 	var refused *Error

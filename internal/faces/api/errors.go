@@ -31,7 +31,7 @@ func Refuse(status int, code, message string, args ...any) *Error {
 	return &Error{status, model.ErrorBody{Code: code, Message: fmt.Sprintf(message, args...)}}
 }
 
-// Hint returns e with what to do about it.
+// Hint returns e with a remedy.
 func (e *Error) Hint(hint string, args ...any) *Error {
 	with := *e
 	with.Body.Hint = fmt.Sprintf(hint, args...)
@@ -74,8 +74,8 @@ func (e *Error) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[model.Error](), true, "Error")
 }
 
-// asError makes every error one for the client. What is not made for it is a
-// bug or a broken disk: it is logged whole, and answered as the fault it is.
+// asError makes every error one for the client. Any other error is a bug or a
+// broken disk: it is logged whole, and answered with status 500.
 func asError(err error) *Error {
 	var e *Error
 	switch {

@@ -21,12 +21,12 @@ import (
 
 // kinds are the types of events a reader may ask for.
 var kinds = []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
-	model.EventRunner, model.EventFault}
+	model.EventRunner, model.EventFault, model.EventView}
 
 type eventsInput struct {
 	From        optional[types.Height] `query:"from" doc:"Begin with this height; without it with the next final block."`
 	To          optional[types.Height] `query:"to" doc:"End with this height, at most the latest final block's; without it the stream does not end."`
-	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, job, presence, runner, fault."`
+	Type        string                 `query:"type" maxLength:"64" example:"timer,log" doc:"Only these types, separated by commas: block, tx, timer, log, job, presence, runner, fault, view."`
 	Actor       string                 `query:"actor" maxLength:"256" doc:"Only what is about this account or actor; blocks then only where type names them."`
 	LastEventID string                 `header:"Last-Event-ID" maxLength:"64" doc:"Start after this event; overrides from."`
 }
@@ -34,11 +34,11 @@ type eventsInput struct {
 func (s *Server) registerEvents() {
 	op := operation{id: "events", method: http.MethodGet, path: "/events", tag: tagChain,
 		summary: "Follow final blocks as server-sent events",
-		description: "Sends events of these types: block (a Block), tx (a Receipt), timer (a block's effect on a timer, with the receipt of a " +
-			"fire) and log (a line that an actor printed). Also job (a block's effect on a job) and presence (a bit of P that changed). A job " +
+		description: "Sends events of these types: block (a Block), tx (a Receipt), timer (a block's effect on it, with a fire's receipt) " +
+			"and log (a line that an actor printed). Also job (a block's effect on a job) and presence (a bit of P that changed). A job " +
 			"event may " +
 			"also come from a validator that saw it outside the chain. runner is such an event about a runner, and fault is a fault of nodes and " +
-			"links. Events from outside the chain are sent with the next final block. " +
+			"links. view is a view that failed, as a sentence with its cause. Events from outside the chain are sent with the next final block. " +
 			"Each has an id: a reader that reconnects with Last-Event-ID misses nothing. " +
 			"If each validator answers for itself, events from outside the chain are those that this validator saw. The header Devnet-Node and " +
 			"the first comment name it. " +
@@ -88,8 +88,9 @@ type reader struct {
 	node string // whose events these are, where the others run elsewhere; "": a whole network's
 }
 
-// NodeHeader is the header of an answer that names the validator whose events follow. What
-// it heard of jobs and runners beside the chain is its own; the rest is the same at all.
+// NodeHeader is the header of an answer that names the validator whose events follow. Its
+// sightings of jobs and runners outside the chain are its own; the other events are the
+// same at all validators.
 const NodeHeader = "Devnet-Node"
 
 // greeting begins a stream.
@@ -150,7 +151,8 @@ func (s *Server) ends(r *reader, in *eventsInput) error {
 	if err != nil {
 		return err
 	}
-	// By what is final, and not by what has been told: events follow their block.
+	// Use the final height, and not the height of the sent events: events follow
+	// their block.
 	if r.last = in.To.Value; r.last == 0 || r.last > v.Head().Height {
 		return Refuse(http.StatusBadRequest, "invalid_to", "to %d is not between 1 and %d, the latest final block", r.last, v.Head().Height).
 			Hint("Leave it out to follow what comes.").At("to")
@@ -171,7 +173,7 @@ func (s *Server) stillKept(h types.Height) error {
 	return err
 }
 
-// resume goes on behind the event of that id.
+// resume continues after the event with an id.
 func (r *reader) resume(id string) error {
 	height, number, found := strings.Cut(id, ".")
 	h, err := strconv.ParseUint(height, 10, 64)

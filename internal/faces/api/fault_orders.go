@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// given is an argument of a fault's verb as a request has it: what its fields are
-// called, and how they are read and written.
+// given is an argument of a fault's verb in a request: the names of its fields, and
+// how they are read and written.
 type given struct {
 	fields []string
 	read   func(*model.FaultRequest, *fault.Order) error
@@ -28,6 +29,13 @@ var arguments = map[fault.Argument]given{
 		o.Kind = r.Kind
 		return nil
 	}, func(o *fault.Order, r *model.FaultRequest) { r.Kind = o.Kind }},
+	fault.Over: {[]string{"actor", "how"}, func(r *model.FaultRequest, o *fault.Order) (err error) {
+		o.How = r.How
+		if o.Actor, err = types.ParseAddress(r.Actor); err != nil {
+			return Refuse(http.StatusBadRequest, "invalid_address", "%v", err).At("actor")
+		}
+		return nil
+	}, func(o *fault.Order, r *model.FaultRequest) { r.Actor, r.How = o.Actor.String(), o.How }},
 	fault.On: {[]string{"on"}, func(r *model.FaultRequest, o *fault.Order) error {
 		o.On = r.On
 		return nil
@@ -105,7 +113,7 @@ func OrderOf(r *model.FaultRequest) (fault.Order, error) {
 	return o, nil
 }
 
-// requestOf is the request that makes an order; nil where none can.
+// requestOf returns the request that makes an order; nil if none can.
 func requestOf(o *fault.Order) *model.FaultRequest {
 	if o == nil {
 		return nil
@@ -121,12 +129,12 @@ func requestOf(o *fault.Order) *model.FaultRequest {
 	return r
 }
 
-// ShowFault is what a fault did so far, as the API has it.
+// ShowFault returns a fault's effect so far, in the form of the API.
 func ShowFault(e fault.Effect) model.FaultReceipt {
 	return model.FaultReceipt{Verb: e.Verb, Detail: e.Detail, Did: e.Did, Idle: e.Idle, Ended: e.Ended, Order: requestOf(e.Order)}
 }
 
-// worded writes a duration; 0 is none.
+// worded writes a duration; 0 becomes the empty string.
 func worded(d time.Duration) string {
 	if d == 0 {
 		return ""

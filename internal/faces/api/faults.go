@@ -35,6 +35,9 @@ func (s *Server) fault(_ context.Context, in *faultInput) (m model.FaultReceipt,
 	if err := s.cheat("/devnet/fault"); err != nil {
 		return m, err
 	}
+	if err := s.nameFaulty(&in.Body); err != nil {
+		return m, err
+	}
 	order, err := OrderOf(&in.Body)
 	if err != nil {
 		return m, err
@@ -46,6 +49,23 @@ func (s *Server) fault(_ context.Context, in *faultInput) (m model.FaultReceipt,
 	m = ShowFault(effect)
 	s.feed.note(m)
 	return m, nil
+}
+
+// nameFaulty puts the address of a fault's actor in the place of its name.
+func (s *Server) nameFaulty(r *model.FaultRequest) error {
+	if _, err := types.ParseAddress(r.Actor); r.Actor == "" || err == nil {
+		return nil // an address needs no validator that runs
+	}
+	v, err := s.readerOf(OnNode{})
+	if err != nil {
+		return err
+	}
+	actor, err := s.actor(v, r.Actor, "actor")
+	if err != nil {
+		return err
+	}
+	r.Actor = actor.Address.String()
+	return nil
 }
 
 // FaultRefused answers why a fault was not made.
@@ -91,14 +111,14 @@ func (s *Server) heal(context.Context, *struct{}) ([]model.FaultReceipt, error) 
 	return s.receipts(), nil
 }
 
-// MaxFaultEvents bounds the faults that the event log remembers; the oldest are
-// forgotten first.
+// MaxFaultEvents bounds the faults that the event log remembers, and as many failed views;
+// the oldest are forgotten first.
 const MaxFaultEvents = 1024
 
-// noted are faults as events. A fault is no part of a block; it is told with the
-// next one that is final, behind what that did.
+// noted are events of one kind from outside the chain. They follow the events of the next
+// final block.
 type noted struct {
-	waiting [][]byte // the faults that wait for the next height
+	waiting [][]byte // those that wait for the next height
 	at      []notedAt
 }
 
@@ -107,18 +127,17 @@ type notedAt struct {
 	data   []byte
 }
 
-// note tells of a fault with the next final block.
+// note sends a fault with the next final block.
 func (f *feed) note(m model.FaultReceipt) {
 	data := must(json.Marshal(m))
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.noted.waiting) < MaxFaultEvents {
-		f.noted.waiting = append(f.noted.waiting, data)
+	if len(f.faults.waiting) < MaxFaultEvents {
+		f.faults.waiting = append(f.faults.waiting, data)
 	}
 }
 
-// date gives the faults that wait their height. It is called with the
-// lock held.
+// date gives what waits its height. It is called with the lock held.
 func (n *noted) date(h types.Height) {
 	for _, data := range n.waiting {
 		n.at = append(n.at, notedAt{h, data})
@@ -129,19 +148,26 @@ func (n *noted) date(h types.Height) {
 	}
 }
 
-// with adds the faults of a height to its events.
-func (n *noted) with(h types.Height, events []event) []event {
+// with adds what was noted at a height to its events.
+func (n *noted) with(h types.Height, kind string, events []event) []event {
 	for _, one := range n.at {
 		if one.height == h {
-			events = append(events, event{height: h, number: len(events), kind: model.EventFault, data: one.data})
+			events = append(events, event{height: h, number: len(events), kind: kind, data: one.data})
 		}
 	}
 	return events
 }
 
-// remembered adds the faults of a height to events read from the archive.
+// withNoted adds the faults and the failed views of a height to its events. It is called
+// with the lock held.
+func (f *feed) withNoted(h types.Height, events []event) []event {
+	return f.failed.with(h, model.EventView, f.faults.with(h, model.EventFault, events))
+}
+
+// remembered adds the faults and the failed views of a height to events read from the
+// archive.
 func (f *feed) remembered(h types.Height, events []event) []event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.noted.with(h, events)
+	return f.withNoted(h, events)
 }

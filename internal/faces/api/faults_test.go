@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -73,7 +74,8 @@ func TestFaultRoutes(t *testing.T) {
 		{model.FaultRequest{Verb: "disk_fail", Node: "v0", On: true}, 400, "unsupported"},
 		{model.FaultRequest{Verb: "link", Loss: 2}, 422, ""},
 		{model.FaultRequest{Verb: "explode"}, 422, ""},
-		{model.FaultRequest{Verb: "host_fail", Node: "v0"}, 422, ""},
+		{model.FaultRequest{Verb: "host_fail", Node: "v0", How: "crash"}, 400, "invalid_address"},
+		{model.FaultRequest{Verb: "host_fail", Node: "v0", How: "crash", Actor: "nobody"}, 404, "unknown_name"},
 		{model.FaultRequest{Verb: "heal"}, 422, ""},
 	} {
 		w := newWorld(t)
@@ -104,8 +106,7 @@ func TestFaultsAreListedAndHealed(t *testing.T) {
 	}
 }
 
-// A fault is told behind the next final block, to who follows and to who comes
-// later.
+// A fault is sent after the next final block, to followers and to later readers.
 func TestFaultsAreEvents(t *testing.T) {
 	w := newWorld(t)
 	w.chain.mine()
@@ -149,9 +150,9 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 	}
 }
 
-// What made a fault is told so that it can be made again: whatever arguments a verb takes.
+// A fault's receipt has the request that makes it again, for all arguments of a verb.
 func TestAFaultTellsTheRequestThatMakesItAgain(t *testing.T) {
-	whole := model.FaultRequest{Node: "v0", Kind: "equivocate", On: true, Skew: "-2s", Delay: "3ms", Up: "1s", Down: "2s", Times: 3,
+	whole := model.FaultRequest{Node: "v0", Kind: "equivocate", Actor: types.Address{7}.String(), How: "crash", On: true, Skew: "-2s", Delay: "3ms", Up: "1s", Down: "2s", Times: 3,
 		Add: []string{"a"}, Remove: []string{"b"}, Role: "archive", Contract: "", AfterBlocks: 4, NewIdentity: true,
 		Groups: [][]string{{"v0", "v1"}, {"v2"}}, Left: []string{"v1"}, Right: []string{"v2"}, A: "v0", B: "v1", Latency: "20ms",
 		Jitter: "5ms", Loss: 0.5, Duplicate: 0.25, Reorder: 0.125, Bandwidth: 1000, OneWay: true}

@@ -32,18 +32,20 @@ type feed struct {
 	bytes  int
 	news   chan struct{} // closed and replaced when target or head moves
 	closed bool
-	noted  noted
+	faults noted
+	failed noted  // views
+	known  uint64 // how many of these were told
 
 	reverts int // how often it went back
 }
 
-// event is one event of a block, ready to send. Its number counts all events
-// of the block from 0, so that a reader can go on behind it.
+// event is one event of a block, ready to send. Its number counts all events of the
+// block from 0, so that a reader can resume after it.
 type event struct {
 	height types.Height
 	number int
 	kind   string
-	actors []types.Address // whom it is about
+	actors []types.Address // accounts and actors that it concerns
 	data   []byte          // JSON
 }
 
@@ -89,7 +91,7 @@ func (f *feed) hear(h types.Height) {
 	}
 }
 
-// revert begins again behind a height: what was told of later ones is no longer so.
+// revert begins again after a height: events of later heights are no longer true.
 func (f *feed) revert(head types.Height) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -99,7 +101,7 @@ func (f *feed) revert(head types.Height) {
 	f.head, f.target, f.oldest, f.bytes = head, head, head+1, 0
 	f.reverts++
 	clear(f.ring)
-	f.noted = noted{}
+	f.faults, f.failed, f.known = noted{}, noted{}, 0
 	f.wake()
 }
 
@@ -125,13 +127,14 @@ func (f *feed) run() {
 	}
 }
 
-// take puts a height into the ring. One that cannot be read is left empty: the
-// node that told of it may have stopped since.
+// take puts a height into the ring. An unreadable height is left empty: the node
+// that reported it may have stopped since.
 func (f *feed) take(h types.Height) {
 	f.mu.Lock()
-	reverts := f.reverts
+	reverts, known := f.reverts, f.known
 	f.mu.Unlock()
 	events, block, err := f.load(h)
+	failed, known := f.failures(h, known)
 	if err != nil {
 		slog.Warn("a final block could not be read for its events", "height", h, "error", err)
 	}
@@ -145,8 +148,10 @@ func (f *feed) take(h types.Height) {
 	if f.closed || f.reverts != reverts { // what was read is no longer so
 		return
 	}
-	f.noted.date(h)
-	events = f.noted.with(h, events)
+	f.faults.date(h)
+	f.failed.waiting, f.known = failed, known
+	f.failed.date(h)
+	events = f.withNoted(h, events)
 	f.head, f.ring[h] = h, events
 	f.bytes += size(events)
 	for f.oldest < h && (len(f.ring) > f.maxCount || f.bytes > f.maxBytes) {
@@ -175,7 +180,7 @@ func (f *feed) load(h types.Height) ([]event, *Block, error) {
 type position int
 
 const (
-	ready  position = iota // the events are there
+	ready  position = iota // the events are available
 	behind                 // the height is older than the ring
 	ended                  // the feed is closed, or the reader's context is done
 )
@@ -216,10 +221,9 @@ func size(events []event) (n int) {
 	return n
 }
 
-// eventsOf lists what a block did: the block, its transactions and delivered
-// messages in their order, then timers in theirs, then what actors printed, then
-// what it did to jobs, the bits of presence that it changed, and what validators heard of
-// runners.
+// eventsOf lists a block's events: the block, its transactions and delivered messages in
+// their order, then timers in theirs, then lines printed by actors. Then come changes of
+// jobs, changed bits of presence, and validators' sightings of runners.
 func eventsOf(b *Block) (events []event) {
 	add := func(kind string, v any, actors ...types.Address) {
 		events = append(events, event{height: b.Block.Header.Height, number: len(events), kind: kind,
@@ -269,7 +273,7 @@ func eventsOf(b *Block) (events []event) {
 	return events
 }
 
-// aboutJob lists whom an event of a job is about.
+// aboutJob lists the addresses that an event of a job concerns.
 func aboutJob(e *model.JobEvent) []types.Address {
 	about := append([]types.Address{}, e.Committee...)
 	for _, a := range []*types.Address{e.Runner, e.Validator, e.Submitter} {

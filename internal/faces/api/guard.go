@@ -19,7 +19,7 @@ var methods = []string{http.MethodGet, http.MethodPost}
 
 // guard refuses also a path that is not served, and a method that a path has not.
 func (s *Server) guard(mux *http.ServeMux) http.Handler {
-	g := gate{hosts: s.hosts, bodyTime: s.bodyTime, bodies: bodies{most: MaxBodies}}
+	g := gate{hosts: s.hosts, origins: s.origins, bodyTime: s.bodyTime, bodies: bodies{most: MaxBodies}}
 	return g.guard(mux, func(r *http.Request) *Error {
 		if _, pattern := mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
 			return unrouted(mux, r)
@@ -34,13 +34,15 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 // gate lets requests in.
 type gate struct {
 	hosts    map[string]bool
+	origins  []string      // whose pages may call every route
 	bodyTime time.Duration // BodyTimeout
 	bodies   bodies
 }
 
-// guard refuses what no route should see: another site's page that found its way to this
-// server (by a name that resolves to it, a form or an embedded address), what misrouted says, and a body
-// that is too long or too slow. A bug of ours ends one request, not the network.
+// guard refuses requests that no route should see: from another site's page that reached this server (by
+// a name that resolves to it, a form or an embedded address), those that misrouted refuses, and a body
+// that is too long or too slow. It admits pages of named origins. A bug of ours ends one request, not
+// the network.
 func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) http.Handler {
 	sites := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,14 +58,18 @@ func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) ht
 				Hint("Call it as localhost or by its IP address, or start it with --http NAME:PORT.").At("Host"))
 			return
 		}
-		if err := sites.Check(r); err != nil {
-			write(w, Refuse(http.StatusForbidden, "forbidden_origin", "a page of another site may not drive the devnet: %v", err).
-				Hint("Call the API from outside a browser, or from a page of the same origin.").At("Origin"))
+		admitted := s.admit(w, r)
+		if admitted && preflight(w, r) {
 			return
 		}
-		if r.Header.Get("Sec-Fetch-Site") == "cross-site" && !visits(r) {
+		if err := sites.Check(r); err != nil && !admitted {
+			write(w, Refuse(http.StatusForbidden, "forbidden_origin", "a page of another site may not drive the devnet: %v", err).
+				Hint("Call the API from outside a browser, or start it with up --cors ORIGIN.").At("Origin"))
+			return
+		}
+		if r.Header.Get("Sec-Fetch-Site") == "cross-site" && !admitted && !visits(r) {
 			write(w, Refuse(http.StatusForbidden, "forbidden_origin", "a page of another site may not read the devnet").
-				Hint("Call the API from outside a browser, or open its page at /.").At("Sec-Fetch-Site"))
+				Hint("Open its page at /, or start it with up --cors ORIGIN.").At("Sec-Fetch-Site"))
 			return
 		}
 		if wrong := misrouted(r); wrong != nil {
@@ -99,8 +105,8 @@ func (s *gate) body(w http.ResponseWriter, r *http.Request) bool {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodyBytes))
 	s.bodies.end(reading, err == nil)
 	if err != nil {
-		// What the client still sends is not waited for: the deadline stays where it
-		// is, in the past of who is slow.
+		// The server does not wait for the rest of the client's body: the deadline
+		// stays in the past.
 		w.Header().Set("Connection", "close")
 	}
 	var tooLong *http.MaxBytesError
@@ -120,12 +126,14 @@ func (s *gate) body(w http.ResponseWriter, r *http.Request) bool {
 // cheats says whether only the devnet has a path. The supervisor of a node has its own
 // secret.
 func cheats(path string) bool {
-	return path == "/faucet" || strings.HasPrefix(path, "/devnet/") && !strings.HasPrefix(path, "/devnet/node/")
+	return path == "/faucet" || strings.HasPrefix(path, "/devnet/") && !strings.HasPrefix(path, nodePaths)
 }
 
-// allows reports whether a client may call the server by host. A page that
-// rebinds a name of its own to this machine sends that name; an IP address
-// cannot be rebound.
+// nodePaths begins the paths of a node's supervisor.
+const nodePaths = "/devnet/node/"
+
+// allows reports whether a client may call the server by host. A page that rebinds
+// its own name to this machine sends that name; an IP address cannot be rebound.
 func (s *gate) allows(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

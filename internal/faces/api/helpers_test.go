@@ -64,7 +64,7 @@ func (w *world) call(method, path string, body any, headers ...string) (int, []b
 	return recorder.Code, recorder.Body.Bytes()
 }
 
-// documented checks an answer against what the OpenAPI document says of it.
+// documented checks an answer against the OpenAPI document.
 func (w *world) documented(r *http.Request, got *httptest.ResponseRecorder) {
 	w.t.Helper()
 	_, route := w.server.mux.Handler(r)

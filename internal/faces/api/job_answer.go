@@ -74,8 +74,8 @@ func (s *Server) byHand(ctx context.Context, id string, given execution.Given) (
 	return s.hand(ctx, j, given)
 }
 
-// hand gives a result to each of the devnet's runners in a job's committee, as they
-// have the job: who has not yet is waited for, block by block. Progress is given to those
+// hand gives a result to each of the devnet's runners in a job's committee, when the
+// runner has the job; it waits for later ones block by block. Progress is given to those
 // that have the job when the first one has it.
 func (s *Server) hand(ctx context.Context, j *model.Job, by execution.Given) (m model.Job, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)

@@ -12,7 +12,7 @@ import (
 // longest is the field of each kind that makes a job long.
 var longest = map[string]string{"custom": "params", "http": "body", "llm": "prompt", "mcp": "arguments", "ethsend": "signed_transaction"}
 
-// jobType reads what is of one kind.
+// jobType reads the fields of one kind.
 func (f *form) jobType() (t push.JobType) {
 	r := f.request
 	switch r.Kind {
@@ -83,7 +83,7 @@ func (f *form) ethSend() *push.EthSend {
 	return &push.EthSend{Chain: or(r.Chain, 0), SignedTransaction: f.bytes("signed_transaction", r.SignedTransaction)}
 }
 
-// belongs refuses a field that is another kind's.
+// belongs refuses a field that belongs to another kind.
 func (f *form) belongs() {
 	r := f.request
 	for _, one := range []struct {

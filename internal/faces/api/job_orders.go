@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// What submitters order: transactions to the dispatcher, signed by the devnet.
+// Orders of submitters: transactions to the dispatcher, signed by the devnet.
 func (s *Server) registerJobOrders() {
 	executor := model.JobRequest{From: "alice", Kind: "custom", Executor: "echo", Params: "hello"}
 	serve(s, operation{id: "job_submit", method: http.MethodPost, path: "/devnet/job/submit", tag: tagDevnet,
@@ -99,7 +99,7 @@ func (s *Server) submitJob(ctx context.Context, in *submitJobInput) (m model.Job
 	return s.jobAfter(ctx, r, types.Hash(r.Output))
 }
 
-// orFirst is the account that signs where none is named.
+// orFirst returns the account that signs if none is named.
 func orFirst(name string) string {
 	if name == "" {
 		return wallet.Users()[0]

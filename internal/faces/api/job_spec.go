@@ -36,11 +36,11 @@ func ModeName(mode push.Mode) string {
 	return ""
 }
 
-// JobSpec returns the spec that a request asks for, which nobody has submitted yet.
-// now are the parameters of the next block; find is the address of an actor that
-// the request calls by its name or address. An error is an *Error at the field of the
-// request that is wrong, with whose name its message begins; it is find's own where
-// that fails.
+// JobSpec returns the spec for a request, which is not submitted yet. now are the
+// parameters of the next block; find is the address of an actor that the request
+// calls by its name or address. An error is an *Error at the field of the request
+// that is wrong, with whose name its message begins; it is find's own where that
+// fails.
 //
 // Spec: CIP-2; decision J19.
 func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (types.Address, error)) (*push.JobSpec, error) {
@@ -102,7 +102,7 @@ func badJob(field, message string, args ...any) *Error {
 	return Refuse(http.StatusBadRequest, "invalid_job", field+": "+message, args...).At(field)
 }
 
-// fieldOf is the field of a request behind that of a spec.
+// fieldOf returns the request's field for a field of a spec.
 func fieldOf(path string) string {
 	words := strings.Split(path, ".")
 	switch last := words[len(words)-1]; {
@@ -253,7 +253,7 @@ func plainJSON(raw json.RawMessage) []byte {
 	return raw
 }
 
-// strict reads JSON whose objects have no other fields, and nothing behind it.
+// strict reads JSON whose objects have no other fields, and no data after it.
 func strict(text []byte, into any) error {
 	decoder := json.NewDecoder(strings.NewReader(string(text)))
 	decoder.DisallowUnknownFields()

@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// Decision J23: no draft says what an economic bond is, so that nobody is given none by
-// another name; and the mode says so.
+// Decision J23: no draft defines an economic bond, so it is not replaced by another
+// mode; the error names the mode.
 func TestJ23AnEconomicBondIsRefused(t *testing.T) {
 	p := params.Defaults()
 	_, err := JobSpec(&model.JobRequest{Kind: "custom", Executor: "echo", Mode: "economic_bond"}, &p, nil)

@@ -70,7 +70,7 @@ func (s *Server) listJobs(_ context.Context, in *jobsInput) ([]model.Job, error)
 	return append([]model.Job{}, jobs...), err
 }
 
-// JobInput is the parameter of what is asked about one job.
+// JobInput is the parameter of requests for one job.
 type JobInput struct {
 	OnNode
 	ID string `path:"id" maxLength:"80" example:"0x3333333333333333333333333333333333333333333333333333333333333333" doc:"As its submission answered it, and GET /jobs lists it."`
@@ -188,8 +188,8 @@ func (s *Server) jobStory(_ context.Context, in *jobStoryInput) (m model.JobStor
 }
 
 // MergeStory puts what validators saw of a job among what blocks did to it, both in the
-// order of heights. What is told with a block was seen about when that became final: it
-// stands behind the draws of that height, and before what else the block did.
+// order of heights. An event that is sent with a block was seen about when that became
+// final: it comes after the draws of that height, and before the block's other changes.
 func MergeStory(done, seen []model.JobEvent) []model.JobEvent {
 	all := make([]model.JobEvent, 0, len(done)+len(seen))
 	for len(done) > 0 {

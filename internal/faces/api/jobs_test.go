@@ -213,7 +213,7 @@ func TestRunnersThatPollAreAnswered(t *testing.T) {
 	}
 }
 
-// Votes show their bitmaps without the length, which stands beside them.
+// Votes show their bitmaps without the length, which is a separate field.
 func TestVotesShowTheLengthOfTheirBitmaps(t *testing.T) {
 	bitmap := selection.NewBitmap(10)
 	for _, i := range []int{0, 3, 9} {
@@ -260,7 +260,7 @@ func sameWords(got, want []string) bool {
 	return slices.Equal(got, want)
 }
 
-// What a block did to jobs and to presence follows what else it did.
+// A block's changes of jobs and of presence follow its other events.
 func TestEventsTellOfJobsAndPresence(t *testing.T) {
 	w := labouring(t)
 	r0, id := w.chain.keys["r0"].Address(), w.chain.jobs[0].ID

@@ -20,8 +20,8 @@ func isNotKept(err error) bool {
 	return errors.As(err, &refused) && refused.Body.Code == CodeNotKept
 }
 
-// orDropped adds to a refusal of something unknown that it may have been known
-// before: of a hash nobody can tell.
+// orDropped adds to a refusal of something unknown that it may be pruned: a hash
+// does not show that.
 func orDropped(v Reader, refused *Error) error {
 	kept, err := v.Kept()
 	if err != nil {

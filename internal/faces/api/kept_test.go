@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// A reader of what was dropped is told so, and not that it is unknown; of a hash
-// nobody can tell, and the hint says that.
+// A request for pruned data is answered as such, and not as unknown; for a hash
+// that is undecidable, which the hint says.
 func TestWhatIsNoLongerKeptIsSaid(t *testing.T) {
 	w := newWorld(t)
 	w.deploy("ping")

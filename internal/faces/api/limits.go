@@ -25,7 +25,7 @@ const (
 	HeaderTimeout = 5 * time.Second
 	BodyTimeout   = 15 * time.Second
 
-	// IdleTimeout closes connections nobody uses.
+	// IdleTimeout closes unused connections.
 	IdleTimeout = 2 * time.Minute
 
 	// ClosePatience is how long requests may take to end when the server does.
@@ -50,8 +50,8 @@ const (
 
 	// PollsPerSecond and PollBytesPerSecond are what an address may poll for one runner
 	// (GET /runner/{address}/jobs), and pollBurst how much time's worth of it at once. A
-	// runner polls once a block, 20 times a second at most where that is no hurry. Beyond
-	// that a caller waits for PollWait at most.
+	// runner polls once per block, and at most 20 times a second on a chain that does not
+	// need it. Beyond that a caller waits for PollWait at most.
 	PollsPerSecond     = 64
 	PollBytesPerSecond = 4 << 20
 	pollBurst          = 2 * time.Second
@@ -104,7 +104,7 @@ const (
 	EventWriteTimeout = 10 * time.Second
 	EventKeepAlive    = 15 * time.Second
 
-	// NonceTries is how often a devnet transaction is signed anew when somebody
-	// else took its nonce.
+	// NonceTries is how often a devnet transaction is signed again after another
+	// transaction took its nonce.
 	NonceTries = 8
 )

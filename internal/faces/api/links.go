@@ -11,8 +11,8 @@ import (
 func (s *Server) registerLinks() {
 	serve(s, operation{id: "links", method: http.MethodGet, path: "/links", tag: tagNetwork,
 		summary: "The links between nodes, one for each direction: up or cut, the rule in force, what was dropped and delayed",
-		description: "Links between validators, and those of runners with validators that a fault concerns or that are up. A figure that " +
-			"nobody counts is null.",
+		description: "Links between validators, and links of runners with validators that are up or have a fault. A figure that " +
+			"the network does not count is null.",
 		response: exampleLinks}, s.links)
 }
 
@@ -57,7 +57,7 @@ func faulty(l *model.Link) bool {
 	return !l.Up || l.Cut || l.Rule != nil || some(l.Dropped) || some(l.Delayed) || some(l.Lost)
 }
 
-// ShowRule is what a fault of a link does, as the API has it.
+// ShowRule returns the effect of a fault of a link, in the form of the API.
 func ShowRule(l fault.Link) *model.LinkRule {
 	return &model.LinkRule{Latency: worded(l.Latency), Jitter: worded(l.Jitter), Loss: l.Loss, Duplicate: l.Duplicate, Reorder: l.Reorder,
 		Bandwidth: l.Bandwidth}

@@ -20,7 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
-// live is a real network behind the API: consensus, ledger and stores in this
+// live is a real network under the API: consensus, ledger and stores in this
 // process, and a Go sample for an actor.
 type live struct {
 	*testing.T
@@ -50,7 +50,7 @@ func newLive(t *testing.T, validators int, change ...func(*box.Config)) *live {
 	return &live{t, server, client.New(web.URL), ctx}
 }
 
-// heartbeat deploys the sample and waits for two fires, as events tell of them.
+// heartbeat deploys the sample and waits for two fires, by their events.
 func (l *live) heartbeat() (model.Deployed, []model.TimerEvent) {
 	l.Helper()
 	fund := types.WeiOf(100 * types.CBY)
@@ -121,8 +121,8 @@ func (l *live) answers(paths ...string) {
 	}
 }
 
-// A job on a real network is followed from its submission to its callback, with what
-// validators see of it on their connections, and every path tells of it as documented.
+// A job on a real network is followed from its submission to its callback, with
+// validators' sightings on their connections, and every path reports it as documented.
 func TestAJobOnARealNetworkIsFollowedToItsEnd(t *testing.T) {
 	l := newLive(t, 2, func(c *box.Config) { c.Runners, c.BlockTime = 2, 100*time.Millisecond })
 	d, _ := l.heartbeat()

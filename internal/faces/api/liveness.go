@@ -10,13 +10,13 @@ import (
 // Liveness is whether blocks are made, and why not.
 type Liveness struct {
 	Since time.Duration // since a block became final here last, or since the start
-	// Blocked: no block can be made before somebody does something; Cause says
-	// what. Without it a Cause says why none was made for longer than is usual.
+	// Blocked: no block can be made without an action by the operator; Cause names
+	// it. Without it a Cause says why none was made for longer than is usual.
 	Blocked bool
 	Cause   string
 	Hint    string // what to do
-	// Troubles are what validators met lately that blocks went on without, and a
-	// machine that cannot run programs, in words.
+	// Troubles lists recent failures of validators that blocks continued without,
+	// and a machine that cannot run programs, in words.
 	Troubles []string
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// labour is what a network in memory knows of runners and jobs: what a test says.
+// labour holds the runners and jobs of a network in memory: a test sets them.
 type labour struct {
 	runners     []model.Runner
 	jobs        []model.Job
@@ -25,7 +25,7 @@ type labour struct {
 	phase       string
 	does        []model.JobEvent // what blocks do from now on
 	shows       []model.PresenceEvent
-	brought     []string // what a runner brought, to whom
+	brought     []string // a runner's report, and its validator
 	notTaken    error
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// shown is what the page shows of a network in memory beside its blocks.
+// shown is the page's data on a network in memory, besides its blocks.
 type shown struct {
 	views    views.Table
 	links    []model.Link

@@ -17,10 +17,10 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// memory is a network without consensus and programs: every transaction it
-// takes becomes a block of its own when mine is called, or at once where auto
-// is set. Handlers "fail" and "set" do what they are called, "count" reads,
-// every other one answers its payload.
+// memory is a network without consensus and programs: every transaction it takes
+// becomes a separate block when mine is called, or at once if auto is set. Handlers
+// "fail" and "set" do what they are called, "count" reads, every other one answers
+// its payload.
 type memory struct {
 	auto     bool
 	strict   bool
@@ -236,7 +236,7 @@ func (m *memory) receipt(hash types.Hash) *types.Receipt {
 	return nil
 }
 
-// mine makes a block of what waits.
+// mine makes a block of the waiting transactions.
 func (m *memory) mine(marks ...history.TimerMark) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

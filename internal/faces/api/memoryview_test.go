@@ -112,6 +112,8 @@ func (v *memoryView) Actor(a types.Address) (*Actor, error) {
 	return v.m.actors[a], nil
 }
 
+func (v *memoryView) Schema(types.Address) ([]byte, error) { return nil, nil }
+
 func (v *memoryView) Actors(offset, limit int) (out []Actor, err error) {
 	defer v.lock()()
 	for _, a := range v.m.actors {
@@ -224,7 +226,7 @@ func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
 }
 
 func (v *memoryView) TryBid(context.Context, BidTrial) (BidTried, error) {
-	return BidTried{}, Refuse(http.StatusConflict, "timer_policy_unknown", "the policy fifo asks no gas bidding agents")
+	return BidTried{}, Refuse(http.StatusConflict, "timer_policy_unknown", "the policy fifo does not use gas bidding agents")
 }
 
 func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Executed, error) {

@@ -15,9 +15,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// metrics are figures for Prometheus, in a registry of their own. What a node
-// knows is asked of it at each scrape; what passes by is counted from final
-// blocks, since this process started.
+// metrics are figures for Prometheus, in a separate registry. Figures of nodes are
+// read from them at each scrape; events are counted from final blocks, since this
+// process started.
 type metrics struct {
 	backend  Backend
 	registry *prometheus.Registry
@@ -124,7 +124,7 @@ func (m *metrics) Collect(out chan<- prometheus.Metric) {
 	nodes := m.backend.Nodes()
 	for _, n := range nodes {
 		if n.Elsewhere {
-			continue // it has figures of its own
+			continue // it has separate figures
 		}
 		up := 0.0
 		if n.Running {

@@ -11,8 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// jobMetrics are the figures of jobs, of presence and of what is burned. Those of jobs
-// are counted from final blocks, and from what validators saw beside them.
+// jobMetrics are the figures of jobs, of presence and of burned fees. Job figures are
+// counted from final blocks, and from validators' sightings.
 type jobMetrics struct {
 	open, present, votes, threshold, bits *prometheus.Desc
 
@@ -36,7 +36,7 @@ func newJobMetrics() *jobMetrics {
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_jobs_ended_total",
 			Help: "Jobs that final blocks ended, by the end: completed, or the error's code."}, []string{"end"}),
 		draws: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_job_draws_total",
-			Help: "Draws in final blocks, by the fate of the runner that the MRU record favours (CIP-11 §9.4): hit if drawn, miss if not, none " +
+			Help: "Draws in final blocks, by whether they took the runner that the MRU record favours (CIP-11 §9.4): hit, miss, or none " +
 				"without a record."}, []string{"mru"}),
 		acks: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "devnet_job_ack_seconds",
 			Help:    "Time from the push of a job to the runner's answer, by the validator that pushed.",
@@ -82,7 +82,7 @@ func (m *jobMetrics) collect(v Reader, nodes []Node, gauge func(d *prometheus.De
 	}
 }
 
-// nameOf is what a validator is called, its address where it has no name.
+// nameOf returns a validator's name, or its address without one.
 func nameOf(nodes []Node, a types.Address) string {
 	for i := range nodes {
 		if nodes[i].Validator.Address == a {
@@ -92,7 +92,7 @@ func nameOf(nodes []Node, a types.Address) string {
 	return a.String()
 }
 
-// observe counts what a block did to jobs, and what was seen of them.
+// observe counts a block's changes of jobs, and sightings of them.
 func (m *jobMetrics) observe(b *Block, nodes func() []Node) {
 	m.burn(b.Burned)
 	var known []Node

@@ -14,7 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// What blocks did to jobs is counted by how it ended, a draw by what became of the
+// Changes of jobs by blocks are counted by outcome, a draw by the fate of the
 // favoured runner, an ack by the validator that pushed.
 func TestMetricsCountJobs(t *testing.T) {
 	m := newJobMetrics()
@@ -27,7 +27,7 @@ func TestMetricsCountJobs(t *testing.T) {
 		{What: model.JobSubmitted}, {What: model.JobDrawn, Committee: []types.Address{a, b}, Favoured: &b},
 		{What: model.JobDrawn, Committee: []types.Address{a}, Favoured: &b}, {What: model.JobDrawn, Committee: []types.Address{a}},
 		{What: model.JobPushed}, {What: model.JobAcked, Validator: &v, AfterMicros: &after},
-		{What: model.JobAcked, Validator: &v}, // not of an ack: nobody knows when it was pushed
+		{What: model.JobAcked, Validator: &v}, // not for an ack: the time of its push is unknown
 		{What: model.JobCompleted}, {What: model.JobFailed, Error: fault("no_candidates")}, {What: model.JobCancelled, Error: fault("cancelled")},
 	}}, func() []Node { return []Node{{Name: "v9", Validator: types.Validator{Address: v}}} })
 	families, err := registry.Gather()
@@ -51,7 +51,7 @@ func TestMetricsCountJobs(t *testing.T) {
 	}
 }
 
-// The gauges of presence are of the latest P and of the votes behind it.
+// The gauges of presence show the latest P and the votes for it.
 func TestMetricsTellPresence(t *testing.T) {
 	w := labouring(t)
 	w.chain.mine()

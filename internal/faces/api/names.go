@@ -48,8 +48,8 @@ func (p OrderedPage) page() history.Page {
 	return history.Page{Newest: p.Order == "newest", Offset: p.Offset, Limit: p.Limit}
 }
 
-// address finds what a client calls by an address or a name: a devnet account or
-// runner, else the actor deployed under that name. field is what an error points at.
+// address resolves a client's address or name: a devnet account or runner, otherwise
+// the actor deployed under that name. field is what an error points at.
 func (d directory) address(v Reader, name, field string) (types.Address, error) {
 	if a, ok := abbreviation(name, len(types.Address{})); ok {
 		return d.findAddress(v, a, field)
@@ -85,7 +85,7 @@ func (d directory) address(v Reader, name, field string) (types.Address, error) 
 }
 
 // newestOfOneOwner is the actor that replaced the others of its name: the last
-// deployed, where one account deployed them all. It is zero where nobody can say.
+// deployed, where one account deployed them all. It is zero if that is undecidable.
 func newestOfOneOwner(v Reader, found []types.Address) (newest types.Address, err error) {
 	var last *Actor
 	for _, a := range found {

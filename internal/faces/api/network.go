@@ -54,7 +54,7 @@ func (s *Server) registerReady() {
 func (s *Server) ready() model.Ready {
 	info := s.info
 	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict, Paused: s.backend.Steer().Paused(),
-		Version: info.Version, Strategy: info.Strategy.String(), Node: info.Node, Nodes: []model.ReadyNode{}}
+		Version: info.Version, Strategy: info.Strategy.String(), Node: info.Node, Origins: s.origins, Nodes: []model.ReadyNode{}}
 	for _, n := range s.backend.Nodes() {
 		missing := append([]string{}, n.Missing...)
 		if n.Status == "left" {
@@ -87,8 +87,8 @@ func (s *Server) ready() model.Ready {
 	return m
 }
 
-// tellLiveness adds whether blocks are made: where they are not, the network is
-// not ready, whatever its nodes say.
+// tellLiveness adds whether blocks are made: without them, the network is not
+// ready, whatever its nodes report.
 func (s *Server) tellLiveness(m *model.Ready) {
 	l := s.backend.Liveness()
 	m.SinceMS, m.Stalled, m.Trouble = uint64(max(0, l.Since.Milliseconds())), l.Cause, append([]string{}, l.Troubles...)
@@ -104,7 +104,7 @@ func (s *Server) tellLiveness(m *model.Ready) {
 	m.Error.Message = l.message() + "; " + m.Error.Message
 }
 
-// NotReady is why a network is not ready, by what its nodes lack.
+// NotReady returns why a network is not ready, by the missing parts of its nodes.
 func NotReady(nodes []model.ReadyNode) *model.ErrorBody {
 	e := &model.ErrorBody{Code: "not_ready", Hint: "Wait and ask again; devnet logs NODE says what a node does."}
 	for _, n := range nodes {

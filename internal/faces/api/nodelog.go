@@ -16,9 +16,9 @@ import (
 
 func (s *Server) registerNodeLog() {
 	serve(s, operation{id: "node_log", method: http.MethodGet, path: "/nodes/{name}/log", tag: tagNetwork,
-		summary: "What a node logged, from the end of its file backwards",
-		description: "At most a mebibyte is read at once, so that fewer lines than limit may come; before is where to go on. A file that is " +
-			"full begins anew. What actors print is in GET /actor/{address}/logs.",
+		summary: "A node's log, from the end of its file backwards",
+		description: "At most 1 MiB is read at once, so an answer may have fewer lines than limit; continue with before. A file that is " +
+			"full is started again. Actors' own lines are in GET /actor/{address}/logs.",
 		errors: []int{404}, response: exampleNodeLog}, s.nodeLog)
 }
 
@@ -29,9 +29,9 @@ var (
 )
 
 type nodeLogInput struct {
-	Name   string          `path:"name" maxLength:"64" example:"v0" doc:"Of a validator or a runner."`
-	Before optional[int64] `query:"before" minimum:"0" doc:"Lines that end at or before this byte of the file; where absent, the last ones."`
-	Limit  int             `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"At most so many lines."`
+	Name   string          `path:"name" maxLength:"64" example:"v0" doc:"Name of a validator or a runner."`
+	Before optional[int64] `query:"before" minimum:"0" doc:"Return lines that end at or before this byte of the file; default: the last lines."`
+	Limit  int             `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Maximum number of lines."`
 	Level  string          `query:"level" enum:"DEBUG,INFO,WARN,ERROR" doc:"Only lines of this level or above, and those without one."`
 }
 
@@ -69,11 +69,11 @@ func (s *Server) nodeLog(_ context.Context, in *nodeLogInput) (m model.NodeLog, 
 }
 
 func noLog(node string) *Error {
-	return Refuse(http.StatusNotFound, "no_log", "there is no file of what %s logs", clip(node)).
+	return Refuse(http.StatusNotFound, "no_log", "node %s has no log file", clip(node)).
 		Hint("A network with --ephemeral keeps none, nor a node that logs to its terminal.").At("name")
 }
 
-// isNode reports whether a node has a name; what is no name opens no file.
+// isNode reports whether a node has a name; an unknown name opens no file.
 func (d directory) isNode(name string) bool {
 	return slices.ContainsFunc(d.backend.Nodes(), func(n Node) bool { return n.Name == name }) ||
 		slices.ContainsFunc(d.backend.RunnerNodes(), func(r RunnerNode) bool { return r.Name == name })
@@ -84,7 +84,7 @@ func readBack(file io.ReaderAt, end int64, limit int, level string, m *model.Nod
 	start := max(0, end-MaxLogRead)
 	data := make([]byte, end-start)
 	n, err := file.ReadAt(data, start)
-	if err != nil && !errors.Is(err, io.EOF) { // it may have begun anew meanwhile
+	if err != nil && !errors.Is(err, io.EOF) { // the file may have been started again meanwhile
 		return err
 	}
 	data = data[:n]
@@ -107,7 +107,7 @@ func readBack(file io.ReaderAt, end int64, limit int, level string, m *model.Nod
 	return nil
 }
 
-// logLevels are the levels of lines, the least first.
+// logLevels are the levels of lines, the lowest first.
 var logLevels = []string{"DEBUG", "INFO", "WARN", "ERROR"}
 
 func atLeast(level, least string) bool {

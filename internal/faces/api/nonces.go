@@ -9,7 +9,7 @@ import (
 )
 
 // giveBack frees a nonce whose transaction was dropped: the next one may use it,
-// and those that wait for it behind the gap go on.
+// and those that wait for it after the gap continue.
 func (n *nonces) giveBack(from types.Address, nonce types.Nonce) {
 	s := n.sender(from)
 	s.mu.Lock()
@@ -17,14 +17,13 @@ func (n *nonces) giveBack(from types.Address, nonce types.Nonce) {
 	delete(s.taken, nonce)
 }
 
-// forgetNonce is how many blocks a nonce stays taken for a transaction of which
-// nobody heard the end: whoever waited for it gave up before it was dropped.
+// forgetNonce is how many blocks a nonce stays taken for a transaction without a
+// known end: its caller stopped waiting before it was dropped.
 const forgetNonce types.Height = 64
 
-// nonces gives each transaction that the devnet signs a nonce of its own. It
-// lets one sender in at a time, so that transactions reach the pool in the
-// order of their nonces, and takes a nonce back when its transaction was not
-// admitted.
+// nonces gives each transaction that the devnet signs a distinct nonce. It lets one
+// sender in at a time, so that transactions reach the pool in the order of their
+// nonces, and takes a nonce back when its transaction was not admitted.
 type nonces struct {
 	backend Backend
 	mu      sync.Mutex
@@ -41,7 +40,7 @@ func newNonces(b Backend) *nonces {
 }
 
 // submit signs and submits a transaction under the sender's next free nonce.
-// When somebody else used that nonce meanwhile it signs anew with the next.
+// When another transaction used that nonce meanwhile it signs again with the next.
 func (n *nonces) submit(ctx context.Context, from types.Address, head types.Height,
 	sign func(types.Nonce) []byte) (types.Hash, types.Nonce, error) {
 	s := n.sender(from)
@@ -82,8 +81,8 @@ func (n *nonces) sender(a types.Address) *sender {
 	return s
 }
 
-// free returns the least nonce from next on that is not taken, and forgets
-// what is final or too long ago.
+// free returns the lowest nonce from next on that is not taken, and forgets final
+// or outdated ones.
 func (s *sender) free(next types.Nonce, head types.Height) types.Nonce {
 	for nonce, at := range s.taken {
 		if nonce < next || head > at+forgetNonce {
@@ -98,8 +97,8 @@ func (s *sender) free(next types.Nonce, head types.Height) types.Nonce {
 	}
 }
 
-// Reverted tells the server that its network is an earlier state of itself again:
-// nonces that were taken since are free, and events go on behind its latest block.
+// Reverted informs the server that its network is at an earlier state of itself
+// again: nonces taken since are free, and events continue after its latest block.
 func (s *Server) Reverted() {
 	s.nonces.forget()
 	s.page.Revert()

@@ -71,8 +71,8 @@ func TestANonceThatAnotherTookIsPassedOver(t *testing.T) {
 	}
 }
 
-// A transaction that the pool gives up leaves no gap behind which the next one
-// would wait.
+// A transaction that the pool gives up leaves no gap for which the next one would
+// wait.
 func TestADroppedTransactionGivesItsNonceBack(t *testing.T) {
 	w := newWorld(t, func(m *memory) { m.auto, m.drops, m.gaps = false, true, true })
 	w.refused(409, CodeDropped, "POST", "/devnet/send", model.SendRequest{From: "alice", To: "system"})

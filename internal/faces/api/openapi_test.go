@@ -11,10 +11,11 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// routes are all that is served now, and nothing else: a path without anything
-// behind it would be a promise.
+// routes lists all served paths, and no others: a path without a handler would be a
+// promise.
 var routes = []string{
 	"GET /account/{address}", "GET /actor/{address}", "GET /actor/{address}/logs", "GET /actor/{address}/receipts",
+	"GET /actor/{address}/schema",
 	"GET /actor/{address}/state", "GET /actors",
 	"GET /basefee", "GET /block/{id}", "GET /block/{id}/receipts", "GET /blocks", "GET /blocks/columns", "GET /links",
 	"GET /nodes/{name}/log", "GET /presence", "GET /timers/calendar", "GET /views", "GET /devnet/accounts",
@@ -32,6 +33,7 @@ var routes = []string{
 	"POST /devnet/job/submit", "POST /devnet/job/cancel", "POST /devnet/job/answer", "POST /devnet/job/progress",
 	"POST /devnet/runner/join", "POST /devnet/runner/leave", "POST /devnet/runner/pause", "POST /devnet/runner/reload",
 	"POST /devnet/runner/resume",
+	"POST /devnet/automine", "POST /devnet/balance", "POST /devnet/mine", "POST /devnet/state",
 	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/timer/cancel",
 	"POST /devnet/timer/extend", "POST /devnet/validator/join", "POST /devnet/validator/leave",
 	"POST /faucet", "POST /submit", "POST /submit_wait",
@@ -70,8 +72,8 @@ func TestTheDocumentListsEveryRouteAndNoOther(t *testing.T) {
 	}
 }
 
-// TestEveryOperationIsWholeAndItsExamplesHold checks each example against the
-// schema beside it.
+// TestEveryOperationIsWholeAndItsExamplesHold checks each example against its
+// schema.
 func TestEveryOperationIsWholeAndItsExamplesHold(t *testing.T) {
 	w := newWorld(t)
 	api := w.server.OpenAPI()
@@ -219,7 +221,7 @@ func TestTheExampleOfATimerAgreesWithItself(t *testing.T) {
 	}
 }
 
-// Every status has an example of its own.
+// Every status has a separate example.
 func TestEveryErrorHasItsOwnExample(t *testing.T) {
 	seen := map[string]string{}
 	for route, op := range operations(newWorld(t).server.OpenAPI()) {
@@ -237,7 +239,7 @@ func TestEveryErrorHasItsOwnExample(t *testing.T) {
 	}
 }
 
-// Whoever reads the document alone learns what a parameter is.
+// The document explains each parameter without other pages.
 func TestEveryParameterIsDescribed(t *testing.T) {
 	for route, op := range operations(newWorld(t).server.OpenAPI()) {
 		for _, p := range op.Parameters {

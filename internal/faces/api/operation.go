@@ -13,13 +13,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// operation describes a route: what OpenAPI says of it, and what is checked of
-// it by a test: a summary, an example, the errors.
+// operation describes a route for OpenAPI and for a test: a summary, an example,
+// the errors.
 type operation struct {
 	id, method, path, tag string
 	summary, description  string
-	errors                []int // beside those of statuses
-	request               any   // example of the body; nil where there is none
+	errors                []int // besides those of statuses
+	request               any   // example of the body; nil without a body
 	response              any   // example of the answer
 }
 
@@ -33,7 +33,7 @@ func serve[I, O any](s *Server, op operation, handle func(context.Context, *I) (
 	})
 }
 
-// serveWhole registers a route whose answer has a header of its own. O has a Body.
+// serveWhole registers a route whose answer sets headers. O has a Body.
 func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, *I) (*O, error)) {
 	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
 		out, err := handle(ctx, in)

@@ -9,14 +9,14 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What an operator may order, judged alike in every world before it is done. What
-// only the chain can judge is in the receipt, which Judged reads.
+// Orders of an operator, judged alike in every world before they are done. The
+// chain's own judgement is in the receipt, which Judged reads.
 
 // MaxNameBytes bounds a node's name: it names files as well.
 const MaxNameBytes = 32
 
-// CheckJoin judges who is to join: a name, which none of the accounts has, and
-// where a node of it stands, "" for none.
+// CheckJoin judges a new node: a name, which none of the accounts has, and the
+// status of its node, "" for none.
 func CheckJoin(name string, accounts []string, standing string) error {
 	switch {
 	case name == "" || len(name) > MaxNameBytes || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
@@ -53,8 +53,8 @@ func CheckParameter(now *params.Params, height types.Height, key, value string, 
 	return info, nil
 }
 
-// CheckTimer judges an order to change a timer by what is final: it was scheduled,
-// and is pending. The chain judges it anew in the instruction's block.
+// CheckTimer judges an order to change a timer by the final state: it was
+// scheduled, and is pending. The chain judges it again in the instruction's block.
 func CheckTimer(v Reader, id types.TimerID) (*Timer, error) {
 	t, err := v.Timer(id)
 	if err != nil {

@@ -136,7 +136,7 @@ func TestARunnerIsRegisteredAndLedByItsOwner(t *testing.T) {
 	l.refused(err, "invalid_runner", "public_key")
 }
 
-// story is what was told of a job's progress.
+// story returns the reports on a job's progress.
 func (l *live) story(id string) (told string) {
 	s, err := l.client.JobStory(l.ctx, id, 0, 100)
 	if err != nil {

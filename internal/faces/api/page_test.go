@@ -40,7 +40,8 @@ func TestColumnsAreTheBlocksOfARange(t *testing.T) {
 	w.refused(404, "unknown_node", "GET", "/blocks/columns?node=v9", nil)
 }
 
-// Who asks for more than is told goes on with next, and misses nothing.
+// A client that asks for more than one answer holds continues with next, and misses
+// nothing.
 func TestColumnsAreToldInParts(t *testing.T) {
 	w := newWorld(t)
 	for range MaxColumns + 10 {
@@ -60,7 +61,7 @@ func TestColumnsAreToldInParts(t *testing.T) {
 	}
 }
 
-// Ranges read thousands of records: only so many at once.
+// Ranges read thousands of records: the number read at once is limited.
 func TestOnlySoManyRangesAreReadAtOnce(t *testing.T) {
 	w := newWorld(t)
 	for range MaxRanges {
@@ -130,7 +131,7 @@ func TestLinksTellWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Whatever range is asked for has at most so many bins, which cover it.
+// Any range has at most that many bins, which cover it.
 func TestTheCalendarCountsInBins(t *testing.T) {
 	w := newWorld(t)
 	w.chain.mine()

@@ -3,7 +3,7 @@ package api
 import "net/http"
 
 // places are how many requests may do one thing at once, each of which costs the
-// server something for long. Who finds none free is refused.
+// server something for long. Further requests are refused.
 type places struct {
 	taken chan struct{}
 	code  string // of the refusal

@@ -18,9 +18,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
-// J11: a runner that only polls does a job of two with another that does the same:
-// what they hand in is committed to, and then revealed, by the validator alone; what
-// is signed by somebody else is not taken, nor a heartbeat that is too soon.
+// J11: a runner that only polls does a job of two with another that does the same.
+// Only the validator commits to their results and then reveals them. It takes no
+// report that another key signed, and no heartbeat that is too soon.
 func TestRunnersThatPollDoAJobOnARealNetwork(t *testing.T) {
 	l := newLive(t, 2, func(c *box.Config) {
 		c.BlockTime, c.Params = 100*time.Millisecond, map[string]string{"cip11.push": "shadow"}

@@ -10,8 +10,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// pollCaller is who asks for the jobs of whom. The question is not signed, so that a
-// runner's ration is for each origin: a stranger elsewhere uses up nothing of the runner's.
+// pollCaller is the origin of a poll and the runner that it asks for. The question is not
+// signed, so that a runner's ration is for each origin: a stranger elsewhere uses up
+// nothing of the runner's.
 type pollCaller struct {
 	from   netip.Prefix
 	runner types.Address
@@ -24,7 +25,7 @@ type pollCaller struct {
 type polls struct {
 	mu    sync.Mutex
 	full  map[pollCaller]time.Time // when each ration is full again
-	swept int                      // entries behind the last sweep
+	swept int                      // entries after the last sweep
 	waits bool                     // callers may wait: the backend is for many at a time
 }
 

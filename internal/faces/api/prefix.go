@@ -11,8 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// minPrefix is how many hexadecimal digits stand at least for a whole: fewer
-// are a slip of the hand rather than an id.
+// minPrefix is the minimum number of hexadecimal digits of a prefix: fewer are a
+// typo rather than an id.
 const minPrefix = 4
 
 // abbreviated is an id or address as people shorten it: its beginning, and its
@@ -22,8 +22,8 @@ type abbreviated struct {
 	begin, end string // hexadecimal digits
 }
 
-// abbreviation reads a shortened id of size bytes; ok is false where the text is
-// none: too short, whole, or not hexadecimal.
+// abbreviation reads a shortened id of size bytes; ok is false if the text is too
+// short, a whole id, or not hexadecimal.
 func abbreviation(text string, size int) (a abbreviated, ok bool) {
 	digits, found := strings.CutPrefix(text, "0x")
 	if !found {
@@ -41,8 +41,8 @@ func abbreviation(text string, size int) (a abbreviated, ok bool) {
 	return a, len(a.begin) >= minPrefix && len(all) < 2*size && strings.Trim(all, "0123456789abcdef") == ""
 }
 
-// bounds fills first and last, which are as long as an id, with the least and
-// the greatest one that begins like a.
+// bounds fills first and last, which are as long as an id, with the lowest and the
+// highest id that begins like a.
 func (a abbreviated) bounds(first, last []byte) {
 	for fill, into := range map[string][]byte{"0": first, "f": last} {
 		_, _ = hex.Decode(into, []byte(a.begin+strings.Repeat(fill, 2*len(into)-len(a.begin)))) // the digits were checked

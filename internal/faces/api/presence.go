@@ -12,8 +12,8 @@ import (
 func (s *Server) registerPresence() {
 	serve(s, operation{id: "presences", method: http.MethodGet, path: "/presence", tag: tagRunners,
 		summary: "P(H) of heights in a row, and the votes that it follows from, as bitmaps (CIP-11 §8)",
-		description: "At most 256 heights and 4 MiB of bitmaps: of what is asked the first, with next to ask on; where from is absent, the " +
-			"last. P of a height is known once the block after it is final.",
+		description: "At most 256 heights and 4 MiB of bitmaps: the first of the range, with next to continue; without from, the " +
+			"last heights. P of a height is known once the block after it is final.",
 		errors: []int{400, 404, 409}, response: examplePresences}, s.presences)
 }
 

@@ -106,8 +106,8 @@ func TestBlocksSayWhatBecameOfTimers(t *testing.T) {
 	}
 }
 
-// Decision C18: a block tells what its proposer passed over, by name, and of what it
-// came to no more.
+// Decision C18: a block lists its proposer's skipped items by name, and the number
+// that it did not reach.
 func TestABlockTellsWhatWasPassedOver(t *testing.T) {
 	two := uint64(2)
 	p := &types.Passed{

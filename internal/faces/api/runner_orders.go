@@ -13,7 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
-// What owners of runners order: transactions to the registry, signed by the devnet.
+// Orders of the owners of runners: transactions to the registry, signed by the
+// devnet.
 func (s *Server) registerRunnerOrders() {
 	key := types.PublicKey{0: 2, 32: 7}
 	serve(s, operation{id: "runner_join", method: http.MethodPost, path: "/devnet/runner/join", tag: tagDevnet,
@@ -94,8 +95,8 @@ func (s *Server) joinRunner(ctx context.Context, in *joinRunnerInput) (m model.R
 	return s.runnerAfter(ctx, r, types.Address(r.Output))
 }
 
-// register has a devnet account register a runner. What the registry refuses of a stake
-// it tells in wei, and people give one in CBY: they are told in that.
+// register has a devnet account register a runner. The registry names a refused stake
+// in wei, and people give one in CBY, so the error is in CBY.
 func (s *Server) register(ctx context.Context, v Reader, key env.Signer, in *system.Registration) (*Executed, error) {
 	now, err := ParamsOf(v)
 	if err != nil {
@@ -158,7 +159,7 @@ type runnerOrderInput struct{ Body model.RunnerOrder }
 // runnerHandlers are the registry's handlers by the devnet's verbs.
 var runnerHandlers = map[string]string{"leave": "deregister", "pause": "pause", "resume": "resume"}
 
-// orderRunner has a runner's owner give an order about it.
+// orderRunner sends an order about a runner for its owner.
 func (s *Server) orderRunner(ctx context.Context, verb, name string) (m model.Runner, err error) {
 	if err := s.cheat("/devnet/runner/" + verb); err != nil {
 		return m, err

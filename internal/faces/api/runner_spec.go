@@ -11,8 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// defaultConcurrent is how many jobs at a time a runner takes that says nothing of
-// it.
+// defaultConcurrent is how many jobs at a time a runner takes by default.
 const defaultConcurrent = 4
 
 // Registration returns what a request with a public key registers. An error is an
@@ -56,7 +55,7 @@ func badRunner(field, message string, args ...any) *Error {
 	return Refuse(http.StatusBadRequest, "invalid_runner", field+": "+message, args...).At(field)
 }
 
-// eachOnce are the words of an offer: sorted, each once.
+// eachOnce returns the words of an offer, sorted, without duplicates.
 func eachOnce(given []string) []string {
 	sorted := append([]string{}, given...)
 	slices.Sort(sorted)

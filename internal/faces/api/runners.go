@@ -65,7 +65,7 @@ func (s *Server) runners(on OnNode, f RunnerFilter) ([]model.Runner, error) {
 	return append([]model.Runner{}, found...), nil
 }
 
-// RunnerInput is the parameter of what is asked about one runner.
+// RunnerInput is the parameter of requests for one runner.
 type RunnerInput struct {
 	OnNode
 	Address string `path:"address" maxLength:"256" example:"r0" doc:"0x and 40 hexadecimal digits, enough of them, or the name of one of the devnet's own."`
@@ -121,17 +121,17 @@ func (d directory) runnerAddress(v Reader, text, field string) (types.Address, e
 	return one(short, found, "runner", field)
 }
 
-// Known is what no chain knows of runners.
+// Known holds facts about runners that no chain has.
 type Known struct {
 	names     map[types.Address]string
 	connected map[types.Address][]types.Address
-	sated     map[types.Address]bool // the runner told somebody that it takes no new jobs
+	sated     map[types.Address]bool // the runner announced that it takes no new jobs
 	changes   map[types.Address]*model.RunnerChanges
 	letters   map[types.Address]uint64 // of those that run here
 }
 
-// WhoRuns gathers what the devnet's own runners are called, and who is connected to
-// whom.
+// WhoRuns gathers the names of the devnet's own runners, and the connections
+// between nodes.
 func WhoRuns(own []NamedAccount, nodes []Node) *Known {
 	k := &Known{names: map[types.Address]string{}, connected: map[types.Address][]types.Address{}, sated: map[types.Address]bool{},
 		changes: map[types.Address]*model.RunnerChanges{}}

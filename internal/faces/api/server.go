@@ -24,18 +24,19 @@ func init() {
 
 // Config is how a Server is run.
 type Config struct {
-	// Hosts are names, beside loopback's and IP addresses, by which clients may
+	// Hosts lists names, besides loopback's and IP addresses, by which clients may
 	// call the server.
 	Hosts []string
-	// World is held by whoever calls Handler's ServeHTTP where one goroutine at a time
-	// may use the backend, but not for a path that is Endless: what runs beside requests, and
-	// that, take it. Nil: the backend is for many.
+	// Origins are the origins, as ParseOrigin returns them, whose pages may call the API.
+	Origins []string
+	// World is a lock for a backend that only one goroutine at a time may use. A caller of
+	// Handler's ServeHTTP holds it, except for a path that is Endless; that path, and work
+	// between requests, take it themselves. Nil: the backend is for many.
 	World sync.Locker
-	// Node answers below /devnet/node/, which is for whoever drives this node from
-	// outside and no part of the API; nil: nobody does.
+	// Node answers below /devnet/node/, which serves this node's supervisor and is
+	// not part of the API; nil: there is none.
 	Node http.Handler
-	// Processes has figures of the nodes' processes, for GET /metrics; nil: they have none of
-	// their own.
+	// Processes has figures of the nodes' processes, for GET /metrics; nil: there are none.
 	Processes prometheus.Gatherer
 }
 
@@ -53,9 +54,10 @@ type Server struct {
 	mux      *http.ServeMux
 	handler  http.Handler
 	hosts    map[string]bool
+	origins  []string
 	waiters  *places // who waits for a receipt
-	reads    *places // who runs programs beside blocks
-	traces   *places // who executes anew
+	reads    *places // requests that run programs between blocks
+	traces   *places // requests that execute again
 	readers  *places // who follows events
 	ranges   *places // who reads thousands of records
 	polls    polls
@@ -80,6 +82,7 @@ func New(backend Backend, cfg Config) *Server {
 		info:      backend.Info(),
 		mux:       http.NewServeMux(),
 		hosts:     map[string]bool{},
+		origins:   cfg.Origins,
 		waiters: newPlaces(MaxWaiters, "too_many_waiters", "requests wait for a receipt already",
 			"Use POST /submit and ask for the receipt, or follow GET /events."),
 		reads:    newPlaces(MaxReads, "too_many_reads", "read-only calls run or wait already", "Try again when some are done."),
@@ -126,7 +129,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerSteering()
 	s.registerDocument()
 	if cfg.Node != nil {
-		s.mux.Handle("/devnet/node/", cfg.Node)
+		s.mux.Handle(nodePaths, cfg.Node)
 	}
 	s.page = page.Serve(s.mux, cfg.World)
 	s.handler = s.guard(s.mux)
@@ -175,7 +178,8 @@ func (s *Server) Close() error {
 	s.once.Do(func() {
 		s.feed.close()
 		s.end()
-		// Whoever waits or follows is told, and has a moment to hear it.
+		// Waiting requests and followers are notified, and have a moment to receive
+		// it.
 		ctx, cancel := context.WithTimeout(context.Background(), ClosePatience)
 		defer cancel()
 		if s.http.Shutdown(ctx) != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// shaped is a listener whose connections answer in the API's one shape also where
+// shaped is a listener whose connections answer in the API's one shape even if
 // net/http refuses a request before any handler sees it: a bad request line, a
-// missing Host, headers that are too long, a Content-Length that is no number.
+// missing Host, too long headers, an invalid Content-Length.
 type shaped struct{ net.Listener }
 
 // Accept implements net.Listener.
@@ -46,10 +46,10 @@ func (c shapedConn) Write(data []byte) (int, error) {
 // bytes: two lines and three headers.
 const maxOwnRefusal = 1024
 
-// ownRefusal is such an answer. No handler's begins so: theirs bear a date.
+// ownRefusal is such an answer. No handler's answer begins so: those have a date.
 var ownRefusal = regexp.MustCompile(`^HTTP/1\.1 ([45]\d\d) [^\r\n]*\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n(?s:(.*))$`)
 
-// ownWords are the codes and remedies of what net/http refuses, by status.
+// ownWords are the codes and remedies for net/http's refusals, by status.
 var ownWords = map[int]struct{ code, hint string }{
 	http.StatusRequestHeaderFieldsTooLarge: {"headers_too_large",
 		fmt.Sprintf("The headers of a request have at most %d bytes.", MaxHeaderBytes)},

@@ -12,8 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// What net/http refuses before a handler sees it is answered in the one shape of
-// errors too, with code and remedy.
+// Requests that net/http refuses before a handler sees them are answered in the one
+// shape of errors too, with code and remedy.
 func TestRefusalsOfTheServerItselfHaveTheOneShape(t *testing.T) {
 	w := newWorld(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -6,8 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// What scripts read is what HTTP shows, by the same names: the forms below are
-// those of the routes.
+// Scripts read the same fields as HTTP: the forms below are those of the routes.
 
 // ShowBlock is a block as GET /block shows it.
 func ShowBlock(b *Block) model.Block { return blockModel(b) }

@@ -18,7 +18,7 @@ import (
 // what a strict network has not.
 type Steering interface {
 	Paused() bool
-	// SetPaused stops the making of blocks, or lets it go on.
+	// SetPaused stops the making of blocks, or resumes it.
 	SetPaused(on bool) error
 	// Advance travels to a height; it returns once that is final. It refuses by a
 	// *history.TravelError.
@@ -36,9 +36,9 @@ type Steering interface {
 	// AnswerJob gives the result of a job of the executor manual, or says how far it is, to
 	// those of the devnet's runners that wait for it, and returns them.
 	AnswerJob(job types.Hash, given execution.Given) ([]types.Address, error)
-	// PrepareRunner returns what a runner of a name, "" for the next that is free, would
-	// register: a new one, or one that has left, which comes again under another key.
-	// It is signed for an owner. StartRunner starts it once that is final.
+	// PrepareRunner returns the registration of a runner with a name, "" for the next
+	// free one: a new runner, or a deregistered one, which rejoins under another key. It
+	// is signed for an owner. StartRunner starts it once that is final.
 	PrepareRunner(name string, owner types.Address) (PreparedRunner, error)
 	StartRunner(name string) error
 	// ReloadRunner has a runner of the devnet's own read its settings again.
@@ -53,8 +53,8 @@ type PreparedRunner struct {
 	Signed    types.Signature // by its key, for the owner
 }
 
-// AdvanceTimeout is how long a request waits for time travel to end; the
-// network goes on all the same.
+// AdvanceTimeout is how long a request waits for time travel to end; the network
+// continues all the same.
 const AdvanceTimeout = 4 * time.Minute
 
 func (s *Server) registerSteering() {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -40,8 +41,10 @@ func (s steered) SetPaused(on bool) error {
 }
 
 func (s steered) Advance(_ context.Context, t history.Target) (*history.Advance, error) {
-	return &history.Advance{To: t.To + types.Height(t.Blocks)}, s.refuse()
+	return &history.Advance{To: t.To + types.Height(t.Blocks+t.Make)}, s.refuse()
 }
+
+func (s steered) Tell(e fault.Effect) { s.m.faults = append(s.m.faults, e) }
 
 func (s steered) Join(_ context.Context, name string) (model.Move, error) {
 	return model.Move{Name: name, Status: "joining"}, s.refuse()
@@ -77,7 +80,7 @@ func (s steered) ExtendTimer(_ context.Context, _ types.TimerID, to types.Height
 	return &types.Receipt{Height: to}, s.refuse()
 }
 
-// Each steering route hands on what it is given, and what refuses it.
+// Each steering route hands on its arguments, and the refusal.
 func TestSteeringRoutes(t *testing.T) {
 	for _, strict := range []bool{false, true} {
 		w := newWorld(t)
@@ -90,6 +93,10 @@ func TestSteeringRoutes(t *testing.T) {
 			{"/devnet/pause", nil, map[string]any{"paused": true}},
 			{"/devnet/pause", nil, map[string]any{"paused": true}},
 			{"/devnet/resume", nil, map[string]any{"paused": false}},
+			{"/devnet/automine", model.AutomineRequest{}, map[string]any{"paused": true}},
+			{"/devnet/automine", model.AutomineRequest{On: true}, map[string]any{"paused": false}},
+			{"/devnet/mine", model.MineRequest{Blocks: 3}, map[string]any{"to": 3.0}},
+			{"/devnet/mine", model.MineRequest{}, map[string]any{"to": 1.0}},
 			{"/devnet/advance", model.AdvanceRequest{Blocks: 7}, map[string]any{"to": 7.0}},
 			{"/devnet/advance", model.AdvanceRequest{To: 9}, map[string]any{"to": 9.0}},
 			{"/devnet/validator/join", model.MoveRequest{Name: "v4"}, map[string]any{"name": "v4", "status": "joining"}},
@@ -113,11 +120,14 @@ func TestSteeringRoutes(t *testing.T) {
 				}
 			}
 		}
+		if told := w.chain.faults; !strict && (len(told) != 2 || told[0].Verb != "mine" || !told[0].Ended) {
+			t.Errorf("the list of faults has %+v, want two cheats that are over", told)
+		}
 	}
 }
 
-// A network that is paused says so, and is ready all the same; who has left is
-// missed by nobody.
+// A paused network reports that, and is ready all the same; a validator that left
+// is not missed.
 func TestReadyTellsThatItIsPaused(t *testing.T) {
 	w := newWorld(t)
 	w.chain.mine()
@@ -130,8 +140,8 @@ func TestReadyTellsThatItIsPaused(t *testing.T) {
 	}
 }
 
-// What waits for a block while none can be made is refused at once, with the
-// cause and what to do; GET /ready says so with since when.
+// A request that waits for a block while none can be made is refused at once, with
+// the cause and a remedy; GET /ready reports it with its start.
 func TestCallsFailAtOnceWithoutBlocks(t *testing.T) {
 	w := newWorld(t)
 	w.chain.liveness = Liveness{Since: 12300 * time.Millisecond, Blocked: true, Cause: "no quorum: 2 of 4 validators run, 3 are needed",
@@ -148,8 +158,8 @@ func TestCallsFailAtOnceWithoutBlocks(t *testing.T) {
 	}
 }
 
-// Any actor's timer may be cancelled and extended by what its id begins with; one
-// that has ended, that never was, and an extension to two heights are refused.
+// Any actor's timer may be cancelled and extended by a prefix of its id. An ended
+// timer, an unknown one, and an extension to two heights are refused.
 func TestTheSystemKeyChangesAnyTimer(t *testing.T) {
 	w := newWorld(t)
 	owner := types.Address{7}

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// A job's story reads in the order in which things happened: a push behind its draw, a
-// result before its commitment.
+// A job's story is in the order of events: a push after its draw, a result before its
+// commitment.
 func TestAStoryIsToldInItsOrder(t *testing.T) {
 	at := func(h types.Height, what ...string) (events []model.JobEvent) {
 		for _, w := range what {

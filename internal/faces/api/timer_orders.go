@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// What the system key may do to any actor's timer (CIP-1 §12).
+// Orders of the system key about any actor's timer (CIP-1 §12).
 func (s *Server) registerTimerOrders() {
 	serve(s, operation{id: "timer_cancel", method: http.MethodPost, path: "/devnet/timer/cancel", tag: tagDevnet,
 		summary:     "Cancel any actor's timer by an instruction of the system key; answers once final",

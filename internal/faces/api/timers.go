@@ -65,7 +65,7 @@ func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, 
 	return out, nil
 }
 
-// TimerInput is the parameter of what is asked about one timer.
+// TimerInput is the parameter of requests for one timer.
 type TimerInput struct {
 	OnNode
 	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222" doc:"As schedule_timer returned it, and GET /timers lists it."`

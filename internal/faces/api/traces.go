@@ -62,8 +62,8 @@ func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err 
 	return *found, nil
 }
 
-// TraceLines is a trace for people, in lines of 80 columns. called is what an address is
-// called that is no actor's with a name, or "".
+// TraceLines is a trace for people, in lines of 80 columns. called returns the name of
+// an address that is not a named actor's, or "".
 func TraceLines(v Reader, m *model.Trace, called func(types.Address) string) []string {
 	known := words.SystemNames()
 	names := func(a types.Address) string {

@@ -81,7 +81,7 @@ func TestIDsMayBeShortened(t *testing.T) {
 	w.refused(400, "invalid_hash", "GET", "/timer/0x22", nil) // too short to be meant
 	w.refused(404, "unknown_prefix", "GET", "/timer/0x22222222", nil)
 	w.refused(404, "unknown_prefix", "GET", "/actor/0x22222222", nil)
-	// Whoever asks for what fits two is told so.
+	// A request that matches two is answered with both.
 	twin := a
 	twin[19] ^= 1
 	w.chain.actors[twin] = &Actor{Address: twin}
@@ -90,8 +90,8 @@ func TestIDsMayBeShortened(t *testing.T) {
 	}
 }
 
-// What a block executed is listed whole, with what it printed, and what failed is
-// found by its actor.
+// A block's executions are listed whole, with their printed lines, and failed ones
+// are found by their actor.
 func TestReceiptsAreListedByBlockAndActor(t *testing.T) {
 	w := newWorld(t)
 	a := w.deploy("one").Address
@@ -122,7 +122,7 @@ func TestReceiptsAreListedByBlockAndActor(t *testing.T) {
 	}
 }
 
-// A list that history makes longer begins with the newest where that is asked.
+// A list that history makes longer begins with the newest if that is requested.
 func TestListsBeginWithTheNewest(t *testing.T) {
 	w := newWorld(t)
 	a := w.deploy("one").Address

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -13,9 +14,9 @@ import (
 
 func (s *Server) registerViews() {
 	serve(s, operation{id: "views", method: http.MethodGet, path: "/views", tag: tagNetwork,
-		summary: "The latest views: who led, whose votes were seen, what came of each, who gave it up and why",
-		description: "The last 4,096 views that the validators of this process told of since it began. A validator that answers for " +
-			"itself alone knows the causes of its own votes only. Votes are those of certificates: a late vote is in none.",
+		summary: "The latest views: leader, votes seen, outcome, and the validators that gave each view up, with causes",
+		description: "The last 4,096 views that the validators of this process reported since it began. The API of a single " +
+			"validator knows only causes of its votes. Votes are read from certificates, so a late vote is missing.",
 		errors: []int{400}, response: exampleViews}, s.viewsOf)
 }
 
@@ -55,8 +56,8 @@ func (s *Server) viewsOf(_ context.Context, in *viewsInput) (m model.Views, err 
 	return m, nil
 }
 
-// showViews is a part of a table of views. The members keep their positions; whoever led
-// or gave up and is none of them comes behind.
+// showViews is a part of a table of views. The members keep their positions; other
+// validators that led or gave up follow.
 func (s *Server) showViews(told *views.Told) model.Views {
 	named := s.naming()
 	address := map[string]types.Address{}
@@ -110,9 +111,43 @@ func viewModel(v *views.View, now types.Time, named *namedNodes, address map[str
 	return m
 }
 
+// failures are the views that failed since the given number of them, as events of a height.
+// It also returns the number of all. The latest MaxFaultEvents become events.
+func (f *feed) failures(h types.Height, known uint64) (events [][]byte, failed uint64) {
+	f.world.Lock()
+	defer f.world.Unlock()
+	told := f.backend.Views().FailedAfter(known)
+	if len(told.Views) == 0 {
+		return nil, told.Failed
+	}
+	names := map[types.Address]string{}
+	for _, n := range f.backend.Nodes() {
+		names[n.Validator.Address] = n.Name
+	}
+	for i := max(0, len(told.Views)-MaxFaultEvents); i < len(told.Views); i++ {
+		v := &told.Views[i]
+		events = append(events, must(json.Marshal(viewEvent(v, h, names[v.Leader]))))
+	}
+	return events, told.Failed
+}
+
+// viewEvent is a view that was nullified, as an event.
+func viewEvent(v *views.View, told types.Height, leader string) *model.ViewEvent {
+	took := max(0, v.Nullified.Sub(v.Began))
+	m := &model.ViewEvent{Height: told, Epoch: v.Epoch, View: v.View, Leader: leader, BeganMS: v.Began.Millis(),
+		TookUS: uint64(took.Microseconds()), GaveUp: []model.ViewLost{}, Text: v.Sentence(leader)}
+	if c := v.Cause(); c != simplex.NoCause {
+		m.Cause = c.String()
+	}
+	for _, g := range v.GaveUp {
+		m.GaveUp = append(m.GaveUp, model.ViewLost{Validator: g.Node, Cause: g.Cause.String(), Detail: g.Detail})
+	}
+	return m
+}
+
 func votersOf(v *views.View, kind types.VoteKind) []int { return append([]int{}, v.Votes[kind]...) }
 
-// outcomeOf is what came of a view, and when.
+// outcomeOf returns the outcome of a view, and its time.
 func outcomeOf(v *views.View) (string, types.Time) {
 	switch {
 	case v.Final != 0:

@@ -19,7 +19,7 @@ import (
 
 // Limits of a conversation.
 const (
-	// Version is that of the frames; who opens says which it speaks.
+	// Version is the version of the frames; the opening frame states the client's.
 	Version = 1
 	// MaxFrameBytes bounds a frame that is read: the largest request, and its frame.
 	MaxFrameBytes = api.MaxBodyBytes + 64<<10
@@ -43,8 +43,8 @@ type Config struct {
 	Runners    int               `json:"runners"`
 	BlockTime  string            `json:"block_time"` // a duration, or auto; "": auto
 	Params     map[string]string `json:"params"`     // what differs from the defaults
-	// Apart has every validator execute every block itself, with interpreters of its
-	// own, so that what is not deterministic divides them.
+	// Apart makes every validator execute every block itself, with separate
+	// interpreters, so that nondeterminism divides them.
 	Apart bool `json:"apart"`
 	// Open lets runners join, and has a faucet. A conversation's network has neither.
 	Open bool `json:"-"`
@@ -54,13 +54,13 @@ type Config struct {
 // uses it.
 type Network interface {
 	api.Backend
-	// Awaits says whether Wait waits. Where it does not, its error is Submitted's.
+	// Awaits says whether Wait waits. If it does not, its error is Submitted's.
 	Awaits(bool)
 	// Snapshot keeps the network as it is; revert, at any later time and any number
 	// of times, makes it that again.
 	Snapshot() (revert func() error, err error)
-	// Run lets so much of the network's time pass, without travel: frames arrive, runners
-	// connect and work.
+	// Run lets that much of the network's time pass, without travel: frames arrive,
+	// runners connect and work.
 	Run(time.Duration) error
 	// Answer gives the result of a job of the executor manual to all runners that wait
 	// for one.
@@ -76,7 +76,7 @@ type Mock struct {
 	Kind    string `json:"kind"`    // of the jobs: custom, ethsend, http, llm, mcp
 	Match   string `json:"match"`   // is within what they ask for; "": all of the kind
 	Runner  string `json:"runner"`  // that brings it, by name; "": any
-	Answers []Turn `json:"answers"` // in the order of the jobs; the last goes on
+	Answers []Turn `json:"answers"` // in the order of the jobs; the last repeats
 }
 
 // Turn is the end of one job's work.
@@ -85,7 +85,8 @@ type Turn struct {
 	Error  string      `json:"error"` // why there is no result; "": there is
 }
 
-// Submitted is that a transaction was handed in, and nobody waits for its end.
+// Submitted reports that a transaction was handed in, and that no caller waits for
+// its end.
 func Submitted(hash types.Hash) error {
 	return api.Refuse(http.StatusAccepted, "submitted", "%s", hash)
 }
@@ -124,8 +125,8 @@ type Conversation struct {
 	reverts []func() error
 }
 
-// Hold holds a conversation until in ends. Its error is a stream's, or that of a
-// frame that is no frame, which was answered before.
+// Hold holds a conversation until in ends. An error comes from a stream, or from an
+// invalid frame, which was answered before.
 func Hold(ctx context.Context, in io.Reader, out io.Writer, open Open) (err error) {
 	c := &Conversation{open: open}
 	defer func() { err = errors.Join(err, c.close()) }()
@@ -272,7 +273,7 @@ func (c *Conversation) begin(config *Config) (any, error) {
 	return o, nil
 }
 
-// request has the HTTP API serve a request.
+// request serves a request by the HTTP API.
 func (c *Conversation) request(ctx context.Context, f *frame) answer {
 	if path, _, _ := strings.Cut(f.Path, "?"); api.Endless(path) || path == "/metrics" {
 		return refused(f.ID, api.Refuse(http.StatusBadRequest, "no_stream", "%s is not for a bench, whose requests are answered once", path).
@@ -298,8 +299,8 @@ func (c *Conversation) request(ctx context.Context, f *frame) answer {
 	return answer{f.ID, w.status, w.body.Bytes()}
 }
 
-// submitted answers for a transaction that nobody waits for, by its hash alone, as
-// POST /submit does.
+// submitted answers for a transaction without waiting, with only its hash, like
+// POST /submit.
 func submitted(id uint64, body []byte) answer {
 	var told model.Error
 	err := json.Unmarshal(body, &told)

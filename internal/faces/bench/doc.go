@@ -2,8 +2,8 @@
 // of streams, for the tests of actors. `devnet bench` holds it on its standard
 // streams, and cowboy_sdk.testing is its other end.
 //
-// A frame is one JSON object a line, at most MaxFrameBytes; each is answered by one
-// that bears its id, in their order:
+// A frame is one JSON object per line, at most MaxFrameBytes; each is answered by
+// one with the same id, in their order:
 //
 //	{"id": 1, "do": "open", "open": {"version": 1, "seed": 7, "validators": 1, …}}
 //	{"id": 2, "do": "request", "method": "POST", "path": "/devnet/send", "body": {…}}
@@ -16,10 +16,10 @@
 //	{"id": 2, "status": 200, "body": {…}}
 //	{"id": 4, "status": 404, "body": {"error": {"code", "message", "hint", "field"}}}
 //
-// A request is one of the HTTP API, which serves it as it serves a live network:
-// there are no other verbs, forms and errors than its own, but for what only a
-// network in virtual time can do. With "wait": false what would wait for a final
-// block is answered at once, by status 202 and the transaction's hash.
+// A request is a request of the HTTP API, which serves it as for a live network.
+// Other verbs exist only for the abilities of virtual time. With "wait": false what
+// would wait for a final block is answered at once, by status 202 and the
+// transaction's hash.
 //
 // Frames are hostile: an unknown field, a path that is not of the API or a stream
 // of events is refused, and a frame that is too long ends the conversation.

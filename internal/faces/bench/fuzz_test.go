@@ -21,7 +21,7 @@ func FuzzFrames(f *testing.F) {
 		err := Hold(t.Context(), bytes.NewReader(in), &out, func(Config) (Network, error) { return nil, errors.New("there is none") })
 		frames := bytes.Count(in, []byte("\n"))
 		if err != nil {
-			frames++ // what is no frame is answered before it ends the conversation
+			frames++ // an invalid frame is answered before it ends the conversation
 		}
 		answers := bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
 		if out.Len() == 0 {

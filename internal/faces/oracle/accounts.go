@@ -79,13 +79,13 @@ func (m *moves) add(to types.Address, amount *big.Int) {
 
 func (m *moves) take(from types.Address, amount *big.Int) { m.add(from, new(big.Int).Neg(amount)) }
 
-// account judges who paid and who was paid (decisions C10, C14, C16, T2, T13, T24):
-// each transaction's fee and value are its signer's, a fire's fee its fee payer's,
-// what a delivery did not use goes back to who sent it, tips go to the block's
-// proposer, bids into the escrow and back to who locked them. What programs give
-// one another no receipt shows: so an actor may hold less than that leaves it with,
-// in a block in which a program ran, and others then hold as much more; nobody
-// else may but who was asked to pay for gas bidding agents.
+// account judges payers and payees (decisions C10, C14, C16, T2, T13, T24). Each
+// transaction's fee and value are paid by its signer, a fire's fee by its fee
+// payer. The unused part of a delivery is refunded to its sender. Tips go to the
+// block's proposer, bids into the escrow and back to their payers. Receipts do not
+// show transfers between programs. So an actor may hold less than computed, in a
+// block in which a program ran, and others then hold as much more. Only accounts
+// that were asked to pay for gas bidding agents may also differ.
 func (j *Judge) account(o *Observation) {
 	h := &o.Block.Header
 	wrong := func(format string, args ...any) { j.report("accounts", h.Height, types.Address{}, format, args...) }
@@ -291,8 +291,8 @@ func (j *Judge) compare(o *Observation, m *moves, wrong func(string, ...any)) {
 		m.take(a.Address, new(big.Int).Sub(a.Balance.Big(), j.books.balance(a.Address)))
 		j.books.known[a.Address] = account{a.Nonce, a.Balance.Big()}
 	}
-	// What is left of each move is what the state lacks: more than it should hold
-	// where it is negative.
+	// The rest of each move is missing in the state: more than it should hold if it
+	// is negative.
 	asked, askers := j.asked(o), j.payers(o)
 	open := new(big.Int)
 	for _, at := range sortedAddresses(m.by) {

@@ -260,8 +260,8 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 	}
 }
 
-// Who joins and is told to leave before the epoch ends does not come, and the
-// other way about.
+// A validator that joins and is told to leave before the epoch ends does not join,
+// and the other way about.
 func TestWhatIsTakenBackIsNotCounted(t *testing.T) {
 	j := New(moneyRules())
 	wrong := func(format string, args ...any) { t.Errorf(format, args...) }
@@ -316,7 +316,7 @@ func TestAVoteThatLeavesBeforeItIsKeptIsFound(t *testing.T) {
 	record := append([]byte("record "), vote.Signature[:]...)
 	j := judge()
 	j.Sends(&vote, [][]byte{record, []byte("other")})
-	j.Sends(&vote, nil) // again; by now it may be behind what the store holds
+	j.Sends(&vote, nil) // again; by now it may lag the store
 	if err := j.Err(); err != nil || j.Counts().Persisted != 1 {
 		t.Error(err)
 	}

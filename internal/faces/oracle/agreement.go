@@ -42,7 +42,7 @@ func (j *Judge) agree(o *Observation) {
 
 // is says that an observation shows the very values, in memory, that an earlier
 // one did: validators of one process share the results of executing a block.
-// What was judged of those need not be judged again.
+// Values judged there need not be judged again.
 func (o *Observation) is(later *Observation) bool {
 	return o.Block == later.Block && o.Hash == later.Hash && o.NextSet == later.NextSet &&
 		shared(o.Receipts, later.Receipts) && shared(o.Timers, later.Timers)
@@ -66,7 +66,7 @@ func (j *Judge) linked(o *Observation, wrong func(string, ...any)) {
 	if at := h.Height - types.Height(h.Skipped) - 1; at > 0 {
 		known := j.chain[at]
 		if known == nil {
-			return // seen by nobody yet; the children of the tip are judged in order
+			return // not observed yet; the children of the tip are judged in order
 		}
 		parent = &known.first.Block.Header
 	}

@@ -12,15 +12,15 @@ type feesBefore struct {
 	lane   LaneRules
 }
 
-// baseFees judges the base fees of a block: each is that of the block before,
-// moved by that one's use (decisions C14, T12). A skipped height is an empty
-// block under the parameters of the block before; the lane's fee is the cycle's
-// but under eip1559 from the block after the one that begins it (decision T25).
+// baseFees judges the base fees of a block: each is the fee of the block before,
+// moved by that block's use (decisions C14, T12). A skipped height is an empty
+// block under the parameters of the block before; the lane's fee is the cycle's but
+// under eip1559 from the block after the one that begins it (decision T25).
 func (j *Judge) baseFees(o *Observation) {
 	h, before := &o.Block.Header, j.before
 	j.before = feesBefore{h, o.Lane}
 	if before.lane.Policy == "" {
-		return // nobody told the rules of genesis
+		return // the rules of genesis are unknown
 	}
 	p := before.header
 	cycle, cell, lane := p.BaseFeeCycle.Big(), p.BaseFeeCell.Big(), p.BaseFeeLaneTimer.Big()
@@ -58,8 +58,8 @@ const maxFeeSteps = 100_000
 
 // moved is base × (1 + clip(slope × (2u - limit) / (limit × divisor), ±1/divisor)),
 // the change truncated toward zero, but an increase is at least 1; never below
-// least, and at most 2^256 - 1. Slope is 1 for cycles and cells; CIP-1 §5's
-// formula for the lane has no divisor beside the clip, so there it is the divisor.
+// least, and at most 2^256 - 1. Slope is 1 for cycles and cells; CIP-1 §5's formula
+// for the lane has no divisor apart from the clip, so there it is the divisor.
 func moved(base *big.Int, used, limit, divisor, slope uint64, least types.Wei) *big.Int {
 	whole := new(big.Int).SetUint64(limit)
 	over := new(big.Int).SetUint64(used)

@@ -95,7 +95,7 @@ type votes struct {
 
 type voteKey struct {
 	validator types.Address
-	epoch     types.Epoch // the era of the votes: each is a Simplex of its own, whose views overlap with the last one's
+	epoch     types.Epoch // the epoch of the votes: each is a separate Simplex, whose views overlap with the last one's
 	view      types.View
 }
 
@@ -113,7 +113,7 @@ type choice struct {
 	made  bool
 }
 
-// sentVote tells one vote of a view from another, whoever sends it again.
+// sentVote identifies one vote of a view, whichever node sends it again.
 type sentVote struct {
 	kind  types.VoteKind
 	block types.Hash

@@ -11,9 +11,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// claim is what of a result is held against others under one of the six modes
-// (CIP-2, decisions J5, J19): which must be equal as a text, which numbers near one
-// another, and of SemanticSimilarity which words.
+// claim is the part of a result that is compared with others under one of the six
+// modes (CIP-2, decisions J5, J19): texts that must be equal, numbers that must be
+// close and, for SemanticSimilarity, words.
 type claim struct {
 	valid   bool
 	equal   string

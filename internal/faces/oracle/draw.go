@@ -11,8 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// favourKey is of whom and what kind a completed job was, favour who completed it
-// (CIP-11 §9.4).
+// favourKey is the submitter and kind of a completed job, favour its runner (CIP-11
+// §9.4).
 type favourKey struct {
 	submitter types.Address
 	kind      types.JobKind
@@ -26,8 +26,8 @@ type favour struct {
 // maxLooked is how many runners the draws of one block look at together.
 const maxLooked = 4_000_000
 
-// advance carries on what the end of a block has to: first the jobs whose deadline
-// is behind, by deadline, then the draws, in the order of submission, then the
+// advance repeats the steps at the end of a block: first the jobs whose deadline
+// has passed, by deadline, then the draws, in the order of submission, then the
 // stakes that return (decisions J4, J6, J20, CIP-11 §11.2).
 func (w *work) advance(o *Observation) {
 	late := w.inOrder(func(j *job) bool { return j.deadline() < w.height && j.spec.TimeoutBlocks > 0 },
@@ -45,8 +45,8 @@ func (w *work) advance(o *Observation) {
 	w.giveBack()
 }
 
-// drawAll draws first for the jobs that begin to wait in this block, then goes on with
-// the round: once over all older ones, whenever who may be drawn may have changed
+// drawAll draws first for the jobs that begin to wait in this block, then continues
+// the round: once over all older ones, whenever the set of candidates may have changed
 // (decisions J2, J4).
 func (w *work) drawAll(o *Observation) {
 	waits := func(j *job) bool { return j.pending && j.spec.TimeoutBlocks > 0 }
@@ -104,12 +104,12 @@ func (w *work) drawAll(o *Observation) {
 
 // round is how far the draws have come with the jobs that wait.
 type round struct {
-	pool string // what decided who may be drawn, beside the registry
+	pool string // inputs of the candidates, besides the registry
 	left int    // jobs to draw for, at most
-	next job    // by since and seq alone: where to go on
+	next job    // only by since and seq: where to continue
 }
 
-// pool is what decides who may be drawn beside the registry: P and parameters.
+// pool returns the inputs of the candidates besides the registry: P and parameters.
 func (r *JobRules) pool(present []byte, height types.Height) string {
 	return fmt.Sprint(present, r.Push, uint64(height)/r.RecoveryBlocks, r.MinStake, r.MinReputation, r.StaleBlocks, r.CoverPermille)
 }
@@ -117,7 +117,7 @@ func (r *JobRules) pool(present []byte, height types.Height) string {
 // bySince orders jobs by the height since which they wait, then by submission.
 func bySince(a, b *job) int { return cmp.Or(cmp.Compare(a.since, b.since), bySeq(a, b)) }
 
-// demand is what decides who may be drawn beside exclusion.
+// demand holds a job's inputs of the candidates besides its exclusions.
 type demand struct {
 	kind    types.JobKind
 	subject string
@@ -138,9 +138,9 @@ func (j *job) demand() demand {
 type drawing struct {
 	*work
 	runners []*Runner      // who passes what no job decides, by address
-	few     map[demand]int // candidates there were, where they were too few; a block only makes them fewer
+	few     map[demand]int // number of candidates, if they were too few; a block only makes them fewer
 	looked  int
-	halves  bool // somebody refused within the window
+	halves  bool // a runner refused within the window
 }
 
 // available are the runners that pass filters 1, 1.5 and 2 of CIP-11 §9.1.
@@ -181,7 +181,7 @@ func (d *drawing) candidates(j *job, without map[types.Address]bool) (out []*Run
 	return out
 }
 
-// draw gives a job a committee where there are enough candidates (decisions J2, J4).
+// draw gives a job a committee if there are enough candidates (decisions J2, J4).
 func (d *drawing) draw(j *job, parent types.Hash) {
 	wanted := int(j.spec.Verification.Runners)
 	if found, tried := d.few[j.demand()]; tried && found < wanted {
@@ -249,8 +249,9 @@ func stakeWeight(stake, least types.Wei) uint64 {
 	return uint64(n.Add(n, big.NewInt(1)).BitLen())
 }
 
-// weight is what a runner weighs: its stake's, and in sixteenths where somebody refused
-// within the window, half of it for each refusal, four times at most (decision J21).
+// weight returns a runner's weight: by its stake, and in sixteenths if any runner
+// refused within the window, halved for each refusal, four times at most (decision
+// J21).
 func (d *drawing) weight(r *Runner) uint64 {
 	weight := stakeWeight(r.Stake, d.rules.MinStake)
 	if !d.halves {
@@ -270,8 +271,8 @@ func (d *drawing) refusals(r *Runner) uint64 {
 	return 0
 }
 
-// refill draws for the places that refusals emptied: single ones while others work, else
-// for a whole committee (decision J21).
+// refill draws for the places that refusals emptied: single ones while others work,
+// otherwise for a whole committee (decision J21).
 func (d *drawing) refill(j *job, parent types.Hash) {
 	j.vacant = false
 	without := map[types.Address]bool{}
@@ -306,8 +307,8 @@ func (d *drawing) refill(j *job, parent types.Hash) {
 	d.tell("job.drawn", j, nil, nil, types.DispatcherAddress)
 }
 
-// mayServe reports whether enough runners may do a job by what the registry says, be
-// they away or busy.
+// mayServe reports whether enough runners may do a job by their registry entries,
+// even if they are away or busy.
 func (d *drawing) mayServe(j *job) bool {
 	for _, r := range d.work.runners.places {
 		if r != nil {

@@ -20,8 +20,8 @@ type keptBlock struct {
 
 func newDurable() durable { return durable{map[types.Address]keptBlock{}} }
 
-// Kept says that a validator's disk holds a final block, synced: whatever becomes
-// of its process, it begins no earlier again.
+// Kept reports that a validator's disk holds a final block, synced: after any
+// failure of its process, it begins no earlier.
 func (j *Judge) Kept(validator types.Address, height types.Height, hash types.Hash) {
 	if before := j.durable.kept[validator]; height >= before.height {
 		j.durable.kept[validator] = keptBlock{height, hash}
@@ -59,8 +59,8 @@ func (j *Judge) Booted(validator types.Address, block *types.Header, hash, state
 }
 
 // Sends judges a vote as it leaves for the first time: it is on disk already
-// (decision C5). The records are those of the sender's log, oldest first; a
-// record that holds the vote holds its signature.
+// (decision C5). The records come from the sender's log, oldest first; a record
+// that holds the vote holds its signature.
 func (j *Judge) Sends(v *types.Vote, log [][]byte) {
 	if j.votes.excused[v.Validator] {
 		return

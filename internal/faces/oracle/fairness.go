@@ -89,8 +89,8 @@ func (r *laneOf) weights() {
 	}
 }
 
-// weightOf is clip(2 - ratio, 1, 2) with the parameters for 1 and 2: the greatest
-// at ratio 0, the least from 1 on, and linear between.
+// weightOf returns clip(2 - ratio, 1, 2) with the parameters for 1 and 2: the
+// maximum at ratio 0, the minimum from 1 on, and linear between.
 func weightOf(l *LaneRules, fires uint64, center *big.Rat) *big.Rat {
 	one := big.NewRat(1, 1)
 	if center.Cmp(one) < 0 {

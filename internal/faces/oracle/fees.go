@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// charge judges the receipts of a block: each fee to the wei, where its price is
-// known from the block alone (decisions C14, T13, T27).
+// charge judges the receipts of a block: each fee to the wei, if its price follows
+// from only the block (decisions C14, T13, T27).
 func (j *Judge) charge(o *Observation) {
 	c := newCharging(j, o)
 	for i := range o.Receipts {
@@ -23,8 +23,8 @@ func (j *Judge) charge(o *Observation) {
 	}
 }
 
-// charging is charge under way: what of a block has no receipt yet, and what those that
-// were judged used.
+// charging is the state of charge: the items of a block without a receipt yet, and the
+// use of the judged ones.
 type charging struct {
 	*Judge
 	o     *Observation
@@ -168,9 +168,9 @@ func (j *Judge) chargeAgents(o *Observation, shown uint64, wrong func(string, ..
 	return asked
 }
 
-// chargeFire judges a fire's fee: the cycle base fee, under eip1559 the lane's
-// beside it, the cell base fee; and what goes to the proposer, which is a tip a
-// cycle under eip1559 and the first revision, and the payment of an auction
+// chargeFire judges a fire's fee: the cycle base fee, under eip1559 also the
+// lane's, and the cell base fee. It also judges the proposer's share, which is a
+// tip per cycle under eip1559 and the first revision, and the payment of an auction
 // (decisions T12, T13, T23, T24, T27).
 func (j *Judge) chargeFire(o *Observation, c *types.TimerChange, r *types.Receipt, wrong func(string, ...any)) {
 	h, l := &o.Block.Header, &o.Lane
@@ -209,7 +209,7 @@ func (l *LaneRules) lanePrice(h *types.Header) *big.Int {
 
 // tipped judges a tip against what the timer states: never above its maximum
 // priority, nor above what its maximum fee leaves over the base fee; exactly the
-// lesser where it states both. What an agent said no block shows.
+// lesser where it states both. Blocks do not show agents' answers.
 func (j *Judge) tipped(base *big.Int, c *types.TimerChange, wrong func(string, ...any)) {
 	known := j.timers.pending[c.Timer.ID]
 	if known == nil {
@@ -259,6 +259,6 @@ func times(price *big.Int, n uint64) *big.Int {
 	return new(big.Int).Mul(price, new(big.Int).SetUint64(n))
 }
 
-// free reports whether the fires of a block cost nothing: under fifo alone
-// (decision T2).
+// free reports whether the fires of a block cost nothing: only under fifo (decision
+// T2).
 func (j *Judge) free(o *Observation) bool { return j.rules.FreeFees && o.Lane.Policy == fifo }

@@ -17,9 +17,9 @@ type Spec struct {
 	Spec []byte
 }
 
-// work is all runners and jobs as this package counts them: what it was told by
-// those who own runners and submit jobs, and by what validators brought, it carries
-// on by itself, and holds against what the chain tells, pays and keeps (decisions
+// work is all runners and jobs by this package's own count. It starts from the
+// orders of owners and submitters and the reports that validators bring, derives
+// the rest, and compares it with the chain's events, payments and state (decisions
 // J1 to J7, J15, J16, J18 to J20).
 type work struct {
 	*Judge
@@ -32,13 +32,13 @@ type work struct {
 	unseen  uint64 // jobs that came and went within a block
 	callers map[types.Hash]*callback
 
-	// Of the block that is judged.
+	// State of the judged block.
 	rules    JobRules
 	lane     LaneRules
 	height   types.Height
 	epoch    types.Epoch
 	header   *types.Header
-	present  []byte // P(parent), a byte a runner
+	present  []byte // P(parent), one byte per runner
 	touched  bool   // a runner's record was written
 	written  map[types.Address]*Runner
 	specs    map[types.Hash][]byte
@@ -71,7 +71,7 @@ func (w *work) move(from, to types.Address, amount *big.Int) {
 	w.moved = append(w.moved, transfer{from, to, amount})
 }
 
-// callback is the message that tells an actor what became of a job.
+// callback is the message that reports a job's outcome to an actor.
 type callback struct {
 	job         *job
 	payload     []byte
@@ -91,7 +91,7 @@ type job struct {
 	since     types.Height
 	committee []*member
 	excluded  map[types.Address]bool
-	vacant    bool // a place is to be drawn anew
+	vacant    bool // a place is to be drawn again
 	refusals  uint32
 	why       string // of the last refusal
 }
@@ -136,7 +136,8 @@ func (j *job) addresses() []types.Address {
 	return all
 }
 
-// committed reports whether the first commitment is of an earlier block, and to this.
+// committed reports whether the first commitment was in an earlier block, and to this
+// result.
 func (m *member) committed(of types.Hash, height types.Height) bool {
 	return len(m.commitments) > 0 && m.commitments[0].of == of && m.commitments[0].height < height
 }
@@ -334,8 +335,8 @@ func (w *work) submittersWord(e *types.Event, data *jobEvent) {
 	}
 }
 
-// cancelled ends a job for its submitter: all of the escrow returns, and nobody is
-// called back (decision J19).
+// cancelled ends a job for its submitter: all of the escrow is refunded, and no
+// callback is sent (decision J19).
 func (w *work) cancelled(data *jobEvent) {
 	j := w.open[data.ID]
 	if j == nil {
@@ -370,7 +371,7 @@ func (w *work) inOrder(which func(*job) bool, order func(a, b *job) int) (jobs [
 func bySeq(a, b *job) int { return cmp.Compare(a.seq, b.seq) }
 
 // calledBack judges that each job that ended in the block called back once, and
-// nobody else did in the dispatcher's name (decision J16).
+// that the dispatcher sent no other messages (decision J16).
 func (w *work) calledBack(o *Observation) {
 	due := map[types.Hash]*callback{}
 	for _, c := range w.calls {

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of a JSON text that is held against others (decision J19).
+// Limits of a JSON text that is compared with others (decision J19).
 const (
 	jsonDepth  = 32
 	jsonDigits = 64
@@ -19,9 +19,9 @@ const (
 // object is a JSON object: names with their values, each name once.
 type object map[string]any
 
-// readJSON reads a text as null, bool, *big.Rat, string, []any or object; ok is
-// false where it is no JSON, or one that two readers could take for different
-// values: names that occur twice, lone surrogates, numbers beyond 64 digits.
+// readJSON reads a text as null, bool, *big.Rat, string, []any or object. ok is
+// false if it is not JSON, or ambiguous to readers: duplicate names, lone
+// surrogates, numbers beyond 64 digits.
 func readJSON(text string) (tree any, ok bool) {
 	if !utf8.ValidString(text) || !json.Valid([]byte(text)) || lonely(text) {
 		return nil, false

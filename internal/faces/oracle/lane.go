@@ -81,7 +81,7 @@ func (r *laneOf) part() {
 	}
 }
 
-// isDeferral tells a deferral from what else can happen to a pending timer.
+// isDeferral distinguishes a deferral from the other changes of a pending timer.
 func (j *Judge) isDeferral(c *types.TimerChange) bool {
 	return c.Kind == types.ChangeDeferred && j.timers.pending[c.Timer.ID] != nil
 }
@@ -177,7 +177,7 @@ func (r *laneOf) order() {
 	}
 }
 
-// greed looks for timers that were passed over though they fitted.
+// greed looks for timers that were skipped though they fitted.
 func (r *laneOf) greed() {
 	left := r.cellsBefore()
 	for _, c := range r.waits {
@@ -191,7 +191,7 @@ func (r *laneOf) greed() {
 		limit := r.rules.limit(r.timer(c))
 		fits := limit <= r.rules.LaneBudget.Sub(r.used[turn])
 		if c.Reason == reasonLaneFull && fits || c.Reason == reasonCells && (!fits || r.rules.FireCells <= left.Sub(r.cells[turn])) {
-			r.wrong("timer %s with a limit of %d cycles waits (%s), but its turn had room: %d of %d cycles of the lane used, %d cells left",
+			r.wrong("timer %s with a limit of %d cycles waits (%s) despite room: %d of %d cycles of the lane used, %d cells left",
 				c.Timer.ID, limit, c.Reason, r.used[turn], r.rules.LaneBudget, left.Sub(r.cells[turn]))
 		}
 	}

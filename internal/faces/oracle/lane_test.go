@@ -155,7 +155,7 @@ func swapFires(o *Observation) {
 	o.Receipts[0], o.Receipts[1] = o.Receipts[1], o.Receipts[0]
 }
 
-// Ties go by id, or by age where the parameter says so.
+// Ties go by id, or by age if the parameter is set to that.
 func TestTiesAreJudgedByTheParameter(t *testing.T) {
 	a, b := &types.TimerChange{Kind: types.ChangeEnded, Timer: types.Timer{ID: types.Hash{2}, Height: 1, Seq: 1}},
 		&types.TimerChange{Kind: types.ChangeEnded, Timer: types.Timer{ID: types.Hash{1}, Height: 1, Seq: 2}}

@@ -2,12 +2,12 @@ package oracle
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// leads judges who made a block and in which view (decisions C1, C6): the epoch is
-// that of its height, views rise along the chain, the proposer is the member whose
-// turn the view is, by an own count over the set sorted by address, and the
-// parent was notarized in its own view or, where it was proposed again (decision C4), in a
-// later one, before this one. Views after the last block of a set begin with that block's
-// view. Votes carry the epoch in which their set began.
+// leads judges a block's proposer and view (decisions C1, C6). The epoch is that of its
+// height, views rise along the chain, and the proposer is the member whose turn the view
+// is, by a separate count over the set sorted by address. The parent was notarized in its
+// own view or, if it was proposed again (decision C4), in a later one, before this one.
+// Views after the last block of a set begin with that block's view. Votes carry the epoch
+// in which their set began.
 func (j *Judge) leads(o *Observation, parent *types.Header) {
 	h := &o.Block.Header
 	wrong := func(format string, args ...any) { j.report("leader", h.Height, types.Address{}, format, args...) }
@@ -55,7 +55,7 @@ func (j *Judge) Proposed(from types.Address, b *types.Block) {
 }
 
 // setOf is the set of an epoch: the one announced last up to it. It is remembered
-// until another is announced, since most epochs have no set of their own.
+// until another is announced, since most epochs announce none.
 func (j *Judge) setOf(epoch types.Epoch) *types.ValidatorSet {
 	if set, known := j.inForce[epoch]; known {
 		return set

@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// The opcodes of who joins and who leaves.
+// The opcodes of joining and leaving validators.
 const (
 	opJoin  = 65
 	opLeave = 66

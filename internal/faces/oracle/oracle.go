@@ -1,6 +1,6 @@
-// Package oracle judges what validators finalized. It shares no code with what
-// it judges: it knows the chain's words (package types, package codec), hashes
-// for itself, and counts, adds and orders in the dumbest way that is right.
+// Package oracle judges what validators finalized. It shares no code with them: it
+// knows the chain's terms (package types, package codec), computes hashes itself,
+// and counts, adds and orders in the simplest correct way.
 //
 // A Judge is fed an Observation for each block that each honest validator
 // finalized, and votes as they are seen. Each checker is one file:
@@ -28,9 +28,9 @@
 //	presence      P by the rule from the votes that a block carries, the subset epochs;
 //	              nobody present without a real connection (J9)
 //
-// What only one chain can have (supply and what follows) is judged once a height,
-// in the order of the chain, on the first observation of that height; that the
-// others are equal is agreement.
+// Facts of the whole chain (supply and its consequences) are judged once per
+// height, in the order of the chain, on the first observation of that height; that
+// the others are equal is agreement.
 package oracle
 
 import (
@@ -39,8 +39,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// MaxViolations bounds what a Judge keeps of each oracle: the first ones tell, and
-// one that reports much hides no other.
+// MaxViolations bounds a Judge's violations per oracle: the first ones are enough,
+// and an oracle with many hides no other.
 const MaxViolations = 100
 
 // maxSound bounds the certificates that are known by their place in memory: those of
@@ -58,8 +58,8 @@ type Observation struct {
 	Finalization *types.Certificate  // of this block, or nil where a later one finalized it
 	NextSet      *types.ValidatorSet // of the next epoch, in the last block of each
 	Lane         LaneRules           // the parameters in force in it
-	State        []Entry             // all of the state, at sampled heights; else nil
-	Money        *Money              // at sampled heights; else nil
+	State        []Entry             // all of the state, at sampled heights; otherwise nil
+	Money        *Money              // at sampled heights; otherwise nil
 	Accounts     []Account           // that the block wrote, as they are after it
 	Sent         []Sent              // messages that it put into the queue
 	Jobs         JobRules            // the parameters in force in it
@@ -89,15 +89,16 @@ type Rules struct {
 	Supply   types.Wei          // the sum of all balances at genesis
 	FreeFees bool               // fees = free (decision T2): fires under fifo cost nothing
 	Lane     LaneRules          // the parameters in force at genesis
-	// Accounts are those of genesis. Nil: nonces and accounts are not judged.
+	// Accounts lists the accounts of genesis. Nil: nonces and accounts are not
+	// judged.
 	Accounts    []Account
 	EpochBlocks uint64        // of an epoch; 0: epochs are not judged
 	SystemKey   types.Address // whose instructions count
-	Hears       bool          // Proposed is told of every proposal that leaves its proposer
+	Hears       bool          // Proposed is called for every proposal that leaves its proposer
 	Jobs        JobRules      // the parameters in force at genesis
-	// Runners are those of genesis. Nil: jobs and presence are not judged.
+	// Runners lists the runners of genesis. Nil: jobs and presence are not judged.
 	Runners  []Runner
-	Connects bool // Connected is told of every connection of a runner, Disconnected of its end
+	Connects bool // Connected is called for every connection of a runner, Disconnected for its end
 	// AddressOf returns the address of a public key. Nil: sets are not judged.
 	AddressOf func(types.PublicKey) (types.Address, bool)
 	// Recover returns who signed a digest.
@@ -108,7 +109,7 @@ type Rules struct {
 type Violation struct {
 	Oracle    string
 	Height    types.Height
-	Validator types.Address // zero where no one validator is meant
+	Validator types.Address // zero unless it concerns one validator
 	Detail    string
 }
 
@@ -168,7 +169,7 @@ type Counts struct {
 	Jobs, JobsEnded, Draws, Turns, Presences, Present                                  int // P, and the bits set in them
 }
 
-// Of is how much each oracle has judged, by its name.
+// Of returns how much each oracle has judged, by its name.
 func (c Counts) Of() map[string]int {
 	return map[string]int{"agreement": c.Heights, "certificates": c.Certificates, "roots": c.Rehashed, "supply": c.Summed,
 		"fees": c.Receipts, "basefees": c.BaseFees, "lane": c.Lanes, "passing": c.Heights, "timers": c.Scheduled, "leader": c.Leaders,

@@ -64,9 +64,8 @@ func genesis() *types.Block {
 		BaseFeeCycle: types.WeiOf(10), BaseFeeCell: types.WeiOf(20), BaseFeeLaneTimer: types.WeiOf(10)}}
 }
 
-// parameters under which one timer of these tests fits into the lane beside
-// another, and base fees of cycles and cells stand still: a thousandth of them is
-// less than a wei.
+// parameters under which two timers of these tests fit into the lane, and base fees
+// of cycles and cells are constant: a thousandth of them is less than a wei.
 func parameters() LaneRules {
 	return LaneRules{Policy: fifo, CyclesLimit: 20_000, SystemCycles: 4000, LaneBudget: 1050, GCBudget: 10, GCPerTimer: 10, AskBudget: 30,
 		CellsLimit: 100, FeeDivisor: 1000,
@@ -83,7 +82,7 @@ func rules() Rules {
 	return Rules{ChainID: chainID, Genesis: genesis(), Set: set, Supply: types.WeiOf(1_000_000), Lane: parameters(), Recover: recoverSigner}
 }
 
-// seal completes a block of the chain: what the header says of the rest.
+// seal completes a block of the chain: the header's commitments to the rest.
 func seal(o *Observation, parent *types.Block) {
 	h := &o.Block.Header
 	hash := hashHeader(&parent.Header)
@@ -125,7 +124,7 @@ func seal(o *Observation, parent *types.Block) {
 }
 
 // chain returns what one validator observed of blocks 1 to 5. spoil changes a
-// block's content before it is sealed; later ones build on what it left.
+// block's content before it is sealed; later ones build on the result.
 func chain(spoil func(h types.Height, o *Observation)) []Observation {
 	a, b, c := timer(2, 0, 1), timer(2, 1, 2), timer(9, 2, 3)
 	deferred, extended := b, c
@@ -476,7 +475,7 @@ func TestViolationsAreBounded(t *testing.T) {
 	}
 }
 
-// A block that its proposer never sent was proposed by somebody else.
+// A block that its proposer never sent was proposed by another validator.
 func TestABlockThatItsProposerNeverSentIsFound(t *testing.T) {
 	heard := func(whom func(b *types.Block) types.Address) *Judge {
 		r := rules()

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// conclude ends an attempt: completed where enough agree, failed where all came and
-// too few do, else drawn anew (decisions J5, J6, J19).
+// conclude ends an attempt: completed if enough agree, failed if all came and too
+// few do, otherwise drawn again (decisions J5, J6, J19).
 func (w *work) conclude(j *job) {
 	agreeing := j.agreeing()
 	revealed := 0
@@ -32,7 +32,7 @@ func (w *work) conclude(j *job) {
 	}
 }
 
-// punish takes reputation from who was silent, and excludes it.
+// punish takes reputation from silent runners, and excludes them.
 func (w *work) punish(j *job) {
 	for _, m := range j.committee {
 		if m.revealed > 0 || m.refused {

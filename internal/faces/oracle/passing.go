@@ -10,7 +10,8 @@ const (
 	reasonNotBegun   = "not_begun"
 )
 
-// blames are who says that its host failed over what waits (decision C18).
+// blames lists the validators that report a failure of their host, per waiting item
+// (decision C18).
 type blames struct {
 	timers   map[types.TimerID]blame
 	messages map[types.Seq]blame
@@ -18,14 +19,14 @@ type blames struct {
 	queue    map[types.Seq]Sent // the messages that wait
 }
 
-// blame is the validators that passed over one thing.
+// blame is the validators that skipped one item.
 type blame map[types.Address]bool
 
 func newBlames() blames {
 	return blames{map[types.TimerID]blame{}, map[types.Seq]blame{}, map[lateSlot]lateBlame{}, map[types.Seq]Sent{}}
 }
 
-// pass judges what a block passed over (decision C18):
+// pass judges a block's skipped items (decision C18):
 //
 //	commitment  the header's is the hash of what the body lists
 //	timers      each listed is pending and due, once, and is deferred for that reason,
@@ -38,7 +39,7 @@ func newBlames() blames {
 //	reasons     who waits because a host failed, or the time was over, is one of
 //	            these, or an agent was passed over that is asked for it
 //
-// That all pay for what they use is the oracle "fees".
+// The oracle "fees" judges that all pay for their use.
 func (j *Judge) pass(o *Observation) {
 	h := &o.Block.Header
 	r := &passOf{Judge: j, o: o, passed: new(types.Passed)}
@@ -77,7 +78,7 @@ func (r *passOf) blames(b blame) bool {
 			members++
 		}
 	}
-	for who := range b { // order: each is judged alone
+	for who := range b { // order-independent: each is judged separately
 		if set.Index(who) < 0 {
 			delete(b, who)
 		}
@@ -122,7 +123,7 @@ func (r *passOf) wokenNow(id types.TimerID) bool {
 	return false
 }
 
-// settled judges what became of a timer that was passed over.
+// settled judges the end of a timer that was skipped.
 func (r *passOf) settled(id types.TimerID, known *life) {
 	for i := range r.o.Timers {
 		c := &r.o.Timers[i]
@@ -145,7 +146,8 @@ func (r *passOf) settled(id types.TimerID, known *life) {
 	r.wrong("timer %s was skipped by %d validators, and neither waits for that nor ends", id, len(r.blamed.timers[id]))
 }
 
-// reasons judges who waits, as it is said, for a host or for want of time.
+// reasons judges timers that are reported as waiting for a host or because time was
+// short.
 func (r *passOf) reasons() {
 	over := r.passed.Fires.Begun != nil || r.passed.Questions.Begun != nil || len(r.passed.Fires.Skipped)+len(r.passed.Questions.Skipped) > 0
 	failed := map[types.TimerID]bool{}
@@ -164,7 +166,7 @@ func (r *passOf) reasons() {
 	}
 }
 
-// asked reports whether an agent that was passed over was asked for a timer.
+// asked reports whether a skipped agent was asked for a timer.
 func (r *passOf) asked(t *types.Timer) bool {
 	for _, q := range r.passed.Questions.Failed {
 		if known := r.Judge.timers.pending[t.ID]; known != nil && q.Actor == t.Actor && q.Trigger == known.timer.Height || q.Actor == t.Actor &&
@@ -219,7 +221,7 @@ func (r *passOf) messages() {
 
 // leave brings the queue up to date.
 func (r *passOf) leave(delivered map[types.Hash]*types.Receipt) {
-	for seq, sent := range r.blamed.queue { // order: each is judged alone
+	for seq, sent := range r.blamed.queue { // order-independent: each is judged separately
 		if delivered[sent.Hash] != nil {
 			delete(r.blamed.queue, seq)
 			delete(r.blamed.messages, seq)

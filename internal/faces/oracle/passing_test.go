@@ -9,8 +9,8 @@ import (
 )
 
 // The chain of these tests: in block 1 a timer is scheduled for 2 and a message of
-// 100 cycles and 2 cells is sent. Both are passed over in blocks 2 and 3 by two of
-// four validators, so that they end in 3, for all of their limits.
+// 100 cycles and 2 cells is sent. Two of four validators skip both in blocks 2 and
+// 3, so that they end in 3, for all of their limits.
 func passingChain(spoil func(h types.Height, o *Observation)) []Observation {
 	t := timer(2, 0, 1)
 	passed := func() *types.Passed {
@@ -185,7 +185,7 @@ func TestALateTransactionThatIsExecutedIsFound(t *testing.T) {
 // A header that commits to another list is found.
 func TestAnotherListThanTheHeadersIsFound(t *testing.T) {
 	all := passingChain(nil)
-	all[1].Block.Passed.Fires.Failed = nil // its hash, and all that follows, stand
+	all[1].Block.Passed.Fires.Failed = nil // its hash, and all that follows, stay
 	j := judgePassing(all)
 	for _, v := range j.Violations() {
 		if v.Oracle == "passing" && strings.Contains(v.Detail, "commits to another list") {

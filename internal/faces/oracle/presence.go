@@ -24,7 +24,7 @@ type assignment struct {
 	min, max uint64
 }
 
-// presences is who is present, as this package counts it.
+// presences holds the present runners, by this package's own count.
 type presences struct {
 	subsets assignment
 	length  int         // of the registry at the parent's parent: of the votes on the parent
@@ -71,7 +71,7 @@ func (a *assignment) threshold(votes, voters int) int {
 }
 
 // attend judges P(parent) in a block, which follows from the votes on the parent
-// that it carries (CIP-11 §8, decisions C3, J9, J12), and returns it, a byte a
+// that it carries (CIP-11 §8, decisions C3, J9, J12), and returns it, one byte per
 // runner; then it follows the rotation of the subsets.
 func (w *work) attend(o *Observation) []byte {
 	h := &o.Block.Header
@@ -115,8 +115,8 @@ func attesting(c *types.Certificate, runner int) (votes []int) {
 	return votes
 }
 
-// shows reads one bit of bit_length_be4 ‖ bytes. What a shorter bitmap lacks is 0
-// (CIP-11 §8.4).
+// shows reads one bit of bit_length_be4 ‖ bytes. A shorter bitmap's missing bits
+// are 0 (CIP-11 §8.4).
 func shows(bitmap []byte, runner int) bool {
 	if len(bitmap) < 4 || uint32(runner) >= binary.BigEndian.Uint32(bitmap) || 4+runner/8 >= len(bitmap) {
 		return false
@@ -181,13 +181,13 @@ func (a *assignment) churn(next *assignment) (n uint64) {
 	return n
 }
 
-// linger is for how many judged blocks after its end a connection can still stand
-// behind a bit: votes come before their block is judged, more than one where views
-// fail.
+// linger is the number of judged blocks after its end for which a connection can
+// still explain a bit: votes precede the judgement of their block, more than one if
+// views fail.
 const linger = 16
 
-// Connected says that a runner's connection with a validator began. The judge is
-// told of all, or Rules.Connects is false.
+// Connected says that a runner's connection with a validator began. The judge gets
+// all of them, or Rules.Connects is false.
 func (j *Judge) Connected(validator, runner types.Address) {
 	j.attendance.links[link{validator, runner}]++
 }
@@ -203,16 +203,16 @@ func (j *Judge) Disconnected(validator, runner types.Address) {
 
 // unlink ends the connections that a validator's process had before it boots.
 func (j *Judge) unlink(validator types.Address) {
-	for at := range j.attendance.links { // order: each is ended alone
+	for at := range j.attendance.links { // order-independent: each is ended separately
 		for at.validator == validator && j.attendance.links[at] > 0 {
 			j.Disconnected(at.validator, at.runner)
 		}
 	}
 }
 
-// reachable judges that a runner who is present has a real connection with an honest
-// validator that says so. While fewer of who voted lie than make a runner present,
-// there is one; with more the rule claims nothing (decision J9).
+// reachable judges that a present runner has a real connection with an honest
+// validator that reports it. If fewer voters lie than make a runner present, such a
+// validator exists; with more the rule claims nothing (decision J9).
 func (w *work) reachable(c *types.Certificate, runner int, votes []int, threshold int, wrong func(string, ...any)) {
 	if !w.Judge.rules.Connects {
 		return

@@ -14,8 +14,8 @@ type report struct {
 	args      []byte
 }
 
-// reportOf reads a transaction as a runner's, which names no limits; nil where it is
-// another.
+// reportOf reads a transaction as a runner transaction, which names no limits; nil
+// for any other.
 func (j *Judge) reportOf(tx *types.Transaction) *report {
 	var in types.Report
 	if tx.To != nil || tx.CyclesLimit != 0 || tx.Signature == nil {
@@ -28,7 +28,7 @@ func (j *Judge) reportOf(tx *types.Transaction) *report {
 	return &report{in.Op, validator, in.Args}
 }
 
-// bring follows one report (decisions J15, J18), and tells what is wrong where no
+// bring follows one report (decisions J15, J18), and reports a violation if no
 // block may hold it.
 func (w *work) bring(r *report) {
 	set := w.setOf(w.epoch)

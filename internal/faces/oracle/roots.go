@@ -11,8 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// rehash judges the root of the state after a block: the validator's is the
-// header's, and at sampled heights that of a full re-hash.
+// rehash judges the root of the state after a block: the validator's root equals
+// the header's, and at sampled heights the root of a full re-hash.
 func (j *Judge) rehash(o *Observation) {
 	h := &o.Block.Header
 	if o.StateRoot != h.StateRoot {
@@ -66,7 +66,7 @@ func rootOf(entries []Entry, from int) types.Hash {
 	position := from
 	for bit(first, position) == bit(last, position) {
 		if position > 9*max(len(first), len(last)) {
-			return types.Hash{0xff} // one key stands twice: no root is like this
+			return types.Hash{0xff} // duplicate key: no root is like this
 		}
 		position++
 	}

@@ -2,9 +2,8 @@ package oracle
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// LaneRules are the parameters in force in a block that tell what the timer lane and
-// the base fees may do. An Observation shows those of its block, and Rules those
-// of genesis.
+// LaneRules are a block's parameters for the timer lane and the base fees. An
+// Observation shows those of its block, and Rules those of genesis.
 type LaneRules struct {
 	Policy string // decision T25
 

@@ -35,7 +35,7 @@ const (
 	Deregistered = "Deregistered"
 )
 
-// Offer is what its owner says of a runner.
+// Offer is the owner's description of a runner.
 type Offer struct {
 	ComputeSecond, InputToken, OutputToken, Request, Call, MemoryMB types.Wei // what it asks for each
 
@@ -50,8 +50,7 @@ func (o *Offer) equal(other *Offer) bool {
 		slices.Equal(o.Capabilities, other.Capabilities) && slices.Equal(o.Entitlements, other.Entitlements)
 }
 
-// JobRules are the parameters in force in a block that tell what becomes of runners
-// and jobs, and who is present.
+// JobRules are a block's parameters for runners, jobs and presence.
 type JobRules struct {
 	MinStake                                                        types.Wei
 	InitialReputation, MinReputation, TimeoutPenalty, SuccessReward uint64
@@ -217,7 +216,7 @@ func (w *work) giveBack() {
 	}
 }
 
-// stands judges what the block wrote of runners against what it was to do.
+// stands compares the block's writes about runners with the expected ones.
 func (w *work) stands(o *Observation) {
 	for i := range o.Runners {
 		is := &o.Runners[i]
@@ -237,8 +236,8 @@ func (w *work) stands(o *Observation) {
 	}
 }
 
-// reputation is a runner's at the block that is judged: below the least that draws ask
-// for, a point comes back at each height that RecoveryBlocks divides (decision J21).
+// reputation returns a runner's reputation at the judged block: below the minimum for
+// draws, it gains a point at each height that RecoveryBlocks divides (decision J21).
 func (w *work) reputation(r *Runner) uint64 {
 	is := r.Reputation
 	for h := uint64(r.ReputedAt)/w.rules.RecoveryBlocks + 1; h <= uint64(w.height)/w.rules.RecoveryBlocks && is < w.rules.MinReputation; h++ {

@@ -8,8 +8,8 @@ import (
 )
 
 // sponsors is what the signers of finalized transactions let timers cost them, by
-// transaction, and what fires took of it so far (decision T28). What agents took
-// no block shows by payer.
+// transaction, and what fires took of it so far (decision T28). Blocks do not show
+// agents' use by payer.
 type sponsors map[types.Hash]*sponsor
 
 type sponsor struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Decision T28, by what a block shows: each way in which somebody pays for a timer
-// without having signed for it is found, and what he signed for is not.
+// Decision T28, by the content of blocks: each way in which an account pays for a
+// timer without having signed for it is found, and a signed payment is not.
 func TestWhoPaysForATimerSignedForIt(t *testing.T) {
 	bob, thief := types.Address{0xb0}, types.Address{0x7f}
 	most := types.WeiOf(2040) // two fires

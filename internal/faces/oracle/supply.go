@@ -10,7 +10,7 @@ import (
 type supply struct {
 	burned     big.Int      // by receipts, up to the tip
 	lastHeight types.Height // at which Money was seen last
-	last       big.Int      // the chain's own count of what was burned, then
+	last       big.Int      // the chain's own count of burned fees, at that time
 	lastOwn    big.Int      // ours, then
 	given      bool         // a transaction went to the escrow of bids
 	set        big.Int      // by which balances that were set changed the supply
@@ -37,8 +37,8 @@ func (j *Judge) sum(h types.Height, m *Money) {
 	j.locked(h, m)
 }
 
-// locked judges that the escrow holds the bids of the pending timers, and no more
-// unless somebody gave to it (CIP-5 §9.7). Money of a height that was passed
+// locked judges that the escrow holds exactly the bids of the pending timers,
+// unless an account sent more to it (CIP-5 §9.7). Money of a height that was passed
 // already cannot be compared with the timers.
 func (j *Judge) locked(h types.Height, m *Money) {
 	if h != j.tip {
@@ -53,8 +53,8 @@ func (j *Judge) locked(h types.Height, m *Money) {
 	}
 }
 
-// burnt judges the chain's count of what was burned since the last time. Money
-// of a height that was passed already cannot be compared with it.
+// burnt judges the chain's count of burned fees since the last time. Money of a
+// height that was passed already cannot be compared with it.
 func (j *Judge) burnt(h types.Height, m *Money) {
 	if h != j.tip {
 		return

@@ -52,7 +52,7 @@ type verification struct {
 // tokenBytes is how many bytes make a token (decision J19).
 const tokenBytes = 4
 
-// readSpec reads a spec and what of its type the chain judges by.
+// readSpec reads a spec and the parts of its type that the chain judges by.
 func readSpec(data []byte) (s spec, err error) {
 	if err = codec.UnmarshalPartial(data, types.MaxTransactionBytes, &s); err != nil {
 		return s, err
@@ -97,8 +97,8 @@ func upTo(amount, size uint64) uint64 {
 	return n
 }
 
-// host is that of a URL: between the scheme with whoever logs in and the port, in
-// small letters.
+// host returns the host of a URL: between the scheme with user data and the port,
+// in lower case.
 func host(url string) string {
 	at := strings.Index(url, "://")
 	if at < 0 {
@@ -127,12 +127,12 @@ func host(url string) string {
 	return string(small)
 }
 
-// terms are what of the parameters of its submission holds for a job.
+// terms are the parameters at its submission that hold for a job.
 type terms struct {
 	threshold    uint64
 	commitBlocks uint64
 	retries      uint64
-	cycles       types.Cycles // of the callback; none where there is none
+	cycles       types.Cycles // of the callback; 0 without one
 	cells        types.Cells
 	cycle, cell  types.Wei // base fees of the submission
 }
@@ -174,8 +174,8 @@ func (w *work) submitted(id types.Hash) {
 	w.move(j.spec.Submitter, types.DispatcherAddress, t.escrow(&j.spec))
 }
 
-// number judges a job's id. Of jobs that came and went in one block no spec says who
-// submitted them: so many numbers may be missing.
+// number judges a job's id. No spec shows the submitters of jobs that came and went
+// in one block: that many numbers may be missing.
 func (w *work) number(j *job) {
 	who := j.spec.Submitter
 	if j.spec.SubmittedAt != w.height {

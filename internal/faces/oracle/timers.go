@@ -46,11 +46,11 @@ func newTimers() timers {
 	return timers{map[types.TimerID]*life{}, map[types.TimerID]types.TimerStatus{}, map[types.Address]uint64{}, 0, false, examined{}}
 }
 
-// age judges what a block did to timers (decisions T1-T6, T9, T19, T20, T26): ids
-// are made as told, each timer ends once, none fires before its height, in the
-// block that created it or before what it watches changed, and at every height at
-// which a timer is due it ends or is deferred, unless the block looked at as many
-// as it may.
+// age judges a block's changes of timers (decisions T1-T6, T9, T19, T20, T26). Ids
+// are made as specified, and each timer ends once. None fires before its height, in
+// the block that created it or before its watched key changed. At every height at
+// which a timer is due it ends or is deferred, unless the block reached its limit
+// of examined timers.
 func (j *Judge) age(o *Observation) {
 	h := o.Block.Header.Height
 	wrong := func(format string, args ...any) { j.report("timers", h, types.Address{}, format, args...) }
@@ -164,8 +164,8 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 	delete(j.timers.pending, c.Timer.ID)
 	j.timers.ended[c.Timer.ID] = c.Status
 	t := &known.timer
-	// What comes behind the lane, a transaction under gba and a delivery under every
-	// policy, may cancel what it deferred.
+	// A transaction under gba, and a delivery under every policy, follow the lane
+	// and may cancel its deferred timers.
 	if known.judged == c.At && c.Status != types.TimerCancelled {
 		wrong("timer %s is deferred and ends in one block", t.ID)
 	}
@@ -197,10 +197,10 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 	}
 }
 
-// counted judges how many blocks a timer that ends or is extended says to have
-// deferred it: all from that in which it was due on, and the present one where that
-// deferred it before, of which a block that looked at as many as it may says
-// nothing.
+// counted judges how many deferrals a timer that ends or is extended reports. They
+// are all blocks from the one in which it was due on, and the present one if that
+// deferred it before; a block that reached its limit of examined timers does not
+// report that.
 func (j *Judge) counted(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	if known.due() > known.timer.ExpiresAt {
 		return // it watches, and is due only because its time is over: to extend it takes that back

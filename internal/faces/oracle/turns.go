@@ -53,7 +53,7 @@ func (j *Judge) takeTurns(o *Observation, submitter func(*Sent) (types.Address, 
 	t.forget()
 }
 
-// delivers judges the order of a block's deliveries, and lists them. A message that the block passes over keeps its place.
+// delivers judges the order of a block's deliveries, and lists them. A message that the block skips keeps its place.
 func (j *Judge) delivers(o *Observation) (came map[types.Hash]bool) {
 	t := &j.turns
 	came = map[types.Hash]bool{}
@@ -97,7 +97,7 @@ func (t *turns) forget() {
 	for _, one := range t.waiting {
 		left[one.receiver] = true
 	}
-	for to := range t.last { // order: each is judged alone
+	for to := range t.last { // order-independent: each is judged separately
 		if !left[to] {
 			delete(t.last, to)
 		}

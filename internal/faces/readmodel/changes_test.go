@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// What a call that failed wrote, and what those wrote that it called, is no change;
-// what was there again in the end is none either.
+// A failed call's writes, and those of its callees, are not changes; nor is a value
+// that was the same again in the end.
 func TestATracesChangesAreThoseThatStayed(t *testing.T) {
 	write := func(key, old, value string) model.TraceStep {
 		k, o, v := types.Bytes(key), types.Bytes(old), types.Bytes(value)

@@ -43,8 +43,8 @@ func drawOf(job *history.JobRecord, d *history.JobDraw) model.JobDraw {
 	return m
 }
 
-// poolOf is who may be drawn for a job of a spec, of counts by filter; nil where nobody
-// counted.
+// poolOf returns the candidates for a job of a spec, from counts by filter; nil without
+// counts.
 func (v *reader) poolOf(counts []uint32, spec *push.JobSpec) *model.JobPool {
 	if len(counts) == 0 {
 		return nil
@@ -103,8 +103,8 @@ func asked(spec *push.JobSpec) string {
 	return kind + " jobs"
 }
 
-// pool is who may be drawn for a job now, where it waits, and who might have been at the
-// end of one that found too few; else nil.
+// pool returns the present candidates for a waiting job, and the last candidates of a
+// job that failed with too few; otherwise nil.
 func (v *reader) pool(r *history.JobRecord, spec *push.JobSpec) (*model.JobPool, error) {
 	if r.Status != types.JobPending && r.Status != types.JobFailed {
 		return nil, nil
@@ -116,8 +116,8 @@ func (v *reader) pool(r *history.JobRecord, spec *push.JobSpec) (*model.JobPool,
 	if now := v.state.LeftOut(r.ID, latest.Bitmap); now != nil {
 		return v.poolOf(now, spec), nil
 	}
-	// It has ended, or the archive is a block ahead of the state: what its last block
-	// counted, behind which stands the callback at most.
+	// It has ended, or the archive is a block ahead of the state: use the counts of
+	// its last block, which only a callback can follow.
 	notes, err := v.archive.JobNotes(r.ID, history.Page{Limit: 2, Newest: true})
 	for i := range notes {
 		if len(notes[i].Left) > 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// byHand makes a draw again from what is told of it, as a reader of CIP-11 §§9.2 and 9.3
-// would: nothing of package selection is used.
+// byHand repeats a draw from its report, as a reader of CIP-11 §§9.2 and 9.3 would:
+// without package selection.
 func byHand(job types.Hash, d *model.JobDraw) (seed []byte, committee []types.Address) {
 	keccak := func(parts ...[]byte) []byte {
 		h := sha3.NewLegacyKeccak256()
@@ -56,8 +56,8 @@ func byHand(job types.Hash, d *model.JobDraw) (seed []byte, committee []types.Ad
 	return seed, committee
 }
 
-// CIP-11 §§9.2 to 9.4: what is told of each draw, favoured ones and retries too, is enough
-// to make it again by hand.
+// CIP-11 §§9.2 to 9.4: the report of each draw, favoured ones and retries too, is enough
+// to repeat it by hand.
 func TestADrawCanBeMadeAgainByHand(t *testing.T) {
 	l := newLabour(t, nil)
 	favoured, retried := 0, 0
@@ -99,7 +99,7 @@ func TestADrawCanBeMadeAgainByHand(t *testing.T) {
 	if len(j.Committee) > 0 {
 		for _, name := range []string{"r0", "r1", "r2", "r3"} {
 			if l.Key(name).Address() == j.Committee[0] {
-				l.Crash(name)
+				l.drop(name)
 			}
 		}
 	}
@@ -109,11 +109,11 @@ func TestADrawCanBeMadeAgainByHand(t *testing.T) {
 	}
 }
 
-// CIP-11 §9.1: a job that finds nobody says how many runners each filter leaves out, while
-// it waits and when it failed.
+// CIP-11 §9.1: a job without candidates reports how many runners each filter leaves out,
+// while it waits and when it failed.
 func TestAJobThatFindsNobodySaysWhy(t *testing.T) {
 	l := newLabour(t, nil)
-	l.Crash("r0")
+	l.drop("r0")
 	l.reach(l.Height("v0") + 12) // until it is out of P
 	j, err := l.reader().Job(l.submit(4, push.Deterministic).ID)
 	if err != nil || j.Status != "Pending" {

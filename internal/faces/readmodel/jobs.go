@@ -113,8 +113,8 @@ func outcomeOf(t *history.JobTurn) string {
 	return model.RunnerDisagreed
 }
 
-// JobResults implements api.Reader: what came of those runners, and nothing of who
-// sent nothing. Bare ones have no result.
+// JobResults implements api.Reader: the outcomes of runners that sent something.
+// Bare ones have no result.
 func (v *reader) JobResults(id types.Hash, p history.Page, bare bool) (out []model.JobResult, err error) {
 	turns, err := v.archive.JobTurns(id)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
@@ -49,6 +50,14 @@ func newLabour(t *testing.T, p params.Overrides) *labour {
 func (l *labour) reach(h types.Height) {
 	l.Helper()
 	if err := l.RunToHeight(h, 5*time.Minute); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// drop ends the process of a runner.
+func (l *labour) drop(name string) {
+	l.Helper()
+	if _, err := l.Do(fault.Order{Verb: "drop", Node: name}); err != nil {
 		l.Fatal(err)
 	}
 }
@@ -163,7 +172,7 @@ func TestAJobIsReadThroughAllItsLife(t *testing.T) {
 	l.told(j, story)
 }
 
-// told checks that blocks tell of the job what its story does.
+// told checks that blocks' reports on the job equal its story.
 func (l *labour) told(j *model.Job, story string) {
 	l.Helper()
 	var words []string
@@ -258,7 +267,7 @@ func TestAJobThatIsDrawnAgainIsReadSo(t *testing.T) {
 	if j.Status == "Assigned" {
 		for i := range 4 {
 			if name := fmt.Sprintf("r%d", i); l.Key(name).Address() == first {
-				l.Crash(name)
+				l.drop(name)
 			}
 		}
 	}
@@ -283,8 +292,8 @@ func TestAJobThatIsDrawnAgainIsReadSo(t *testing.T) {
 	}
 }
 
-// What validators see of a job beside the chain comes with the next block, also where
-// that skipped heights, and so much of it is remembered.
+// Validators' sightings of a job outside the chain come with the next block, also if
+// that skipped heights, and the remembered number is bounded.
 func TestWhatValidatorsSeeComesWithTheNextBlock(t *testing.T) {
 	seen := new(readmodel.Sightings)
 	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 3}, Runners: 4, Saw: seen.Saw})

@@ -8,10 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// What is remembered of states that the chain has left, so that an execution of
-// theirs can be executed again: the latest that were read, and some that were come to
-// by executing old blocks again. States share what is equal in them, so that each
-// costs what its block changed.
+// Limits of the former states that are kept, so that an execution of theirs can be
+// repeated: the latest that were read, and some that old blocks were executed to.
+// States share what is equal in them, so that each costs what its block changed.
 const (
 	maxRecentStates = 32
 	maxOldStates    = 32
@@ -24,7 +23,7 @@ type past struct {
 	old    []*ledger.State // the least recently used first
 }
 
-// read remembers a state that somebody reads now.
+// read keeps a state that is read now.
 func (p *past) read(s *ledger.State) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,8 +63,8 @@ func (p *past) keep(s *ledger.State) {
 	p.old = append(p.old, s)
 }
 
-// before returns the highest state below a height that the chain went through, as
-// final says of its block; nil where none is remembered.
+// before returns the highest kept state below a height that belongs to the chain,
+// as final decides by its block; nil without one.
 func (p *past) before(h types.Height, final func(*ledger.State) bool) (nearest *ledger.State) {
 	p.mu.Lock()
 	all := append(slices.Clone(p.recent), p.old...)

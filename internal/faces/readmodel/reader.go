@@ -31,14 +31,15 @@ type Source struct {
 	verifier  env.Verifier
 	described *memo.Once[types.Hash, described] // by the hash of code
 	past      past
-	// Sightings is what its validators see beside the chain; nil: nobody tells.
+	// Sightings holds the validators' sightings outside the chain; nil: none are
+	// collected.
 	Sightings *Sightings
 }
 
 // maxDescribed bounds the codes whose description is remembered.
 const maxDescribed = 1024
 
-// described is what code offers, or why nobody can say.
+// described holds the handlers that code offers, or why they are unknown.
 type described struct {
 	program.Description
 	err error
@@ -66,7 +67,7 @@ type Validator interface {
 	Archive() *history.Archive
 }
 
-// Of returns a validator as it stands now.
+// Of returns a validator at its current state.
 func (s *Source) Of(v Validator) api.Reader {
 	state := v.Head().State
 	s.past.read(state)
@@ -142,7 +143,7 @@ func (v *reader) Transaction(hash types.Hash) (*types.Transaction, types.Height,
 
 func (v *reader) Receipt(hash types.Hash) (*api.Executed, error) { return Receipt(v.archive, hash) }
 
-// Receipt returns the receipt of an execution with what it printed, or nil.
+// Receipt returns the receipt of an execution with its printed lines, or nil.
 func Receipt(archive *history.Archive, hash types.Hash) (*api.Executed, error) {
 	receipt, lines, err := archive.Execution(hash)
 	if err != nil || receipt == nil {
@@ -172,6 +173,14 @@ func (v *reader) Actor(a types.Address) (*api.Actor, error) {
 	}
 	actor.Handlers = described.Handlers
 	return &actor, nil
+}
+
+func (v *reader) Schema(a types.Address) ([]byte, error) {
+	record := v.state.Actor(a)
+	if record == nil {
+		return nil, nil
+	}
+	return v.state.Schema(record.CodeHash), nil
 }
 
 func (v *reader) brief(a types.Address, record *actors.Actor) api.Actor {
@@ -327,8 +336,8 @@ func statusOf(code string) int {
 }
 
 // environment answers for programs that could not be run here: this machine has
-// no host of programs, or the program makes it fail. What the host wrote is for
-// the logs.
+// no host of programs, or the program makes it fail. The host's output goes to the
+// logs.
 func environment(err error) error {
 	var host *program.HostError
 	if !errors.As(err, &host) || host.Failure == program.Missing {

@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// Changes are what a runner said on a connection of what it offers, as it is shown; nil
-// is nothing.
+// Changes returns a runner's announcements on a connection about its offer, for
+// display; nil without any.
 func Changes(c *gateway.Changes) *model.RunnerChanges {
 	if c == nil {
 		return nil
@@ -177,7 +177,7 @@ func (v *reader) Presence(h types.Height) (*model.Presence, error) {
 	return m, nil
 }
 
-// presenceEvents lists the bits of P that a block told anew.
+// presenceEvents lists the bits of P that a block changed.
 func (v *reader) presenceEvents(h types.Height) (events []model.PresenceEvent, err error) {
 	p, bits, err := v.archive.Changed(h)
 	if err != nil || len(bits) == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What is remembered of what validators saw. Beyond a bound the oldest is forgotten first.
+// Limits of the kept sightings. Beyond a bound the oldest is forgotten first.
 const (
 	// MaxSightings bounds what is remembered of all jobs, and of all runners.
 	MaxSightings = 16_384
@@ -21,11 +21,11 @@ const (
 	maxOfRunner = 32
 )
 
-// sighted is one thing that was seen, of whom, told with the block of a height.
+// sighted is one sighting, with its subject, sent with the block of a height.
 type sighted[K comparable, E any] struct {
 	height types.Height
 	of     K
-	idle   bool // words that change nothing: they have a bound of their own
+	idle   bool // it changes nothing: such sightings have a separate bound
 	event  E
 }
 
@@ -35,7 +35,7 @@ type shelf[K comparable, E any] struct {
 	count map[K]counted
 }
 
-// counted is how much is kept of one key.
+// counted is the number of entries of one key.
 type counted struct{ idle, other int }
 
 // put adds one, whose like of the same key are at most bound.
@@ -80,7 +80,7 @@ func (s *shelf[K, E]) restore(all []sighted[K, E]) {
 	}
 }
 
-// between lists those above a height, up to another. What is listed may change later.
+// between lists those above a height, up to another. The result may change later.
 func (s *shelf[K, E]) between(above, upTo types.Height) []sighted[K, E] {
 	at := func(h types.Height) int {
 		return sort.Search(len(s.all), func(i int) bool { return s.all[i].height > h })

@@ -14,7 +14,7 @@ func progress(job byte, runner byte) gateway.Progressed {
 	return gateway.Progressed{Runner: types.Address{runner}, Assignment: gateway.AssignmentID{Job: types.Hash{job}}}
 }
 
-// Decision J22: who says much crowds out its own words, and nobody else's.
+// Decision J22: a node with many sightings crowds out only its own.
 func TestJ22OneThatSaysMuchCrowdsOutItself(t *testing.T) {
 	s := new(Sightings)
 	v := types.Address{9}
@@ -39,7 +39,7 @@ func TestJ22OneThatSaysMuchCrowdsOutItself(t *testing.T) {
 	}
 }
 
-// The shelf holds what a slice holds that counts anew each time.
+// The shelf equals a slice that counts again each time.
 func TestTheShelfIsWhatTheDumbTwinSays(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var s shelf[byte, int]
@@ -70,8 +70,8 @@ func TestTheShelfIsWhatTheDumbTwinSays(t *testing.T) {
 	}
 }
 
-// A result that came without a connection may be anybody's, for any job: the story of that
-// job has no word of it.
+// A result without a connection may come from anyone, for any job: the story of that job
+// leaves it out.
 func TestJ22AResultOfAStrangerIsInNoStory(t *testing.T) {
 	s, of := new(Sightings), gateway.AssignmentID{Job: types.Hash{1}}
 	s.Saw(1, types.Address{9}, gateway.NotTaken{Assignment: of, Why: "over", Polled: true})

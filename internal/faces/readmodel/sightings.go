@@ -10,9 +10,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
-// Sightings is what the validators of a network saw of jobs and runners beside the
-// chain: no part of any block, and told with the next one that is final. The zero value
-// is ready. It is safe for concurrent use.
+// Sightings collects the sightings of jobs and runners by a network's validators
+// outside the chain: they are in no block, and are sent with the next final one. The
+// zero value is ready. It is safe for concurrent use.
 //
 // Spec: decision J22.
 type Sightings struct {
@@ -21,8 +21,8 @@ type Sightings struct {
 	runners shelf[types.Address, model.RunnerEvent]
 }
 
-// Saw takes note of what a validator's gateway reported. next is the first height that no
-// block has become final at; it never sinks.
+// Saw records a report of a validator's gateway. next is the first height that no block
+// has become final at; it never sinks.
 func (s *Sightings) Saw(next types.Height, validator types.Address, report gateway.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +77,7 @@ func (s *Sightings) before(parent, h types.Height) (jobs []model.JobEvent, runne
 	return jobs, runners
 }
 
-// ofJob lists what was seen of a job, in its order.
+// ofJob lists the sightings of a job, in order.
 func (s *Sightings) ofJob(id types.Hash) []model.JobEvent {
 	if s == nil {
 		return nil
@@ -87,7 +87,7 @@ func (s *Sightings) ofJob(id types.Hash) []model.JobEvent {
 	return s.jobs.of(id)
 }
 
-// ofRunner lists what was heard of a registered runner, in its order.
+// ofRunner lists the sightings of a registered runner, in order.
 func (s *Sightings) ofRunner(a types.Address) []model.RunnerEvent {
 	if s == nil {
 		return []model.RunnerEvent{}
@@ -97,12 +97,12 @@ func (s *Sightings) ofRunner(a types.Address) []model.RunnerEvent {
 	return append([]model.RunnerEvent{}, s.runners.of(a)...)
 }
 
-// outcomes are those of CIP-11 §10.6, as events show them.
+// outcomes lists the outcomes of CIP-11 §10.6, as events show them.
 var outcomes = map[gateway.Outcome]string{gateway.Success: "Success", gateway.Duplicate: "Duplicate", gateway.SoftFailure: "SoftFailure",
 	gateway.HardFailure: "HardFailure"}
 
-// ofJob is what a validator's gateway reported as an event of a job, and false where it
-// is none.
+// ofJob converts a report of a validator's gateway to an event of a job, and returns
+// false if it is not about a job.
 func ofJob(validator types.Address, report gateway.Report) (model.JobEvent, bool) {
 	e := model.JobEvent{Committee: []types.Address{}, Validator: &validator}
 	of := func(what string, runner types.Address, a gateway.AssignmentID, words string) {
@@ -136,7 +136,7 @@ func ofJob(validator types.Address, report gateway.Report) (model.JobEvent, bool
 		}
 	case gateway.NotTaken:
 		of(model.JobNotTaken, r.Runner, r.Assignment, r.Why)
-		return e, !r.Polled // anybody could have it told of any job
+		return e, !r.Polled // anyone could cause it for any job
 	default:
 		return e, false
 	}
@@ -148,8 +148,8 @@ func micros(d time.Duration) *uint64 {
 	return &n
 }
 
-// ofRunner is what a validator's gateway reported as an event of a runner, and whether
-// that is registered; is is false where it is none.
+// ofRunner converts a report of a validator's gateway to an event of a runner, and
+// returns whether that is registered; is is false if it is not about a runner.
 func ofRunner(validator types.Address, report gateway.Report) (e model.RunnerEvent, registered, is bool) {
 	of := func(what string, runner types.Address, reason string) model.RunnerEvent {
 		return model.RunnerEvent{What: what, Runner: runner, Validator: validator, Reason: reason}

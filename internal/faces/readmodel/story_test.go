@@ -146,7 +146,7 @@ func lane(t *testing.T, v api.Reader, timers []api.Timer) {
 	}
 }
 
-// A timer that still waits shows what the last block said of it.
+// A timer that still waits shows the last block's verdict.
 func TestAWaitingTimerShowsTheLastVerdict(t *testing.T) {
 	v := stormed(t, scheduler.EIP1559, 13)
 	timers, err := v.Timers(history.TimerFilter{Status: types.TimerPending, Page: history.Page{Limit: 100}})
@@ -172,8 +172,8 @@ func kinds(s *api.Story) (out []string) {
 	return out
 }
 
-// A timer far ahead passes through all tiers, one that watches a key waits until
-// that changes, and a gas bidder that fails is told of; the oracles of the simulator look on.
+// A timer far ahead passes through all tiers, one that watches a key waits until that
+// changes, and a failed gas bidder is reported; the simulator's oracles check all of it.
 func TestAStoryTellsOfTiersAndTriggers(t *testing.T) {
 	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 5}, Validators: 1, Params: params.Overrides{"cip1.policy": "eip1559",
 		"cip1.epoch_blocks": "8", "cip1.ring_buffer_size": "8", "cip1.queue_epochs": "2"}})
@@ -227,8 +227,8 @@ func TestAStoryTellsOfTiersAndTriggers(t *testing.T) {
 	}
 }
 
-// Decision C18: the story of a timer names whose hosts failed over it, as state has
-// them while it is pending, and how that ended it.
+// Decision C18: the story of a timer names the validators whose hosts failed on it,
+// from the state while it is pending, and how that ended it.
 func TestAStoryTellsWhoseHostsFailed(t *testing.T) {
 	n, err := sim.NewNetwork(sim.NetworkConfig{World: sim.Config{Seed: 5}, Validators: 7})
 	if err != nil {
@@ -244,7 +244,7 @@ func TestAStoryTellsWhoseHostsFailed(t *testing.T) {
 		if err := n.RunToHeight(6, time.Minute); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.HostFail(name, heart, fault.HostCrashes); err != nil {
+		if _, err := n.Do(fault.Order{Verb: "host_fail", Node: name, Actor: heart, How: fault.HostCrashes}); err != nil {
 			t.Fatal(err)
 		}
 	}

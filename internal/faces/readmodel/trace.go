@@ -19,7 +19,7 @@ import (
 const keepEvery = 256
 
 // Trace executes a final execution again, from the nearest state before it that is
-// remembered, or from genesis. It is nil where there is no such execution.
+// remembered, or from genesis. It is nil if there is no such execution.
 func (v *reader) Trace(ctx context.Context, hash types.Hash, ask api.TraceRequest) (*model.Trace, error) {
 	receipt, err := v.archive.Receipt(hash)
 	if err != nil || receipt == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// Every execution of a storm can be executed again, from genesis and from what that
-// left at hand, and its fee adds up to the wei under every policy.
+// Every execution of a storm can be repeated, from genesis and from the kept
+// states, and its fee adds up to the wei under every policy.
 func TestEveryExecutionIsTracedUnderEveryPolicy(t *testing.T) {
 	for _, policy := range []string{scheduler.Fifo, scheduler.EIP1559, scheduler.GBA, scheduler.BiasVCG} {
 		t.Run(policy, func(t *testing.T) {
@@ -58,7 +58,8 @@ func tracedAlike(t *testing.T, v api.Reader, r *types.Receipt) {
 	}
 }
 
-// Who has no time left is told how far it went, and the next who asks goes on there.
+// A request that runs out of time gets its progress, and the next request continues
+// there.
 func TestATraceThatRunsOutOfTimeGoesOn(t *testing.T) {
 	v := stormed(t, scheduler.EIP1559, 30)
 	timers, err := v.Timers(history.TimerFilter{Status: types.TimerFired, Page: history.Page{Limit: 1, Newest: true}})

@@ -18,7 +18,7 @@ import (
 // tracer shows what was noted of an execution.
 type tracer struct {
 	*reader
-	state   *ledger.State // behind it, for names and code
+	state   *ledger.State // after it, for names and code
 	ask     api.TraceRequest
 	sources map[types.Hash]bool
 	whole   model.Trace
@@ -55,13 +55,13 @@ func (t *tracer) dry(r *types.Receipt, printed []string, trace *actors.Trace) *m
 	return &t.whole
 }
 
-// begin puts in what every trace has.
+// begin adds the parts of every trace.
 func (t *tracer) begin(r *types.Receipt, printed []string, replayed int) {
 	t.whole = model.Trace{Receipt: api.ShowReceipt(r, printed), Changes: []model.TraceChange{}, Sent: []model.TraceSent{},
 		Sources: []model.TraceSource{}, Text: []string{}, Replayed: replayed}
 }
 
-// program puts in what programs did.
+// program adds the programs' actions.
 func (t *tracer) program(trace *actors.Trace) {
 	t.whole.Cut, t.whole.Steps = trace.Cut, trace.Steps
 	if trace.Call == nil {
@@ -69,7 +69,7 @@ func (t *tracer) program(trace *actors.Trace) {
 	}
 	t.whole.Block.TxHash = trace.Call.Block.TxHash
 	t.whole.Call = t.call(trace.Call, false)
-	if s := t.whole.Receipt.Status; s != t.whole.Call.Status && s != string(types.StatusOK) { // what ended it behind its handler
+	if s := t.whole.Receipt.Status; s != t.whole.Call.Status && s != string(types.StatusOK) { // the end that followed its handler
 		t.whole.Call.Status, t.whole.Call.Error = s, t.whole.Receipt.Error
 		undo(t.whole.Call)
 	}
@@ -88,8 +88,8 @@ func sentBy(sent []actors.Message) func() *types.Hash {
 	}
 }
 
-// name gives each message that was sent the hash of its delivery. Those that were
-// undone have none.
+// name gives each message that was sent the hash of its delivery. Reverted messages
+// have none.
 func (t *tracer) name(from *actors.TracedCall, to *model.TraceCall, next func() *types.Hash) {
 	if from == nil || to == nil || to.Undone {
 		return
@@ -167,10 +167,10 @@ func (t *tracer) source(c *actors.TracedCall, name string) {
 // of which most networks have no use.
 var place = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^line ([0-9]{1,7}), in ([^;:]{1,200})`) })
 
-// maxLineText bounds what is shown of a line of code.
+// maxLineText bounds the shown text of a line of code.
 const maxLineText = 160
 
-// placesIn reads the lines at the beginning of what a host said, and finds their
+// placesIn reads the lines at the beginning of a host's message, and finds their
 // text in the code.
 func placesIn(message string, source []byte) []model.TracePlace {
 	found := []model.TracePlace{}
@@ -276,8 +276,8 @@ func (t *tracer) changed(c *model.TraceCall, at map[string]int) {
 	}
 }
 
-// feeOf tells a fee to the wei. A fire under a policy without fees, and what a host
-// failed over, have a total alone.
+// feeOf tells a fee to the wei. A fire under a policy without fees, and an item on
+// which a host failed, have only a total.
 func feeOf(r *types.Receipt, h *types.Header, sent *actors.Message) model.TraceFee {
 	fee := model.TraceFee{Total: r.Fee, PerWhat: "block", Cycle: h.BaseFeeCycle, Cell: h.BaseFeeCell, Tip: r.Tip}
 	if r.Origin == types.OriginMessage {

@@ -24,9 +24,9 @@ type Config struct {
 	Auto       bool              // blocks are made when there is something to do
 	Params     map[string]string // what differs from the defaults
 	Link       fault.Link        // of every pair of nodes
-	Strategy   roles.Strategy    // what becomes of a node whose role panics
-	Trace      io.Writer         // nil: none; else the run as JSON lines
-	Timeline   *Timeline         // is told of the network's views and receipts; it may be nil
+	Strategy   roles.Strategy    // effect on a node when one of its roles panics
+	Trace      io.Writer         // nil: none; otherwise the run as JSON lines
+	Timeline   *Timeline         // gets the network's views and receipts; it may be nil
 	Snapshots  bool              // the script takes some
 }
 
@@ -45,8 +45,8 @@ type Backend interface {
 	// Nodes lists the validators in the order of their names: v0, v1, …; those
 	// that joined or left included.
 	Nodes() []api.Node
-	// Reader is of a node's latest final state; for "" that of the running honest
-	// validator with the highest final block.
+	// Reader reads a node's latest final state; for "", the state of the running
+	// honest validator with the highest final block.
 	Reader(node string) (api.Reader, error)
 	Accounts() []api.NamedAccount
 	// Runners lists the runners that the network runs itself, in the order of their
@@ -60,26 +60,25 @@ type Backend interface {
 	// Python is what keeps this world from running actors in Python, or nil.
 	Python() error
 
-	// Next lets the network go on until its highest final block is above a
-	// height, or so much time of its clock is over, and returns the height it
-	// then has. In the simulator this drives the world; live, it waits.
+	// Next lets the network run until its highest final block is above a height, or
+	// patience of its clock is over, and returns the height it then has. In the
+	// simulator this drives the world; live, it waits.
 	Next(above types.Height, patience time.Duration) (types.Height, error)
 	// Now is the network's clock.
 	Now() types.Time
 	// Submit hands a signed transaction to validators, until one has admitted or
 	// refused it.
 	Submit(raw []byte) (types.Hash, error)
-	// NextNonce is the nonce after what is final or waits in the pool.
+	// NextNonce returns the nonce after all that are final or wait in the pool.
 	NextNonce(types.Address) types.Nonce
 
-	// World makes faults of validators and links. What a node is called is checked
-	// before.
+	// World makes faults of validators and links. A node's name is checked before.
 	fault.World
 
 	// Governance and time.
 	Join(name string) error  // "": the next free name
 	Leave(name string) error // at the epoch's end
-	// JoinRunner starts a runner, which is registered then; "" is the next free name.
+	// JoinRunner starts a runner and registers it; "" is the next free name.
 	JoinRunner(name string) error
 	LeaveRunner(name string) error // it is deregistered, and stops
 	// Answer gives the result of a job of the executor manual to the runners that have
@@ -98,19 +97,19 @@ type Backend interface {
 	Advance(history.Target) (*history.Advance, error)
 
 	// Snapshot keeps the network as it is; restore, at any later time and any number of
-	// times, makes it that again. Faults so far stay listed, and the digest goes on.
+	// times, makes it that again. Faults so far stay listed, and the digest continues.
 	Snapshot() (restore func() error, err error)
 
 	// Violation is the first rule that an oracle saw broken, or the first
 	// validator that stopped by itself; nil while all is well.
 	Violation() error
-	// Check is what one of the oracles of Oracles says of all that happened. It
-	// fails as well where the oracle had nothing to judge.
+	// Check returns the verdict of one of Oracles on the run so far. It fails as
+	// well where the oracle had nothing to judge.
 	Check(oracle string) error
 	// Queues lists what waits in each running node and how much may.
 	Queues() []Queue
-	// Digest is the hash of the whole run so far. Live, where no run is like
-	// another, it is that of the final chain.
+	// Digest is the hash of the whole run so far. Live, where every run differs, it
+	// is the hash of the final chain.
 	Digest() (types.Hash, error)
 	Close() error
 }
@@ -138,7 +137,7 @@ type unjudged struct{ what string }
 
 func (e *unjudged) Error() string { return e.what }
 
-// needs is what oracles judge that some blocks alone do not bring.
+// needs names inputs of oracles that some blocks do not have.
 var needs = map[string]string{"roots": "it audits some heights; run some more blocks",
 	"supply": "it audits some heights; run some more blocks",
 	"fees":   "send a transaction first", "timers": "schedule a timer first", "nextset": "let a validator join or leave first",
@@ -153,10 +152,10 @@ type Queue struct {
 	Limit  int
 }
 
-// Unavailable is that a verb's part is not there: on this backend, or at all.
+// Unavailable reports that a verb does not exist: on this backend, or at all.
 type Unavailable struct{ Verb, Why string }
 
 func (e *Unavailable) Error() string { return e.Verb + ": " + e.Why }
 
-// Unable refuses a verb whose part is not there.
+// Unable refuses a verb that does not exist.
 func Unable(verb, why string) error { return &Unavailable{verb, why} }

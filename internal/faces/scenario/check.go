@@ -174,7 +174,7 @@ func calls(call *syntax.CallExpr, name string) bool {
 	return ok && fn.Name == name
 }
 
-// linter looks at calls of builtins and at what is read of a network.
+// linter checks calls of builtins and reads of a network's fields.
 type linter struct {
 	s     *sources
 	nets  map[string]bool // looked up only
@@ -202,7 +202,7 @@ func (l *linter) visit(node syntax.Node) bool {
 	return true
 }
 
-// net is the name that an expression reads of a network, or "".
+// net returns the name of the field that an expression reads from a network, or "".
 func (l *linter) net(dot *syntax.DotExpr) string {
 	if x, ok := dot.X.(*syntax.Ident); ok && l.nets[x.Name] {
 		return dot.Name.Name

@@ -38,8 +38,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// A name bound to anything else than network(…) too is no network for sure, and
-// no mistake is claimed.
+// A name that is also bound to something other than network(…) may not be a
+// network, so no mistake is claimed.
 func TestCheckClaimsNothingItCannotKnow(t *testing.T) {
 	for _, text := range []string{
 		"net = network()\nnet = 5\nnet.foo()\n",
@@ -97,7 +97,7 @@ func TestTheStepLimitIsExact(t *testing.T) {
 }
 
 func TestNearestNames(t *testing.T) {
-	for name, want := range map[string][]string{ // order: each is judged alone
+	for name, want := range map[string][]string{ // order-independent: each is judged separately
 		"depoly": {"deploy"}, "rnu": {"run"}, "validator": {"validator", "validators"}, "hight": {"height"},
 		"quux": nil, "x": nil, "blok": {"block", "blocks"}, "time": {"time_ms", "timer", "timers"},
 	} {
@@ -107,7 +107,7 @@ func TestNearestNames(t *testing.T) {
 	}
 }
 
-// What an amount says in CBY is what it says in wei, a billion times.
+// An amount in CBY equals the amount in wei, a billion times.
 func TestLawAmountsReadInEitherUnit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := new(big.Int).SetUint64(rapid.Uint64().Draw(t, "wei"))
@@ -129,7 +129,7 @@ func TestLawAmountsReadInEitherUnit(t *testing.T) {
 }
 
 func TestPaces(t *testing.T) {
-	for text, want := range map[string]Pace{ // order: each is judged alone
+	for text, want := range map[string]Pace{ // order-independent: each is judged separately
 		"100ms": {BlockTime: 100 * time.Millisecond}, "1.5s": {BlockTime: 1500 * time.Millisecond}, "0s": {}, "1h": {BlockTime: time.Hour},
 		"auto": {BlockTime: time.Second, Auto: true},
 	} {

@@ -124,8 +124,8 @@ func isComparison(e syntax.Expr) bool {
 	return false
 }
 
-// validate says why a constant is none for the argument; nil also where only the
-// running network knows.
+// validate returns why a constant is invalid for the argument; nil also if only the
+// running network can decide.
 func (l *linter) validate(title string, p param, v starlark.Value) error {
 	switch p.kind {
 	case "party": // an actor's name may be any
@@ -181,8 +181,8 @@ func whatOf(err error) string {
 }
 
 // knownParams says which of the parameters there is not, or has no such value.
-// Those that are wrong together only are judged when the network is made, with
-// all that are given.
+// Values that are wrong only in combination are judged when the network is made,
+// with all that are given.
 func knownParams(given map[string]string) error {
 	p := params.Defaults()
 	if err := p.Apply(params.Overrides(given)); err != nil {
@@ -226,7 +226,7 @@ func (l *linter) unknownOf(title string, v starlark.Value) error {
 	return fmt.Errorf("names %q, and there is no such %s; the %ss are %s", string(name), kind, kind, strings.Join(brief(known), ", "))
 }
 
-// brief is a list of names with its middle left out where it is long.
+// brief returns a list of names, without its middle if it is long.
 func brief(names []string) []string {
 	const most = 6
 	if len(names) <= most {
@@ -266,7 +266,7 @@ func nodesOf(file *syntax.File, nets map[string]bool) (names []string) {
 	return names
 }
 
-// numberIn is an argument of a call of network(…), where that is written out.
+// numberIn returns an argument of a call of network(…), if that is a constant.
 func numberIn(call *syntax.CallExpr, name string, otherwise int) (n int, known bool) {
 	n = otherwise
 	for _, arg := range call.Args {
@@ -291,7 +291,7 @@ func numberIn(call *syntax.CallExpr, name string, otherwise int) (n int, known b
 	return n, true
 }
 
-// index looks at what is read of the lists of nodes.
+// index checks reads from the lists of nodes.
 func (l *linter) index(e *syntax.IndexExpr) {
 	list, ok := e.X.(*syntax.DotExpr)
 	if !ok {

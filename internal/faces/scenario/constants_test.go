@@ -16,7 +16,7 @@ func checkText(t *testing.T, text string) error {
 	return Check(path)
 }
 
-// What is written out is judged before anything runs.
+// Constants are judged before anything runs.
 func TestCheckJudgesConstants(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{`net.validator("v9").crash()`, `net.validator: name names "v9", and there is no such validator; the validators are v0, v1, v2, v3`},
@@ -55,7 +55,7 @@ func TestCheckJudgesConstants(t *testing.T) {
 	}
 }
 
-// What only the run can know is left to it.
+// Values that only the run can know are left to it.
 func TestCheckLeavesToTheRunWhatItCannotKnow(t *testing.T) {
 	for _, text := range []string{
 		"net = network(validators = 7)\nnet.leave_validator(\"v6\")\nprint(net.validators[6], net.validators[-7])\n",

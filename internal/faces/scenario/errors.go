@@ -12,8 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
-// Mistake is the script's: syntax, an unknown name or verb, a wrong type or
-// argument, a verb whose part is not there. It ends with exit code 2.
+// Mistake is an error in the script: syntax, an unknown name or verb, a wrong type
+// or argument, an unavailable verb. It ends with exit code 2.
 type Mistake struct {
 	At   Position
 	What string // what was wrong, and what was meant
@@ -26,8 +26,8 @@ type Failure struct {
 	What string
 }
 
-// NoPython is that a script deploys an actor in Python where no Python is. It ends
-// with exit code 3: neither script nor network is at fault.
+// NoPython reports that a script deploys an actor in Python on a machine without
+// Python. It ends with exit code 3: neither script nor network is at fault.
 type NoPython struct {
 	At    Position
 	Cause error
@@ -45,7 +45,7 @@ type Mistakes []*Mistake
 // Position is a place in a script, and its line.
 type Position struct {
 	File   string
-	Line   int // from 1; 0 where no place is meant
+	Line   int // from 1; 0 without a place
 	Column int // from 1, in characters
 	Source string
 }
@@ -226,7 +226,7 @@ func syntaxWords(message string) string {
 	return message
 }
 
-// unresolvedName words what the resolver says of a name that is not there.
+// unresolvedName words the resolver's message about an unknown name.
 func unresolvedName(message string) string {
 	name, unknown := strings.CutPrefix(message, "undefined: ")
 	if !unknown {

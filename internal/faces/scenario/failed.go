@@ -12,16 +12,17 @@ import (
 
 // Limits of the trace that a failed run ends with.
 const (
-	// tracedBlocks is how old what failed may be: what is older is no news.
+	// tracedBlocks is the maximum age of a failure to trace: older ones are not
+	// news.
 	tracedBlocks = 32
-	// headLines and tailLines are what is shown of a trace that has more: how it began,
-	// and what became of it.
+	// headLines and tailLines are the shown lines of a longer trace: its beginning and
+	// its end.
 	headLines, tailLines = 40, 60
 )
 
-// traceOfFailed is the trace of what failed last on the chain and that the script did
-// not take for granted: it had not looked at that receipt, or looked at it where it
-// failed itself. Nothing, where there is no such.
+// traceOfFailed returns the trace of the last unexpected failure on the chain: the
+// script had not looked at that receipt, or failed on the line that looked at it. It
+// is empty without such a failure.
 func (n *network) traceOfFailed(at Position) []string {
 	failed, _ := n.timeline.failures()
 	for _, f := range slices.Backward(failed) {
@@ -40,7 +41,7 @@ func (n *network) traceOfFailed(at Position) []string {
 	return nil
 }
 
-// trace executes one again, and tells what it did in lines of 80 columns.
+// trace executes one again, and returns its trace in lines of 80 columns.
 func (n *network) trace(hash types.Hash) ([]string, error) {
 	v, err := n.backend.Reader("")
 	if err != nil {
@@ -77,7 +78,7 @@ func (n *network) called(a types.Address) string {
 	return ""
 }
 
-// shortened leaves out the midst of what fills more than a screen or two.
+// shortened cuts the middle out of more than a screen or two of lines.
 func shortened(lines []string) []string {
 	if len(lines) <= headLines+tailLines {
 		return lines

@@ -20,8 +20,8 @@ func (r *runtime) globals() starlark.StringDict {
 	return all
 }
 
-// shortRange is Starlark's range for what a script can go through. list, sorted
-// and others reserve memory for all of a range at once.
+// shortRange is Starlark's range within the size that a script can iterate over.
+// list, sorted and others reserve memory for all of a range at once.
 func shortRange(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	value, err := starlark.Call(t, starlark.Universe["range"], args, kwargs)
 	if err == nil && starlark.Len(value) > MaxSteps {
@@ -32,7 +32,7 @@ func shortRange(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw
 
 // tooLarge makes a mistake of the panic with which Go refuses a string or list
 // that is larger than any memory. It is deferred around the script; all other
-// panics are bugs and go on.
+// panics are bugs and propagate.
 func (r *runtime) tooLarge(err *error) {
 	switch p := recover().(type) {
 	case nil:

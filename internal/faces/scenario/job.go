@@ -11,8 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// jobValue is one job. Its fields are read when they are asked for; whoever ended
-// it, it is still there.
+// jobValue is one job. Its fields are read on access; they exist after its end.
 type jobValue struct {
 	n  *network
 	id types.Hash

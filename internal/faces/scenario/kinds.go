@@ -19,7 +19,7 @@ import (
 
 // kind is a type of arguments: what it is for people, and how it is read.
 type kind struct {
-	name string // as signatures have it
+	name string // name in signatures
 	doc  string
 	read func(*call, starlark.Value) (any, error)
 }
@@ -400,7 +400,7 @@ func readNode(c *call, v starlark.Value) (any, error) {
 	return nil, want("node", v)
 }
 
-// nodeNames are those of all nodes, validators first.
+// nodeNames lists the names of all nodes, validators first.
 func (n *network) nodeNames() (names []string) {
 	for _, node := range n.backend.Nodes() {
 		names = append(names, node.Name)

@@ -8,15 +8,15 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// How many steps pass between looks at the memory. A step can double a string,
-// so that near the limit each few are looked at.
+// How many steps pass between looks at the memory. A step can double a string, so
+// near the limit the memory is checked every few steps.
 const (
 	stepsFar  = 64
 	stepsNear = 4
 )
 
-// MaxStepTime is how long one step of a script may take. Waiting for the network
-// is none.
+// MaxStepTime is how long one step of a script may take. Waits for the network do
+// not count.
 const MaxStepTime = 10 * time.Second
 
 const heapMetric = "/memory/classes/heap/objects:bytes"
@@ -29,9 +29,9 @@ func Heap() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// limit bounds the script: steps exactly, memory at looks between steps. What
-// one step takes is bounded by Starlark (2^30 elements), and by the limits of
-// memory and time that the command sets for its process (Options.Pulse).
+// limit bounds the script: steps exactly, memory at looks between steps. Starlark
+// (2^30 elements) and the limits of memory and time that the command sets for its
+// process (Options.Pulse) bound a single step.
 func (r *runtime) limit() {
 	steps, memory, pulse := r.options.Steps, r.options.Memory, r.options.Pulse
 	if steps == 0 {

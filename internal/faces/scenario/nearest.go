@@ -13,8 +13,8 @@ const (
 	maxTypos   = 3 // letters wrong, missing, swapped or too many
 )
 
-// meant offers the names that are nearest to one that is not there: "; did you
-// mean run?", or "" where none is near.
+// meant offers the known names closest to an unknown one: "; did you mean run?", or
+// "" if none is close.
 func meant(name string, known []string) string {
 	near := nearest(name, known)
 	if len(near) == 0 {

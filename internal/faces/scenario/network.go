@@ -45,7 +45,7 @@ func (n *network) Truth() starlark.Bool  { return true }
 func (n *network) Hash() (uint32, error) { return 0, fmt.Errorf("a network cannot be a key") }
 func (n *network) AttrNames() []string   { return attributes(networkVerbs, networkFields) }
 
-// open refuses whatever is asked of a network that was closed.
+// open refuses requests to a closed network.
 func (n *network) open() error {
 	if n.closed {
 		return mistake("net.close() closed this network; read from it before that")
@@ -121,12 +121,12 @@ func (n *network) params() (starlark.Value, error) {
 	return d, nil
 }
 
-// height is the highest final one, 0 where no validator runs.
+// height returns the highest final height, 0 if no validator runs.
 func (n *network) height() types.Height {
 	if v, err := n.backend.Reader(""); err == nil {
 		n.last = v.Head().Height
 	}
-	return n.last // that of who ran last, where nobody runs
+	return n.last // the last known height, if no validator runs
 }
 
 // doNetwork is network(…).
@@ -190,7 +190,7 @@ func doNetwork(c *call) (starlark.Value, error) {
 }
 
 // slow gives a network the block time that its world keeps, where the script's is shorter.
-// One without time between blocks makes them as fast as it can anyway.
+// A network without time between blocks makes them as fast as it can anyway.
 func (r *runtime) slow(config *Config) {
 	if r.options.Least == nil || config.Auto || config.BlockTime <= 0 {
 		return

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maxBlockTime is that of the parameter chain.block_time_ms.
+// maxBlockTime is the maximum of the parameter chain.block_time_ms.
 const maxBlockTime = time.Hour
 
 // Pace is how a network makes blocks: one each block time, or whenever there is

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A pipe that nobody writes to is refused, not waited for.
+// A pipe without a writer is refused, not awaited.
 func TestAScriptIsARegularFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe.star")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

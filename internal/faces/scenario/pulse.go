@@ -6,11 +6,10 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Pulse tells how a script is getting on to whoever watches it from outside. A
-// single step of Starlark can take for ever (comparing or hashing lists that share
-// their parts, multiplying numbers of a million digits), and nothing inside the
-// process can stop it; whoever watches can end the process. It is safe for
-// concurrent use.
+// Pulse shows a script's progress to an outside watcher. A single step of Starlark
+// can take very long (comparing or hashing lists that share their parts,
+// multiplying numbers of a million digits), and nothing inside the process can stop
+// it; a watcher can end the process. It is safe for concurrent use.
 type Pulse struct {
 	mu    sync.Mutex
 	alone bool // the script computes, and does not wait for the network

@@ -11,7 +11,7 @@ import (
 // A string larger than any memory is the script's mistake, and has its place.
 func TestWhatNoMemoryHoldsIsAMistake(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "first.star")
-	for text, want := range map[string]string{ // order: each is judged alone
+	for text, want := range map[string]string{ // order-independent: each is judged separately
 		"x = \"a\" * (1 << 26)\ny = x.replace(\"a\", x)\n": tooMuchMemory,
 		"x = 1\ny = sorted(range(1 << 40))\n":              "range has 1099511627776 numbers",
 	} {
@@ -26,8 +26,7 @@ func TestWhatNoMemoryHoldsIsAMistake(t *testing.T) {
 	}
 }
 
-// Whoever watches sees where each step of a script begins, and that it no more
-// runs at the end.
+// A watcher sees where each step of a script begins, and its end.
 func TestThePulseFollowsTheScript(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "first.star")
 	if err := os.WriteFile(path, []byte("x = 0\nfor i in range(1000):\n    x += i\nprint(x)\n"), 0o644); err != nil {

@@ -62,8 +62,8 @@ func Reference() string {
 const maxColumns = 138
 
 // broken breaks the lines of a Markdown text that are too long, at a space
-// outside of code; an item's further lines are indented. What has no such space
-// stays as it is.
+// outside of code; an item's further lines are indented. A line without such a
+// space stays as it is.
 func broken(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -19,7 +19,7 @@ const (
 
 var rewrite = flag.Bool("write", false, "write the reference into docs/SCENARIOS.md")
 
-// The page holds what the builtins say of themselves. After a change:
+// The page has the builtins' own descriptions. After a change:
 //
 //	go test ./internal/faces/scenario -run Reference -write
 func TestTheReferenceIsThatOfTheBuiltins(t *testing.T) {
@@ -93,8 +93,7 @@ func TestEveryBuiltinIsDocumentedOnce(t *testing.T) {
 	}
 }
 
-// Every argument of a fault's verb can be given, and the order that comes of it is
-// the verb's own.
+// Every argument of a fault's verb can be given, and makes an order of that verb.
 func TestEveryFaultCanBeOrdered(t *testing.T) {
 	for _, v := range fault.Verbs() {
 		for _, a := range v.Takes {

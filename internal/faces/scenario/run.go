@@ -37,21 +37,21 @@ type Options struct {
 	Open Open
 	Seed *uint64 // goes before the script's own
 	Pace *Pace   // so does this
-	// Least is the shortest block time that so many validators keep where they run: a
-	// script that asks for less has that, and Out is told. nil: any.
+	// Least returns the shortest block time that a number of validators keep on this
+	// machine: a script's shorter one is raised to it, with a line on Out. nil: any.
 	Least  func(validators int) time.Duration
 	Out    io.Writer       // what print writes to; nil: nowhere
 	Trace  io.Writer       // for Config.Trace
 	Steps  uint64          // MaxSteps
 	Memory uint64          // MaxMemory, in bytes
 	Stop   context.Context // ends the run early; may be nil
-	Pulse  *Pulse          // shows how the script is getting on; nil where nobody looks
+	Pulse  *Pulse          // shows the script's progress; nil without a watcher
 }
 
 // Report is what a run was, also one that failed.
 type Report struct {
-	Seed      uint64 // as it was used; 0 where there was no network
-	Backend   string // "" where there was no network
+	Seed      uint64 // the seed used; 0 without a network
+	Backend   string // "" without a network
 	Height    types.Height
 	Digest    types.Hash
 	Steps     uint64 // of Starlark
@@ -205,7 +205,7 @@ func (r *runtime) ended() error {
 	return nil
 }
 
-// close fills in the report and ends the network. Of several networks the report
+// close fills in the report and ends the network. For several networks the report
 // has all their heights together, all faults, and a digest over all digests.
 func (r *runtime) close(failing error) error {
 	r.report.Steps = r.thread.ExecutionSteps()

@@ -50,7 +50,7 @@ func (v *runnerValue) Attr(name string) (starlark.Value, error) {
 	if !slices.Contains(v.AttrNames(), name) {
 		return nil, mistake("a runner has no %s%s", name, otherVerbs(name, v.AttrNames()))
 	}
-	switch name { // known also of one that is not registered yet, or where nobody runs
+	switch name { // known also for an unregistered runner, or if no validator runs
 	case "name":
 		return starlark.String(v.name()), nil
 	case "address":
@@ -70,8 +70,8 @@ func (v *runnerValue) Attr(name string) (starlark.Value, error) {
 	return recordOf("runner", v.n.completed(*shown)).Attr(name)
 }
 
-// completed adds what the chain does not know of a runner: its name, the
-// validators that say it is connected, and its dead letters.
+// completed adds facts about a runner that the chain does not know: its name, the
+// validators that report it as connected, and its dead letters.
 func (n *network) completed(r model.Runner) model.Runner {
 	r.Name = (&runnerValue{n, r.Address}).name()
 	for _, node := range byAddress(n.backend.Nodes()) {
@@ -90,7 +90,7 @@ func (n *network) completed(r model.Runner) model.Runner {
 	return r
 }
 
-// name is that of a runner of the devnet's own, or "".
+// name returns the name of one of the devnet's own runners, or "".
 func (v *runnerValue) name() string {
 	for _, known := range v.n.backend.Runners() {
 		if known.Address == v.at {
@@ -109,7 +109,7 @@ func readable(title string, err error) error {
 }
 
 // ready sees that a runner is as a fault's verb needs it: one of the devnet's own,
-// that runs. One that runs and is to be restarted is dropped first.
+// that runs. A running one that is to be restarted is dropped first.
 func (v *runnerValue) ready(c *call, verb *fault.Verb) error {
 	name := v.name()
 	if name == "" {
@@ -159,7 +159,8 @@ func netRunner(c *call) (starlark.Value, error) {
 	return &runnerValue{n, who}, nil
 }
 
-// netPresence is P(H), a bool a runner by index; None before block H + 1 is final.
+// netPresence returns P(H), a bool per runner by index; None before block H + 1 is
+// final.
 func netPresence(c *call) (starlark.Value, error) {
 	v, err := c.reader()
 	if err != nil {

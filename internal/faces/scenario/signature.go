@@ -20,7 +20,7 @@ type param struct {
 	name    string
 	kind    string // of the table kinds
 	must    bool
-	preset  string // what it is where it is not given, for people; "" for nothing
+	preset  string // its default, for people; "" for none
 	nowhere bool   // the parameter may be given by name only
 }
 
@@ -229,7 +229,7 @@ func (c *call) has(name string) bool {
 	return ok
 }
 
-// get is an argument, or the zero value where it was not given.
+// get returns an argument, or the zero value if it was not given.
 func get[T any](c *call, name string) (value T) {
 	if given, ok := c.values[name]; ok {
 		return given.(T)
@@ -237,8 +237,8 @@ func get[T any](c *call, name string) (value T) {
 	return value
 }
 
-// explain puts the verb's name before what the world says, and marks the
-// devnet's own faults.
+// explain puts the verb's name before the world's error, and marks the devnet's own
+// faults.
 func (c *call) explain(err error) error {
 	switch err.(type) {
 	case *Mistake, *Failure, *Unavailable, Mistakes, *starlark.EvalError:

@@ -47,7 +47,7 @@ func (n *network) pump(now types.Height) error {
 		}
 		if now >= w.since+resubmitAfter {
 			w.since = now
-			_, _ = n.backend.Submit(w.raw) // that it is known already is no news
+			_, _ = n.backend.Submit(w.raw) // an error that it is known already is expected
 		}
 		kept = append(kept, w)
 	}

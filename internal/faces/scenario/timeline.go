@@ -15,32 +15,32 @@ import (
 
 // Limits of a timeline.
 const (
-	// keptDeeds bounds what is remembered beside views: a run may be long, and its end
-	// tells.
+	// keptDeeds bounds the kept events other than views: a run may be long, and only
+	// its end is shown.
 	keptDeeds = 64
-	// shownViews and shownDeeds bound what is shown of that: about a screen.
+	// shownViews and shownDeeds bound the shown part: about a screen.
 	shownViews, shownDeeds = 12, 16
 	// timelineColumns is how wide a line is at most.
 	timelineColumns = 80
 )
 
-// Timeline is what happened last in a network: its views with who led and what
-// came of them, what the script did, and which receipts failed. A failing run
-// ends with it. Worlds tell it as things happen; it is safe for concurrent use.
+// Timeline is the recent history of a network: its views with leader and outcome,
+// the script's actions, and the failed receipts. A failing run ends with it. Worlds
+// tell it as things happen; it is safe for concurrent use.
 type Timeline struct {
 	views views.Table
 
 	mu     sync.Mutex
 	began  types.Time      // 0: nothing happened yet
-	now    types.Time      // the time of what was told last
+	now    types.Time      // time of the last report
 	deeds  []deed          // what the script did, in order
 	tip    types.Height    // the height up to which receipts were told
 	failed []failedReceipt // the first receipts that failed
 	more   int             // failed ones beyond maxFailed
 }
 
-// deed is what is no view: a verb of the script, a failed receipt, a validator that
-// came back.
+// deed is an event other than a view: a verb of the script, a failed receipt, a
+// validator that rejoined.
 type deed struct {
 	at   types.Time
 	text string
@@ -49,7 +49,7 @@ type deed struct {
 // Tell takes what a validator's consensus reported.
 func (t *Timeline) Tell(at types.Time, node string, report simplex.Report) {
 	if t == nil {
-		return // nobody asked for one
+		return // there is no timeline
 	}
 	ofView := t.views.Tell(at, node, report)
 	t.mu.Lock()
@@ -73,11 +73,11 @@ func (t *Timeline) Tell(at types.Time, node string, report simplex.Report) {
 // Views is the table of its views.
 func (t *Timeline) Views() *views.Table { return &t.views }
 
-// Final takes the receipts of a block that a validator made final. Of each height
-// the first word counts.
+// Final takes the receipts of a block that a validator made final. For each height
+// the first report counts.
 func (t *Timeline) Final(at types.Time, h types.Height, receipts []types.Receipt) {
 	if t == nil {
-		return // nobody asked for one
+		return // there is no timeline
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,7 +93,7 @@ func (t *Timeline) Final(at types.Time, h types.Height, receipts []types.Receipt
 	}
 }
 
-// rewind is that the network is at a height again, and goes on from there.
+// rewind sets the network back to a height, from which it continues.
 func (t *Timeline) rewind(h types.Height) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,8 +156,8 @@ type row struct {
 	what, who, text string
 }
 
-// Lines are the last views and deeds, oldest first, as text of at most 80 columns.
-// name is what an address is called.
+// Lines returns the last views and deeds, oldest first, as text of at most 80
+// columns. name is what an address is called.
 func (t *Timeline) Lines(name func(string) string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -187,8 +187,8 @@ func (t *Timeline) Lines(name func(string) string) []string {
 	return lines
 }
 
-// wrapped is a text behind its head, on as many lines as it takes; those after the
-// first begin under the text.
+// wrapped returns a text after its head, on as many lines as needed; those after
+// the first begin under the text.
 func wrapped(head, text string) (lines []string) {
 	line, indent := head, strings.Repeat(" ", len(head))
 	fresh := true
@@ -209,8 +209,8 @@ func wrapped(head, text string) (lines []string) {
 	return append(lines, line)
 }
 
-// timelineVerbs are those that a timeline tells of, beside faults: what a script does
-// to the network from outside.
+// timelineVerbs lists the verbs that a timeline shows, besides faults: a script's
+// outside actions on the network.
 var timelineVerbs = []string{"join_validator", "leave_validator", "set_param", "cancel_timer", "extend_timer", "pause", "resume", "advance",
 	"submit_job", "cancel", "answer", "progress", "join_runner", "leave_runner", "snapshot", "restore"}
 

@@ -13,7 +13,8 @@ import (
 
 func same(text string) string { return text }
 
-// A view says what came of it, and why who gave it up: those of one reason together.
+// A view reports its outcome, and why validators gave it up: those with one reason
+// together.
 func TestAViewSaysWhatCameOfIt(t *testing.T) {
 	var line Timeline
 	leader := types.Address{1}
@@ -88,7 +89,7 @@ func TestATimelineIsShortAndNarrow(t *testing.T) {
 	})
 }
 
-// What was told first is forgotten first.
+// The oldest entries are forgotten first.
 func TestATimelineKeepsTheEnd(t *testing.T) {
 	var line Timeline
 	for v := range types.View(500) {

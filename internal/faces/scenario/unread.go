@@ -12,12 +12,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// Limits of what a run says of failures that its script did not look at.
+// Limits of a run's report on failures that its script did not look at.
 const (
 	// maxFailed bounds the failed receipts that are remembered, and the
 	// transactions whose place in the script is.
 	maxFailed, maxPlaces = 1024, 65_536
-	// maxUnread bounds what is told of them.
+	// maxUnread bounds the reported ones.
 	maxUnread = 8
 )
 
@@ -30,9 +30,9 @@ type failedReceipt struct {
 	text   string
 }
 
-// unread is which of a network's failed receipts the script has looked at. A
-// transaction is looked at by any field of its receipt, of which status is one; a
-// fire or a message also by net.events or what tells of timers.
+// unread is which of a network's failed receipts the script has looked at. Reading
+// any field of a transaction's receipt counts, including status; for a fire or a
+// message also net.events and the timers' fields.
 type unread struct {
 	looked map[types.Hash]*place   // which lines of the script led there the last time; looked up only
 	places map[types.Hash]Position // where a transaction was sent; looked up only
@@ -71,7 +71,8 @@ func (c *call) lookedAt(verb string) {
 	n.unread.lookAll(failed, verb == "events", n.r.here())
 }
 
-// receiptRecord is a receipt for the script, which is looked at when a field is.
+// receiptRecord returns a receipt for the script, which counts as looked at when a
+// field is read.
 func (n *network) receiptRecord(hash types.Hash, shown any) *record {
 	r := recordOf("receipt", shown)
 	if receipt, ok := shown.(model.Receipt); ok && receipt.Status != string(types.StatusOK) {
@@ -114,8 +115,8 @@ func (n *network) underlined(of types.Address, message string) []string {
 	return nil
 }
 
-// unreadLines tells of the failed receipts that nobody looked at, by the script's
-// lines where it made them, in lines of 80 columns.
+// unreadLines lists the failed receipts that were not looked at, by the script's
+// lines that made them if known, in lines of 80 columns.
 func (n *network) unreadLines() (lines []string) {
 	failed, more := n.timeline.failures()
 	failed = slices.DeleteFunc(failed, func(f failedReceipt) bool {

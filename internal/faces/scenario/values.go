@@ -13,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// record is a value with named fields: a block, a receipt, a timer, as JSON over
-// HTTP has it.
+// record is a value with named fields: a block, a receipt, a timer, in the form of
+// JSON over HTTP.
 type record struct {
 	kind   string // block, receipt, …
 	names  []string
@@ -119,7 +119,7 @@ func (r *record) add(v reflect.Value) {
 	}
 }
 
-// spelled is the name of a field in scripts: its JSON name, or "" where it has none.
+// spelled returns the name of a field in scripts: its JSON name, or "" without one.
 // The word from is reserved in Starlark, so that no script could read it.
 func spelled(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -132,7 +132,7 @@ func spelled(f reflect.StructField) string {
 	return name
 }
 
-// valueOf makes a value of a script of one of the model: bytes, addresses and
+// valueOf converts a value of the model to a script's value: bytes, addresses and
 // hashes are bytes, amounts and counts integers, null is None.
 func valueOf(name string, v reflect.Value) starlark.Value {
 	if v.Kind() == reflect.Pointer {

@@ -176,8 +176,9 @@ func (n *network) checkLiveness() error {
 	}
 }
 
-// behind names the sound validators that have not finalized a height. Sound is
-// who runs, is of the set, and was not told to misbehave, freeze or lose its disk.
+// behind names the sound validators that have not finalized a height. A sound
+// validator runs, is in the set, and had no order to misbehave, freeze or lose its
+// disk.
 func (n *network) behind(h types.Height) (names []string) {
 	sound := 0
 	for _, node := range n.backend.Nodes() {

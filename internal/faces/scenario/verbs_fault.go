@@ -12,16 +12,16 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
-// faultArgument is an argument of a fault as scripts give it: how signatures have
-// it, by its place or, of properties, by name alone, and how it is read.
+// faultArgument is an argument of a fault in scripts: its signature, by place or,
+// for properties, only by name, and its reader.
 type faultArgument struct {
 	signature string
 	named     bool
 	read      func(*call, *fault.Verb, *fault.Order) error
 }
 
-// faultArguments are those of verbs of links, and of the validators' what is given
-// beside the validator.
+// faultArguments lists the arguments of verbs of links, and those of validators'
+// verbs besides the validator.
 var faultArguments = map[fault.Argument]faultArgument{
 	fault.Node: {signature: "node: node", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
 		o.Node = get[string](c, "node")
@@ -78,7 +78,7 @@ var faultArguments = map[fault.Argument]faultArgument{
 		return nil
 	}},
 	fault.Properties: {named: true, signature: linkProperties, read: func(c *call, _ *fault.Verb, o *fault.Order) (err error) {
-		if o.A != o.B { // else Check says so
+		if o.A != o.B { // otherwise Check refuses it
 			o.Link, err = linkOf(c)
 		}
 		return err
@@ -109,8 +109,8 @@ type nodeOf interface {
 	ready(*call, *fault.Verb) error
 }
 
-// faultVerbs are the verbs of the table of faults that are of a kind of node, or
-// where none is given of links.
+// faultVerbs returns the verbs in the table of faults for a kind of node, or
+// without one, for links.
 func faultVerbs(of fault.Whose) (verbs []*verb) {
 	for i := range fault.Verbs() {
 		v := &fault.Verbs()[i]
@@ -196,7 +196,7 @@ func (c *call) order(v *fault.Verb) (fault.Order, error) {
 	return o, nil
 }
 
-// ready sees that a validator is as a verb needs it. One that runs and is to be
+// ready sees that a validator is as a verb needs it. A running one that is to be
 // restarted is crashed first.
 func (v *validatorValue) ready(c *call, verb *fault.Verb) error {
 	switch {

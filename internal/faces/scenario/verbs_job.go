@@ -57,7 +57,7 @@ func (c *call) jobRequest() *model.JobRequest {
 	return r
 }
 
-// given is an argument, or nil where it was not given.
+// given returns an argument, or nil if it was not given.
 func given[T any](c *call, name string) *T {
 	if !c.has(name) {
 		return nil

@@ -77,8 +77,8 @@ func (n *network) goOnFor(blocks, patience uint64, done func() (bool, error)) (m
 	}
 }
 
-// next lets the network go on by a block, or by a while without one, and sees
-// whether all is well.
+// next lets the network run for a block, or for a while without one, and checks its
+// oracles.
 func (n *network) next(above types.Height, patience time.Duration) (types.Height, error) {
 	if stop := n.r.options.Stop; stop != nil && stop.Err() != nil {
 		return above, &internal{stop.Err()}
@@ -135,7 +135,7 @@ func netRun(c *call) (starlark.Value, error) {
 	return starlark.MakeUint64(made), nil
 }
 
-// stand says where the network is, for failures.
+// stand describes the network's current position, for failures.
 func (n *network) stand() string {
 	text := fmt.Sprintf("the network is at height %d", n.height())
 	for _, node := range n.backend.Nodes() {

@@ -21,7 +21,7 @@ type snapshot struct {
 	restore func() error
 	height  types.Height
 	actors  []*actorValue   // deployed before it
-	unsound map[string]bool // as the network had them
+	unsound map[string]bool // as in the network
 }
 
 // netSnapshot is net.snapshot(name).
@@ -68,7 +68,7 @@ func netRestore(c *call) (starlark.Value, error) {
 	return starlark.None, nil
 }
 
-// kept says which snapshots there are, for who names another.
+// kept lists the known snapshots, for the error about an unknown one.
 func (n *network) kept(name string) string {
 	known := slices.Sorted(maps.Keys(n.snapshots))
 	if len(known) == 0 {

@@ -14,13 +14,13 @@ import (
 type Told struct {
 	Views   []View
 	Members []types.Address // by the positions of votes
-	Now     types.Time      // of what was told last
+	Now     types.Time      // time of the last report
 	Latest  types.View
-	First   types.View // the lowest that is kept; 0 where none is
+	First   types.View // the lowest kept view; 0 without any
 	Failed  uint64     // that were nullified, also those that are not kept
 }
 
-// Last lists the views that began last, at most so many, in the order they began.
+// Last lists at most most of the views that began last, in the order they began.
 func (t *Table) Last(most int) Told {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,6 +45,31 @@ func (t *Table) Between(from, to types.View) Told {
 	return told
 }
 
+// FailedAfter lists the nullified views but the first known ones, in the order of their
+// end, as long as they are kept. A number above Told.Failed comes from before Forget: then it
+// lists all.
+func (t *Table) FailedAfter(known uint64) Told {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known == t.failed {
+		return Told{Failed: known, Now: t.now}
+	}
+	if known > t.failed {
+		known = 0
+	}
+	told, rows := t.told(), []*row{}
+	for _, v := range t.rows {
+		if v.failure > known {
+			rows = append(rows, v)
+		}
+	}
+	slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(a.failure, b.failure) })
+	for _, v := range rows {
+		told.Views = append(told.Views, v.copied())
+	}
+	return told
+}
+
 func (t *Table) told() Told {
 	told := Told{Members: slices.Clone(t.members), Now: t.now, Latest: t.latest, Failed: t.failed}
 	for _, v := range t.rows {
@@ -64,7 +89,8 @@ func (v *row) copied() View {
 	return out
 }
 
-// Text is what came of a view until now, in words; unit follows the seconds that it took.
+// Text returns the outcome of a view until now, in words; unit follows the seconds that
+// it took.
 func (v *View) Text(now types.Time, unit string) string {
 	took := func(at types.Time) string { return fmt.Sprintf("%.3f%s", at.Sub(v.Began).Seconds(), unit) }
 	switch {
@@ -76,6 +102,19 @@ func (v *View) Text(now types.Time, unit string) string {
 		return fmt.Sprintf("block %d, notarized after %s and not final", v.Height, took(v.Notarized)) + v.surrenders("; but ")
 	}
 	return "open for " + took(now) + v.surrenders(": ")
+}
+
+// Sentence describes the end of a nullified view. The leader is a name, empty if unknown.
+func (v *View) Sentence(leader string) string {
+	of := fmt.Sprintf("view %d", v.View)
+	if leader != "" {
+		of += " of " + leader
+	}
+	text := fmt.Sprintf("%s nullified after %.3f s%s", of, v.Nullified.Sub(v.Began).Seconds(), v.surrenders(": "))
+	if v.Final != 0 {
+		text += fmt.Sprintf("; but block %d is final", v.Height)
+	}
+	return text
 }
 
 // why is a cause in words.

@@ -1,6 +1,6 @@
-// Package views is what the validators of a network told of its latest views: who led
-// each, whose votes were seen, what came of it, and who gave it up and why. Worlds tell a
-// Table; scripts, the HTTP API and the page read it.
+// Package views holds the reports of a network's validators on its latest views: the
+// leader of each, the votes seen, the outcome, and the validators that gave it up, with
+// causes. Worlds tell a Table; scripts, the HTTP API and the page read it.
 package views
 
 import (
@@ -24,10 +24,10 @@ const (
 )
 
 // Table is the latest views of a network. The zero value is ready. It is safe for
-// concurrent use; what is told costs a lock and a look at the votes of a certificate.
+// concurrent use; a report costs a lock and a look at the votes of a certificate.
 type Table struct {
 	mu      sync.Mutex
-	now     types.Time // of what was told last
+	now     types.Time // time of the last report
 	rows    []*row     // in the order they began, from first on, around
 	first   int
 	at      map[key]*row
@@ -45,14 +45,15 @@ type key struct {
 // row is one view, as it is told.
 type row struct {
 	View
-	votes [types.Finalize + 1]set // by the kind of vote
+	failure uint64                  // how many views were nullified with it; 0: it was not
+	votes   [types.Finalize + 1]set // by the kind of vote
 }
 
-// View is one view, as the validators told of it. Times of 0 did not come.
+// View is one view, by the validators' reports. Times of 0 did not come.
 type View struct {
 	Epoch                       types.Epoch
 	View                        types.View
-	Leader                      types.Address // zero: nobody told
+	Leader                      types.Address // zero: unknown
 	Began                       types.Time
 	Height                      types.Height // of the block that was notarized or final; 0: of none
 	Notarized, Final, Nullified types.Time
@@ -67,7 +68,8 @@ type Surrender struct {
 	Detail string
 }
 
-// Tell takes what a validator's consensus reported, and reports whether it was of a view.
+// Tell takes a report of a validator's consensus, and returns whether it was about a
+// view.
 func (t *Table) Tell(at types.Time, node string, report simplex.Report) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,6 +89,7 @@ func (t *Table) Tell(at types.Time, node string, report simplex.Report) bool {
 		v := t.view(at, r.Certificate.Epoch, r.Certificate.View)
 		if v.Nullified == 0 && t.at[key{v.Epoch, v.View.View}] == v {
 			t.failed++
+			v.failure = t.failed
 		}
 		v.Nullified = first(v.Nullified, at)
 		t.voted(v, r.Certificate)
@@ -115,7 +118,7 @@ func (t *Table) finalized(at types.Time, r *simplex.Finalized) {
 	}
 }
 
-// voted adds the votes of a certificate to its view, nil where that is not known.
+// voted adds the votes of a certificate to its view, which is nil if unknown.
 func (t *Table) voted(v *row, c *types.Certificate) {
 	if v == nil || int(c.Kind) >= len(v.votes) {
 		return
@@ -145,8 +148,8 @@ func (v *row) surrender(s Surrender) {
 	}
 }
 
-// view is that of an epoch and number, begun at a time where it is new. Where it is
-// older than all that is kept, what is told of it goes nowhere.
+// view returns the view with an epoch and number, begun at a time if it is new.
+// Reports on a view older than all kept ones are dropped.
 func (t *Table) view(at types.Time, e types.Epoch, number types.View) *row {
 	k := key{e, number}
 	if v := t.at[k]; v != nil {
@@ -172,7 +175,7 @@ func (t *Table) view(at types.Time, e types.Epoch, number types.View) *row {
 	return v
 }
 
-// Pass tells that it is now a time, where nothing happened that told.
+// Pass advances the time to now, if no report did.
 func (t *Table) Pass(now types.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

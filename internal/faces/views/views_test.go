@@ -23,8 +23,8 @@ func signed(kind types.VoteKind, view types.View, by ...byte) *types.Certificate
 	return c
 }
 
-// Votes are those of all certificates that somebody told of, and of those that blocks
-// carry; a view that nobody told of is not made by them.
+// Votes are those of all reported certificates, and of those that blocks carry; they
+// do not create a view without a report.
 func TestVotesOfAllCertificatesAreSeen(t *testing.T) {
 	var table Table
 	table.Tell(at(0), "v0", simplex.Entered{View: 1, Leader: member(2)})
@@ -71,14 +71,17 @@ func TestVotesOfAllCertificatesAreSeen(t *testing.T) {
 	if told := table.Last(1); told.Views[0].Text(told.Now, " s") != "open for 5.000 s" {
 		t.Errorf("%q", told.Views[0].Text(told.Now, " s"))
 	}
+	if one := table.FailedAfter(0); len(one.Views) != 1 || one.Views[0].View != 2 || len(table.FailedAfter(1).Views) != 0 {
+		t.Errorf("%+v", one)
+	}
 	table.Forget()
 	if told := table.Between(0, 100); len(told.Views) != 0 || told.Latest != 0 || told.Failed != 0 {
 		t.Errorf("%+v", told)
 	}
 }
 
-// The table is bounded: views that began first go first, late words on them go nowhere,
-// and nobody makes one view long.
+// The table is bounded: views that began first go first, late reports on them are
+// dropped, and no node makes one view long.
 func TestTheTableIsBounded(t *testing.T) {
 	var table Table
 	const total = 2*Kept + 10
@@ -89,8 +92,16 @@ func TestTheTableIsBounded(t *testing.T) {
 	for i := range 2 * maxGaveUp {
 		table.Tell(at(total), "v0", simplex.GaveUp{View: total - 1, Cause: simplex.ProposalRejected, Detail: at(i).Sub(0).String()})
 	}
+	for _, v := range []types.View{total - 1, total - 9, 4} { // the last is not kept
+		table.Tell(at(total), "v0", simplex.Nullified{Certificate: signed(types.Nullify, v)})
+	}
+	for after, want := range map[uint64]types.View{0: total - 1, 1: total - 9, 7: total - 1} {
+		if told := table.FailedAfter(after); len(told.Views) == 0 || told.Views[0].View != want || told.Failed != 2 {
+			t.Errorf("after %d: %+v", after, told)
+		}
+	}
 	told := table.Between(0, total)
-	if len(told.Views) != Kept || told.First != total-Kept || told.Failed != 0 || told.Views[0].View != told.First ||
+	if len(told.Views) != Kept || told.First != total-Kept || told.Failed != 2 || told.Views[0].View != told.First ||
 		len(told.Views[Kept-1].GaveUp) != maxGaveUp {
 		t.Errorf("%d views from %d on, %d failed", len(told.Views), told.First, told.Failed)
 	}

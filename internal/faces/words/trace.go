@@ -31,7 +31,7 @@ func SystemNames() map[types.Address]string {
 	return names
 }
 
-// Trace prints what an execution did, below what it was.
+// Trace prints an execution's actions, below its head.
 func Trace(w io.Writer, t *model.Trace, names Names) {
 	p := &tracing{w: w, names: names}
 	fmt.Fprintln(w, "    cycles")
@@ -56,7 +56,7 @@ func Trace(w io.Writer, t *model.Trace, names Names) {
 	printFee(w, t)
 }
 
-// itself is what an execution pays for beside its handler.
+// itself names the parts that an execution pays for besides its handler.
 var itself = map[string]string{
 	string(types.OriginTransaction): "the transaction",
 	string(types.OriginTimer):       "the fire",
@@ -69,7 +69,7 @@ type tracing struct {
 	names Names
 }
 
-// line prints one step; what does not fit is cut off.
+// line prints one step, cut at the width.
 func (p *tracing) line(cycles uint64, depth int, text string) {
 	p.row(Grouped(cycles), depth, text)
 }
@@ -128,7 +128,8 @@ func (p *tracing) ended(c *model.TraceCall, depth int) {
 	}
 }
 
-// withoutPlaces is why a call failed, without the lines, which stand below.
+// withoutPlaces returns why a call failed, without the lines, which are printed
+// below.
 func withoutPlaces(c *model.TraceCall) string {
 	message := c.Error.Message
 	if len(c.Failed) == 0 {
@@ -166,7 +167,7 @@ func (p *tracing) step(s *model.TraceStep, depth int) {
 	}
 }
 
-// asked is what a step was about, behind its name.
+// asked returns the subject of a step, printed after its name.
 func (p *tracing) asked(s *model.TraceStep) string {
 	switch s.What {
 	case "get_state":

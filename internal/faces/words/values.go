@@ -22,20 +22,20 @@ import (
 // of a terminal holds no more.
 const maxShownEvent = 1 << 10
 
-// The chain knows bytes alone. What they may stand for is guessed here, the same for
-// every command: JSON, text, an integer, else hexadecimal.
+// The chain knows only bytes. Their possible meaning is guessed here, the same for
+// every command: JSON, text, an integer, otherwise hexadecimal.
 type valueKind int
 
 const (
 	emptyValue valueKind = iota
-	jsonValue            // an object or a list: a text that says so by itself
+	jsonValue            // an object or a list: a text that shows its form
 	textValue
 	intValue // no text, and so short that it may be the SDK's set_int
 	hexValue
 )
 
-// maxIntValue is how many bytes that are no text may be a number: longer ones are
-// ids, addresses and CBOR.
+// maxIntValue is the maximum length of other bytes than text that may be a number:
+// longer ones are ids, addresses and CBOR.
 const maxIntValue = 8
 
 func kindOf(b []byte) valueKind {
@@ -53,8 +53,8 @@ func kindOf(b []byte) valueKind {
 	return hexValue
 }
 
-// Value is a byte string as people read it, where it stands alone: its text as it
-// is, and nothing of nothing.
+// Value returns a byte string for people, on its own: its text unchanged, and ""
+// for no bytes.
 func Value(b types.Bytes) string {
 	switch kindOf(b) {
 	case emptyValue:
@@ -67,8 +67,8 @@ func Value(b types.Bytes) string {
 	return b.String()
 }
 
-// Quoted is the same within a line: text in quotes, so that "7" is no number,
-// and of what is long so many characters.
+// Quoted is the same within a line: text in quotes, so that "7" is not read as a
+// number, cut to most characters.
 func Quoted(b types.Bytes, most int) string {
 	switch kindOf(b) {
 	case emptyValue:
@@ -83,7 +83,7 @@ func Quoted(b types.Bytes, most int) string {
 	return Clipped(Value(b), most)
 }
 
-// Clipped is at most so many characters of a line.
+// Clipped returns at most most characters of a line.
 func Clipped(s string, most int) string {
 	runes := []rune(s)
 	for i, r := range runes {
@@ -118,8 +118,8 @@ func CBY(w types.Wei) string {
 	return whole + " CBY"
 }
 
-// ShortHex is how long a hash or an address is in tables: so much of its beginning
-// tells those of a devnet apart, and is accepted wherever the whole is.
+// ShortHex is the length of a hash or an address in tables: that much of its
+// beginning distinguishes those of a devnet, and is accepted wherever the whole is.
 const ShortHex = len("0x") + 8
 
 // Short shortens a hash or an address for tables.
@@ -136,8 +136,8 @@ func ShortBytes(b types.Bytes) string {
 	return fmt.Sprintf("%s… %d bytes", b[:maxShownBytes], len(b))
 }
 
-// EventData is what an event says: text, the entries of a map, as the chain's own
-// events have them, or 0x-hex.
+// EventData returns the content of an event: text, the entries of a map for the
+// chain's own events, or 0x-hex.
 func EventData(data types.Bytes) string {
 	text, isMap := entriesOf(data, types.Bytes.String, func(b types.Bytes) string { return Short(b.String()) })
 	switch {
@@ -171,8 +171,8 @@ func EventLine(data types.Bytes, name func(types.Address) string) string {
 	return Value(data)
 }
 
-// entriesOf are the entries of a map, each with its name; "" where none says anything, or
-// one is not known. bytes writes an entry's, and listed those in a list.
+// entriesOf returns the entries of a map, each with its name; "" if all are empty, or one
+// is unknown. bytes writes an entry's, and listed those in a list.
 func entriesOf(data types.Bytes, bytes, listed func(types.Bytes) string) (text string, isMap bool) {
 	var entries map[string]any
 	if model.Text(data) != "" || codec.UnmarshalLoose(data, maxShownEvent, &entries) != nil {
@@ -191,8 +191,8 @@ func entriesOf(data types.Bytes, bytes, listed func(types.Bytes) string) (text s
 	return strings.Join(parts, ", "), true
 }
 
-// entryText is an entry of an event as people read it; "" where it is absent. No event
-// of the chain's holds more than is known here.
+// entryText returns an entry of an event for people; "" if it is absent. No event of
+// the chain's holds more than is known here.
 func entryText(entry any, bytes, listed func(types.Bytes) string) (text string, known bool) {
 	switch v := entry.(type) {
 	case nil:

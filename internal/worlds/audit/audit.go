@@ -28,7 +28,7 @@ type Report struct {
 type NodeReport struct {
 	Name     string       `json:"name"`
 	Height   types.Height `json:"height"`
-	From     types.Height `json:"from"`   // of the first block that is kept, where others were dropped; else 0
+	From     types.Height `json:"from"`   // of the first stored block, if earlier ones were dropped; otherwise 0
 	Blocks   int          `json:"blocks"` // executed again
 	Votes    int          `json:"votes"`  // in its log
 	Problems []string     `json:"problems"`
@@ -63,15 +63,15 @@ func noNetwork(dir string) error {
 	return fmt.Errorf("%s holds no network: devnet up --home %s makes one", dir, dir)
 }
 
-// Home audits the home of a network that does not run: for every node it
-// executes every block again from genesis and compares header, receipts and
-// final state; it counts the signers of every certificate; it checks that the
-// supply adds up, that no validator's log contradicts itself, and that all
-// nodes have the same blocks. progress, which may be nil, is told of each block.
-// Of a node whose older blocks were dropped (--history) it executes none: it
-// follows their links, counts the certificates of the epochs whose sets the state
-// still knows, and compares the state's root with the last block's.
-// An error means that the audit could not be made.
+// Home audits the home of a network that does not run. For every node it executes
+// every block again from genesis and compares header, receipts and final state, and
+// counts the signers of every certificate. It checks that the supply adds up, that
+// no validator's log contradicts itself, and that all nodes have the same blocks.
+// progress, which may be nil, is called for each block. It cannot execute the
+// blocks of a node that dropped older ones (--history): it follows their links,
+// counts the certificates of the epochs whose sets the state still knows, and
+// compares the state's root with the last block's. An error means that the audit
+// could not be made.
 func Home(dir string, python string, progress func(node string, height, tip types.Height)) (*Report, error) {
 	if _, err := home.ReadMeta(dir); err != nil {
 		if errors.Is(err, os.ErrNotExist) {

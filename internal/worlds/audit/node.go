@@ -24,7 +24,7 @@ type node struct {
 	genesis  *ledger.Genesis
 	verifier *crypto.Verifier
 	executor *ledger.Executor
-	chain    map[types.Height]types.Hash // the chain as the nodes before have it
+	chain    map[types.Height]types.Hash // the chain by the nodes audited before
 	progress func(string, types.Height, types.Height)
 	report   NodeReport
 }
@@ -39,8 +39,8 @@ func (a *node) problemOf(k kind, format string, args ...any) {
 	}
 }
 
-// damage tells of a file that cannot be used, and lets the audit of the other
-// nodes go on; any other error ends it.
+// damage reports a file that cannot be used, and continues the audit with the other
+// nodes; any other error ends it.
 func (a *node) damage(err error) error {
 	switch {
 	case errors.As(err, new(*store.DamagedError)):
@@ -189,15 +189,15 @@ func (a *node) blocks(archive *history.Archive) (*ledger.State, error) {
 	return state, nil
 }
 
-// compared tells what is kept of jobs, presence and the timer lane otherwise than
-// executing gives it.
+// compared reports stored records of jobs, presence and the timer lane that differ
+// from execution.
 func (a *node) compared(h types.Height, compare func() ([]string, error)) {
 	differing, err := compare()
 	if err != nil {
 		a.problem("height %d: %v", h, err)
 	}
 	for _, what := range differing {
-		a.problem("height %d: what is kept of jobs, presence and the timer lane is not what executing gives: %s", h, what)
+		a.problem("height %d: stored records of jobs, presence and the timer lane differ from execution: %s", h, what)
 	}
 }
 
@@ -250,7 +250,7 @@ func setOf(s *ledger.State, epoch types.Epoch) *types.ValidatorSet {
 // certificate counts a certificate's signers for itself.
 func (a *node) certificate(c *types.Certificate, kind types.VoteKind, block types.Hash, set *types.ValidatorSet) {
 	if c.Kind != kind || c.Block != block || c.Epoch != set.Epoch {
-		a.problem("height %d: a %s certificate of epoch %d for %s stands where one of kind %s, epoch %d, for %s belongs",
+		a.problem("height %d: got a %s certificate of epoch %d for %s, want kind %s of epoch %d for %s",
 			c.Height, c.Kind, c.Epoch, c.Block, kind, set.Epoch, block)
 		return
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// end audits a node that has the end of the chain alone.
+// end audits a node that has only the end of the chain.
 func (a *node) end(archive *history.Archive, db env.Store, kept history.Kept) error {
 	tip, err := archive.Tip()
 	if err != nil {
 		return err
 	}
 	if tip == nil {
-		a.problem("it keeps blocks from height %d on, and has no tip", kept.From)
+		a.problem("blocks are stored from height %d on, but no tip", kept.From)
 		return nil
 	}
 	a.report.Height = tip.Block.Header.Height
@@ -46,8 +46,8 @@ func (a *node) end(archive *history.Archive, db env.Store, kept history.Kept) er
 	return nil
 }
 
-// restore makes the stored state anew, whose root must be the tip's; nil where it
-// is not.
+// restore builds the stored state again, whose root must be the tip's; nil if it is
+// not.
 func (a *node) restore(db env.Store, tip *history.Stored) *ledger.State {
 	var changes []ledger.Change
 	err := history.ScanState(db, func(key, value []byte) {
@@ -100,6 +100,6 @@ func (a *node) knownCertificate(c *types.Certificate, kind types.VoteKind, block
 		}
 	}
 	if c.Kind != kind || c.Block != block {
-		a.problem("height %d: a %s certificate for %s stands where one of kind %s for %s belongs", c.Height, c.Kind, c.Block, kind, block)
+		a.problem("height %d: got a %s certificate for %s, want kind %s for %s", c.Height, c.Kind, c.Block, kind, block)
 	}
 }

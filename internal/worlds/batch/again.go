@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Limits of the search for what makes a run irreproducible.
+// Limits of the search for the cause of an irreproducible run.
 const (
 	// maxProbes bounds the failing runs of a batch that are made again: the
 	// first tell.
@@ -55,7 +55,7 @@ func (r *Runner) reproduce(ctx context.Context, v *Verdict) string {
 		short(again.Digest))
 }
 
-// traced makes a run once more, and writes its trace.
+// traced makes a run again, and writes its trace.
 func (r *Runner) traced(ctx context.Context, v *Verdict, path string) (again Verdict, problem string) {
 	seed := v.Seed
 	done, end := r.process(ctx, batch{World: v.World, Trace: path, Jobs: []Job{{File: v.File, Seed: &seed}}},

@@ -1,11 +1,11 @@
-// Package batch makes runs of scenarios: one in this process, many in processes
-// of their own, each within limits of memory and of time that nothing inside a
-// process can pass over. A run gives a Verdict; a failing one of the simulator is
-// made again, to see that one seed is one run.
+// Package batch makes runs of scenarios: one in this process, many in separate
+// processes, each within limits of memory and of time that hold whatever happens
+// inside the process. A run gives a Verdict; a failing one of the simulator is made
+// again, to see that one seed is one run.
 //
-// It knows no world and no command line: what opens a network, what starts
-// another process of the program and how a person has a run made again are given
-// to it by a Runner.
+// It does not know worlds or the command line: a Runner gives it the functions that
+// open a network, start another process of the program and print the command for
+// repeating a run.
 package batch
 
 import (
@@ -24,8 +24,8 @@ import (
 
 // Limits of batches.
 const (
-	// maxBatchRuns bounds the runs of one process: what a run leaves behind in
-	// its process reaches few others.
+	// maxBatchRuns bounds the runs of one process: remains of a run in its process
+	// reach few others.
 	maxBatchRuns = 32
 	// batchesPerProcess is how many batches each core gets at least, so that
 	// both end at about one time.
@@ -37,8 +37,8 @@ const (
 const (
 	Sim       = "sim"       // one seed is one run
 	Live      = "live"      // in this process
-	Processes = "processes" // a process a node
-	Docker    = "docker"    // a container a node
+	Processes = "processes" // one process per node
+	Docker    = "docker"    // one container per node
 )
 
 // Backends are all of them.
@@ -67,7 +67,7 @@ type Job struct {
 	Seed *uint64 `json:"seed"` // nil: the script's own
 }
 
-// Runner makes runs. Its functions are those of the program that it is part of.
+// Runner makes runs. Its functions come from the program that it is part of.
 type Runner struct {
 	// Open returns what opens the networks of a world.
 	Open func(context.Context, World) scenario.Open
@@ -88,8 +88,8 @@ func (r *Runner) least(w World) func(int) time.Duration {
 	return r.Least(w)
 }
 
-// Run makes runs in processes of their own, as many at a time as there are cores,
-// and returns their verdicts in the order of jobs. told is called with each as it
+// Run makes runs in separate processes, as many at a time as there are cores, and
+// returns their verdicts in the order of jobs. told is called with each as it
 // comes, one at a time. An error is that runs were interrupted or that a process
 // could not be started.
 func (r *Runner) Run(ctx context.Context, w World, jobs []Job, told func(*Verdict)) ([]Verdict, error) {
@@ -143,7 +143,7 @@ type pool struct {
 }
 
 // work makes the runs of one batch. A run that takes its process down fails, and
-// those behind it get a process of their own.
+// the runs after it get a new process.
 func (p *pool) work(jobs []placed) {
 	for len(jobs) > 0 && p.ctx.Err() == nil {
 		b := batch{World: p.world}

@@ -21,7 +21,7 @@ type Compared struct {
 	Differences []Difference `json:"differences"`
 }
 
-// verdictOf is what a verdict is called beside what else is compared.
+// verdictOf is the name of the verdict among the compared items.
 const verdictOf = "the scenario"
 
 // Compare holds verdicts of one scenario and seed, each of another backend, side by side.
@@ -70,11 +70,11 @@ func (v *Verdict) seen() []OutcomeLine {
 	return lines
 }
 
-// columns are those of a screen.
+// columns is the width of a screen.
 const columns = 80
 
-// Tell prints the comparison: a line where all is the same, and else what differs, a
-// line a backend, at most 80 columns wide.
+// Tell prints the comparison: a line if all is the same, and otherwise the
+// differences, a line per backend, at most 80 columns wide.
 func (c *Compared) Tell(w io.Writer) {
 	where := strings.Join(c.Backends[:len(c.Backends)-1], ", ") + " and " + c.Backends[len(c.Backends)-1]
 	things := fmt.Sprintf("%d things are", c.Same)
@@ -98,7 +98,7 @@ func (c *Compared) Tell(w io.Writer) {
 	}
 }
 
-// cut shortens a text to so many columns.
+// cut shortens a text to most columns.
 func cut(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

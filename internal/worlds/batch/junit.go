@@ -66,7 +66,7 @@ func (s Shard) Has(at int) bool { return s.Of <= 1 || uint64(at)%s.Of == s.Index
 // String is I/N.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Of) }
 
-// suite is the suite of a name, made where there is none.
+// suite returns the suite with a name, made if there is none.
 func (all *junitSuites) suite(name string) *junitSuite {
 	for i := range all.Suites {
 		if all.Suites[i].Name == name {
@@ -93,9 +93,9 @@ const (
 	sometimesProperty = "devnet.sometimes" // a Sometimes as JSON, true where it held in one of its runs
 )
 
-// WriteJUnit writes the verdicts of a shard to a file. What should happen sometimes and
-// never did is a case of its own in its scenario's suite. What held is among the suite's
-// properties, for who puts shards together.
+// WriteJUnit writes the verdicts of a shard to a file. An event that should happen
+// sometimes and never did is a separate case in its scenario's suite. Conditions that
+// held are among the suite's properties, for merging shards.
 func WriteJUnit(path string, shard Shard, verdicts []Verdict, missing []Sometimes) error {
 	var all junitSuites
 	suite := all.suite
@@ -131,10 +131,11 @@ func WriteJUnit(path string, shard Shard, verdicts []Verdict, missing []Sometime
 	return all.write(path)
 }
 
-// sometimesCase begins the name of the case of what never held.
+// sometimesCase begins the name of the case of a condition that never held.
 const sometimesCase = "sometimes "
 
-// never adds the case of what should have happened sometimes and never did.
+// never adds the case of an event that should have happened sometimes and never
+// did.
 func (all *junitSuites) never(m Sometimes) {
 	file, _, _ := strings.Cut(m.Where, ":")
 	all.suite(file).add(junitCase{Name: sometimesCase + legal(m.Name), Class: file, Time: "0.000",

@@ -12,13 +12,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
-// Limits of a run that are looked at from outside of it: nothing inside the
-// process stops a step of Starlark.
+// Limits of a run that are checked from outside of it: nothing inside the process
+// stops a step of Starlark.
 const (
-	// lookEvery is how often memory and script are looked at.
+	// lookEvery is the interval at which memory and script are checked.
 	lookEvery = 20 * time.Millisecond
 	// gentlePatience is how long the usual ending of a run may take. It needs
-	// memory, which the collector grants to nobody while the script copies
+	// memory, which the collector grants to no goroutine while the script copies
 	// gigabytes in one step.
 	gentlePatience = 2 * time.Second
 )
@@ -27,7 +27,7 @@ const (
 // scenario.MaxStepTime, as a duration.
 const stepEnv = "DEVNET_RUN_STEP"
 
-// overrun tells of a run that is beyond a limit.
+// overrun reports a run that is beyond a limit.
 type overrun struct {
 	gently  func(Verdict) int                   // tells it as ever; the process ends with the code it returns
 	bluntly func(Verdict) (fd int, text []byte) // what is written where gently takes too long; asked before the run
@@ -137,7 +137,7 @@ func (r *Runner) limit(v Verdict, pulse *scenario.Pulse, e overrun) (stop func()
 
 // stuck is what a run fails with whose script does not get on.
 func stuck(at string, limit time.Duration) string {
-	return fmt.Sprintf("%s: one step of the script takes more than %v: does it compare, hash or print a list that holds itself many times "+
-		"over, or reckon with huge numbers?",
+	return fmt.Sprintf("%s: one step of the script takes more than %v: does it compare, hash or print a self-containing list, "+
+		"or compute huge numbers?",
 		strings.TrimSpace(at), limit)
 }

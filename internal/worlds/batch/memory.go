@@ -21,8 +21,8 @@ const (
 // memoryEnv is the environment variable that sets another hard limit, in bytes.
 const memoryEnv = "DEVNET_RUN_MEMORY"
 
-// limitMemory has the collector work for this process until restore is called,
-// and returns where the process is to end, in bytes.
+// limitMemory sets the collector's limit for this process until restore is called,
+// and returns the size at which the process is to end, in bytes.
 func limitMemory() (hard uint64, restore func()) {
 	hard = hardRunBytes
 	if n, err := strconv.ParseUint(os.Getenv(memoryEnv), 10, 63); err == nil && n > 0 {

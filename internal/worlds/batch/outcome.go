@@ -13,15 +13,15 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// Limits of what is compared of one run.
+// Limits of the compared part of one run.
 const (
 	maxOutcomes = 2_000 // transactions of a script, timers and jobs, each
 	pageOfList  = 500
 )
 
-// Outcome is what an observer sees of a run that does not depend on the pace of its
-// world: how each transaction of the script ended, what became of jobs and timers, and,
-// where fires cost nothing, what the named accounts hold.
+// Outcome is the observable result of a run that does not depend on the pace of its
+// world: the end of each transaction of the script, the outcomes of jobs and timers,
+// and, if fires cost nothing, the balances of the named accounts.
 type Outcome struct {
 	Lines []OutcomeLine `json:"lines"`
 }
@@ -34,7 +34,7 @@ type OutcomeLine struct {
 
 func (o *Outcome) add(of, what string) { o.Lines = append(o.Lines, OutcomeLine{of, what}) }
 
-// recorder notes what a run comes to: it stands between a script and its world.
+// recorder notes the results of a run: it wraps a script's world.
 type recorder struct {
 	open     scenario.Open
 	outcome  Outcome
@@ -70,7 +70,8 @@ func (b *recorded) Submit(raw []byte) (types.Hash, error) {
 	return hash, err
 }
 
-// Close implements scenario.Backend. What cannot be read any more is told as that.
+// Close implements scenario.Backend. A result that is no longer readable is
+// recorded as such.
 func (b *recorded) Close() error {
 	b.once.Do(func() {
 		if err := b.read(); err != nil {
@@ -122,7 +123,7 @@ func (b *recorded) names(reader api.Reader) func(types.Address) string {
 	}
 }
 
-// transactions are the script's, in its order.
+// transactions records the script's transactions, in its order.
 func (b *recorded) transactions(reader api.Reader, names func(types.Address) string) error {
 	for i, hash := range b.sent {
 		receipt, err := reader.Receipt(hash)
@@ -258,7 +259,8 @@ func clip(text string) string {
 // feesKey is the parameter that says whether fires cost something.
 const feesKey = "cip5.fees"
 
-// balances are those of the named accounts where no fee depends on the pace.
+// balances records the balances of the named accounts if no fee depends on the
+// pace.
 func (b *recorded) balances(reader api.Reader, _ func(types.Address) string) error {
 	params, err := reader.Params()
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
-// Alone makes one run in this process, with its trace in a file where one is
-// named; out is given what the script prints as it does. Where the run is beyond
-// a limit, ends is told its verdict, and the process ends with the code it returns.
-// The error is that it was interrupted.
+// Alone makes one run in this process, with its trace in a file if one is named;
+// out gets the script's output as it is printed. Where the run is beyond a limit,
+// ends is told its verdict, and the process ends with the code it returns. The
+// error is that it was interrupted.
 func (r *Runner) Alone(ctx context.Context, w World, j Job, trace string, out io.Writer, ends func(Verdict) int) (Verdict, error) {
 	kept := &tail{}
 	v := r.play(ctx, j, w, trace, io.MultiWriter(kept, out), overrun{ends, func(v Verdict) (int, []byte) {

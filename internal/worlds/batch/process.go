@@ -12,12 +12,12 @@ import (
 	"syscall"
 )
 
-// Limits of what is taken from a batch's process.
+// Limits of the input from a batch's process.
 const (
 	// maxVerdictBytes bounds a line from it.
 	maxVerdictBytes = 1 << 20
-	// maxTailBytes bounds what is kept of what it prints: the end of a stack, if
-	// it crashed.
+	// maxTailBytes bounds the kept part of its output: the end of a stack, if it
+	// crashed.
 	maxTailBytes = 8 << 10
 )
 
@@ -29,7 +29,7 @@ type batch struct {
 }
 
 // verdictLine is a line from a batch's process: the verdict of the run under way.
-// Runs are told of in the order of the batch.
+// Runs are reported in the order of the batch.
 type verdictLine struct {
 	Verdict Verdict `json:"verdict"`
 	Last    bool    `json:"last,omitempty"` // the process ends with it: the run was beyond a limit
@@ -42,8 +42,8 @@ type ending struct {
 	err   error
 }
 
-// process runs a batch in a process of its own and hands on each verdict. It
-// returns how many there were, and how the process ended.
+// process runs a batch in a separate process and hands on each verdict. It returns
+// how many there were, and how the process ended.
 func (r *Runner) process(ctx context.Context, b batch, each func(int, Verdict)) (done int, end ending) {
 	input, err := json.Marshal(b)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Runner) process(ctx context.Context, b batch, each func(int, Verdict)) 
 	for lines.Scan() && done < len(b.Jobs) {
 		var line verdictLine
 		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			break // the process is broken, and its end says so
+			break // the process is broken, which its exit shows
 		}
 		each(done, line.Verdict)
 		done++
@@ -129,7 +129,7 @@ func lastLine(v Verdict) (fd int, line []byte) {
 	return syscall.Stdout, append(line, '\n')
 }
 
-// tail keeps the end of what is written to it.
+// tail keeps the end of its input.
 type tail struct {
 	mu   sync.Mutex
 	kept []byte

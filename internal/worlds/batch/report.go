@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Limits of what is taken from files of JUnit, which any program may have written.
+// Limits of JUnit files, which any program may have written.
 const (
 	maxJUnitBytes = 256 << 20
 	maxJUnitCases = 4_000_000 // of all files
@@ -66,7 +66,7 @@ type merging struct {
 	all     junitSuites
 	seen    map[string]string          // the file of a case, by suite, class and name
 	moments []Sometimes                // of devnet run
-	shards  map[uint64]map[uint64]bool // by N: those that are there
+	shards  map[uint64]map[uint64]bool // by N: the shards found
 }
 
 func newMerging() *merging {
@@ -92,7 +92,7 @@ func (m *merging) take(path string, read *junitSuites) error {
 		}
 		for _, c := range from.Cases {
 			if judged && strings.HasPrefix(c.Name, sometimesCase) {
-				continue // it is judged anew, over all shards
+				continue // it is judged again, over all shards
 			}
 			key := from.Name + "\x00" + c.Class + "\x00" + c.Name
 			if before, twice := m.seen[key]; twice {
@@ -108,7 +108,7 @@ func (m *merging) take(path string, read *junitSuites) error {
 	return nil
 }
 
-// secondsOf is the time of a case, 0 where it is none that could have passed.
+// secondsOf returns the time of a case, 0 if it is invalid or negative.
 func secondsOf(text string) float64 {
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(seconds >= 0 && seconds <= maxCaseSeconds) {
@@ -117,8 +117,8 @@ func secondsOf(text string) float64 {
 	return seconds
 }
 
-// properties reads what a suite says of its shard and of what should happen sometimes; it
-// keeps the others.
+// properties reads a suite's properties about its shard and about its sometimes
+// conditions; it keeps the others.
 func (m *merging) properties(path string, from, into *junitSuite) (judged bool, err error) {
 	if from.Properties == nil {
 		return false, nil
@@ -134,7 +134,7 @@ func (m *merging) properties(path string, from, into *junitSuite) (judged bool, 
 		case shardProperty:
 			var s Shard
 			if _, err := fmt.Sscanf(p.Value, "%d/%d", &s.Index, &s.Of); err != nil || s.Index < 1 || s.Index > s.Of {
-				return false, fmt.Errorf("%s: %.40q of %s is no shard", path, p.Value, from.Name)
+				return false, fmt.Errorf("%s: invalid shard %.40q of %s", path, p.Value, from.Name)
 			}
 			if m.shards[s.Of] == nil {
 				m.shards[s.Of] = map[uint64]bool{}
@@ -218,7 +218,7 @@ func parseJUnit(path string, text []byte) (*junitSuites, error) {
 		junitSuite
 	}
 	if err := xml.Unmarshal(text, &one); err != nil {
-		return nil, fmt.Errorf("%s is no JUnit: %w", path, err)
+		return nil, fmt.Errorf("%s is not JUnit XML: %w", path, err)
 	}
 	all = junitSuites{Suites: []junitSuite{one.junitSuite}}
 	return &all, nil

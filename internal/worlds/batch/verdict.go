@@ -23,7 +23,7 @@ type Verdict struct {
 	File string `json:"file"`
 	World
 	Seed     uint64      `json:"seed"`
-	Code     int         `json:"code"`            // the exit code it would have alone
+	Code     int         `json:"code"`            // the exit code it would have by itself
 	Error    string      `json:"error,omitempty"` // with file and line
 	Hint     string      `json:"hint,omitempty"`
 	Digest   string      `json:"digest,omitempty"`
@@ -36,7 +36,7 @@ type Verdict struct {
 	Replay   string      `json:"replay,omitempty"`
 	Timeline []string    `json:"timeline,omitempty"`         // what happened last, of the first failing runs of a batch
 	Trace    []string    `json:"trace,omitempty"`            // what failed on the chain, of these
-	Outcome  *Outcome    `json:"outcome,omitempty"`          // where it was to be recorded
+	Outcome  *Outcome    `json:"outcome,omitempty"`          // if it was to be recorded
 	Unstable string      `json:"not_reproducible,omitempty"` // where two runs of the seed differ
 }
 
@@ -61,7 +61,8 @@ func Never(verdicts []Verdict) (out []Sometimes) {
 	return out
 }
 
-// Moments lists the conditions of all runs, each once, and whether it held in one.
+// Moments lists the conditions of all runs, without duplicates, and whether each
+// held in one.
 func Moments(verdicts []Verdict) (all []Sometimes) {
 	for i := range verdicts {
 		for _, m := range verdicts[i].Moments {
@@ -71,7 +72,7 @@ func Moments(verdicts []Verdict) (all []Sometimes) {
 	return all
 }
 
-// heed adds what one run tells of a condition.
+// heed adds one run's result on a condition.
 func heed(all []Sometimes, m Sometimes) []Sometimes {
 	for i := range all {
 		if all[i].Name == m.Name && all[i].Where == m.Where {

@@ -1,10 +1,9 @@
-// Package both holds the two worlds of scripts side by side: what a verb does with
-// good and with bad arguments is the same simulated and live.
+// Package both holds the backends of scripts side by side: what a verb does with good and
+// with bad arguments is the same simulated, live, and in processes.
 package both
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,7 +18,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
-	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
 	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
@@ -174,7 +172,6 @@ func refusing(phase string) string {
 
 var (
 	figures = regexp.MustCompile(`0x[0-9a-f]+|\d+(\.\d+)?(ms|s|µs|m)?`)
-	worlds  = map[string]scenario.Open{"sim": simulated.Open, "live": unhurried(live.Opener(context.Background()))}
 )
 
 // slowness is how much longer than a block time a live network is waited for where
@@ -225,36 +222,39 @@ func played(t *testing.T, open scenario.Open, script string) string {
 	return figures.ReplaceAllString(strings.ReplaceAll(text, path, "script"), "#")
 }
 
-// sideBySide is how many scripts play at once: they mostly wait for blocks.
-const sideBySide = 4
-
-func compare(t *testing.T, script string) {
-	if sim, real := played(t, worlds["sim"], script), played(t, worlds["live"], script); real != sim {
-		t.Errorf("%s\nsim:  %s\nlive: %s", script, sim, real)
-	}
-}
-
-// What a script sees of a verb does not depend on the world it plays in.
-func TestVerbsAreTheSameInBothWorlds(t *testing.T) {
-	t.Parallel() // it mostly waits for blocks
+// compare plays scripts in the simulator and on another backend.
+func (b *backend) compare(t *testing.T, scripts []string) {
+	open := b.open(t)
 	var players sync.WaitGroup
 	next := make(chan string)
-	for range sideBySide {
+	for range b.sideBySide {
 		players.Go(func() {
 			for script := range next {
-				compare(t, script)
+				if sim, other := played(t, simulated.Open, script), played(t, open, script); other != sim {
+					t.Errorf("%s\nsim: %s\n%s: %s", script, sim, b.name, other)
+				}
 			}
 		})
 	}
-	for _, script := range slices.Concat(withinAnEpoch, scripts) {
+	for _, script := range scripts {
 		next <- script
 	}
 	close(next)
 	players.Wait()
 }
 
-// One seed is one set of keys in both worlds, and so an address is the same in both.
-func TestAddressesAreTheSameInBothWorlds(t *testing.T) {
+// What a script sees of a verb does not depend on the backend it plays on.
+func TestVerbsAreTheSameOnEveryBackend(t *testing.T) {
+	for _, b := range others {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel() // it mostly waits for blocks
+			b.compare(t, b.scripts(t))
+		})
+	}
+}
+
+// One seed is one set of keys on every backend, and so an address is the same on all.
+func TestAddressesAreTheSameOnEveryBackend(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "addresses.star")
 	script := preamble + `
 for name in ["alice", "judy", "system", "v0", "v3"]:
@@ -266,7 +266,7 @@ print(heart.name, hex(heart.address))
 		t.Fatal(err)
 	}
 	told := map[string]string{}
-	for name, open := range worlds {
+	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": liveOpen(t)} {
 		var out bytes.Buffer
 		if _, err := scenario.Run(path, scenario.Options{Open: open, Out: &out}); err != nil {
 			t.Fatal(name, err)

@@ -14,12 +14,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// Patience with an instruction, as the simulator has it.
+// Patience with an instruction, as in the simulator.
 const (
 	governPatience = 60 * time.Second // how long it may take to become final
-	handInEvery    = 10 * time.Second // it is handed in again where it is not final
+	handInEvery    = 10 * time.Second // it is submitted again if it is not final
 )
 
 // Limits of an instruction's transaction: generous, what is unused returns.
@@ -30,14 +31,14 @@ const (
 
 // authority signs and sends the devnet's own transactions: instructions of the system
 // key, and what runners of the devnet's own tell the registry. It sends one at a time, since
-// each is numbered behind the one before, and waits until that is final.
+// each has the nonce after the one before, and waits until that is final.
 type authority struct {
 	origin      *origin
 	shared      *shared
 	nodes       *nodeList
 	readers     *readers
 	submissions *submissions
-	steering    *steering
+	steering    *network.Steering
 
 	governing sync.Mutex // one transaction at a time
 }
@@ -50,9 +51,9 @@ type ParamChange struct {
 	Hash       types.Hash   // of the transaction
 }
 
-// SetParam has the system key give a parameter a value from a height on, 0 for
-// the next block or, by its class, the next epoch's first. It returns when the
-// instruction is final.
+// SetParam lets the system key set a parameter from a height on, 0 for the next
+// block or, by its class, the next epoch's first. It returns when the instruction
+// is final.
 func (a *authority) SetParam(ctx context.Context, key, value string, at types.Height) (*ParamChange, error) {
 	if err := a.origin.strict("setting parameters by the devnet's keys"); err != nil {
 		return nil, err
@@ -201,8 +202,8 @@ func (a *authority) register(ctx context.Context, key *crypto.Key) error {
 	return a.send(ctx, signer, types.RegistryAddress, types.Wei{}, "register", codec.Marshal(&in))
 }
 
-// send signs a transfer, or the call of a handler, and waits until it is final. What
-// was refused on chain is an error with the chain's code.
+// send signs a transfer, or the call of a handler, and waits until it is final. A
+// refusal by the chain is an error with the chain's code.
 func (a *authority) send(ctx context.Context, key crypto.Signer, to types.Address, value types.Wei, handler string, payload []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, governPatience)
 	defer cancel()

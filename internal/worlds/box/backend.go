@@ -88,8 +88,8 @@ func (n *Network) Views() *views.Table {
 	return &n.reports.views
 }
 
-// LogPath implements api.Backend. Where nodes run in processes of their own, who started
-// them keeps what they log.
+// LogPath implements api.Backend. If nodes run in separate processes, their supervisor
+// keeps their logs.
 func (n *Network) LogPath(node string) string {
 	if n.home == nil || n.config.Here != nil {
 		return ""

@@ -3,7 +3,7 @@
 // store and its roles. It wires, and decides nothing of the protocol.
 //
 // A Network is what the HTTP API serves (it implements api.Backend) and what Go
-// programs embed. Up on a home that holds a network goes on where that stopped.
+// programs embed. Up on a home with a network continues that network.
 package box
 
 import (
@@ -39,48 +39,48 @@ type Config struct {
 	Version    string // of this binary, for the home
 	Validators int    // 0: 4
 	Runners    int    // that a new network begins with
-	AsRunners  bool   // a network that goes on must have begun with as many
+	AsRunners  bool   // a network that continues must have begun with as many
 	BlockTime  time.Duration
 	Auto       bool // blocks are made when there is something to do
 	Home       string
 	Ephemeral  bool // nothing on disk
-	Reset      bool // begin anew in the home
+	Reset      bool // start over in the home
 	Seed       *uint64
 	ChainID    uint64 // 0: 8011
 	Durability store.Durability
-	Strategy   roles.Strategy    // what becomes of a node whose role panics
+	Strategy   roles.Strategy    // effect on a node when one of its roles panics
 	History    uint64            // blocks that each archive keeps, history.MinHistory or more; 0: all
 	Strict     bool              // no cheats
 	Params     map[string]string // what differs from the defaults, by key
 	Programs   program.Host      // nil: Python hosts of this network's own
 	Here       *Here             // nil: all of the network runs in this process, or Elsewhere
-	Elsewhere  Elsewhere         // opens the nodes, which run in processes of their own; nil: they run here
+	Elsewhere  Elsewhere         // opens the nodes, which run in separate processes; nil: they run here
 	Genesis    *ledger.Genesis   // of a network whose nodes run Elsewhere
 	Python     string            // interpreter; "": the first that fits
 	Minor      string            // version of CPython that a new genesis names, as 3.11; "": none, or that of the network's own hosts
 	Slow       func(string)      // is told, in words, of a Python that takes long to start; it may be nil
 	Log        *slog.Logger      // nil: none
 	Qlog       string            // folder of qlog files, in it one for each node that runs here; "": none
-	KeyLog     io.Writer         // gets the TLS secrets of the nodes that run here; nil: nobody
-	// Observe is told of the blocks that each validator made final, in the order
+	KeyLog     io.Writer         // gets the TLS secrets of the nodes that run here; nil: none
+	// Observe is called for the blocks that each validator made final, in the order
 	// of its heights, on a loop of that validator. It may be nil.
 	Observe func(validators.FinalBlocks)
 	// Booted is told what each validator begins with, also when it is restarted. It
 	// must only note it. It may be nil.
 	Booted func(validator types.Address, begins Boot)
-	// Overhear is told of each frame that a validator sends, once for each peer,
-	// the forged ones included. It may keep the frame, must not change it, and is
+	// Overhear is called for each frame that a validator sends, once for each peer,
+	// including forged ones. It may keep the frame, must not change it, and is
 	// called on the loops that send: it must be quick. It may be nil.
 	Overhear func(from types.Address, frame []byte)
 	// Tell is told what a validator's consensus reports and when, by the network's
 	// clock, on a loop of that validator; it must only hand it on. It may be nil.
 	Tell func(at types.Time, name string, report simplex.Report)
 
-	// Dropped is told of transactions that a validator gave up, on a loop of its; it must
-	// only hand it on. It may be nil.
+	// Dropped is called for each transaction that a validator gives up, on one of its
+	// loops; it must only hand it on. It may be nil.
 	Dropped func(hash types.Hash, why string)
-	// Gateway is told of what a validator's gateway reports, on its loop; it must only
-	// hand it on. It may be nil.
+	// Gateway is called with the reports of a validator's gateway, on its loop; it
+	// must only hand them on. It may be nil.
 	Gateway func(validator types.Address, report gateway.Report)
 	// TellRunner is told what the network's own runners did, on a loop of each; it must
 	// only hand it on. It may be nil.
@@ -90,8 +90,8 @@ type Config struct {
 	NoMemo     bool // every validator executes every block itself
 	NoRemember bool // every signature is verified each time
 
-	// What benchmarks look through, on the loops of those they look at; each may be nil.
-	tellRunners func(name string, report gateway.Report) // as validators.Config has it
+	// Hooks of benchmarks, on the loops that they observe; each may be nil.
+	tellRunners func(name string, report gateway.Report) // as in validators.Config
 	wrapRunner  func(env.Runner) env.Runner              // between a runner and its environment
 	wrapSocket  func(net.PacketConn) net.PacketConn      // of a runner, below all that the network puts there
 }
@@ -113,11 +113,11 @@ func (c *Config) setDefaults() {
 // DefaultBlockTime is one second (decision C7).
 const DefaultBlockTime = time.Second
 
-// Founders are who a new network begins with.
+// Founders are the members of a new network.
 type Founders struct {
 	Validators []types.Validator // in any order
 	Runners    []types.PublicKey // each its own owner (decision J20)
-	System     types.Address     // whose instructions count; zero: nobody's
+	System     types.Address     // whose instructions count; zero: no such key
 	Funds      []ledger.Funding  // in any order; those of the runners come to them
 }
 
@@ -131,7 +131,7 @@ func (f *Founders) Fund(seed uint64) {
 	f.Funds = append(f.Funds, ledger.Funding{Address: wallet.AccountKey(seed, wallet.Faucet).Address(), Balance: wallet.FaucetFunds})
 }
 
-// founders are those of a network whose keys all follow from its seed.
+// founders returns the founders of a network whose keys all follow from its seed.
 func (c *Config) founders(seed uint64) (f Founders) {
 	f.Fund(seed)
 	for i := range c.Validators {
@@ -191,9 +191,9 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	way := "leave it out to go on with that network"
+	way := "leave it out to continue that network"
 	if e.Settable {
 		way += fmt.Sprintf(", and change it while it runs with devnet params set %s %s", e.What, e.Want)
 	}
-	return fmt.Sprintf("the network in %s has %s = %s, not %s: %s; or begin anew with --reset", e.Home, e.What, e.Have, e.Want, way)
+	return fmt.Sprintf("the network in %s has %s = %s, not %s: %s; or start over with --reset", e.Home, e.What, e.Have, e.Want, way)
 }

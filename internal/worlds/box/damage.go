@@ -24,9 +24,9 @@ func (e *DamagedError) Error() string { return fmt.Sprintf("%s: %v: %s", e.Node,
 
 func (e *DamagedError) Unwrap() error { return e.Cause }
 
-// remedy adds to what is wrong with a node's files how to go on. State is what
-// the other validators have as well; votes are not, so who lost them sits out for
-// a while (finding F17), which not all can.
+// remedy adds to an error of a node's files how to continue. State is what the
+// other validators have as well; votes are not, so who lost them sits out for a
+// while (finding F17), which not all can.
 func (f *files) remedy(name string, err error) error {
 	if f.origin.home == nil {
 		return err
@@ -37,16 +37,16 @@ func (f *files) remedy(name string, err error) error {
 		if f.droppedBeside(name) {
 			return &DamagedError{name, err, f.copyState(name)}
 		}
-		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s fetches its state from the others; or begin anew with --reset",
+		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s fetches its state from the others; or start over with --reset",
 			of.State, name)}
 	case errors.Is(err, log.ErrDamaged), errors.Is(err, log.ErrFormat):
-		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s votes again once the others have gone on; or begin anew with --reset",
+		return &DamagedError{name, err, fmt.Sprintf("remove %s, and %s votes again once the others are past it; or start over with --reset",
 			of.Votes, name)}
 	}
 	return err
 }
 
-// bare is 1 for a node whose log is not there, else 0.
+// bare returns 1 for a node whose log is missing, otherwise 0.
 func (node *Node) bare() int {
 	if node.network.home == nil {
 		return 0
@@ -58,7 +58,7 @@ func (node *Node) bare() int {
 }
 
 // noteLost marks a node of a network that has final blocks, and whose log is
-// gone. More than f of them cannot sit out: nobody would be left to go on.
+// gone. At most f of them can abstain: with more, the network could not continue.
 func (f *files) noteLost(node *Node) error {
 	if f.origin.config.Here != nil {
 		return f.noteLostHere(node)

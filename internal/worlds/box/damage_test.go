@@ -337,7 +337,7 @@ func TestAnotherGenesisIsRefused(t *testing.T) {
 	dir := ran(t)
 	path := filepath.Join(dir, "genesis.cbor")
 	spoilFile(t, path, func(b []byte) []byte { b[len(b)-1] ^= 1; return b })
-	refusedHome(t, dir, path, "not the one that the network began with")
+	refusedHome(t, dir, path, "differs from the genesis that the network began with")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

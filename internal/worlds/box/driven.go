@@ -51,27 +51,13 @@ func (d Driven) SetRules(rules map[netip.AddrPort]lossy.Rule) {
 // Mute has it send nothing any more.
 func (d Driven) Mute() { d.network.links.kill(d.node.Name) }
 
-// Misbehave has it lie to the others, or with fault.Honest no more.
-func (d Driven) Misbehave(kind string, counts *fault.Counts) error {
-	if kind == fault.Honest {
-		d.node.mask.Honest()
-		return nil
-	}
-	return d.node.mask.Behave(kind, counts)
-}
-
-// FailHost has its host of programs fail over an actor.
-func (d Driven) FailHost(actor types.Address, how string, counts *fault.Counts) {
-	d.node.programs.Fail(actor, how, counts)
-}
-
-// Upset has one of its actors panic or hang.
-func (d Driven) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return d.node.Upset(o, counts, over)
+// Do has it do a fault of its own: network.Node says what is meant.
+func (d Driven) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	return d.node.validator.Do(o, counts, over)
 }
 
 // Pause has it make no blocks, or go on, as a whole network's operator decides.
-func (d Driven) Pause(on bool) { d.network.steering.hold(on) }
+func (d Driven) Pause(on bool) { d.network.Hold(on) }
 
 // Call names another node, and Belongs the URL of the whole network's API.
 func (d Driven) Call(a types.Address, name string) { d.network.others.call(a, name) }

@@ -12,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// hereName is the one node of this process, "" where it has them all.
+// hereName returns the one node of this process, "" if it has them all.
 func (o *origin) hereName() string {
 	if here := o.config.Here; here != nil {
 		return here.Name
@@ -33,8 +33,8 @@ func (o *origin) noteLeft(name string) {
 	}
 }
 
-// others is what the one node of this process knows of those that run elsewhere; nothing
-// where it has them all.
+// others is the record that the one node of this process has of nodes in other
+// processes; empty if it has them all.
 type others struct {
 	origin   *origin
 	nodes    *nodeList
@@ -77,7 +77,7 @@ func (o *others) call(a types.Address, name string) {
 	o.names = names
 }
 
-// addressOf is that of a name, zero where no other node has it.
+// addressOf returns the address of a name, zero if no other node has it.
 func (o *others) addressOf(name string) (a types.Address) {
 	for address, is := range o.known() {
 		if is == name {

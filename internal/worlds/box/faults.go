@@ -1,91 +1,96 @@
 package box
 
 import (
-	"slices"
-	"sync"
-	"sync/atomic"
-
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// Fault is one fault of the network, from its verb on.
-type Fault struct {
-	verb, detail string
-	order        *fault.Order // that made it; nil where none did
-	counts       fault.Counts
-	ended        atomic.Bool
-	told         *fault.Effect // of a cheat, which is over; nil of a fault
+// backend is a network as its orders of faults find it.
+type backend struct {
+	*scheduler
+	network *Network
 }
 
-func (f *Fault) end() { f.ended.Store(true) }
+var _ network.Backend = backend{}
 
-// Effect says what the fault did so far.
-func (f *Fault) Effect() fault.Effect {
-	if f.told != nil {
-		return *f.told
+// Refuse implements network.Backend. A network without cheats refuses all orders, by an
+// *api.Error.
+func (b backend) Refuse(o *fault.Order) error {
+	if err := b.network.strict("a fault"); err != nil {
+		return err
 	}
-	did := f.counts.String(fault.Passing(f.verb, "packet"))
-	return fault.Effect{Verb: f.verb, Detail: f.detail, Did: did, Idle: did == "", Ended: f.ended.Load(), Order: f.order}
-}
-
-// MaxFaults bounds the faults a network remembers; the oldest is forgotten
-// first.
-const MaxFaults = 4096
-
-// faults is the faults of a network so far.
-type faults struct {
-	mu  sync.Mutex
-	all []*Fault
-}
-
-// add enters the fault that an order makes.
-func (fs *faults) add(o *fault.Order) *Fault {
-	made := *o
-	f := &Fault{verb: o.Verb, detail: o.Detail(), order: &made}
-	fs.enter(f)
-	return f
-}
-
-// enter remembers a fault.
-func (fs *faults) enter(f *Fault) {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	if len(fs.all) >= MaxFaults {
-		fs.all = slices.Delete(fs.all, 0, 1)
+	verb := fault.Lookup(o.Verb)
+	switch {
+	case verb == nil:
+		return nil
+	case verb.NotLive != "":
+		return &fault.Unsupported{Verb: o.Verb, Why: verb.NotLive}
+	case !verb.OfNode():
+		return b.network.elsewhere("a fault of links")
 	}
-	fs.all = append(fs.all, f)
+	return nil
 }
 
-// effects says what each did so far.
-func (fs *faults) effects() []fault.Effect {
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
-	effects := make([]fault.Effect, 0, len(fs.all))
-	for _, f := range fs.all {
-		effects = append(effects, f.Effect())
+// Unknown implements network.Backend.
+func (b backend) Unknown(name string) error { return b.network.unknown(name) }
+
+// Node implements network.Backend.
+func (b backend) Node(name string) network.Node {
+	if node := b.network.find(name); node != nil {
+		return node
 	}
-	return effects
+	if runner := b.network.findRunner(name); runner != nil {
+		return runner
+	}
+	return nil
 }
 
-// unmask ends what a node does wrong.
-func (node *Node) unmask() {
-	if node.lie != nil {
-		node.mask.Honest()
-		node.lie.end()
-		node.lie = nil
+// Nodes implements network.Backend.
+func (b backend) Nodes() (all []network.Node) {
+	for _, node := range b.network.List() {
+		all = append(all, node)
+	}
+	for _, runner := range b.network.RunnerList() {
+		all = append(all, runner)
+	}
+	return all
+}
+
+// Height implements network.Backend.
+func (b backend) Height() types.Height { return b.network.Best().height() }
+
+// SetLinks implements network.Backend.
+func (b backend) SetLinks(rules *network.LinkRules) { b.network.links.follow(rules) }
+
+// Renew implements network.Backend.
+func (b backend) Renew(name string) error { return b.network.registration.renew(name) }
+
+// Count implements network.Backend: nodes elsewhere are asked.
+func (b backend) Count() {
+	if other := b.network.config.Elsewhere; other != nil {
+		other.Count()
 	}
 }
+
+// Wipe implements network.Node.
+func (node *Node) Wipe(counts *fault.Counts) error {
+	if err := node.network.files.refuseBounded(node.Name, "be wiped"); err != nil {
+		return err
+	}
+	return node.Engine.Wipe(counts)
+}
+
+// Peers implements network.Node: validators alone, since connections are a runner's.
+func (node *Node) Peers() []types.Address {
+	if v := node.Validator(); v != nil {
+		return v.Status().Connected
+	}
+	return nil
+}
+
+// Peers implements network.Node.
+func (r *Runner) Peers() []types.Address { return r.Status().Connected }
 
 // Honest says whether a node does what the protocol wants, as far as it runs.
-func (node *Node) Honest() bool {
-	mask := node.mask
-	return mask == nil || !mask.Misbehaves()
-}
-
-// connections is how many peers a node is connected with.
-func (node *Node) connections() int {
-	if v := node.Validator(); v != nil {
-		return len(v.Status().Connected)
-	}
-	return 0
-}
+func (node *Node) Honest() bool { return !node.validator.Misbehaves() }

@@ -57,7 +57,7 @@ func awaitConnected(t *testing.T, n *Network) {
 	for begin := time.Now(); ; await(t, n, n.Best().height()+1) {
 		missing := 0
 		for _, node := range n.List() {
-			missing += len(n.List()) - 1 - node.connections()
+			missing += len(n.List()) - 1 - len(node.Peers())
 		}
 		switch {
 		case missing == 0:

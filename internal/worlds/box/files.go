@@ -12,15 +12,15 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// files is what the nodes of a network hold on disk: what they lack of it, what of
-// that the others still have, and how to go on.
+// files is the disk state of a network's nodes: missing parts, the parts that other
+// nodes still have, and how to continue.
 type files struct {
 	origin *origin
 	nodes  *nodeList
 }
 
-// bounded says why nobody can begin from genesis in this network, or "": blocks
-// were dropped, or will be before who begins now is done.
+// bounded returns why no validator can begin from genesis in this network, or "":
+// blocks were dropped, or will be before a new one has caught up.
 func (f *files) bounded() string {
 	if kept := f.keptAbove(0); kept.From > 1 {
 		return kept.String()
@@ -31,9 +31,8 @@ func (f *files) bounded() string {
 	return ""
 }
 
-// keptAbove is what the running nodes that are above a height keep, the most of
-// them; nothing where there are none. Of a store that cannot be read it says
-// nothing.
+// keptAbove returns the largest range of blocks that a running node above a height
+// keeps; empty if there is no such node. It skips a store that cannot be read.
 func (f *files) keptAbove(h types.Height) (most history.Kept) {
 	for _, node := range f.nodes.List() {
 		if !node.Started() || node.height() <= h {
@@ -46,15 +45,15 @@ func (f *files) keptAbove(h types.Height) (most history.Kept) {
 	return most
 }
 
-// cutOff says why a node that stands at a height cannot catch up, or "".
+// cutOff returns why a node at a height cannot catch up, or "".
 func (f *files) cutOff(at types.Height) string {
 	if kept := f.keptAbove(at); kept.Dropped(at + 1) {
-		return fmt.Sprintf("it stands at height %d and cannot catch up: %s", at, kept)
+		return fmt.Sprintf("its state is at height %d and cannot catch up: %s", at, kept)
 	}
 	return ""
 }
 
-// refuseBounded refuses what would have a validator begin from genesis.
+// refuseBounded refuses an order that would make a validator begin from genesis.
 func (f *files) refuseBounded(who, what string) error {
 	if why := f.bounded(); why != "" {
 		return api.Refuse(http.StatusConflict, "history_bounded", "%s cannot %s: it would have to execute all blocks from genesis, and %s", who,
@@ -91,12 +90,12 @@ func (f *files) copyState(name string) string {
 	if f.origin.config.Here != nil {
 		return fmt.Sprintf("copy the state.db of another validator to %s while neither runs", home.NodeFiles(f.origin.home.Dir(), name).State)
 	}
-	return fmt.Sprintf("copy %s to %s while the network does not run; or begin anew with --reset",
+	return fmt.Sprintf("copy %s to %s while the network does not run; or start over with --reset",
 		f.stateBeside(name), home.NodeFiles(f.origin.home.Dir(), name).State)
 }
 
-// stateBeside is the state of another validator, of one that runs where there is
-// one: that is whole.
+// stateBeside returns the path of another validator's state, preferably of a
+// running one: that is complete.
 func (f *files) stateBeside(name string) (path string) {
 	for _, node := range f.nodes.List() {
 		of := home.NodeFiles(f.origin.home.Dir(), node.Name)

@@ -95,8 +95,8 @@ func (f *finality) drop(hash types.Hash, why string) {
 	f.tell(hash, ended{dropped: why})
 }
 
-// wait returns a channel that tells when an execution is final or given up, and
-// a function that gives the wait up.
+// wait returns a channel that reports when an execution is final or given up, and a
+// function that gives the wait up.
 func (f *finality) wait(hash types.Hash) (how <-chan ended, giveUp func()) {
 	waiter := make(chan ended, 1)
 	f.mu.Lock()

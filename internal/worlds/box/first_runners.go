@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// How long the first blocks wait for the runners: a block time, behind which runners that
-// come late show in the votes anyway, but at most maxRunnersPatience.
+// How long the first blocks wait for the runners: a block time, after which late runners
+// show in the votes anyway, but at most maxRunnersPatience.
 const (
 	maxRunnersPatience = 10 * time.Second
 	runnersEvery       = 2 * time.Millisecond
 )
 
 // awaitsRunners reports whether a network is to make no block before its runners are
-// there. The first blocks follow one another at once (decision C7), and behind them there
-// is one each block time: a runner that connects a moment late is present, and the network
-// ready, one or two of those later.
+// present. The first blocks follow one another at once (decision C7), and after them there
+// is one each block time. A runner that connects a moment late would thus be present, and
+// the network ready, only one or two block times later.
 func (n *Network) awaitsRunners() bool {
 	c := &n.config
 	return !n.resumed && c.Runners > 0 && c.Elsewhere == nil && c.Here == nil && c.BlockTime > 0 && !c.Auto
@@ -42,7 +42,7 @@ func (n *Network) awaitRunners(ctx context.Context) {
 	}
 }
 
-// pinged counts the connections on which a runner has said that it is there.
+// pinged counts the connections on which a runner has pinged.
 func (n *Network) pinged() (count int) {
 	for _, node := range n.List() {
 		for _, live := range node.Validator().Connections() {

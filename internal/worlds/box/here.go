@@ -15,27 +15,28 @@ import (
 )
 
 // Here is the one validator of a network that runs in this process, while the others
-// run elsewhere: the network answers for it, and refuses in words what is of a whole
-// network. Its Config has the home of this validator alone, and the Seed of the named
-// accounts where the network has them.
+// run elsewhere. The network answers for it, and refuses requests that need the whole
+// network. Its Config has the home of only this validator, and the Seed of the named
+// accounts if the network has them.
 type Here struct {
 	Genesis *ledger.Genesis // which says where each validator is reached
 	Name    string          // as files and logs call it: 1 to 32 lower-case letters, digits and hyphens
 	Key     *crypto.Key
 	Listen  string // host:port of its socket
-	// Announced is host:port by which the others reach one that is no validator of
-	// genesis, and joins.
+	// Announced is the host:port by which the others reach a validator that is not
+	// in genesis, and joins.
 	Announced string
 	// Lost says that it has run before, on a home that is gone: it votes once the
 	// others have made a block without it (finding F17).
 	Lost bool
-	// Driven says that somebody drives the network from another process (Driven), and
-	// may rule the links of this node.
+	// Driven reports that a supervisor drives the network from another process
+	// (Driven), and may set the link rules of this node.
 	Driven bool
-	// Names are those of the other nodes, validators and runners, as people call them; it
-	// may be nil.
+	// Names has the names of the other nodes, validators and runners, for people; it may
+	// be nil.
 	Names map[types.Address]string
-	// Keys are those of runners for whose owners the API signs, by name; it may be nil.
+	// Keys has the keys of runners for whose owners the API signs, by name; it may be
+	// nil.
 	Keys map[string]*crypto.Key
 }
 
@@ -63,7 +64,7 @@ func (h *Here) member() (types.Validator, error) {
 	return h.Genesis.Validators.Members[i], nil
 }
 
-// joins says that it is no validator of genesis.
+// joins reports that it is not a validator of genesis.
 func (h *Here) joins() bool {
 	return h.Announced != "" && h.Genesis.Validators.Index(h.Key.Address()) < 0
 }
@@ -127,7 +128,7 @@ func (o *origin) openHere() error {
 	if have, want := types.Keccak(data), here.Genesis.Hash(); have != want {
 		return &OtherGenesisError{Home: c.Home, Have: have, Want: want}
 	}
-	c.NoMemo = true // there is nobody to share results with
+	c.NoMemo = true // no other validator can share results
 	if err := o.resume(data); err != nil {
 		return err
 	}

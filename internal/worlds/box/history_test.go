@@ -181,7 +181,7 @@ func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {
 	if err := do(n, "crash", "v3"); err != nil {
 		t.Fatal(err)
 	}
-	if err := do(n, "restart", "v3"); err == nil || !strings.Contains(err.Error(), "v3: it stands at height") {
+	if err := do(n, "restart", "v3"); err == nil || !strings.Contains(err.Error(), "v3: its state is at height") {
 		t.Errorf("it is started: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package box
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
 
@@ -25,7 +24,7 @@ func (n *Network) Links() (all []model.Link) {
 			if i == j || from.runner && to.runner {
 				continue
 			}
-			if l := n.links.between(from, to); !from.runner && !to.runner || l.Up || l.Cut || l.Rule != nil {
+			if l := n.links.shown(from, to); !from.runner && !to.runner || l.Up || l.Cut || l.Rule != nil {
 				all = append(all, l)
 			}
 		}
@@ -40,7 +39,7 @@ type end struct {
 	runner    bool
 	elsewhere bool                             // another process has it
 	peers     []types.Address                  // that it is connected with
-	counted   map[types.Address]quic.PeerStats // what it sent validators; nil: nobody knows
+	counted   map[types.Address]quic.PeerStats // packets sent to validators; nil: unknown
 }
 
 // ends are all nodes that are part of the network.
@@ -74,7 +73,7 @@ func (n *Network) ends() (all []end) {
 	return all
 }
 
-// countedBy is what a socket counted, by peer; nil where it is closed.
+// countedBy returns a socket's counters, by peer; nil if it is closed.
 func countedBy(socket *quic.Transport) map[types.Address]quic.PeerStats {
 	if socket == nil {
 		return nil
@@ -86,8 +85,8 @@ func countedBy(socket *quic.Transport) map[types.Address]quic.PeerStats {
 	return counted
 }
 
-// between is the link from one node to another.
-func (l *links) between(from, to *end) model.Link {
+// shown is the link from one node to another.
+func (l *links) shown(from, to *end) model.Link {
 	m := model.Link{From: from.name, To: to.name, Up: slices.Contains(from.peers, to.address)}
 	if s, known := from.counted[to.address]; known {
 		m.Frames, m.Bytes, m.Lost = &s.FramesSent, &s.BytesSent, &s.FramesDropped
@@ -96,12 +95,13 @@ func (l *links) between(from, to *end) model.Link {
 			m.RTTMicro = &rtt
 		}
 	}
+	rule := l.between(from.name, to.name)
+	m.Cut = rule.Cut != nil
+	if rule.Counts != nil && rule.Link != (fault.Link{OneWay: rule.Link.OneWay}) {
+		m.Rule = api.ShowRule(rule.Link)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m.Cut = l.cut != nil && l.apart(from.name, to.name)
-	if set := cmp.Or(l.ruled[pair{from.name, to.name}], l.usual); set != nil && set.link != (fault.Link{OneWay: set.link.OneWay}) {
-		m.Rule = api.ShowRule(set.link)
-	}
 	l.tally(&m)
 	return m
 }

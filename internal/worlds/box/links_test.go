@@ -8,6 +8,8 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/node"
 )
 
 // toldSocket is a socket, and the rules that it was told.
@@ -21,6 +23,18 @@ func (s *toldSocket) Kill() {}
 func (s *toldSocket) SetRules(rules map[netip.AddrPort]lossy.Rule) {
 	s.times, s.rules = s.times+1, rules
 }
+
+// onLinks is a network of which links alone are ordered.
+type onLinks struct {
+	backend
+	links *links
+}
+
+func (onLinks) Refuse(*fault.Order) error { return nil }
+
+func (onLinks) Node(string) network.Node { return &Node{machine: machine{Identity: &node.Identity{}}} }
+
+func (b onLinks) SetLinks(rules *network.LinkRules) { b.links.follow(rules) }
 
 // A node may be another process, which is told its rules by a request: the links of a
 // whole network are set by one each.
@@ -37,17 +51,26 @@ func TestAllLinksAreSetByOneOrderToEachSocket(t *testing.T) {
 		told[i].times = 0
 	}
 	usual, bad := fault.Link{Latency: time.Millisecond}, fault.Link{Loss: 0.5}
-	l.usually(usual)
+	b := onLinks{backend{newScheduler(nil), nil}, l}
+	w := network.NewOrders(b, network.NewTurn(b), fault.Live)
+	order := func(o fault.Order) {
+		if _, err := w.Order(&o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.SetUsualLink(usual); err != nil {
+		t.Fatal(err)
+	}
 	for i := range told {
 		if told[i].times != 1 || len(told[i].rules) != nodes-1 || told[i].rules[at((i+1)%nodes)].Link != usual {
 			t.Fatalf("v%d was told %d times, at last %v", i, told[i].times, told[i].rules)
 		}
 	}
-	l.set(&Fault{}, "v0", "v1", bad)
+	order(fault.Order{Verb: "link", A: "v0", B: "v1", Link: bad})
 	if told[0].rules[at(1)].Link != bad || told[1].rules[at(0)].Link != bad || told[0].rules[at(2)].Link != usual {
 		t.Errorf("v0 has %v", told[0].rules)
 	}
-	l.heal()
+	order(fault.Order{Verb: "heal"})
 	if told[0].rules[at(1)].Link != usual {
 		t.Errorf("once it is healed v0 has %v", told[0].rules)
 	}

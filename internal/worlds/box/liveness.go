@@ -88,7 +88,7 @@ func (n *Network) Liveness() api.Liveness {
 		}
 	}
 	if _, err := n.Probe(); err != nil && n.unfit == "" {
-		l.Troubles = append(l.Troubles, fmt.Sprintf("Python actors cannot run here, and validators pass over them: %v", err))
+		l.Troubles = append(l.Troubles, fmt.Sprintf("Python actors cannot run here, and validators skip them: %v", err))
 	}
 	if n.config.Here != nil && running > 0 { // of the others it knows who is connected
 		running, members = running+connected, len(state.Validators().Members)
@@ -96,10 +96,10 @@ func (n *Network) Liveness() api.Liveness {
 	need := quorumPeers(members) + 1
 	switch {
 	case n.Paused():
-		l.Blocked, l.Cause, l.Hint = true, "the network is paused", "devnet resume lets it go on."
+		l.Blocked, l.Cause, l.Hint = true, "the network is paused", "Run devnet resume."
 	case running < need:
 		l.Blocked, l.Cause = true, fmt.Sprintf("no quorum: %d of %d validators run, %d are needed", running, members, need)
-		l.Hint = "devnet fault validator restart NODE starts one that is down, thaw lets one go on; devnet status shows which."
+		l.Hint = "devnet status shows validators that are down or frozen: run devnet fault validator restart NODE, or thaw NODE."
 	case n.config.Auto && pooled == 0 && !state.HasWork():
 		// nothing is to be done, and no block is made for it
 	case l.Since > max(leastPatience, patienceBlocks*n.config.BlockTime):

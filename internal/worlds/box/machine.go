@@ -5,18 +5,17 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 )
 
-// machine is a node of any kind as the faults of a network find it: each is
-// written here, once, and leaves its receipt.
+// machine is a node of any kind as the operator of a network finds it.
 type machine struct {
 	*node.Identity
 	Engine
 	network *Network
+	kind    fault.Whose
 	process process
-	ice     *Fault // nil unless it is frozen
-	death   *Fault // of its crash while it is down, or nil
 	// restarts are those by supervision.
 	restarts roles.Restarts
 }
@@ -24,74 +23,54 @@ type machine struct {
 // process is what a kind of node runs on its machine.
 type process interface {
 	start() error
-	stop() error      // also what a crash, or a failure of its own, has left
-	connections() int // that end when it dies
+	stop() error // also what a crash, or a failure of its own, has left
 }
 
-// crash ends the process as kill -9 does: its roles stop after the step they are in
-// and are not told, nothing more is written or sent, and its peers hear no goodbye.
-func (m *machine) crash(o *fault.Order) (*Fault, error) {
-	if !m.Started() {
-		return nil, fmt.Errorf("%s does not run", m.Name)
-	}
-	cut := m.process.connections()
-	m.network.links.kill(m.Name)
-	m.Kill()
-	err := m.process.stop()
-	m.death = m.network.faults.add(o)
-	m.death.counts.Ended.Add(1)
-	m.death.counts.Cut.Add(int64(cut))
-	return m.death, err
+// Who implements network.Node.
+func (m *machine) Who() network.Identity {
+	return network.Identity{Name: m.Name, Address: m.Address, Kind: m.kind}
 }
 
-// restart starts a process where none runs any more.
-func (m *machine) restart() error {
+// Phase implements network.Node.
+func (m *machine) Phase() network.Phase {
 	switch {
-	case m.Running():
-		return fmt.Errorf("%s runs", m.Name)
-	case m.Started(): // it stopped by itself: its roles are gone
-		if err := m.process.stop(); err != nil {
-			return err
-		}
+	case !m.Started():
+		return network.Stopped
+	case !m.Running():
+		return network.Failed
+	case m.Frozen():
+		return network.Frozen
 	}
-	if err := m.process.start(); err != nil {
-		return err
+	return network.Running
+}
+
+// Start implements network.Node.
+func (m *machine) Start() error { return m.process.start() }
+
+// Stop implements network.Node.
+func (m *machine) Stop() error {
+	m.Engine.Thaw()
+	err := m.process.stop()
+	m.network.ProcessEnded(m.Name)
+	return err
+}
+
+// Kill implements network.Node: the roles stop after the step they are in and are not told,
+// nothing more is written, and the peers hear no goodbye. A validator sends nothing more; the
+// connections of a runner close with it.
+func (m *machine) Kill(*fault.Counts) error {
+	if m.kind == fault.Validators {
+		m.network.links.kill(m.Name)
 	}
-	if m.death != nil {
-		m.death.end()
-		m.death = nil
+	m.Engine.Kill()
+	m.Engine.Thaw()
+	return m.process.stop()
+}
+
+// Thaw implements network.Node.
+func (m *machine) Thaw() error {
+	if !m.Engine.Thaw() {
+		return fmt.Errorf("%s is not frozen", m.Name)
 	}
 	return nil
-}
-
-// freeze stops the process after the step its roles are in.
-func (m *machine) freeze(o *fault.Order) (*Fault, error) {
-	f := &Fault{verb: o.Verb, detail: o.Detail()}
-	if err := m.Freeze(&f.counts); err != nil {
-		return nil, err
-	}
-	m.network.faults.enter(f)
-	m.ice = f
-	return f, nil
-}
-
-// thaw lets a frozen process go on; it reports whether it was frozen.
-func (m *machine) thaw() bool {
-	if !m.Thaw() {
-		return false
-	}
-	m.ice.end()
-	m.ice = nil
-	return true
-}
-
-// wipe loses the files of a node that does not run.
-func (m *machine) wipe(o *fault.Order) (*Fault, error) {
-	f := &Fault{verb: o.Verb, detail: o.Detail()}
-	if err := m.Wipe(&f.counts); err != nil {
-		return nil, err
-	}
-	m.network.faults.enter(f)
-	f.end()
-	return f, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // membership is how validators join and leave by the devnet's keys: who joins is started
@@ -23,7 +24,7 @@ type membership struct {
 	make      func(name string) (*Node, error) // a node that is not started
 }
 
-// resume makes the validators that a home has beside those of genesis: they joined.
+// resume makes the validators of a home that are not in genesis: they joined.
 func (m *membership) resume() error {
 	names, err := m.kept()
 	if err != nil {
@@ -92,13 +93,13 @@ func (m *membership) admit(name string) (node *Node, err error) {
 		node, err = m.start(name)
 		return err
 	})
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, network.ErrClosed) {
 		return nil, api.Refuse(http.StatusServiceUnavailable, "closing", "the network ends")
 	}
 	return node, err
 }
 
-// start makes the node where there is none yet, and starts it where it does not run.
+// start makes the node if it does not exist, and starts it if it does not run.
 func (m *membership) start(name string) (*Node, error) {
 	if name == "" {
 		for i := 0; m.nodes.find(wallet.ValidatorName(i)) != nil; i++ {

@@ -5,8 +5,12 @@ import (
 	"errors"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Network is a live network in this process, composed of what it is: which network, what
@@ -21,20 +25,21 @@ type Network struct {
 	*roster
 	*readers
 	*submissions
-	*steering
+	*network.Steering
 	*authority
 	*membership
 	*registration
-	*orders
+	*network.Orders
 
-	finality *finality
-	presence *presence
-	files    *files
-	links    *links
-	faults   *faults
-	reports  *reports
-	reaper   *reaper
-	others   *others
+	scheduler *scheduler
+	steering  *steering
+	finality  *finality
+	presence  *presence
+	files     *files
+	links     *links
+	reports   *reports
+	reaper    *reaper
+	others    *others
 }
 
 // Up brings a network up and returns when all its validators run; blocks come
@@ -57,27 +62,29 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 // compose puts the parts of a network together, none of which does anything yet.
 func compose(o *origin) *Network {
 	s := share(o)
-	n := &Network{origin: o, shared: s, nodeList: &nodeList{}, runnerList: &runnerList{}, links: newLinks(), faults: &faults{},
+	n := &Network{origin: o, shared: s, nodeList: &nodeList{}, runnerList: &runnerList{}, links: newLinks(),
 		finality: newFinality(), presence: &presence{watch: node.NewWatch(s.book)}}
 	views := readmodel.NewSource(o.genesis, s.programs, s.verifier)
 	views.Sightings = &readmodel.Sightings{}
-	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList}
+	n.scheduler = newScheduler(func(task string, err error) { s.log.Error("a task of the network fails", "task", task, "error", err) })
+	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList, turn: network.NewTurn(n.scheduler)}
+	n.Orders = network.NewOrders(backend{n.scheduler, n}, n.roster.turn, fault.Live)
 	n.files = &files{origin: o, nodes: n.nodeList}
 	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
 	n.submissions = &submissions{nodes: n.nodeList, finality: n.finality}
-	n.steering = &steering{origin: o, shared: s, nodes: n.nodeList, finality: n.finality}
+	n.steering = &steering{scheduler: n.scheduler, origin: o, shared: s, nodes: n.nodeList}
+	n.Steering = network.NewSteering(n.steering, n.Orders, simplex.Goal{})
 	n.authority = &authority{origin: o, shared: s, nodes: n.nodeList, readers: n.readers, submissions: n.submissions,
-		steering: n.steering}
+		steering: n.Steering}
 	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, presence: n.presence, sightings: views.Sightings}
-	n.orders = &orders{origin: o, roster: n.roster, files: n.files, links: n.links, faults: n.faults}
 	n.others = newOthers(o, n)
 	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, authority: n.authority, others: n.others,
 		make: func(name string) (*Node, error) { return newNode(n, name) }}
 	n.reaper = &reaper{nodes: n.nodeList, runners: n.runnerList, roster: n.roster, finality: n.finality, log: s.log,
 		left: o.noteLeft}
 	n.registration = &registration{origin: o, nodes: n.nodeList, runners: n.runnerList, roster: n.roster, authority: n.authority,
-		finality: n.finality, shared: s, make: func(name string, key *crypto.Key) *Runner { return newRunner(n, name, key) }}
-	n.ending, n.quit = context.WithCancel(context.Background())
+		scheduler: n.scheduler, shared: s, make: func(name string, key *crypto.Key) *Runner { return newRunner(n, name, key) }}
+	n.finality.subscribe(func(types.Height) { n.Orders.Final() })
 	return n
 }
 
@@ -101,7 +108,7 @@ func (n *Network) start(ctx context.Context) error {
 		return err
 	}
 	first := n.awaitsRunners()
-	n.steering.hold(first)
+	n.Steering.Hold(first)
 	if err := n.startNodes(ctx); err != nil {
 		return err
 	}
@@ -117,7 +124,7 @@ func (n *Network) start(ctx context.Context) error {
 		return err
 	}
 	n.awaitRunners(ctx)
-	n.steering.hold(false)
+	n.Steering.Hold(false)
 	return nil
 }
 
@@ -165,8 +172,8 @@ func (n *Network) alignClocks() {
 // Close stops the nodes and lets the home go.
 func (n *Network) Close() error {
 	n.reaper.stop()
-	n.registration.close()
-	err := n.shut(func() error {
+	err := n.roster.turn.Close(func() error {
+		n.scheduler.close()
 		errs := n.stopRunners()
 		n.presence.watch.Close()
 		errs = append(errs, n.stopNodes()...)
@@ -174,7 +181,7 @@ func (n *Network) Close() error {
 		n.finality.close()
 		return errors.Join(append(errs, n.origin.close())...)
 	})
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, network.ErrClosed) {
 		return nil
 	}
 	return err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
@@ -33,23 +32,17 @@ type Node struct {
 	// spared is of one that runs alone, and was in no set in this life: it is not stopped,
 	// since whoever started it may have it join.
 	spared atomic.Bool
-
-	mask     Lying
-	lie      *Fault                   // of its misbehaviour, or nil
-	programs Failing                  // the network's host, which fails where it is told
-	broken   map[types.Address]*Fault // the faults of its host, by the actors over which it fails
 }
 
 func newNode(n *Network, name string) (*Node, error) {
 	key := n.validatorKey(name)
-	one := &Node{key: key, broken: map[types.Address]*Fault{}}
+	one := &Node{key: key}
 	if n.config.Elsewhere != nil {
 		return remoteNode(n, name, one)
 	}
 	signer := n.verifier.Signer(key)
 	mask := byzantine.NewMask(n.genesis.ChainID, signer)
 	programs := &fault.Programs{Host: n.programs, Wait: func(d time.Duration) { <-time.After(d) }}
-	one.mask, one.programs = mask, programs
 	config := node.Config{
 		Parts: node.Parts{Name: name, Signer: signer, Verifier: n.verifier, Clock: n.clock, Durability: n.config.Durability,
 			Overhear: n.config.Overhear, Along: func(life uint64, f *roles.Failure) { n.along(name, life, f) }},
@@ -57,11 +50,7 @@ func newNode(n *Network, name string) (*Node, error) {
 			Booted: n.reports.booted(signer.Address()), Observe: n.reports.observe, Tell: n.reports.tell,
 			TellRunners: n.reports.gateway(signer.Address()), Dropped: n.reports.dropped},
 		Runtime: n.runtime, Book: n.book, Programs: programs, Log: n.log, WrapConn: lossyOf(n, name),
-		Wrap: func(given env.Validator) env.Validator {
-			given.Mesh, given.Programs = mask.Wrap(given.Mesh), mask.WrapPrograms(given.Programs)
-			given.Connections = mask.WrapConnections(given.Connections)
-			return given
-		},
+		Wrap: mask.Before,
 	}
 	if here := n.config.Here; here != nil {
 		config.Listen, config.Announced = here.Listen, here.Endpoint()
@@ -80,8 +69,9 @@ func newNode(n *Network, name string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	local := localValidator{validator}
-	one.validator, one.machine = local, machine{Identity: local.Who(), Engine: local, network: n, process: one}
+	local := localValidator{validator, mask, programs}
+	one.validator = local
+	one.machine = machine{Identity: local.Who(), Engine: local, network: n, kind: fault.Validators, process: one}
 	return one, nil
 }
 
@@ -111,14 +101,13 @@ func (node *Node) start() error {
 		return n.files.remedy(node.Name, err)
 	}
 	node.linked()
-	n.steering.steer(node.Validator())
+	n.Tell(node.Validator())
 	return nil
 }
 
 // stop ends the node. Its last head stays readable where it is in memory.
 func (node *Node) stop() error {
-	node.thaw()
-	node.unmask()
+	node.Engine.Thaw()
 	return node.validator.Stop()
 }
 

@@ -29,8 +29,8 @@ func (l *nodeList) add(node *Node) {
 	l.all.Store(&list)
 }
 
-// Best is the running node with the highest final block, neither frozen nor a
-// liar where there is another. Where all are stopped it is the one that was highest.
+// Best returns the running node with the highest final block, neither frozen nor a
+// liar if there is another. Where all are stopped it is the one that was highest.
 func (l *nodeList) Best() *Node {
 	nodes := l.List()
 	best := nodes[0]
@@ -70,8 +70,8 @@ func (l *nodeList) running(name string) (*Node, error) {
 	return node, nil
 }
 
-// inOrder lists the nodes as they are to be started: first those that have files,
-// since they tell whether the network has run.
+// inOrder lists the nodes in the order of start: first those that have files, since
+// these show whether the network has run.
 func (l *nodeList) inOrder() []*Node {
 	nodes := slices.Clone(l.List())
 	slices.SortStableFunc(nodes, func(a, b *Node) int { return a.bare() - b.bare() })
@@ -87,8 +87,7 @@ func (l *nodeList) reached() (h types.Height) {
 	return h
 }
 
-// bootstrap are the members that a node may connect with before it knows of
-// them.
+// bootstrap returns the members that a node may connect with before it has synced.
 func (l *nodeList) bootstrap() []types.Validator {
 	if v := l.Best().Validator(); v != nil {
 		return v.Head().State.Validators().Members

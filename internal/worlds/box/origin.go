@@ -198,11 +198,10 @@ func (c *Config) setIdentity() {
 	}
 }
 
-// resume goes on with the network of a home. What was asked for must be what it
-// is.
+// resume continues the network of a home. It must match the request.
 func (o *origin) resume(data []byte) (err error) {
 	if o.genesis, err = ledger.DecodeGenesis(data); err != nil {
-		return fmt.Errorf("%s cannot be read: %w; begin anew with --reset", o.home.Genesis(), err)
+		return fmt.Errorf("%s cannot be read: %w; start over with --reset", o.home.Genesis(), err)
 	}
 	p, err := o.genesis.Parameters()
 	if err != nil {
@@ -227,8 +226,8 @@ func (o *origin) resume(data []byte) (err error) {
 	return nil
 }
 
-// sameParameters refuses parameters that the network which goes on has not: they
-// are settled by genesis, and later by the system key.
+// sameParameters refuses parameters that differ from those of the network that
+// continues: genesis sets them, and later the system key.
 func (o *origin) sameParameters(have *params.Params) error {
 	want := *have
 	if err := want.Apply(params.Overrides(o.config.Params)); err != nil {
@@ -276,7 +275,7 @@ func (o *origin) Genesis() *ledger.Genesis { return o.genesis }
 // tools can sign. A devnet's keys follow from its seed and guard nothing.
 func (o *origin) Secret(name string) types.Hash { return wallet.AccountKey(o.seed, name).Secret() }
 
-// address is that of a named account.
+// address returns the address of a named account.
 func (o *origin) address(name string) types.Address {
 	return wallet.AccountKey(o.seed, name).Address()
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// presence is which runners the chain holds present, and what runners see of it.
+// presence is the set of runners that the chain holds present, and runners' view of
+// it.
 type presence struct {
 	watch  *node.Watch // of final states, by the runners
 	latest atomic.Pointer[shownPresence]

@@ -8,14 +8,14 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// reaper stops the validators and the runners that have left, on a goroutine of its own.
+// reaper stops the validators and the runners that have left, on a separate goroutine.
 type reaper struct {
 	nodes    *nodeList
 	runners  *runnerList
 	roster   *roster
 	finality *finality
 	log      *slog.Logger
-	left     func(name string) // is told of each node that was stopped since it has left
+	left     func(name string) // called for each node that was stopped because it has left
 
 	wake    chan struct{} // has room for one: there are new blocks
 	ended   chan struct{} // closed when the goroutine is
@@ -58,8 +58,8 @@ func (r *reaper) stop() {
 	}
 }
 
-// retire stops who is no validator any more, once a block of the set without it
-// is final: until then it may have to help the others to the last one.
+// retire stops former validators, once a block of the set without them is final:
+// until then they may have to help the others to the last one.
 func (r *reaper) retire() {
 	best := r.nodes.Best().Validator().Head()
 	if best.Block.Header.Border() {

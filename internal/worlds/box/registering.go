@@ -4,39 +4,52 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// registration is how runners of the network's own are started, registered by the
-// devnet's keys, deregistered, and come back.
+// registration starts the network's own runners, registers them by the devnet's
+// keys, deregisters them, and lets them rejoin.
 type registration struct {
 	origin    *origin
 	nodes     *nodeList
 	runners   *runnerList
 	roster    *roster
 	authority *authority
-	finality  *finality
+	scheduler *scheduler
 	shared    *shared
 	make      func(name string, key *crypto.Key) *Runner // a runner that is not started
-
-	ending    context.Context // of the network
-	quit      context.CancelFunc
-	returning sync.WaitGroup // of runners that are to come back
 }
 
-// close waits for the runners that were to come back, which they now do not.
-func (g *registration) close() {
-	g.quit()
-	g.returning.Wait()
+// renew gives a runner that is down its next key, and has it registered.
+func (g *registration) renew(name string) error {
+	before := g.runners.findRunner(name)
+	state := g.nodes.state()
+	i := 0
+	for state.Runner(wallet.RunnerIdentity(g.origin.seed, name, i).Address()) != nil {
+		i++
+	}
+	key := wallet.RunnerIdentity(g.origin.seed, name, i)
+	ctx, cancel := context.WithTimeout(g.scheduler.ending, governPatience)
+	defer cancel()
+	if err := g.authority.register(ctx, key); err != nil {
+		return err
+	}
+	return g.roster.alone(func() error {
+		if !before.Started() {
+			g.runners.replaceRunner(g.make(name, key))
+		}
+		return nil
+	})
 }
 
-// latest is the last key of a runner that is registered in a state; nil where none is.
+// latest returns the last key of a runner that is registered in a state; nil if none
+// is.
 func (g *registration) latest(state *ledger.State, name string) (key *crypto.Key) {
 	for i := 0; ; i++ {
 		next := wallet.RunnerIdentity(g.origin.seed, name, i)
@@ -47,8 +60,8 @@ func (g *registration) latest(state *ledger.State, name string) (key *crypto.Key
 	}
 }
 
-// keyOf is the key of a runner that is registered in a state, nil where none is: its
-// latest, or the one that was drawn for it at the beginning.
+// keyOf returns the key of a runner that is registered in a state, nil if none is:
+// its latest, or the one that was drawn for it at the beginning.
 func (g *registration) keyOf(state *ledger.State, name string) *crypto.Key {
 	if key := g.latest(state, name); key != nil || g.origin.config.Elsewhere == nil {
 		return key
@@ -62,7 +75,7 @@ func (g *registration) keyOf(state *ledger.State, name string) *crypto.Key {
 // resume starts the runners of genesis and those that joined since, but for
 // those that were deregistered.
 func (g *registration) resume() error {
-	if g.origin.config.Here != nil { // each runs in a process of its own
+	if g.origin.config.Here != nil { // each runs in a separate process
 		return nil
 	}
 	state := g.nodes.state()
@@ -88,12 +101,12 @@ func (g *registration) resume() error {
 
 // JoinRunner starts a runner of the next free name, and has it registered, with a
 // stake that the system's account gives it. It returns the name when the registration
-// is final. A name may be given, where it is the next.
+// is final. A given name must be the next free one.
 func (g *registration) JoinRunner(ctx context.Context, name string) (string, error) {
 	if err := g.origin.strict("joining by the devnet's keys"); err != nil {
 		return "", err
 	}
-	if err := g.origin.elsewhere("a runner without a key of its own"); err != nil {
+	if err := g.origin.elsewhere("a runner without its own key"); err != nil {
 		return "", err
 	}
 	next := wallet.RunnerName(len(g.runners.RunnerList()))
@@ -102,7 +115,7 @@ func (g *registration) JoinRunner(ctx context.Context, name string) (string, err
 		return "", api.Refuse(http.StatusConflict, "too_many_runners", "a network in one process has at most %d runners", MaxRunners)
 	case name != "" && g.runners.findRunner(name) != nil:
 		return "", api.Refuse(http.StatusConflict, "runner_exists", "there is a runner %s already", name).
-			Hint("A runner that has left does not come again: its key is registered for ever.").At("name")
+			Hint("A deregistered runner cannot return: its key stays registered.").At("name")
 	case name != "" && name != next:
 		return "", api.Refuse(http.StatusBadRequest, "invalid_name", "%.40q is not the name of the next runner, which is %s", name, next).
 			Hint("Give no name, or a public key to register a runner that the devnet does not start.").At("name")
@@ -117,7 +130,7 @@ func (g *registration) JoinRunner(ctx context.Context, name string) (string, err
 		}
 		return g.begin(next, key)
 	})
-	if errors.Is(err, errClosed) {
+	if errors.Is(err, network.ErrClosed) {
 		return "", api.Refuse(http.StatusServiceUnavailable, "closing", "the network ends")
 	}
 	return next, err

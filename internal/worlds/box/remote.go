@@ -2,6 +2,7 @@ package box
 
 import (
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
@@ -23,8 +24,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Elsewhere opens the nodes of a network in processes of their own (Config.Elsewhere),
-// which this one drives: all that a network is beside its nodes is here.
+// Elsewhere opens the nodes of a network in separate processes (Config.Elsewhere),
+// which this one controls: all other parts of a network are here.
 type Elsewhere interface {
 	// Validator and Runner make a node that is not started.
 	Validator(name string, key *crypto.Key, tell Told) (RemoteValidator, error)
@@ -39,18 +40,18 @@ type Elsewhere interface {
 	SetLeft(name string)
 	// Ahead is how far the clocks of nodes that have started were ahead of the machine's.
 	Ahead() time.Duration
-	// SetClock tells all nodes, also those that start later, how far the network's clock
-	// is ahead of the machine's.
+	// SetClock sends all nodes, also those that start later, the offset of the network's
+	// clock from the machine's.
 	SetClock(ahead time.Duration)
 	// Count asks all nodes what faults did there.
 	Count()
-	// Abandon says that the network does not come up: nobody needs its nodes, and whoever
-	// made them ends them.
+	// Abandon reports that the network does not come up: its nodes are no longer needed,
+	// and their maker ends them.
 	Abandon()
 }
 
-// Told is who hears what a validator elsewhere does, one call at a time for each
-// function, and what its blocks are executed with here.
+// Told has the receivers of a remote validator's reports, one call at a time for
+// each function, and the executor of its blocks here.
 type Told struct {
 	Executor  ledger.Executor
 	Final     func(validators.FinalBlocks)
@@ -80,8 +81,8 @@ type Engine interface {
 	Freeze(*fault.Counts) error
 	Thaw() bool
 	Wipe(*fault.Counts) error // counts what is lost
-	// Upset has an actor panic or hang: byzantine.Upset says what is meant.
-	Upset(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
+	// Do does a fault of the node's own: network.Node says what is meant.
+	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 }
 
 // Validating is a validator and its machine: node.Validator says what is meant.
@@ -93,8 +94,9 @@ type Validating interface {
 	Open() error
 	Start(bootstrap []types.Validator) error
 	Stop() error
-	Shell() Shell // nil before the first start, where that is here
+	Shell() Shell // nil before the first start, if that is here
 	Store() env.Store
+	Misbehaves() bool // it was told to lie to the others
 }
 
 // Shell is a running validator, or the one that ran last: validators.Validator says what
@@ -115,18 +117,6 @@ type Shell interface {
 	MakeTo(height types.Height, done func())
 }
 
-// Lying is what has a validator lie to the others: byzantine.Mask says what is meant.
-type Lying interface {
-	Behave(kind string, counts *fault.Counts) error
-	Honest()
-	Misbehaves() bool
-}
-
-// Failing is what has its host of programs fail: fault.Programs says what is meant.
-type Failing interface {
-	Fail(actor types.Address, how string, counts *fault.Counts)
-}
-
 // Packets is the socket of a node: lossy.Conn says what is meant.
 type Packets interface {
 	SetRules(map[netip.AddrPort]lossy.Rule)
@@ -142,15 +132,12 @@ type Remote interface {
 // RemoteValidator is a validator elsewhere.
 type RemoteValidator interface {
 	Validating
-	Lying
 	Remote
-	Programs() Failing
 }
 
 // RemoteRunner is a runner elsewhere.
 type RemoteRunner interface {
 	Serving
-	Faltering
 	Remote
 }
 
@@ -161,8 +148,6 @@ type Serving interface {
 	Stop() error
 	Leave(finish bool, gone func())
 	Status() runners.Status
-	Drain(on bool, reason string)
-	Change(added, removed []string)
 	Reload() error
 	Manual() Manual
 }
@@ -174,28 +159,18 @@ type Manual interface {
 	Answer(job types.Hash, given execution.Given) error
 }
 
-// Faltering is what has a runner do wrong: byzantine.RunnerMask says what is meant.
-type Faltering interface {
-	Swallow(*fault.Counts)
-	Saturate(*fault.Counts)
-	Offer(fault.Order, *fault.Counts)
-	Slow(delay time.Duration, counts *fault.Counts)
-	Flap(up, down time.Duration, times int, counts *fault.Counts, over func())
-	Behave(kind string, counts *fault.Counts) error
-	Honest()
-}
-
 var (
-	_ Shell     = (*validators.Validator)(nil)
-	_ Lying     = (*byzantine.Mask)(nil)
-	_ Failing   = (*fault.Programs)(nil)
-	_ Packets   = (*lossy.Conn)(nil)
-	_ Faltering = (*byzantine.RunnerMask)(nil)
-	_ Manual    = (*custom.Manual)(nil)
+	_ Shell   = (*validators.Validator)(nil)
+	_ Packets = (*lossy.Conn)(nil)
+	_ Manual  = (*custom.Manual)(nil)
 )
 
 // localValidator is a validator of this process.
-type localValidator struct{ *node.Validator }
+type localValidator struct {
+	*node.Validator
+	mask     *byzantine.Mask
+	programs *fault.Programs
+}
 
 // Shell implements Validating.
 func (v localValidator) Shell() Shell {
@@ -211,14 +186,23 @@ func (v localValidator) Endpoint() (string, error) { return "", nil }
 // Wipe implements Engine.
 func (v localValidator) Wipe(counts *fault.Counts) error { return wiped(&v.Machine, counts) }
 
-// Upset implements Engine.
-func (v localValidator) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return byzantine.Upset(v.Validator, o, counts, over)
+// Do implements Engine.
+func (v localValidator) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	return (&byzantine.ValidatorProcess{Mask: v.mask, Programs: v.programs, Actors: v.Validator}).Do(o, counts, over)
 }
 
-// Upset implements Engine.
-func (r localRunner) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return byzantine.Upset(r.Runner, o, counts, over)
+// Stop implements Validating. Its next process is honest.
+func (v localValidator) Stop() error {
+	v.mask.Honest()
+	return v.Validator.Stop()
+}
+
+// Misbehaves implements Validating.
+func (v localValidator) Misbehaves() bool { return v.mask.Misbehaves() }
+
+// Do implements Engine.
+func (r localRunner) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	return (&byzantine.RunnerProcess{Mask: r.mask.Load(), Shell: r.Shell(), Actors: r.Runner}).Do(o, counts, over)
 }
 
 // wiped loses the files of a machine, and counts their bytes.
@@ -232,7 +216,8 @@ func wiped(m *node.Machine, counts *fault.Counts) error {
 type localRunner struct {
 	*node.Runner
 	key    *crypto.Key
-	manual func() *custom.Manual // of the run under way
+	manual func() *custom.Manual                 // of the run under way
+	mask   *atomic.Pointer[byzantine.RunnerMask] // of the process that runs, or ran last
 }
 
 // Wipe implements Engine.
@@ -245,12 +230,6 @@ func (r localRunner) Status() runners.Status {
 	}
 	return runners.Status{Name: r.Name, Address: r.Address, PublicKey: r.key.PublicKey()}
 }
-
-// Drain implements Serving.
-func (r localRunner) Drain(on bool, reason string) { r.Shell().Drain(on, reason) }
-
-// Change implements Serving.
-func (r localRunner) Change(added, removed []string) { r.Shell().Change(added, removed) }
 
 // Reload implements Serving.
 func (r localRunner) Reload() error { return api.ErrNoSettings(r.Name) }
@@ -276,15 +255,15 @@ func remoteNode(n *Network, name string, one *Node) (*Node, error) {
 		return nil, err
 	}
 	n.book.Enter(one.key.Address(), endpoint)
-	one.mask, one.programs = validator, validator.Programs()
-	one.validator, one.machine = validator, machine{Identity: validator.Who(), Engine: validator, network: n, process: one}
+	one.validator = validator
+	one.machine = machine{Identity: validator.Who(), Engine: validator, network: n, kind: fault.Validators, process: one}
 	return one, nil
 }
 
 // remoteRunner makes a runner elsewhere.
 func remoteRunner(n *Network, name string, one *Runner) *Runner {
 	one.runner = n.config.Elsewhere.Runner(name, one.key)
-	one.machine = machine{Identity: one.runner.Who(), Engine: one.runner, network: n, process: one}
+	one.machine = machine{Identity: one.runner.Who(), Engine: one.runner, network: n, kind: fault.Runners, process: one}
 	return one
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// reports hands on what validators report, to those who wait for it and to whoever the
-// configuration names. It is called on the validators' loops.
+// reports hands validators' reports on to waiting callers and to the functions in the
+// configuration. It is called on the validators' loops.
 type reports struct {
 	config    *Config
 	clock     *clock.Clock
@@ -53,7 +53,7 @@ func (r *reports) dropped(hash types.Hash, why string) {
 	r.finality.drop(hash, why)
 }
 
-// observe hands on what a validator made final.
+// observe hands on blocks that a validator made final.
 func (r *reports) observe(f validators.FinalBlocks) {
 	if r.config.Observe != nil {
 		r.config.Observe(f)
@@ -62,7 +62,7 @@ func (r *reports) observe(f validators.FinalBlocks) {
 	r.presence.note(f.Results[len(f.Results)-1])
 }
 
-// tell hands on what a validator's consensus reported.
+// tell hands on a report of a validator's consensus.
 func (r *reports) tell(name string, report simplex.Report) {
 	now := r.clock.Now()
 	r.views.Tell(now, name, report)
@@ -71,7 +71,7 @@ func (r *reports) tell(name string, report simplex.Report) {
 	}
 }
 
-// gateway hands on what a validator's gateway reports, and notes it for the next block.
+// gateway hands on a report of a validator's gateway, and stores it for the next block.
 func (r *reports) gateway(validator types.Address) func(string, gateway.Report) {
 	return func(name string, report gateway.Report) {
 		if r.config.Gateway != nil {

@@ -1,45 +1,26 @@
 package box
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"net/http"
-	"sync"
 
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// errClosed says that the network has ended, or is about to.
-var errClosed = errors.New("the network is closed")
-
 // roster is the nodes of both kinds, by name. They are started, stopped, added and
-// faulted one at a time, all others standing as they are, until the network is closed.
+// faulted one at a time, while all others stay as they are, until the network is
+// closed.
 type roster struct {
 	origin  *origin
 	nodes   *nodeList
 	runners *runnerList
-
-	mu     sync.Mutex // of starting and stopping nodes
-	closed bool
+	turn    *network.Turn // of starting and stopping nodes
 }
 
-// alone runs do with all nodes standing as they are. It refuses by errClosed.
-func (r *roster) alone(do func() error) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return errClosed
-	}
-	return do()
-}
-
-// shut runs do, the first time, after which nodes stand as it has left them.
-func (r *roster) shut(do func() error) error {
-	return r.alone(func() error {
-		r.closed = true
-		return do()
-	})
-}
+// alone runs do with all nodes standing as they are. It refuses by network.ErrClosed.
+func (r *roster) alone(do func() error) error { return r.turn.Do(context.Background(), do) }
 
 // change runs do on a validator.
 func (r *roster) change(name string, do func(*Node) error) error {
@@ -62,22 +43,28 @@ func (r *roster) changeRunner(name string, do func(*Runner) error) error {
 }
 
 // StopNode stops one validator, as if its process had ended in good order.
-func (r *roster) StopNode(name string) error { return r.change(name, (*Node).stop) }
+func (r *roster) StopNode(name string) error {
+	return r.change(name, func(node *Node) error { return node.Stop() })
+}
 
 // StartNode starts it again.
-func (r *roster) StartNode(name string) error { return r.change(name, (*Node).start) }
+func (r *roster) StartNode(name string) error {
+	return r.change(name, func(node *Node) error { return node.Start() })
+}
 
 // StopRunner stops one runner, which says Goodbye first, as if its process had ended
 // in good order.
 func (r *roster) StopRunner(name string) error {
 	return r.changeRunner(name, func(one *Runner) error {
 		leave([]*Runner{one})
-		return one.stop()
+		return one.Stop()
 	})
 }
 
 // StartRunner starts it again.
-func (r *roster) StartRunner(name string) error { return r.changeRunner(name, (*Runner).start) }
+func (r *roster) StartRunner(name string) error {
+	return r.changeRunner(name, func(one *Runner) error { return one.Start() })
+}
 
 // stopRunners ends all runners in good order.
 func (r *roster) stopRunners() (errs []error) {
@@ -99,7 +86,7 @@ func (r *roster) stopNodes() (errs []error) {
 // unknown refuses a name that no node has, and says which there are.
 func (r *roster) unknown(name string) error {
 	if here := r.origin.config.Here; here != nil {
-		return api.Refuse(http.StatusNotFound, "unknown_node", "no node called %q runs in this process, which has %s alone", name, here.Name).
+		return api.Refuse(http.StatusNotFound, "unknown_node", "no node called %q runs in this process, which runs only %s", name, here.Name).
 			Hint("Ask the HTTP API of the process that runs it.").At("node")
 	}
 	nodes := r.nodes.List()

@@ -28,7 +28,7 @@ func (l *runnerList) addRunner(r *Runner) {
 	l.all.Store(&list)
 }
 
-// replaceRunner puts a runner in the place of the one of its name.
+// replaceRunner replaces the runner with the same name.
 func (l *runnerList) replaceRunner(r *Runner) {
 	list := slices.Clone(l.RunnerList())
 	for i := range list {

@@ -35,13 +35,13 @@ func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []t
 }
 
 // PrepareRunner implements api.Steering. Names are r0, r1, … without a gap, by which a
-// network that goes on finds its runners again.
+// network that continues finds its runners again.
 func (h operator) PrepareRunner(name string, owner types.Address) (p api.PreparedRunner, err error) {
 	n := h.network
 	if err := n.strict("starting runners"); err != nil {
 		return p, err
 	}
-	if err := n.elsewhere("a runner without a key of its own"); err != nil {
+	if err := n.elsewhere("a runner without its own key"); err != nil {
 		return p, err
 	}
 	next := wallet.RunnerName(len(n.RunnerList()))
@@ -93,7 +93,7 @@ func (h operator) ReloadRunner(name string) error {
 
 // The refusals of runners that are to be started.
 func unknownNext(name, next string) error {
-	return api.Refuse(http.StatusConflict, "invalid_name", "%q is no name of a runner to start: the next is %s", name, next).
+	return api.Refuse(http.StatusConflict, "invalid_name", "cannot start runner %q: the next free name is %s", name, next).
 		Hint("Leave the name out, or give that of a runner that has left.").At("name")
 }
 

@@ -14,9 +14,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/executor/settings"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -39,7 +41,6 @@ const goodbye = 2 * time.Second
 // Runner is one runner of the network.
 type Runner struct {
 	machine
-	faltering
 	runner Serving
 	key    *crypto.Key
 }
@@ -75,14 +76,17 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		return remoteRunner(n, name, one)
 	}
 	var manual atomic.Pointer[custom.Manual] // of the run under way
+	var mask atomic.Pointer[byzantine.RunnerMask]
 	wrap := func(given env.Runner) env.Runner {
 		if n.config.wrapRunner != nil {
 			given = n.config.wrapRunner(given)
 		}
-		if n.config.Strict { // nobody can ask for a fault
+		if n.config.Strict { // faults cannot be ordered
 			return given
 		}
-		return one.wrap(given)
+		before, given := byzantine.NewRunnerMask(given)
+		mask.Store(before)
+		return given
 	}
 	watch, err := connections.NewWatch(n.config.Qlog, name, n.config.KeyLog, n.log)
 	if err != nil {
@@ -103,8 +107,9 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		},
 		Polls: func() (env.Polls, error) { return node.NewPolls(key.Address(), n.pollOf(name)), nil },
 	})
-	local := localRunner{runner, key, manual.Load}
-	one.runner, one.machine = local, machine{Identity: local.Who(), Engine: local, network: n, process: one}
+	local := localRunner{runner, key, manual.Load, &mask}
+	one.runner = local
+	one.machine = machine{Identity: local.Who(), Engine: local, network: n, kind: fault.Runners, process: one}
 	return one
 }
 
@@ -125,7 +130,7 @@ func (n *Network) pollOf(name string) node.Answering {
 	}
 }
 
-// socketOf is what stands between a runner and its socket.
+// socketOf returns the wrapper of a runner's socket.
 func socketOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
 	lossy, below := lossyOf(n, name), n.config.wrapSocket
 	if below == nil {
@@ -140,9 +145,6 @@ func socketOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
 }
 
 func (r *Runner) start() error {
-	if remote, is := r.runner.(Faltering); is {
-		r.fresh(remote)
-	}
 	if err := r.runner.Start(); err != nil {
 		return err
 	}
@@ -151,12 +153,9 @@ func (r *Runner) start() error {
 }
 
 func (r *Runner) stop() error {
-	r.thaw()
-	r.endAll()
+	r.Engine.Thaw()
 	return r.runner.Stop()
 }
-
-func (r *Runner) connections() int { return len(r.Status().Connected) }
 
 // Status is how a runner stands, or stood when it was stopped.
 func (r *Runner) Status() runners.Status { return r.runner.Status() }
@@ -192,7 +191,7 @@ func leave(all []*Runner) {
 	}
 }
 
-// describe is how a runner stands, beside what the chain says of it.
+// describe returns the status of a runner that the chain does not have.
 func (r *Runner) describe(state *ledger.State) api.RunnerNode {
 	status := r.Status()
 	out := api.RunnerNode{Name: r.Name, Address: r.Address, Running: r.Running(), Height: status.Height, Connected: status.Connected,

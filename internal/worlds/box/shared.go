@@ -29,7 +29,7 @@ type shared struct {
 }
 
 // share prepares what the nodes of a network share. Without a fitting Python the
-// network runs all the same, and whoever needs one is told.
+// network runs all the same, and reports that to users that need one.
 func share(o *origin) *shared {
 	c := &o.config
 	s := &shared{clock: clock.New(), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log), book: node.NewBook(),

@@ -13,7 +13,7 @@ import (
 // Steer implements api.Backend.
 func (n *Network) Steer() api.Steering { return operator{n} }
 
-// operator is the network's verbs as the HTTP API has them.
+// operator has the network's verbs in the form of the HTTP API.
 type operator struct{ network *Network }
 
 // Paused implements api.Steering.
@@ -45,8 +45,8 @@ func (h operator) Leave(ctx context.Context, name string) (m model.Move, err err
 	return h.moveOf(name, address, history.StatusLeft), nil
 }
 
-// moveOf says where a decided move stands: before its epoch or, where that has begun
-// meanwhile, in it. Who is no member, and will be none, has the status that is given.
+// moveOf returns the status of a decided move: before its epoch or, if that has begun
+// meanwhile, in it. A node outside the present and the next set has the given status.
 func (h operator) moveOf(name string, address types.Address, otherwise string) model.Move {
 	state := h.network.state()
 	m := model.Move{Name: name, Address: address, Status: history.Membership(state, address), Epoch: state.NextEpoch()}
@@ -70,7 +70,7 @@ func (h operator) SetParam(ctx context.Context, r model.ParamRequest) (m model.P
 }
 
 // Tell implements api.Steering.
-func (h operator) Tell(e fault.Effect) { h.network.faults.enter(&Fault{told: &e}) }
+func (h operator) Tell(e fault.Effect) { h.network.Cheated(e) }
 
 // CancelTimer implements api.Steering.
 func (h operator) CancelTimer(ctx context.Context, id types.TimerID) (*types.Receipt, error) {

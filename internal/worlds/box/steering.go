@@ -1,31 +1,32 @@
 package box
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// steering is the pace that the operator of a network has decided beside its genesis:
-// whether blocks are made, and which height is travelled to.
+// steering is a network whose pace is decided, as network.Steering finds it.
 type steering struct {
-	origin   *origin
-	shared   *shared
-	nodes    *nodeList
-	finality *finality
-
-	travelling sync.Mutex // held by the advance that is under way
-
-	decided sync.Mutex // guards what follows
-	paused  bool
-	goal    types.Height // of the latest advance
-	every   bool         // it makes every height
+	*scheduler
+	origin *origin
+	shared *shared
+	nodes  *nodeList
 }
+
+var _ network.Paced = (*steering)(nil)
 
 // offset is the file by which a restart finds the clock where it was.
 type offset struct {
@@ -52,62 +53,78 @@ func (s *steering) resume() error {
 	return nil
 }
 
-// steer tells a validator that has just started what the operator decided.
-func (s *steering) steer(v Shell) {
-	s.decided.Lock()
-	defer s.decided.Unlock()
-	if s.paused {
-		v.Pause(true)
-	}
-	if s.goal > 0 {
-		s.send(v, nil)
-	}
-}
-
-// send tells a validator where the latest advance goes. It is called with the lock held.
-func (s *steering) send(v Shell, done func()) {
-	if s.every {
-		v.MakeTo(s.goal, done)
-	} else {
-		v.SkipTo(s.goal, done)
-	}
-}
-
-// Pause stops the making of blocks; what is under way still becomes final. It
-// ends with Resume, or with the process.
-func (s *steering) Pause() error { return s.setPaused(true) }
-
-// Resume lets it go on.
-func (s *steering) Resume() error { return s.setPaused(false) }
-
-// Paused says whether the network is paused.
-func (s *steering) Paused() bool {
-	s.decided.Lock()
-	defer s.decided.Unlock()
-	return s.paused
-}
-
-func (s *steering) setPaused(on bool) error {
-	if err := s.origin.strict("pausing"); err != nil {
-		return err
-	}
-	if err := s.origin.elsewhere("a pause"); err != nil {
-		return err
-	}
-	s.hold(on)
-	return nil
-}
-
-// hold has the validators here make no blocks, or go on.
-func (s *steering) hold(on bool) {
-	s.decided.Lock()
-	defer s.decided.Unlock()
-	s.paused = on
-	var told sync.WaitGroup // at once: one that runs elsewhere takes a while
+// Each implements network.Paced, at once: a node that runs elsewhere takes a while.
+func (s *steering) Each(do func(network.Steered)) {
+	var told sync.WaitGroup
 	for _, node := range s.nodes.List() {
-		if node.Started() {
-			told.Go(func() { node.Validator().Pause(on) })
+		if node.Running() {
+			told.Go(func() { do(node.Validator()) })
 		}
 	}
 	told.Wait()
+}
+
+// Best implements network.Paced.
+func (s *steering) Best() (*ledger.State, *history.Archive) {
+	v := s.nodes.Best().Validator()
+	return v.Head().State, v.Archive()
+}
+
+// Clock implements network.Paced.
+func (s *steering) Clock() types.Time { return s.shared.clock.Now() }
+
+// Stall implements network.Paced: whoever waits decides.
+func (s *steering) Stall() time.Duration { return network.Forever }
+
+// MoveClock implements network.Paced. The file comes first: blocks never bear times that a
+// restart could not reach.
+func (s *steering) MoveClock(by time.Duration) error {
+	if s.origin.home != nil {
+		data, err := json.Marshal(offset{s.shared.clock.Offset() + by})
+		if err == nil {
+			err = home.WriteFile(s.origin.home.Clock(), append(data, '\n'), s.origin.config.Durability)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.shared.clock.Advance(by)
+	if other := s.origin.config.Elsewhere; other != nil {
+		other.SetClock(s.shared.clock.Offset())
+	}
+	return nil
+}
+
+// Pause stops the making of blocks. It ends with Resume, or with the process.
+func (n *Network) Pause() error { return n.setPaused(true) }
+
+// Resume lets it go on.
+func (n *Network) Resume() error { return n.setPaused(false) }
+
+func (n *Network) setPaused(on bool) error {
+	if err := n.strict("pausing"); err != nil {
+		return err
+	}
+	if err := n.elsewhere("a pause"); err != nil {
+		return err
+	}
+	n.Hold(on)
+	return nil
+}
+
+// Advance is time travel, as network.Steering has it.
+func (n *Network) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
+	if err := n.elsewhere("time travel"); err != nil {
+		return nil, err
+	}
+	receipt, err := n.Travel(ctx, target)
+	switch {
+	case errors.Is(err, network.ErrAdvancing):
+		return nil, api.Refuse(http.StatusConflict, "advancing", "an advance is already running").Hint("Wait until it ends.")
+	case err != nil && ctx.Err() != nil:
+		return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", n.Goal().Height,
+			n.Best().height()).
+			Hint("The advance continues: GET /height returns the height, GET /ready whether blocks are made.")
+	}
+	return receipt, err
 }

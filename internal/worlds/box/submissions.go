@@ -16,8 +16,8 @@ import (
 // its mempool; it passes only when the validator stops meanwhile.
 const answerTimeout = 5 * time.Second
 
-// submissions is where transactions, and what runners bring that poll, are handed to a
-// validator, and what became of them is waited for.
+// submissions hands transactions, and the reports of polling runners, to a validator,
+// and waits for their outcome.
 type submissions struct {
 	nodes    *nodeList
 	finality *finality
@@ -42,8 +42,8 @@ func (s *submissions) Submit(ctx context.Context, raw []byte) (types.Hash, error
 	return a.hash, err
 }
 
-// spread hands a transaction to every validator that runs. That it is known already, or
-// final, is no news.
+// spread hands a transaction to every validator that runs. An error that it is known
+// already, or final, is expected.
 func (s *submissions) spread(raw []byte) {
 	for _, node := range s.nodes.List() {
 		if node.Running() {
@@ -148,7 +148,7 @@ func (s *submissions) bring(ctx context.Context, name string, hand func(v Shell,
 	return err
 }
 
-// awaited waits for a node's answer, but not for ever.
+// awaited waits for a node's answer, with a limit.
 func awaited[T any](ctx context.Context, node *Node, ask func(done func(T))) (answer T, err error) {
 	answers := make(chan T, 1)
 	ask(func(a T) { answers <- a })

@@ -2,13 +2,11 @@ package box
 
 import (
 	"fmt"
-	"time"
 
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
-// machineOf is that of a node of either kind, or nil.
+// machineOf returns the machine of a node of either kind, or nil.
 func (r *roster) machineOf(name string) *machine {
 	if node := r.nodes.find(name); node != nil {
 		return &node.machine
@@ -45,16 +43,16 @@ func (m *machine) lives(life uint64) bool {
 	return is && m.Started() && local.Life() == life
 }
 
-// again starts a node again that a role took along, or has it fail where that was done too
-// often. It is called with all nodes standing as they are.
+// again restarts a node that a role took along, or fails it if that happened too often.
+// During the call no node is started or stopped.
 func (m *machine) again(f *roles.Failure) {
 	if !m.restarts.Allow(m.network.clock.Now()) {
 		m.Fail(fmt.Errorf("%w; it was started again %d times within %v", f, roles.MaxRestarts, roles.RestartWindow))
 		return
 	}
 	m.network.links.kill(m.Name)
-	m.Kill()
-	err := m.process.stop()
+	err := m.Kill(nil)
+	m.network.ProcessEnded(m.Name)
 	if err == nil {
 		err = m.process.start()
 	}
@@ -64,26 +62,4 @@ func (m *machine) again(f *roles.Failure) {
 		return
 	}
 	m.network.log.Warn("a node was started again: a role had taken it along", "node", m.Name, "why", f)
-}
-
-// upset has an actor of a running node panic or hang.
-func (m *machine) upset(o *fault.Order) (*Fault, error) {
-	if !m.Running() {
-		return nil, fmt.Errorf("%s does not run", m.Name)
-	}
-	f := &Fault{verb: o.Verb, detail: o.Detail()}
-	if err := m.Upset(o, &f.counts, f.endsAfter); err != nil {
-		return nil, err
-	}
-	m.network.faults.enter(f)
-	return f, nil
-}
-
-// endsAfter ends the fault in so long.
-func (f *Fault) endsAfter(d time.Duration) {
-	if d <= 0 {
-		f.end()
-		return
-	}
-	time.AfterFunc(d, f.end)
 }

@@ -43,7 +43,7 @@ func TestARoleThatPanicsComesBackLive(t *testing.T) {
 	if got := n.find("v1").Validator().Status().Roles.Restarted; got != 0 { // it was started again since
 		t.Errorf("v1 counts %d roles that were made again", got)
 	}
-	for begin := time.Now(); !n.findRunner("r0").Running() || n.findRunner("r0").connections() == 0; await(t, n, n.Best().height()+1) {
+	for begin := time.Now(); !n.findRunner("r0").Running() || len(n.findRunner("r0").Peers()) == 0; await(t, n, n.Best().height()+1) {
 		if time.Since(begin) > patience {
 			t.Fatal("r0 does not come back")
 		}

@@ -14,8 +14,8 @@ import (
 // registry.
 const hated = 0
 
-// Start implements env.Mesh. What the mask overlooks the validator behind it never
-// heard, so that it carries a quorum of other votes in the blocks that it proposes
+// Start implements env.Mesh. The masked validator never received the overlooked
+// votes, so it carries a quorum of other votes in the blocks that it proposes
 // (CIP-11 §8.1: the proposer includes "a quorum").
 func (t *transport) Start(receive func(from types.Address, frame []byte)) error {
 	return t.Mesh.Start(func(from types.Address, frame []byte) {
@@ -28,8 +28,8 @@ func (t *transport) Start(receive func(from types.Address, frame []byte)) error 
 	})
 }
 
-// chosen is a frame without the votes that are overlooked; nil where nothing is left,
-// or too little for a certificate: the leader waits for other votes then.
+// chosen returns a frame without the overlooked votes; nil if nothing is left, or too
+// little for a certificate: the leader then waits for other votes.
 func (t *transport) chosen(frame []byte, current *active) []byte {
 	if len(frame) == 0 {
 		return frame
@@ -60,8 +60,8 @@ func (t *transport) chosen(frame []byte, current *active) []byte {
 	return frame
 }
 
-// overlooks reports whether a vote is one of those that are left out: it sees the hated
-// runner, and its validator is one of the first f that did, so that a quorum remains.
+// overlooks reports whether a vote is left out: it sees the hated runner, and its
+// validator is one of the first f that did, so that a quorum remains.
 func (t *transport) overlooks(validator types.Address, bitmap []byte) bool {
 	b, err := selection.ParseBitmap(bitmap)
 	if err != nil || b.Len() <= hated || !b.Has(hated) || validator == t.mask.signer.Address() { // its own it has anyway

@@ -4,9 +4,9 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 
 // equivocate tells two halves of the peers two things, each well signed. In the
 // views it leads, the second half gets another valid block, one millisecond
-// younger, and its vote for that. In every other view the second half gets a
-// vote for a block that nobody has beside the true one, and where it finalizes
-// a nullify vote beside: both are what no honest validator does (decision C1).
+// younger, and its vote for that. In every other view the second half also gets a
+// vote for a block that no validator has and, if it finalizes, a nullify vote: no
+// honest validator does either (decision C1).
 func equivocate(m *Mask, frame []byte, to receiver) [][]byte {
 	if !to.second {
 		return [][]byte{frame}
@@ -14,8 +14,8 @@ func equivocate(m *Mask, frame []byte, to receiver) [][]byte {
 	if p := m.proposal(frame); p != nil {
 		twin := *p.Block
 		twin.Header.Timestamp++
-		// The vote for the twin goes with it: the true vote does not tell of a
-		// block whether this validator proposed it.
+		// The vote for the twin is sent along: the true vote does not show whether
+		// this validator proposed its block.
 		vote := types.Vote{Kind: types.Notarize, Epoch: twin.Header.Epoch, View: p.View, Height: twin.Header.Height, Block: twin.Hash(),
 			Bitmap: emptyBitmap(types.Notarize)}
 		return [][]byte{m.signProposal(types.Proposal{View: p.View, Block: &twin}), m.signVote(vote)}

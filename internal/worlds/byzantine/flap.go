@@ -21,8 +21,8 @@ type flapping struct {
 	over   func()
 }
 
-// Flap lets the connections stay for up and be gone for down, so many times, in place
-// of what was asked before; over is told when they stay.
+// Flap lets the connections stay for up and be gone for down, times times, replacing
+// its earlier order; over is called when they stay.
 func (m *RunnerMask) Flap(up, down time.Duration, times int, counts *fault.Counts, over func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -34,7 +34,7 @@ func (m *RunnerMask) Flap(up, down time.Duration, times int, counts *fault.Count
 	m.flap.alarm.Set(m.clock.Now().Add(up))
 }
 
-// gone says whether nobody is reached now.
+// gone reports whether no peer is reachable now.
 func (m *RunnerMask) gone() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,16 +7,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
-// floodFrames is how many frames a flooder adds to each of its own.
+// floodFrames is how many frames a flooder adds to each true one.
 const floodFrames = 32
 
-// floodBytes is the size of the greatest of them.
+// floodBytes is the size of the largest of them.
 const floodBytes = 64 << 10
 
-// flood tells the truth, and floodFrames times as much beside it: votes and
-// nullify votes that are badly signed, certificates that everybody has, requests
-// for ranges, blocks and transactions that nobody asked for, and bytes that are
-// no message.
+// flood sends the true frames, and floodFrames extra ones with each: votes and
+// nullify votes that are badly signed, certificates that all have, requests for
+// ranges, blocks and transactions that are not needed, and invalid bytes.
 func flood(m *Mask, frame []byte, _ receiver) [][]byte {
 	sent := make([][]byte, 0, floodFrames+1)
 	sent = append(sent, frame)
@@ -36,7 +35,7 @@ func (m *Mask) rubbish(frame []byte, i int) []byte {
 		bad.Kind, bad.Height, bad.Block = types.Notarize, 1, types.Keccak(frame)
 		return encode(mesh.Vote, &bad)
 	case 2:
-		return frame // again: stale by now where it is a certificate
+		return frame // again: stale by now if it is a certificate
 	case 3:
 		return encode(mesh.RangeRequest, &rangeRequest{From: 1, To: 64})
 	case 4:

@@ -7,11 +7,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
-// forge answers and tells what is made up but looks right: blocks with another
-// state under the same parent, finalized and notarized in the names of all by its
-// own key alone; certificates in which one vote stands for a quorum; transactions
-// whose value is not what was signed. What it hands out in place of the truth must
-// be refused, and had from somebody else.
+// forge answers and sends forged content that looks right: blocks with another
+// state under the same parent, finalized and notarized in the names of all by only
+// its own key; certificates in which one vote counts as a quorum; transactions
+// whose value differs from the signed one. Peers must refuse these, and get the
+// true content from another validator.
 func forge(m *Mask, frame []byte, to receiver) [][]byte {
 	if a := m.answer(frame); a != nil && a.Block != nil {
 		return [][]byte{encode(mesh.BlockAnswer, &blockAnswer{Block: m.madeUp(a.Block)})}
@@ -47,7 +47,7 @@ func forge(m *Mask, frame []byte, to receiver) [][]byte {
 	return [][]byte{frame}
 }
 
-// madeUp is a block beside another: of its parent, with another state.
+// madeUp returns a sibling of a block: with its parent, and another state.
 func (m *Mask) madeUp(block *types.Block) *types.Block {
 	other := *block
 	other.Header.StateRoot = types.Keccak(block.Header.StateRoot[:])

@@ -10,11 +10,11 @@ import (
 )
 
 // impersonate tells the truth and lies beside it in the names of others, signed
-// with its own key, which is the only one that it has. With each notarize vote go
-// votes of all others for a block that nobody has, to notarize and to finalize
-// it, and the certificates that these would make; with each proposal goes one of
-// the next view in the name of that view's leader. Whoever does not compare the
-// signer with the name makes a block final that nobody decided on.
+// with its own key, which is the only one that it has. With each notarize vote it
+// sends votes of all others for an unknown block, to notarize and to finalize it,
+// and the certificates that these would make. With each proposal it sends one of
+// the next view in the name of that view's leader. A validator that does not
+// compare the signer with the name makes a block final that was never decided.
 func impersonate(m *Mask, frame []byte, to receiver) [][]byte {
 	sent := [][]byte{frame}
 	if p := m.proposal(frame); p != nil {

@@ -1,8 +1,7 @@
-// Package byzantine makes a validator lie. A Mask stands between a validator and
-// its environment, sees the frames that leave it, and lets one behaviour drop
-// them or put forged ones in their place or beside them, signed by the node's own
-// signer and by no other, whoever they name: what the rest must withstand from f
-// of n.
+// Package byzantine makes a validator lie. A Mask wraps a validator's environment
+// and sees the frames that leave it. One behaviour drops them, replaces them by
+// forged ones, or adds forged ones, signed only by the node's own signer, whatever
+// names they carry: attacks that the rest must withstand from f of n.
 //
 // The validator behind the mask stays honest and notices nothing: its votes are
 // in its log, so that taking the mask off, or a restart, leaves an honest
@@ -38,20 +37,20 @@ const (
 	SilentLeader  Kind = "silent_leader"  // it votes, and proposes nothing
 	BadStateRoot  Kind = "bad_state_root" // its blocks claim another state than theirs
 	TamperBody    Kind = "tamper_body"    // the blocks it sends hold other transactions than their headers say
-	WithholdBody  Kind = "withhold_body"  // f of the others get no block from it, and nobody who asks
+	WithholdBody  Kind = "withhold_body"  // f of the others get no block from it, nor does any peer that asks
 	Impersonate   Kind = "impersonate"    // it votes and proposes in the names of others
 	Forge         Kind = "forge"          // its answers, batches, certificates and transactions are made up
-	Flood         Kind = "flood"          // it sends heaps of what is bad, stale or not asked for
-	PassesOver    Kind = "passes_over"    // its blocks say that its host failed over whatever needs a program
+	Flood         Kind = "flood"          // it sends many invalid, stale or unrequested frames
+	PassesOver    Kind = "passes_over"    // its blocks claim that its host failed on every program
 
-	FabricatePresence Kind = "fabricate_presence" // it votes that every runner is there
+	FabricatePresence Kind = "fabricate_presence" // it votes that every runner is present
 	SuppressPresence  Kind = "suppress_presence"  // it votes that none is
-	MisshapePresence  Kind = "misshape_presence"  // its votes bear bytes that are no bitmap
+	MisshapePresence  Kind = "misshape_presence"  // its votes carry bytes that are not a bitmap
 	ChooseVotes       Kind = "choose_votes"       // it overlooks votes that see a runner, so that its blocks carry others
 	DoubleAssign      Kind = "double_assign"      // it signs another spec of the same job for half of the runners
 	FalseCommit       Kind = "false_commit"       // it commits runners to results that they do not have
 	FalseCancel       Kind = "false_cancel"       // it cancels each job that it pushes
-	WithholdResult    Kind = "withhold_result"    // it sits on what runners bring
+	WithholdResult    Kind = "withhold_result"    // it holds back runners' results
 )
 
 // Kinds lists the behaviours.
@@ -75,10 +74,10 @@ func (k Kind) AboutRunners() bool {
 // behaviour answers which frames go to a peer in place of one.
 type behaviour func(m *Mask, frame []byte, to receiver) [][]byte
 
-// receiver is where a peer stands among those that a mask lies to.
+// receiver is a peer's place among those that a mask lies to.
 type receiver struct {
 	second bool            // of the half with the greater addresses
-	last   bool            // of the f with the greatest, without whom the others are a quorum
+	last   bool            // among the f with the highest addresses, without whom the others are a quorum
 	others []types.Address // all peers, sorted
 }
 
@@ -109,7 +108,7 @@ type Mask struct {
 	chainID uint64
 	signer  env.Signer
 	active  atomic.Pointer[active]
-	behind  atomic.Pointer[transport] // the mesh, where it was put before one
+	behind  atomic.Pointer[transport] // the wrapped mesh, if there is one
 }
 
 type active struct {
@@ -122,8 +121,8 @@ type active struct {
 func NewMask(chainID uint64, signer env.Signer) *Mask { return &Mask{chainID: chainID, signer: signer} }
 
 // Behave chooses a behaviour, in place of the one before; its effects are added
-// to counts, Forged and Withheld. It refuses what fault.CheckKind does, and to be
-// honest, which is Honest's.
+// to counts, Forged and Withheld. It refuses the kinds that fault.CheckKind
+// refuses, and honesty, for which Honest exists.
 func (m *Mask) Behave(kind string, counts *fault.Counts) error {
 	if err := fault.CheckKind(kind); err != nil {
 		return err
@@ -140,6 +139,13 @@ func (m *Mask) Honest() { m.active.Store(nil) }
 
 // Misbehaves says whether a behaviour is chosen.
 func (m *Mask) Misbehaves() bool { return m.active.Load() != nil }
+
+// Before puts the mask before all that a validator talks through.
+func (m *Mask) Before(given env.Validator) env.Validator {
+	given.Mesh, given.Programs = m.Wrap(given.Mesh), m.WrapPrograms(given.Programs)
+	given.Connections = m.WrapConnections(given.Connections)
+	return given
+}
 
 // Wrap puts the mask before a transport.
 func (m *Mask) Wrap(t env.Mesh) env.Mesh {
@@ -190,8 +196,8 @@ func (t *transport) Send(to types.Address, frame []byte) {
 	}
 }
 
-// receiver finds a peer's place: the half of those with the greater addresses is
-// one more than the others where they are odd.
+// receiver finds a peer's place: the half with the higher addresses has one more
+// than the other if their number is odd.
 func (t *transport) receiver(to types.Address) receiver {
 	peers := t.peers.Load()
 	if peers == nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
-// The frames of the shell that behaviours read or make, as docs/WIRE.md has
-// them: this package stands outside of what it lies to.
+// The frames of the shell that behaviours read or make, as in docs/WIRE.md: this
+// package is not part of the code that it lies to.
 type (
 	blockAnswer struct {
 		_     struct{} `cbor:",toarray"`

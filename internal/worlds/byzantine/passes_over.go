@@ -7,11 +7,11 @@ import (
 )
 
 // passesOver sends what it would: the lie is in its blocks, which WrapPrograms makes.
-// They are valid, since nobody can tell what another's host did (decision C18).
+// They are valid, since no validator can check another's host (decision C18).
 func passesOver(_ *Mask, frame []byte, _ receiver) [][]byte { return [][]byte{frame} }
 
-// WrapPrograms puts the mask before a node's host of programs: while the node passes
-// over, whatever it proposes fails there; what it judges does not.
+// WrapPrograms puts the mask before a node's host of programs: while the node lies
+// by skipping, all that it proposes fails there, but not the blocks that it judges.
 func (m *Mask) WrapPrograms(h program.Host) program.Host {
 	if h == nil {
 		return nil
@@ -54,4 +54,4 @@ func (s *passingSession) Handle(ctx program.Context, code program.Code, msg prog
 	return s.Session.Handle(ctx, code, msg)
 }
 
-var errPassing = errors.New("it says so")
+var errPassing = errors.New("injected by the Byzantine validator")

@@ -17,7 +17,8 @@ func suppressPresence(m *Mask, frame []byte, _ receiver) [][]byte {
 	return m.attest(frame, func(int) bool { return false })
 }
 
-// misshapen are forms that no bitmap has (CIP-11 §12.3), of what the voter sees.
+// misshapen are forms that no bitmap has (CIP-11 §12.3), made from the voter's true
+// bitmap.
 var misshapen = []func(was []byte) []byte{
 	func([]byte) []byte { return nil },
 	func(was []byte) []byte { return was[:min(len(was), 4)] },
@@ -28,7 +29,8 @@ var misshapen = []func(was []byte) []byte{
 	func([]byte) []byte { return make([]byte, 64<<10) },
 }
 
-// misshapePresence votes with bytes that are no bitmap, another form in each view.
+// misshapePresence votes with bytes that are not a bitmap, another form in each
+// view.
 func misshapePresence(m *Mask, frame []byte, _ receiver) [][]byte {
 	v := m.vote(frame)
 	if v == nil || v.Kind != types.Notarize {

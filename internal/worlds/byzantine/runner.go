@@ -20,19 +20,18 @@ const (
 	LateResult      Kind = "late_result"      // it says its result when the assignment is over
 	DuplicateResult Kind = "duplicate_result" // it says each result twice
 	NoReveal        Kind = "no_reveal"        // it works, and says no result
-	BadSignature    Kind = "bad_signature"    // its results bear a signature that nobody made
+	BadSignature    Kind = "bad_signature"    // its results have an invalid signature
 	ReplayNonce     Kind = "replay_nonce"     // it says each ping twice
 	Reject          Kind = "reject"           // it rejects every job
 )
 
-// RunnerMask is the lying, the slow or the faltering face of one process of a runner:
-// it stands between the runner and its environment. The runner behind it stays honest
-// and notices nothing. It works alike in the simulator and live, and is safe for
-// concurrent use.
+// RunnerMask makes one process of a runner lie, slow down or falter: it wraps the
+// runner's environment. The runner itself stays honest and notices nothing. It works
+// alike in the simulator and live, and is safe for concurrent use.
 type RunnerMask struct {
 	clock env.Clock
 
-	speaks atomic.Bool // what it says may be another than what the runner says
+	speaks atomic.Bool // its frames may differ from the runner's
 
 	mu     sync.Mutex
 	kind   Kind          // "": it is honest
@@ -57,8 +56,8 @@ func NewRunnerMask(node env.Runner) (*RunnerMask, env.Runner) {
 	return m, node
 }
 
-// Behave chooses how it misbehaves, in place of what it did before: its effects are
-// added to counts. It refuses what is no way of a runner.
+// Behave chooses how it misbehaves, replacing its earlier behaviour: its effects
+// are added to counts. It refuses an unknown behaviour.
 func (m *RunnerMask) Behave(kind string, counts *fault.Counts) error {
 	if !slices.Contains(fault.KindsOf(fault.Runners), kind) {
 		return fmt.Errorf("there is no behaviour %.40q of runners", kind)
@@ -78,8 +77,8 @@ func (m *RunnerMask) Honest() {
 	m.changed()
 }
 
-// changed notes whether frames have to be looked at: of a sound runner none are. The
-// caller holds mu.
+// changed records whether frames have to be inspected: for a sound runner none are.
+// The caller holds mu.
 func (m *RunnerMask) changed() {
 	m.speaks.Store(m.kind != "" || m.hole != nil || m.full != nil || m.offers != nil)
 }
@@ -92,8 +91,8 @@ func (m *RunnerMask) Swallow(counts *fault.Counts) {
 	m.changed()
 }
 
-// Saturate counts what is said of being full, until counts are nil. That it is, is for
-// who owns the runner to tell it (runners.Runner.Drain).
+// Saturate counts the runner's reports of being full, until counts are nil. The
+// runner's owner makes it full (runners.Runner.Drain).
 func (m *RunnerMask) Saturate(counts *fault.Counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,7 +109,7 @@ func (m *RunnerMask) Offer(_ fault.Order, counts *fault.Counts) {
 	m.changed()
 }
 
-// Slow has work that begins from now on take so much longer.
+// Slow lengthens work that begins from now on by delay.
 func (m *RunnerMask) Slow(delay time.Duration, counts *fault.Counts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -196,7 +195,7 @@ func (c *connections) Start(receive func(connection.Event)) error {
 	return c.Connections.Start(c.hear)
 }
 
-// hear passes on what happens, behind what the mask does about it.
+// hear passes on an event, after the mask's own reaction.
 func (c *connections) hear(e connection.Event) {
 	if came, is := e.(connection.Came); !is || len(came.Frame) > 0 && push.Type(came.Frame[0]) == push.TypeJobCancel {
 		for _, v := range c.heard(e) {
@@ -206,8 +205,8 @@ func (c *connections) hear(e connection.Event) {
 	c.receive(e)
 }
 
-// heard takes note of what happens, frames being cancels alone, and returns what is
-// late enough to be said.
+// heard records an event, frames only if they are cancels, and returns frames that
+// are late enough to be sent.
 func (c *connections) heard(e connection.Event) (say []connection.Verb) {
 	m := c.mask
 	m.mu.Lock()
@@ -313,8 +312,8 @@ func (m *RunnerMask) result(v connection.Send) []connection.Verb {
 	return as
 }
 
-// missigned is the frame of a result with a signature that nobody made; nil if the frame
-// is not a result.
+// missigned returns the frame of a result with an invalid signature; nil if the frame is
+// not a result.
 func missigned(frame []byte) []byte {
 	f, err := push.Decode(push.Raw{Type: push.Type(frame[0]), Payload: frame[1:]})
 	if err != nil {
@@ -328,7 +327,7 @@ func missigned(frame []byte) []byte {
 	return framed(result)
 }
 
-// missign gives a result a signature that nobody made.
+// missign gives a result an invalid signature.
 func missign(result *push.JobResult) { result.RunnerSigned[0] ^= 1 }
 
 // framed is a frame without its length, as connections take it.

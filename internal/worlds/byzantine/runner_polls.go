@@ -33,8 +33,8 @@ func (p *polls) Ask(q polling.Question) {
 	}
 }
 
-// brings is what is brought in place of a result or a refusal. Of refusals only a black hole
-// keeps any: the other lies are about results. A result that is late is kept for good: no
+// brings is what is brought in place of a result or a refusal. Only a black hole keeps
+// refusals: the other lies are about results. A result that is late is kept for good: no
 // validator cancels what it did not push.
 func (m *RunnerMask) brings(q polling.Question) []polling.Question {
 	m.mu.Lock()

@@ -14,8 +14,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// WrapConnections puts the mask before a validator's connections with runners. There
-// may be none.
+// WrapConnections puts the mask before a validator's connections with runners. c may
+// be nil.
 func (m *Mask) WrapConnections(c env.Connections) env.Connections {
 	if c == nil {
 		return nil
@@ -41,7 +41,8 @@ func (t *talks) Start(receive func(connection.Event)) error {
 	})
 }
 
-// hears takes note of who is there, and says whether the validator hears of it.
+// hears records the connected runners, and returns whether the validator gets the
+// event.
 func (t *talks) hears(e connection.Event) bool {
 	switch e := e.(type) {
 	case connection.Up:
@@ -99,7 +100,7 @@ func (t *talks) Do(v connection.Verb) {
 	}
 }
 
-// second reports whether a runner is of the half whose keys are odd.
+// second reports whether a runner is in the half whose keys are odd.
 func (t *talks) second(id connection.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,10 +8,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 )
 
-// tamperBody sends blocks whose transactions are not those that their headers
-// commit to: one is missing or, where there is none, one too many. The signature
-// covers the header and stays good: who votes without comparing, or executes one
-// body and keeps another, puts on the chain what nobody decided on.
+// tamperBody sends blocks whose transactions differ from their headers'
+// commitments: one is missing or, if there is none, one too many. The signature
+// covers the header and stays valid. A validator that votes without comparing, or
+// executes one body and keeps another, puts on the chain a block that was never
+// decided.
 func tamperBody(m *Mask, frame []byte, _ receiver) [][]byte {
 	if p := m.proposal(frame); p != nil {
 		forged := *p

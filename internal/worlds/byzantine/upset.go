@@ -8,15 +8,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
-// Actors are those of one process of a node: its roles, and of a validator its contracts.
+// Actors are the actors of one process of a node: its roles, and a validator's contracts.
 type Actors interface {
 	Upset(role string, hang time.Duration, order *roles.Ordered) error
 	Contracts() *fault.Contracts // nil: it has none
 }
 
 // Upset has an actor panic or hang, by an order of one of these verbs that is sound, and
-// counts what that did. over is told once when the fault can do nothing more: after so
-// long from then.
+// counts what that did. over is called once, after the given time, when the fault can do
+// nothing more.
 func Upset(a Actors, o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
 	hang := time.Duration(0)
 	if o.Verb == "hang" {

@@ -11,7 +11,7 @@ import (
 )
 
 // Adopt copies the state of each validator that has one into the folder of kept blocks,
-// where that has no file of the validator: an earlier version kept none, and a bounded
+// if that has no file of the validator: an earlier version kept none, and a bounded
 // history cannot be executed again. It comes before Launch, since a running validator
 // holds its state.
 func (c *Crew) Adopt() error {
@@ -34,7 +34,7 @@ func (c *Crew) Adopt() error {
 	return nil
 }
 
-// storeSuffix is that of a file of kept blocks.
+// storeSuffix is the suffix of a file of kept blocks.
 const storeSuffix = ".db"
 
 // copyFile copies a file, whole or not at all.

@@ -1,5 +1,5 @@
-// Package cluster is a network whose nodes run elsewhere, each in a process or a
-// container of its own, driven from here.
+// Package cluster is a network whose nodes run elsewhere, each in a separate
+// process or container, controlled from here.
 package cluster
 
 import (
@@ -7,8 +7,8 @@ import (
 	"io"
 )
 
-// Carrier runs the nodes of a network, each in a process or a container of its own. It
-// is opened over a folder that hosts.Make and Write made (devnet init does so too): who
+// Carrier runs the nodes of a network, each in a separate process or container. It is
+// opened over a folder that hosts.Make and Write made (devnet init does so too): who
 // opens it made that folder, and removes it. It begins with no node running.
 //
 // A carrier is used by many goroutines at once; orders to one node follow one another.
@@ -17,8 +17,8 @@ type Carrier interface {
 	// Add makes a node known whose settings and key were written into the folder after
 	// the carrier was opened, as NAME.toml and NAME.key. It starts nothing.
 	Add(ctx context.Context, node Node) error
-	// Start starts a node; it goes on from its home as that is. It returns once the
-	// node runs, not once it answers. One that runs already is an error.
+	// Start starts a node, which continues from its home. It returns once the node
+	// runs, not once it answers. A node that runs already is an error.
 	Start(ctx context.Context, name string) error
 	// Stop ends a node as Ctrl-C does, and waits until it has ended; Kill ends it at
 	// once, as a power cut of the process would, and waits until it is gone. A frozen
@@ -28,21 +28,21 @@ type Carrier interface {
 	// Freeze keeps a node off every core until Thaw.
 	Freeze(name string) error
 	Thaw(name string) error
-	// Wipe empties the home of a validator that does not run. Its next Start tells it
-	// that it has run before (--lost): nobody else would (finding F17).
+	// Wipe empties the home of a validator that does not run. Its next Start passes
+	// --lost, which marks it as having run before (finding F17).
 	Wipe(ctx context.Context, name string) error
 	// Control is the URL of a node's HTTP API as it is reached from here, without a
 	// slash at its end: of a validator the setting http, of a runner the setting
 	// control. It may change whenever the node starts.
 	Control(name string) string
-	// Ended tells of nodes that ended though nobody asked. Who opened the carrier reads
+	// Ended reports nodes that ended without an order. The opener of the carrier reads
 	// it until Close closes it.
 	Ended() <-chan Ended
 	// Logs is what a node has written so far to both of its outputs, in all of its
 	// lives; who asks closes it.
 	Logs(name string) (io.ReadCloser, error)
-	// Close ends all nodes, and leaves nothing of the carrier behind: no process,
-	// container, network or volume. The folder stays.
+	// Close ends all nodes, and removes all remains of the carrier: processes,
+	// containers, networks and volumes. The folder stays.
 	Close() error
 }
 
@@ -58,8 +58,8 @@ type Node struct {
 	Kind string // Validator or Runner
 }
 
-// Ended is a node that ended though nobody asked.
+// Ended is a node that ended without an order.
 type Ended struct {
 	Name string
-	Err  error // how: its exit, and the last of its own words where it had any
+	Err  error // how: its exit, and the end of its output if it had any
 }

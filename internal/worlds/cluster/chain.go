@@ -12,9 +12,9 @@ import (
 // has its blocks executed again.
 const maxResults = 4096
 
-// chain executes the blocks that nodes made final, here, each once: what is shown of a
-// node is what its blocks give, and not what it says of them. It is safe for concurrent
-// use.
+// chain executes here, once each, the blocks that nodes made final. The shown state of
+// a node thus follows from its blocks, and not from its own reports. It is safe for
+// concurrent use.
 type chain struct {
 	executor ledger.Executor
 
@@ -31,8 +31,9 @@ type done struct {
 
 func newChain(x ledger.Executor) *chain { return &chain{executor: x, results: map[types.Hash]*done{}} }
 
-// apply executes a block on its parent's state. Its error is a *ledger.Invalid, of whom
-// the block is final with, or a *ledger.EnvironmentError, of this machine.
+// apply executes a block on its parent's state. Its error is a *ledger.Invalid, the
+// fault of the node with that final block, or a *ledger.EnvironmentError, a fault of
+// this machine.
 func (c *chain) apply(parent *ledger.State, block *types.Block) (*ledger.Result, error) {
 	hash := block.Hash()
 	c.mu.Lock()

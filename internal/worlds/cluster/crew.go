@@ -27,17 +27,17 @@ type Config struct {
 	Hosts   *hosts.Network // as it was written to Dir, with its driver's secret
 	Dir     string
 	Secret  string
-	// Port finds a port of this machine for a node that joins; nil: it needs none, being
-	// a host of its own.
+	// Port finds a port of this machine for a node that joins; nil: it needs none, since
+	// it has its own host.
 	Port func() (int, error)
 	Log  *slog.Logger // nil: none
-	// Scripted has work of runners wait until Saw has told of the block that drew them.
+	// Scripted delays work of runners until Saw has reported the block that drew them.
 	Scripted bool
 	// Stores is the folder that keeps what validators made final, for the next start; "": it
 	// is kept in memory.
 	Stores string
 	URL    string      // of the network's API, which nodes name to those who ask them instead; it may be ""
-	Ended  func(Ended) // is told of nodes that ended though nobody asked; it may be nil
+	Ended  func(Ended) // called for nodes that ended without an order; it may be nil
 }
 
 // Crew opens the nodes of a network where a carrier runs them (box.Elsewhere).
@@ -55,12 +55,12 @@ type Crew struct {
 	told    func(Ended)
 	chain   *chain // set by the first validator
 
-	ctx       context.Context // of all that is asked of nodes
+	ctx       context.Context // of all requests to nodes
 	cancel    context.CancelFunc
 	reader    sync.WaitGroup // of Ended
 	calling   sync.WaitGroup // of those that name nodes to validators
 	offset    atomic.Int64   // of the network's clock
-	seen      atomic.Uint64  // the height up to which whoever drives has seen the chain
+	seen      atomic.Uint64  // the height up to which the supervisor has seen the chain
 	heardUpTo atomic.Int64   // the height up to which what validators said before was heard
 
 	mu        sync.Mutex
@@ -101,11 +101,11 @@ func (c *Crew) attend() {
 		c.mu.Lock()
 		m := c.members[end.Name]
 		if c.early[end.Name] != nil {
-			c.fell[end.Name] = fmt.Errorf("%s ended by itself: %w", end.Name, cmp.Or(end.Err, errors.New("it ended")))
+			c.fell[end.Name] = fmt.Errorf("%s ended by itself: %w", end.Name, cmp.Or(end.Err, errors.New("no exit status")))
 		}
 		c.mu.Unlock()
 		if m != nil {
-			m.ended(fmt.Errorf("its process has ended by itself: %w", cmp.Or(end.Err, errors.New("it ended"))))
+			m.ended(fmt.Errorf("the process ended by itself: %w", cmp.Or(end.Err, errors.New("no exit status"))))
 		}
 		if c.told != nil {
 			c.told(end)
@@ -150,7 +150,7 @@ func (c *Crew) launch(name string) error {
 	return cmp.Or(err, c.fell[name])
 }
 
-// add makes a node known to the carrier, where it is not, once write has written its
+// add adds a node to the carrier, unless it is known, once write has written its
 // files, given a port for it.
 func (c *Crew) add(kind, name string, write func(port int) error) error {
 	c.mu.Lock()
@@ -189,7 +189,7 @@ func (c *Crew) all() []*member {
 	return list
 }
 
-// number is that of a fault, by what counts its effects; 0 of nil.
+// number returns the number of a fault, by the counts of its effects; 0 for nil.
 func (c *Crew) number(counts *fault.Counts) int {
 	if counts == nil {
 		return 0
@@ -204,7 +204,7 @@ func (c *Crew) number(counts *fault.Counts) int {
 	return n
 }
 
-// whenOver has a fault tell when it can have no effect any more.
+// whenOver calls over when a fault can have no effect any more.
 func (c *Crew) whenOver(counts *fault.Counts, over func()) {
 	n := c.number(counts)
 	c.mu.Lock()
@@ -256,8 +256,8 @@ func (c *Crew) Ahead() time.Duration { return c.ahead() }
 // ahead is what the network's clock is ahead of the machine's.
 func (c *Crew) ahead() time.Duration { return time.Duration(c.offset.Load()) }
 
-// SetClock implements box.Elsewhere: it tells all nodes how far the network's clock is
-// ahead. One that starts later is told then.
+// SetClock implements box.Elsewhere: it sends all nodes the offset of the network's
+// clock. A node that starts later gets the offset at its start.
 func (c *Crew) SetClock(ahead time.Duration) {
 	c.offset.Store(int64(ahead))
 	var told sync.WaitGroup
@@ -274,8 +274,8 @@ func (c *Crew) SetClock(ahead time.Duration) {
 	told.Wait()
 }
 
-// Saw tells runners up to which block whoever drives has seen the chain: work for which
-// those drew them may begin.
+// Saw announces to runners the block up to which the supervisor has seen the chain:
+// work for which earlier blocks drew them may begin.
 func (c *Crew) Saw(height types.Height) {
 	if c.seen.Swap(uint64(height)) == uint64(height) {
 		return
@@ -287,7 +287,7 @@ func (c *Crew) Saw(height types.Height) {
 	}
 }
 
-// remember takes the clock of a node that has run before, where that is further ahead.
+// remember takes the clock of a node that has run before, if that is further ahead.
 func (c *Crew) remember(ahead time.Duration) {
 	for have := c.ahead(); ahead > have && !c.offset.CompareAndSwap(int64(have), int64(ahead)); have = c.ahead() {
 	}
@@ -303,8 +303,8 @@ func (c *Crew) note(err error) {
 	}
 }
 
-// Err is the first thing that went wrong beside what nodes did: a block that is final in
-// one of them and gives something else here, or a node that was not reached.
+// Err returns the first failure other than those of nodes: a final block of a node that
+// gives a different result here, or a node that could not be reached.
 func (c *Crew) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -346,8 +346,8 @@ func (c *Crew) Close() error {
 	return err
 }
 
-// CloseStores lets go of what validators made final. Nobody reads it any more, and Close
-// was called before.
+// CloseStores closes the stores of validators' final blocks. They have no readers any
+// more, and Close was called before.
 func (c *Crew) CloseStores() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

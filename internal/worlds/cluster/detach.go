@@ -10,7 +10,7 @@ import (
 
 // Detacher is a Carrier that can take nodes off their network.
 type Detacher interface {
-	// Detach takes a running node off the network, as a pulled cable would: nobody
+	// Detach takes a running node off the network, like a pulled cable: no node
 	// reaches it, nor does Control.
 	Detach(ctx context.Context, name string) error
 	// Attach brings back one that was detached; its address may be another.
@@ -18,8 +18,8 @@ type Detacher interface {
 }
 
 // Detach takes a node off the network that all nodes are on, where the carrier can.
-// Whoever drives does not reach it either: what it says meanwhile is heard when it is
-// back.
+// The supervisor does not reach it either: its events of that time are read when it
+// is attached again.
 func (c *Crew) Detach(ctx context.Context, name string) error {
 	m, carrier, err := c.detachable(name)
 	if err != nil {
@@ -59,11 +59,11 @@ func (c *Crew) Attach(ctx context.Context, name string) error {
 	defer cancel()
 	var hello control.Hello
 	if hello, err = m.await(ctx, l); err != nil {
-		return fmt.Errorf("%s does not come back: %w", name, err)
+		return fmt.Errorf("%s does not answer after it was attached: %w", name, err)
 	}
 	socket, err := netip.ParseAddrPort(hello.Socket)
 	if err != nil {
-		return fmt.Errorf("%s comes back at no address: %w", name, err)
+		return fmt.Errorf("%s has no address after it was attached: %w", name, err)
 	}
 	m.mu.Lock()
 	l.socket = socket

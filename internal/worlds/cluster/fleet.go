@@ -16,19 +16,20 @@ type Bearer interface {
 	Freeze(context.Context) error
 	Thaw(context.Context) error
 	Wipe(context.Context) error
-	// URL is that of the node's API, "" where it has none. It is asked at any time.
+	// URL returns the URL of the node's API, "" if it has none. It is asked at any
+	// time.
 	URL() string
 }
 
-// Fleet is what all carriers have in common: their nodes by name, whose orders follow
-// one another, and the ends that nobody asked for. A carrier embeds one.
+// Fleet is the common part of all carriers: their nodes by name, whose orders follow
+// one another, and unordered ends. A carrier embeds one.
 type Fleet[B Bearer] struct {
 	dir     string
-	over    error // what whoever comes behind Shut hears
+	over    error // error of every call after Shut
 	ended   chan Ended
 	closing chan struct{} // closed when Shut begins
 
-	mu     sync.Mutex // of what is below
+	mu     sync.Mutex // guards the fields below
 	berths map[string]berth[B]
 	closed bool
 }
@@ -76,12 +77,12 @@ func (f *Fleet[B]) find(name string) (berth[B], error) {
 	}
 	found, there := f.berths[name]
 	if !there {
-		return found, fmt.Errorf("there is no node %.40q in %s: its nodes are those whose settings are there", name, f.dir)
+		return found, fmt.Errorf("no settings of a node %.40q in %s", name, f.dir)
 	}
 	return found, nil
 }
 
-// Order does something to a node, behind what is being done to it.
+// Order applies an order to a node, after the orders that are being applied to it.
 func (f *Fleet[B]) Order(ctx context.Context, name string, do func(B, context.Context) error) error {
 	found, err := f.find(name)
 	if err != nil {
@@ -128,8 +129,8 @@ func (f *Fleet[B]) Control(name string) string {
 // Ended implements Carrier.
 func (f *Fleet[B]) Ended() <-chan Ended { return f.ended }
 
-// Tell tells of a node that ended by itself; whoever calls it is waited for in what Shut
-// is given.
+// Tell reports a node that ended on its own. The function passed to Shut must wait for
+// all callers of Tell.
 func (f *Fleet[B]) Tell(e Ended) {
 	select {
 	case f.ended <- e:
@@ -137,7 +138,7 @@ func (f *Fleet[B]) Tell(e Ended) {
 	}
 }
 
-// Over is the error of what comes behind Shut, nil before it.
+// Over returns the error of calls after Shut, nil before it.
 func (f *Fleet[B]) Over() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,8 +158,8 @@ func (f *Fleet[B]) Bearers() (all []B) {
 	return all
 }
 
-// Shut takes no order from now on, waits for those that are being done, and has all
-// nodes ended, once: behind it nobody calls Tell.
+// Shut refuses orders from now on, waits for those that are being applied, and lets
+// end end all nodes, once: after it Tell is not called.
 func (f *Fleet[B]) Shut(end func(all []B) error) error {
 	f.mu.Lock()
 	if f.closed {
@@ -168,7 +169,7 @@ func (f *Fleet[B]) Shut(end func(all []B) error) error {
 	f.closed = true
 	f.mu.Unlock()
 	close(f.closing)
-	for _, b := range f.berths { // nobody changes it any more
+	for _, b := range f.berths { // no order changes it any more
 		b.turn <- struct{}{}
 		defer func() { <-b.turn }()
 	}

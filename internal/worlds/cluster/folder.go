@@ -8,7 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
-// node is a node of the folder, nil where it has none of that name. The lock is held.
+// node returns a node of the folder, nil if it has none of that name. The lock is
+// held.
 func (c *Crew) node(name string) *hosts.Node {
 	for _, kind := range [][]hosts.Node{c.hosts.Validators, c.hosts.Runners} {
 		if at := slices.IndexFunc(kind, func(n hosts.Node) bool { return n.Name == name }); at >= 0 {
@@ -92,7 +93,7 @@ func (c *Crew) names() map[types.Address]string {
 }
 
 // introduce tells validators, which answer people too, what nodes are called and where the
-// network's API is. One that does not hear it is told when it starts again.
+// network's API is. A validator that is not reached gets them when it starts again.
 func (c *Crew) introduce(to ...*member) {
 	if c.url == "" || c.closing() {
 		return
@@ -105,7 +106,7 @@ func (c *Crew) introduce(to ...*member) {
 	}
 }
 
-// giveKey writes the key of a node, where it has another in the folder.
+// giveKey writes the key of a node, if the folder has another.
 func (c *Crew) giveKey(name string, key *crypto.Key) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

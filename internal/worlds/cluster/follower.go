@@ -112,7 +112,7 @@ func (f *follower) close() (err error) {
 	return err
 }
 
-// tip is the state that the next block stands on.
+// tip returns the state for the next block.
 func (f *follower) tip() *ledger.State {
 	if n := len(f.pending); n > 0 {
 		return f.pending[n-1].State
@@ -147,7 +147,8 @@ func (f *follower) add(final control.Final) (*validators.FinalBlocks, error) {
 	return &validators.FinalBlocks{Validator: f.name, Results: all, Finalization: final.Finalization}, nil
 }
 
-// differs is that a node and this program do not agree on what a block gives.
+// differs returns the error that a node and this program disagree on a block's
+// result.
 func (f *follower) differs(final control.Final, detail string) error {
 	return oracle.Violation{Oracle: "roots", Height: final.Block.Header.Height, Detail: f.name + ": " + detail}
 }

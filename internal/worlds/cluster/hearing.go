@@ -9,12 +9,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// hearPatience bounds the wait for what validators said before a block was final: one
-// that has ended says nothing more.
+// hearPatience bounds the wait for validators' events before a block was final: a
+// validator that has ended sends no more.
 const hearPatience = 2 * time.Second
 
-// hearUpTo returns when what running validators have said until now was heard, where
-// nobody has asked for that at this height. Scripts alone need that order.
+// hearUpTo returns when the events of running validators until now were read, unless
+// that was done at this height. Only scripts need that order.
 func (c *Crew) hearUpTo(height types.Height) {
 	if !c.script {
 		return

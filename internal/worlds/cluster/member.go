@@ -21,7 +21,7 @@ import (
 // Patience with nodes.
 const (
 	startPatience = 60 * time.Second
-	startEach     = 5 * time.Second // more for each that is started beside it: an engine takes them in turn
+	startEach     = 5 * time.Second // more for each node that starts at the same time: an engine takes them in turn
 	endPatience   = 45 * time.Second
 	helloEvery    = 10 * time.Millisecond
 	againEvery    = 50 * time.Millisecond // a stream that broke off is begun again
@@ -37,7 +37,7 @@ type member struct {
 
 	started atomic.Bool
 	frozen  atomic.Bool
-	away    atomic.Bool // off its network: nobody reaches it
+	away    atomic.Bool // off its network: unreachable
 	showing atomic.Bool // a runner is being told what was seen
 	failure atomic.Pointer[error]
 	fallen  atomic.Int64           // how often a role that was told to panic took the node along in this life
@@ -56,13 +56,13 @@ type life struct {
 	end    context.CancelFunc
 	work   sync.WaitGroup // of those who follow it
 	socket netip.AddrPort
-	seq    atomic.Uint64 // what was heard of it so far
+	seq    atomic.Uint64 // number of its latest event
 	heard  chan struct{} // has room for one: more was heard
 	// followed has room for one: more of its final blocks was executed.
 	followed chan struct{}
 
 	cutting sync.Mutex
-	streams map[int]func() // ends of those that follow it, by a number of their own
+	streams map[int]func() // ends of the streams that follow it, each by a separate number
 	made    int            // streams so far
 }
 
@@ -84,8 +84,7 @@ func (m *member) Running() bool { return m.Started() && m.failure.Load() == nil 
 // Frozen implements box.Engine.
 func (m *member) Frozen() bool { return m.frozen.Load() }
 
-// Fail implements box.Engine. What a role that was told to panic has done is no fault of
-// the node.
+// Fail implements box.Engine. An ordered panic of a role is not a failure of the node.
 func (m *member) Fail(err error) {
 	most := int64(roles.MaxRestarts)
 	if m.crew.hosts.Strategy() == roles.Stop {
@@ -194,8 +193,8 @@ func (m *member) finish(atOnce bool) error {
 	return err
 }
 
-// drainPatience is how long the streams of a process that has ended are read on: what it
-// had sent is there.
+// drainPatience is how long the streams of an ended process are still read: its sent
+// data is available.
 const drainPatience = 2 * time.Second
 
 // drain waits until those who follow a process have read all that it told.
@@ -211,7 +210,7 @@ func (l *life) drain() {
 	}
 }
 
-// ended notes that the process ended though nobody asked.
+// ended records that the process ended without an order.
 func (m *member) ended(err error) {
 	m.Fail(err)
 	m.mu.Lock()
@@ -278,7 +277,7 @@ func (m packets) SetRules(rules map[netip.AddrPort]lossy.Rule) {
 	m.applyRules()
 }
 
-// applyRules tells the node the rules in force, where it has others.
+// applyRules sends the node the rules in force, if it has others.
 func (m *member) applyRules() {
 	if !m.answers() {
 		return // it is told when it runs
@@ -293,11 +292,11 @@ func (m *member) applyRules() {
 	m.told = text
 	m.mu.Unlock()
 	if err := m.client.SetRules(m.crew.ctx, rules); err != nil && m.answers() {
-		m.crew.note(fmt.Errorf("%s was not told of its links: %w", m.identity.Name, err))
+		m.crew.note(fmt.Errorf("cannot set the link rules of %s: %w", m.identity.Name, err))
 	}
 }
 
-// order has the node do something to itself.
+// order orders the node to apply a fault to itself.
 func (m *member) order(counts *fault.Counts, o fault.Order) error {
 	if !m.answers() {
 		return nil // a new process is sound
@@ -307,18 +306,25 @@ func (m *member) order(counts *fault.Counts, o fault.Order) error {
 	return err
 }
 
-// Upset implements box.Engine. The answer to the order tells what a panic did: the process
-// may end.
-func (m *member) Upset(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	if !m.answers() {
+// Do implements box.Engine: the node is told the order as it is. The answer to a panic tells
+// what that did, since the process may end.
+func (m *member) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	waits := o.Verb == "panic" || o.Verb == "hang"
+	switch {
+	case waits && !m.answers():
 		return fmt.Errorf("%s does not answer", m.identity.Name)
+	case counts == nil:
+		m.count() // what it did is counted before it ends
+	case over != nil:
+		m.crew.whenOver(counts, func() { over(0) })
 	}
-	m.crew.whenOver(counts, func() { over(0) })
 	if err := m.order(counts, *o); err != nil {
 		return err
 	}
-	m.felled.Store(&o.Role)
-	m.fallen.Add(counts.Ended.Load())
+	if waits {
+		m.felled.Store(&o.Role)
+		m.fallen.Add(counts.Ended.Load())
+	}
 	return nil
 }
 
@@ -332,8 +338,8 @@ func (m *member) mute() {
 	_ = m.client.Mute(ctx) // the kill that follows does not depend on it
 }
 
-// show tells a runner up to which block whoever drives has seen the chain, without
-// waiting: it is told the latest one where several came meanwhile.
+// show announces to a runner the block up to which the supervisor has seen the
+// chain, without waiting: of several blocks, only the latest is sent.
 func (m *member) show() {
 	if !m.answers() || m.showing.Swap(true) {
 		return

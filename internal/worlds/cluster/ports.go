@@ -7,16 +7,15 @@ import (
 	"net"
 )
 
-// Where ports for nodes are looked for: above those of well-known services, and below
-// those that systems give to who asks for any, of which one that is free now may be taken
-// before its node starts.
+// Range of ports for nodes: above those of well-known services, and below those that
+// systems assign by themselves, of which a free one may be taken before its node starts.
 const (
 	leastPort    = 20_000
 	dynamicPorts = 32_000
 	portAttempts = 200
 )
 
-// FreePort finds a port of this machine that nobody has, neither by UDP nor by TCP.
+// FreePort finds a port of this machine that is free, both by UDP and by TCP.
 func FreePort() (int, error) { return FreePorts(0, 1) }
 
 // FreePorts finds ports in a row that are free: from a wanted one on, 0 for none, or any.

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 type runner struct {
 	*member
 	key  *crypto.Key
-	last control.RunnerStatus // as it stood when it was asked last; guarded by mu
+	last control.RunnerStatus // latest answer; guarded by mu
 	at   time.Time
 }
 
@@ -56,7 +55,7 @@ func (r *runner) Start() error {
 	}
 	r.started.Store(true)
 	c.introduce(c.all()...)
-	if !c.script { // nobody looks at blocks here: no work waits for that
+	if !c.script { // blocks are not observed here: no work waits for that
 		return r.client.Show(c.ctx, math.MaxInt64)
 	}
 	return nil
@@ -84,7 +83,7 @@ func (r *runner) Stop() error {
 
 // Wipe implements box.Engine.
 func (r *runner) Wipe(*fault.Counts) error {
-	return errors.New("a runner keeps nothing but its key")
+	return errors.New("a runner stores only its key")
 }
 
 // Leave implements box.Serving.
@@ -140,58 +139,8 @@ func (r *runner) Answer(job types.Hash, given execution.Given) error {
 	return r.client.Answer(r.crew.ctx, job, given)
 }
 
-// Drain implements box.Serving. A runner elsewhere drains where it is told to say that it
-// is full, by Saturate.
-func (r *runner) Drain(bool, string) {}
-
-// Change implements box.Serving. The order to a runner elsewhere says what it offers.
-func (r *runner) Change(_, _ []string) {}
-
 // Reload implements box.Serving.
 func (r *runner) Reload() error { return r.client.Reload(r.crew.ctx) }
 
 // Manual implements box.Serving.
 func (r *runner) Manual() box.Manual { return r }
-
-// do orders a fault of the runner, or with nil counts its end.
-func (r *runner) do(counts *fault.Counts, o fault.Order) {
-	o.Node = r.identity.Name
-	if counts == nil {
-		r.count() // what it did is counted before it ends
-	}
-	if err := r.order(counts, o); err != nil {
-		r.crew.note(fmt.Errorf("%s was not told: %w", o.Node, err))
-	}
-}
-
-// Swallow implements box.Faltering.
-func (r *runner) Swallow(counts *fault.Counts) {
-	r.do(counts, fault.Order{Verb: "blackhole", On: counts != nil})
-}
-
-// Saturate implements box.Faltering.
-func (r *runner) Saturate(counts *fault.Counts) {
-	r.do(counts, fault.Order{Verb: "saturate", On: counts != nil})
-}
-
-// Offer implements box.Faltering.
-func (r *runner) Offer(o fault.Order, counts *fault.Counts) { r.do(counts, o) }
-
-// Slow implements box.Faltering.
-func (r *runner) Slow(delay time.Duration, counts *fault.Counts) {
-	r.do(counts, fault.Order{Verb: "slow", Delay: delay})
-}
-
-// Flap implements box.Faltering.
-func (r *runner) Flap(up, down time.Duration, times int, counts *fault.Counts, over func()) {
-	r.crew.whenOver(counts, over)
-	r.do(counts, fault.Order{Verb: "flap", Up: up, Down: down, Times: times})
-}
-
-// Behave implements box.Faltering.
-func (r *runner) Behave(kind string, counts *fault.Counts) error {
-	return r.order(counts, fault.Order{Verb: "misbehave", Node: r.identity.Name, Kind: kind})
-}
-
-// Honest implements box.Faltering.
-func (r *runner) Honest() { r.do(nil, fault.Order{Verb: "misbehave", Kind: fault.Honest}) }

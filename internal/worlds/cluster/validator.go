@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -23,28 +22,21 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// validator is a validator that runs elsewhere. What is read of it is what its final
-// blocks give here; the rest it is asked for.
+// validator is a validator that runs elsewhere. Its state follows from executing its
+// final blocks here; the validator is asked for the rest.
 type validator struct {
 	*member
 	follower
 	key      *crypto.Key
 	endpoint string // "": not settled yet
 	tell     box.Told
-	last     validators.Status // as it stood when it was asked last; guarded by mu
+	last     validators.Status // latest answer; guarded by mu
 	live     []gateway.Live
 	at       time.Time
 	lies     bool         // guarded by mu, as what follows
 	hold     bool         // it is to make no blocks
 	goal     types.Height // where it was told to travel last
 	every    bool         // with a block at every height
-	// broken is how its host of programs fails over actors, which no restart mends.
-	broken map[types.Address]broken
-}
-
-type broken struct {
-	how    string
-	counts *fault.Counts
 }
 
 var _ box.RemoteValidator = (*validator)(nil)
@@ -57,7 +49,7 @@ func (c *Crew) Validator(name string, key *crypto.Key, tell box.Told) (box.Remot
 	}
 	c.mu.Unlock()
 	v := &validator{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), follower: follower{owner: c, name: name},
-		key: key, tell: tell, broken: map[types.Address]broken{}}
+		key: key, tell: tell}
 	v.last = validators.Status{Name: name, Address: key.Address()}
 	v.follows = true
 	c.enter(v.member)
@@ -67,8 +59,8 @@ func (c *Crew) Validator(name string, key *crypto.Key, tell box.Told) (box.Remot
 	return v, v.resume()
 }
 
-// Endpoint implements box.Validating: where others reach it. Of one that joins the files
-// are written here.
+// Endpoint implements box.Validating: where others reach it. The files of a validator
+// that joins are written here.
 func (v *validator) Endpoint() (string, error) {
 	c := v.crew
 	if v.endpoint != "" {
@@ -116,23 +108,17 @@ func (v *validator) Start([]types.Validator) error {
 	}
 	v.started.Store(true)
 	v.crew.introduce(v.crew.all()...)
-	v.mu.Lock()
-	before := maps.Clone(v.broken)
-	v.mu.Unlock()
-	for actor, b := range before {
-		v.Programs().Fail(actor, b.how, b.counts)
-	}
 	return nil
 }
 
-// boots tells what the process begins with. One that holds less than it had begins at
-// genesis here too.
+// boots reports the state that the process begins with. If that is older than before,
+// the validator begins at genesis here too.
 func (v *validator) boots(hello control.Hello) (header types.Header, err error) {
 	if hello.Boot == nil {
 		return header, fmt.Errorf("%s does not say what it begins with", v.name)
 	}
 	if err := codec.Unmarshal(hello.Boot.Header, types.MaxBlockBytes, &header); err != nil {
-		return header, fmt.Errorf("%s begins with what is no header: %w", v.name, err)
+		return header, fmt.Errorf("%s reports an invalid header at boot: %w", v.name, err)
 	}
 	v.tell.Booted(v.identity.Address, box.Boot{Header: &header, Hash: hello.Boot.Hash, Root: hello.Boot.Root})
 	head := v.head.Load()
@@ -146,7 +132,7 @@ func (v *validator) boots(hello control.Hello) (header types.Header, err error) 
 const reachPatience = 30 * time.Second
 
 // reach waits until the blocks that a process began with were executed here: before that
-// nobody knows who is in the network.
+// the members of the network are unknown.
 func (v *validator) reach(l *life, height types.Height) error {
 	late := time.NewTimer(reachPatience)
 	defer late.Stop()
@@ -186,7 +172,7 @@ func (v *validator) each(l *life, stream func(context.Context) error) {
 	}
 }
 
-// hear hands on what is heard of the process.
+// hear hands on the events of the process.
 func (v *validator) hear(l *life) {
 	v.each(l, func(ctx context.Context) error {
 		return v.client.Heard(ctx, l.seq.Load(), func(h *control.Heard) error {
@@ -252,7 +238,7 @@ func (v *validator) made(f *validators.FinalBlocks) {
 	v.tell.Final(*f)
 }
 
-// Kill implements box.Engine. What it said and did until now is heard first.
+// Kill implements box.Engine. Its events until now are read first.
 func (v *validator) Kill() {
 	v.mute()
 	v.count()
@@ -308,7 +294,7 @@ func (v *validator) Head() *validators.Head { return v.head.Load() }
 // Archive implements box.Shell.
 func (v *validator) Archive() *history.Archive { return history.Of(v.Store()) }
 
-// statusAge is how old what is known of a validator may be where it is asked for.
+// statusAge is the maximum age of a validator's known status when it is read.
 const statusAge = 10 * time.Millisecond
 
 // Status implements box.Shell.
@@ -329,7 +315,7 @@ func (v *validator) Connections() []gateway.Live {
 	return v.live
 }
 
-// refresh asks how the validator stands.
+// refresh asks for the validator's status.
 func (v *validator) refresh() {
 	v.mu.Lock()
 	young := time.Since(v.at) < statusAge
@@ -411,7 +397,7 @@ func (v *validator) Pause(on bool) {
 	v.hold = on
 	v.mu.Unlock()
 	if !v.answers() {
-		return // it is told when it goes on
+		return // it gets this when it resumes
 	}
 	if err := v.client.Pause(v.crew.ctx, on); err != nil && v.answers() {
 		v.crew.note(fmt.Errorf("%s was not told to pause or resume: %w", v.name, err))
@@ -440,7 +426,7 @@ func (v *validator) travel(to types.Height, every bool, done func()) {
 	}()
 }
 
-// Thaw implements box.Engine. What the operator decided meanwhile it is told now.
+// Thaw implements box.Engine. It now gets the operator's decisions of that time.
 func (v *validator) Thaw() bool {
 	if !v.member.Thaw() {
 		return false
@@ -455,59 +441,22 @@ func (v *validator) Thaw() bool {
 	return true
 }
 
-// Behave implements box.Lying: it has the validator lie to the others.
-func (v *validator) Behave(kind string, counts *fault.Counts) error {
-	if err := v.order(counts, fault.Order{Verb: "misbehave", Node: v.name, Kind: kind}); err != nil {
+// Do implements box.Engine.
+func (v *validator) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	if err := v.member.Do(o, counts, over); err != nil {
 		return err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.lies = true
+	if o.Verb == "misbehave" {
+		v.mu.Lock()
+		v.lies = counts != nil
+		v.mu.Unlock()
+	}
 	return nil
 }
 
-// Honest implements box.Lying.
-func (v *validator) Honest() {
-	v.mu.Lock()
-	lied := v.lies
-	v.lies = false
-	v.mu.Unlock()
-	if !lied {
-		return
-	}
-	v.count()
-	if err := v.order(nil, fault.Order{Verb: "misbehave", Node: v.name, Kind: fault.Honest}); err != nil {
-		v.crew.note(fmt.Errorf("%s was not told to be honest: %w", v.name, err))
-	}
-}
-
-// Misbehaves implements box.Lying.
+// Misbehaves implements box.Validating.
 func (v *validator) Misbehaves() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.lies
-}
-
-// Programs implements box.RemoteValidator.
-func (v *validator) Programs() box.Failing { return programs{v} }
-
-// programs is the host of programs of a validator.
-type programs struct{ of *validator }
-
-// Fail implements box.Failing.
-func (p programs) Fail(actor types.Address, how string, counts *fault.Counts) {
-	v := p.of
-	v.mu.Lock()
-	if counts == nil {
-		delete(v.broken, actor)
-	} else {
-		v.broken[actor] = broken{how, counts}
-	}
-	v.mu.Unlock()
-	if counts == nil {
-		v.count() // what it failed over is counted before that ends
-	}
-	if err := v.order(counts, fault.Order{Verb: "host_fail", Node: v.name, Actor: actor, How: how}); err != nil {
-		v.crew.note(fmt.Errorf("%s was not told of its host of programs: %w", v.name, err))
-	}
 }

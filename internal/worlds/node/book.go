@@ -18,15 +18,15 @@ type Book struct {
 // NewBook returns an empty book.
 func NewBook() *Book { return &Book{endpoints: map[types.Address]string{}} }
 
-// Enter notes where a validator listens, host:port, in place of what was noted.
+// Enter records a validator's endpoint, host:port, replacing an earlier record.
 func (b *Book) Enter(a types.Address, endpoint string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.endpoints[a] = endpoint
 }
 
-// Endpoint is where a validator listens: as noted here, or else as the chain has
-// it; "" where neither knows.
+// Endpoint returns a validator's endpoint: the one recorded here, or otherwise the
+// chain's; "" without either.
 func (b *Book) Endpoint(v types.Validator) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,7 +44,7 @@ type bookedMesh struct {
 	book *Book
 }
 
-// SetPeers implements env.Mesh. Whom nobody knows an endpoint of is left out.
+// SetPeers implements env.Mesh. Peers without a known endpoint are left out.
 func (m bookedMesh) SetPeers(peers []types.Validator) {
 	found := make([]types.Validator, 0, len(peers))
 	for _, peer := range peers {

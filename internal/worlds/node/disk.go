@@ -14,8 +14,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store/mem"
 )
 
-// disk is what a machine keeps: its files, or the memory that stands for them. What
-// of it a node opens is up to its kind.
+// disk is what a machine keeps: its files, or the memory that stands for them. A
+// node's kind chooses the parts that it opens.
 type disk struct {
 	name       string
 	files      func() (home.Node, error) // nil: memory
@@ -88,8 +88,8 @@ func (d *disk) close() (err error) {
 	return err
 }
 
-// wipe removes all that is beside the node's files, and returns how many bytes were
-// lost: of memory, those of the log.
+// wipe removes all node files, and returns how many bytes were lost: in memory,
+// those of the log.
 func (d *disk) wipe() (lost int64, err error) {
 	if d.files == nil {
 		if d.log != nil {

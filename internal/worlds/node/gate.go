@@ -12,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// What the gate of a frozen node keeps for it.
+// Limits of the queue of a frozen node's gate.
 const (
 	MaxHeld      = 4096 // frames
 	MaxHeldBytes = 64 << 20
@@ -27,7 +27,7 @@ type gate struct {
 	bytes  int
 }
 
-// arrival lets in what was kept back.
+// arrival delivers a queued item.
 type arrival func()
 
 // arrive lets a frame in, or keeps it back, or loses it.
@@ -69,7 +69,7 @@ func (g *gate) freeze(counts *fault.Counts) {
 	g.frozen = counts
 }
 
-// thaw lets in what was kept, in order, and then what comes.
+// thaw delivers the queued items, in order, and then new ones.
 func (g *gate) thaw() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,8 +93,8 @@ func (m gatedMesh) Start(receive func(types.Address, []byte)) error {
 	return m.Mesh.Start(func(from types.Address, frame []byte) { m.gate.arrive(receive, from, frame) })
 }
 
-// connections puts the gate before connections with runners, or with validators: of
-// one that is not attended to they tell only so much (connection.MaxUntaken).
+// connections puts the gate before connections with runners, or with validators:
+// without readers, these report only connection.MaxUntaken frames.
 func (g *gate) connections(c env.Connections) env.Connections { return gatedConnections{c, g} }
 
 // gatedConnections are connections behind a gate.
@@ -134,7 +134,7 @@ func (g *gate) chain(v env.ChainView) env.ChainView { return &gatedView{ChainVie
 type gatedView struct {
 	env.ChainView
 	gate   *gate
-	newest atomic.Pointer[chainview.Head] // that waits at the gate; nil where none does
+	newest atomic.Pointer[chainview.Head] // waiting at the gate; nil without one
 }
 
 // Start implements env.ChainView.

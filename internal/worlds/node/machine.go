@@ -1,16 +1,16 @@
 // Package node is one node in this process: the machine it runs on, and what a
 // node of each kind opens there. A live network is some of them and the book of
-// where they listen; a process of its own can be one.
+// their endpoints; a separate process can be one.
 //
-// A Machine knows no kind. It has the loops of the roles, the disk and the gate
-// through which frames come in, and so what can happen to a node whatever it is:
-// it is frozen, killed, loses its files, or stops by itself. A Validator is opened
+// A Machine does not know kinds of node. It has the loops of the roles, the disk and
+// the gate through which frames come in, and so what can happen to a node whatever it
+// is: it is frozen, killed, loses its files, or stops by itself. A Validator is opened
 // on one from key, genesis, files, socket and peers, a Runner from key, socket, a view
 // of the chain and an executor. A Watch shows the validators' final states to the
-// runners beside them.
+// runners in the same process.
 //
-// Nothing here is a decision of the protocol, and nothing is a fault that somebody
-// has asked for: a world counts those, and says who may ask.
+// Nothing here decides about the protocol, and nothing is an ordered fault: a world
+// counts those, and checks who may order them.
 package node
 
 import (
@@ -37,9 +37,9 @@ type Parts struct {
 	// as long as the Machine lasts.
 	Files      func() (home.Node, error)
 	Durability store.Durability
-	// Overhear is told of each frame that leaves the node, once for each peer. It may
-	// keep the frame, must not change it, and is called on the loops that send: it
-	// must be quick. It may be nil.
+	// Overhear is called for each frame that leaves the node, once for each peer. It
+	// may keep the frame, must not change it, and is called on the loops that send:
+	// it must be quick. It may be nil.
 	Overhear func(from types.Address, frame []byte)
 	// Along is told that a role takes the node along, and in which life (Life), on a loop
 	// of the node: it must only hand on. Nil: the node has failed, whatever its strategy.
@@ -64,7 +64,7 @@ type Machine struct {
 	gate    *gate         // of the process that runs, or ran last; nil before the first
 }
 
-// Identity is who a node is, wherever it runs.
+// Identity is the identity of a node, wherever it runs.
 type Identity struct {
 	Name    string
 	Address types.Address
@@ -72,7 +72,7 @@ type Identity struct {
 	Lost bool
 }
 
-// Who is the identity of the node, which its owner may change.
+// Who returns the identity of the node, which its owner may change.
 func (m *Machine) Who() *Identity { return &m.Identity }
 
 // assemble makes the machine of a node, which has it in itself. Nothing is opened yet.
@@ -81,8 +81,8 @@ func (m *Machine) assemble(p Parts) {
 	m.disk = disk{name: p.Name, files: p.Files, durability: p.Durability}
 }
 
-// boot begins a process: with loops of its own, and a gate that is open. The log
-// must be open.
+// boot begins a process: with new loops, and a gate that is open. The log must be
+// open.
 func (m *Machine) boot() env.Base {
 	m.past = m.failure.Swap(nil)
 	m.life.Add(1)
@@ -103,8 +103,8 @@ func (m *Machine) ending() (begun bool) {
 	return m.started.Swap(false)
 }
 
-// halt ends what a process leaves when its roles have stopped: loops and files. One
-// that never began leaves the failure of the process before as it was.
+// halt ends what a process leaves when its roles have stopped: loops and files. A
+// process that never began keeps the failure of the process before.
 func (m *Machine) halt() error {
 	if m.past != nil {
 		m.failure.CompareAndSwap(nil, m.past)
@@ -180,7 +180,7 @@ func (m *Machine) falls() func(error) {
 }
 
 // Kill ends the roles as kill -9 ends a process: after the step they are in, all at
-// once, and they are not told. Who calls it stops the node then, which writes and
+// once, and they are not told. Its caller then stops the node, which writes and
 // sends nothing any more.
 func (m *Machine) Kill() {
 	m.letGo()
@@ -204,8 +204,8 @@ func (m *Machine) Freeze(counts *fault.Counts) error {
 	return nil
 }
 
-// Thaw lets a frozen node go on: with what it was about to do, then with what came
-// meanwhile. It reports whether the node was frozen.
+// Thaw resumes a frozen node: first with its interrupted work, then with the items
+// that arrived meanwhile. It reports whether the node was frozen.
 func (m *Machine) Thaw() bool {
 	if !m.frozen.Swap(false) {
 		return false

@@ -15,18 +15,18 @@ import (
 	"github.com/cowboyinc/devnet/runners"
 )
 
-// RunnerConfig is what one runner is opened from. Of its Parts, it has no use for
-// Files, Durability and Overhear: a runner keeps nothing.
+// RunnerConfig is what one runner is opened from. It does not use the fields Files,
+// Durability and Overhear of its Parts, since a runner stores nothing.
 type RunnerConfig struct {
 	Parts
-	// Shell is what the runner is told beside its environment. Of its fields, Name, Log
-	// and OnFailure are filled in here.
+	// Shell configures the runner, besides its environment. Its fields Name, Log and
+	// OnFailure are filled in here.
 	Shell   runners.Config
 	Runtime *roles.Runtime
 	// Listen is host:port of its socket; port 0 takes a free one, which it keeps when
 	// it is started again.
 	Listen string
-	// Chain and Executor are made anew at each start, and closed at its end.
+	// Chain and Executor are made again at each start, and closed at its end.
 	Chain    func() (env.ChainView, error)
 	Executor func() (env.Executor, error)
 	// Polls asks validators without a connection. It is made at each start. It
@@ -102,7 +102,8 @@ func (r *Runner) Start() error {
 }
 
 // Leave says Goodbye to all validators, and tells gone when it is said; with finish,
-// when what the runner accepted is over on chain. The process goes on: Stop ends it.
+// when what the runner accepted is over on chain. The process continues: Stop ends
+// it.
 func (r *Runner) Leave(finish bool, gone func()) {
 	if !r.Started() {
 		gone()

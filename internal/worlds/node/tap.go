@@ -5,7 +5,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// tap is a mesh whose frames somebody overhears, as they leave the node.
+// tap is a mesh whose frames are passed to a listener, as they leave the node.
 type tap struct {
 	env.Mesh
 	from types.Address

@@ -22,8 +22,9 @@ import (
 // Config is what one validator is opened from.
 type Config struct {
 	Parts
-	// Shell has the genesis and what the validator is told beside its environment. Of
-	// its fields, Name, Log, Bootstrap, Lost and OnFailure are filled in here.
+	// Shell has the genesis and the validator's configuration, besides its
+	// environment. Its fields Name, Log, Bootstrap, Lost and OnFailure are filled in
+	// here.
 	Shell   validators.Config
 	Runtime *roles.Runtime
 	// Listen is host:port of its socket; port 0 takes a free one, which it keeps when
@@ -50,12 +51,12 @@ type Validator struct {
 	socket  atomic.Pointer[quic.Transport]       // nil while it is closed
 	runners *connections.Gateway                 // of the runners that dial the socket
 	shell   atomic.Pointer[validators.Validator] // stays readable when the node is stopped
-	// contracts are those of the process that runs, or ran last.
+	// contracts of the present process, or of the last one.
 	contracts atomic.Pointer[fault.Contracts]
 }
 
-// NewValidator makes a validator and opens its socket, so that others know where it
-// is before any of them dials. Nothing else is opened before Open.
+// NewValidator makes a validator and opens its socket, so that others know its
+// address before any of them dials. Nothing else is opened before Open.
 func NewValidator(c Config) (*Validator, error) {
 	v := &Validator{config: c, listen: c.Listen}
 	v.assemble(c.Parts)
@@ -97,9 +98,9 @@ func (v *Validator) Open() error {
 	return nil
 }
 
-// Start starts the roles on what Open has opened. Bootstrap are validators that it
-// may connect with before it knows of them. Where that fails everything is closed
-// again.
+// Start starts the roles on the parts that Open has opened. Bootstrap has
+// validators that it may connect with before it has synced. Where that fails
+// everything is closed again.
 func (v *Validator) Start(bootstrap []types.Validator) error {
 	c := &v.config
 	given := env.Validator{Base: v.boot(), Mesh: v.tapped(c.Book.mesh(v.socket.Load())), Connections: v.runners,
@@ -117,7 +118,7 @@ func (v *Validator) Start(bootstrap []types.Validator) error {
 		return v.closed(err)
 	}
 	if cut := v.disk.cut(); cut > 0 {
-		c.Log.Warn("a crash had interrupted the last write to the log of votes; what was left of it is cut off", "node", v.Name, "bytes", cut)
+		c.Log.Warn("a crash interrupted the last write to the log of votes; the incomplete record was cut off", "node", v.Name, "bytes", cut)
 	}
 	v.shell.Store(started)
 	v.contracts.Store(contracts)
@@ -134,7 +135,7 @@ func (v *Validator) closed(why error) error {
 }
 
 // Stop ends the node in good order, or what Kill or a failure has left of it. Its
-// last view stays readable where it is in memory.
+// last view stays readable if it is in memory.
 func (v *Validator) Stop() (err error) {
 	if v.ending() {
 		v.shell.Load().Stop()
@@ -156,11 +157,11 @@ func (v *Validator) Upset(role string, hang time.Duration, order *roles.Ordered)
 	return v.shell.Load().Upset(role, hang, order)
 }
 
-// Contracts are those of the running validator.
+// Contracts returns the contracts of the running validator.
 func (v *Validator) Contracts() *fault.Contracts { return v.contracts.Load() }
 
 // Store is the open store, or nil: memory is open from the first Open on.
 func (v *Validator) Store() env.Store { return v.disk.store }
 
-// Socket is its end of the mesh, for what that has counted; nil while it is closed.
+// Socket returns its end of the mesh, for the counters; nil while it is closed.
 func (v *Validator) Socket() *quic.Transport { return v.socket.Load() }

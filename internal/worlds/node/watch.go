@@ -12,9 +12,9 @@ import (
 )
 
 // Watch shows the final states of the validators of this process to the runners of
-// this process (env.ChainView): each state is read once for all of them, by one
-// goroutine, which leaves out those that are not the newest any more. It is safe for
-// concurrent use.
+// this process (env.ChainView): one goroutine reads each state once for all of them,
+// and leaves out states that are no longer the newest. It is safe for concurrent
+// use.
 type Watch struct {
 	book *Book
 
@@ -34,7 +34,7 @@ func NewWatch(book *Book) *Watch {
 	return w
 }
 
-// Show shows a final state, where it is newer than the last.
+// Show shows a final state, if it is newer than the last.
 func (w *Watch) Show(state *ledger.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,7 +104,7 @@ type watching struct {
 	watch  *Watch
 	runner types.PublicKey
 
-	// Of the watch's lock:
+	// Guarded by the watch's lock:
 	shown    *ledger.State // told, or being told
 	asks     bool          // the runner follows others since
 	followed []execution.ID
@@ -144,13 +144,13 @@ func (v *watching) Close() error {
 	return nil
 }
 
-// tell tells of a state, with the endpoints that the book knows.
+// tell reports a state, with the book's endpoints.
 func (v *watching) tell(outlook *ledger.Outlook, state *ledger.State) {
 	v.watch.mu.Lock()
 	followed := v.followed
 	v.watch.mu.Unlock()
 	head := outlook.Head(v.runner, followed)
-	head.Validators = slices.Clone(head.Validators) // the outlook's own are those of heads to come, too
+	head.Validators = slices.Clone(head.Validators) // the outlook's own list is shared with later heads
 	for i := range head.Validators {
 		head.Validators[i].Endpoint = v.watch.book.Endpoint(head.Validators[i])
 	}

@@ -15,9 +15,9 @@ func IsVote(frame []byte) bool {
 	return tag == mesh.Vote
 }
 
-// VoteIn reads a frame that a validator sent as a vote of its own, or returns nil
-// where it is none, or not signed by it. It is what it signed that counts against
-// it, in whatever encoding.
+// VoteIn reads a frame that a validator sent as its own vote, or returns nil if it
+// is not a vote, or not signed by the sender. It is what it signed that counts
+// against it, in whatever encoding.
 func VoteIn(frame []byte, from types.Address, chainID uint64, recover func(types.Hash, types.Signature) (types.Address, bool)) *types.Vote {
 	var vote types.Vote
 	tag, message := mesh.Read(frame)
@@ -30,7 +30,7 @@ func VoteIn(frame []byte, from types.Address, chainID uint64, recover func(types
 	return &vote
 }
 
-// ProposalIn reads a frame as a proposal, or returns nil where it is none.
+// ProposalIn reads a frame as a proposal, or returns nil if it is not one.
 func ProposalIn(frame []byte) *types.Proposal {
 	var p types.Proposal
 	tag, message := mesh.Read(frame)

@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
-// JobRules tells the oracles what parameters say of runners, jobs and presence.
+// JobRules converts parameters to the oracles' rules of runners, jobs and presence.
 func JobRules(p *params.Params) oracle.JobRules {
 	return oracle.JobRules{MinStake: p.MinStake, InitialReputation: p.InitialReputation, MinReputation: p.MinReputation,
 		TimeoutPenalty: p.TimeoutPenalty, SuccessReward: p.SuccessReward, MaxRetries: p.MaxRetries, CommitPermille: p.CommitPermille,

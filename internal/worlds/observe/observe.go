@@ -1,7 +1,6 @@
-// Package observe is the bridge from validators to the oracles: what they are told
-// of a chain's beginning, of the blocks that a validator made final, and of the
-// frames it sent. Every world judges its runs through it; the oracles know none of
-// the types it reads.
+// Package observe is the bridge from validators to the oracles: a chain's
+// beginning, the blocks that a validator made final, and the frames it sent. Every
+// world judges its runs through it; the oracles know none of the types it reads.
 package observe
 
 import (
@@ -98,7 +97,7 @@ type audit struct {
 	money *oracle.Money
 }
 
-// of returns the audit of a block, or an empty one where none is due.
+// of returns the audit of a block, or an empty one if none is due.
 func (a *Audits) of(r *ledger.Result) audit {
 	h := r.Block.Header.Height
 	if h%a.sample != 0 {
@@ -172,7 +171,8 @@ func addressOf(key types.PublicKey) (types.Address, bool) {
 	return address, err == nil
 }
 
-// LaneRules tells the oracles what parameters say of the lane and the base fees.
+// LaneRules converts parameters to the oracles' rules of the lane and the base
+// fees.
 func LaneRules(p *params.Params) oracle.LaneRules {
 	return oracle.LaneRules{Policy: p.Policy, CyclesLimit: p.CyclesLimit, SystemCycles: p.LaneSystemCycles, LaneBudget: p.LaneTimerCycles,
 		GCBudget:   p.GCCyclesPerBlock,
@@ -184,7 +184,7 @@ func LaneRules(p *params.Params) oracle.LaneRules {
 		WeightMax: p.WeightMax, Reserve: p.BiasReservePrice, FiresBlock: p.MaxFiresPerBlock, FiresActor: p.MaxFiresPerActor}
 }
 
-// Observations is what the oracles are told of blocks that a validator made
+// Observations returns the oracles' observations of blocks that a validator made
 // final.
 func (a *Audits) Observations(f validators.FinalBlocks, who types.Address) []oracle.Observation {
 	out := make([]oracle.Observation, 0, len(f.Results))

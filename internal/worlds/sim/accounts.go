@@ -41,8 +41,8 @@ func (a *accounts) Transfer(from string, to types.Address, value types.Wei) *typ
 	return a.Sign(from, &to, value, types.Transfer{Kind: types.KindTransfer})
 }
 
-// Deploy is a transaction that creates an actor from a Go sample or other code,
-// with funds of its own, and the actor's address.
+// Deploy returns a transaction that creates an actor from a Go sample or other
+// code, with its own funds, and the actor's address.
 func (a *accounts) Deploy(from string, code []byte, funds types.Wei) (*types.Transaction, types.Address) {
 	address := actors.ActorAddress(a.keys[from].Address(), wallet.Salt(a.nonces[from]), code)
 	return a.Sign(from, nil, funds, types.Deploy{Kind: types.KindDeploy, Code: code}), address

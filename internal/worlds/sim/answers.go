@@ -19,7 +19,7 @@ type Answer struct {
 	Kind   types.JobKind
 	Match  string // is within what the job asks for (Asked); "": any job of the kind
 	Runner string // that brings it; "": any
-	// Turns are the results in the order of the jobs that are answered; the last goes on.
+	// Turns are the results in the order of the jobs that are answered; the last repeats.
 	Turns []Turn
 }
 
@@ -50,7 +50,7 @@ func (a *Answers) Clone() *Answers {
 	return kept
 }
 
-// of is what a runner brings for a job; false: nobody said.
+// of returns a runner's answer for a job; false without one.
 func (a *Answers) of(runner string, job types.Hash, spec *push.JobSpec) (Turn, bool) {
 	for _, g := range slices.Backward(a.given) {
 		if g.Kind != spec.JobType.Kind() || g.Runner != "" && g.Runner != runner || !strings.Contains(Asked(spec), g.Match) {
@@ -66,12 +66,12 @@ func (a *Answers) of(runner string, job types.Hash, spec *push.JobSpec) (Turn, b
 	return Turn{}, false
 }
 
-// errUnanswered is why there is no result of a job that nobody gave an answer for.
+// errUnanswered is the failure of a job that has no given answer.
 var errUnanswered = errors.New("the test gives no answer for this job: chain.mock_runner does")
 
-// Asked is what a job asks for, as answers are matched with it: method and URL of http,
-// model and prompt of llm, server and tool of mcp with the arguments, and of custom and
-// ethsend the bytes, where they are text.
+// Asked returns the text of a job that answers are matched with: method and URL of
+// http, model and prompt of llm, server and tool of mcp with the arguments, and for
+// custom and ethsend the bytes, if they are text.
 func Asked(spec *push.JobSpec) string {
 	switch t := spec.JobType; {
 	case t.Http != nil:

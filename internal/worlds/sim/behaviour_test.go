@@ -118,11 +118,11 @@ func TestALiarRestartsHonest(t *testing.T) {
 	if !n.Honest("v2") {
 		t.Error("it still lies")
 	}
-	withheld := receipt.counts.Withheld.Load()
+	withheld := receipt.Counts.Withheld.Load()
 	if err := n.RunToHeight(8, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if receipt.counts.Withheld.Load() != withheld {
+	if receipt.Counts.Withheld.Load() != withheld {
 		t.Error("it withholds votes after the restart")
 	}
 	var verbs []string

@@ -81,7 +81,6 @@ func (c *campaign) runnersFault() {
 
 // soundRunners starts all runners anew, and has nothing left of their faults.
 func (c *campaign) soundRunners() error {
-	c.rejoins = nil
 	for _, name := range c.runners {
 		if c.Running(name) {
 			if _, err := c.Drop(name); err != nil {

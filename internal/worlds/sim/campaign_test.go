@@ -47,6 +47,7 @@ const (
 // campaign is one seed: a network of 4 to 7 validators with its own latencies,
 // traffic, and faults; first safety, then heal, then liveness.
 type campaign struct {
+	crashed int // by orders
 	*Network
 	rng    *rand.Rand
 	actors []types.Address
@@ -225,7 +226,9 @@ func (c *campaign) fault() {
 		c.Partition(c.some())
 		what = "partition"
 	case 1:
-		c.Bridge(name, c.some(), c.some())
+		left, right := c.some(), c.some()
+		left = slices.DeleteFunc(left, func(one string) bool { return one == name })
+		c.Bridge(name, left, slices.DeleteFunc(right, func(one string) bool { return one == name || slices.Contains(left, one) }))
 		what = "bridge"
 	case 2, 3:
 		c.Heal()
@@ -637,7 +640,9 @@ func (c *campaign) calm() error {
 			c.mendDisk(name)
 		}
 		if !lying && c.Running(name) {
-			c.unmask(name)
+			if _, err := c.Misbehave(name, fault.Honest); err != nil {
+				return err
+			}
 		}
 	}
 	c.bootDown()
@@ -769,15 +774,35 @@ func (s *tally) add(c *campaign) {
 	for what, n := range c.did {
 		s.did[what] += n
 	}
-	for _, r := range c.Receipts() {
-		s.crashes += r.Ended
-		s.lost += r.Lost
-		s.dropped += r.Dropped
-		s.held += r.Held
-		if r.Verb == "crash" && strings.HasSuffix(r.Detail, "in the middle of a step") {
+	s.midstep -= c.crashed // what no order did, a moment did
+	for _, r := range c.Faults() {
+		s.crashes += figure(r.Did, "ended")
+		s.lost += figure(r.Did, "lost")
+		s.dropped += figure(r.Did, "dropped")
+		s.held += figure(r.Did, "held")
+		if r.Verb == "crash" {
 			s.midstep++
 		}
 	}
+}
+
+// figure is how many of something a fault did.
+func figure(did, what string) (n int) {
+	for _, part := range strings.Split(did, ", ") {
+		if strings.HasSuffix(part, " "+what) {
+			fmt.Sscan(part, &n)
+		}
+	}
+	return n
+}
+
+// Crash counts the crashes that are ordered.
+func (c *campaign) Crash(name string) *Effect {
+	r := c.Network.Crash(name)
+	if r != nil {
+		c.crashed++
+	}
+	return r
 }
 
 func (s *tally) sometimes(t *testing.T) {
@@ -869,7 +894,7 @@ func TestRealSignaturesAndOwnExecutionChangeNoStep(t *testing.T) {
 	shape := func(change func(*NetworkConfig)) (uint64, uint64) {
 		n := NetworkConfig{World: quick(5)}
 		change(&n)
-		one := network(t, n)
+		one := aNetwork(t, n)
 		one.CrashAt("v1", AfterAppend, 6)
 		one.Submit("v0", one.Transfer("alice", one.Key("bob").Address(), types.WeiOf(5)), nil)
 		letRun(t, one.World, 10*time.Second)

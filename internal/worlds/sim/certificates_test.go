@@ -15,7 +15,7 @@ import (
 // that came while it learned.
 func TestAValidatorRecoversTheSignersOfFewCertificates(t *testing.T) {
 	const validators, quorum, blocks = 20, 14, 30
-	n := network(t, NetworkConfig{Validators: validators,
+	n := aNetwork(t, NetworkConfig{Validators: validators,
 		World: Config{Seed: 1, Link: quick(1).Link, Work: Work{Recovery: 3 * time.Millisecond}}})
 	if err := n.RunToHeight(5, time.Minute); err != nil {
 		t.Fatal(err)

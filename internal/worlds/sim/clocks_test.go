@@ -13,7 +13,7 @@ import (
 // the blocks made and the views nullified.
 func skewed(t *testing.T, block, run time.Duration, by map[string]time.Duration) (n *Network, blocks types.Height, nullified uint64) {
 	t.Helper()
-	n = network(t, NetworkConfig{World: Config{Seed: 1, Link: Link{Latency: 20 * time.Millisecond}}, Timeless: true,
+	n = aNetwork(t, NetworkConfig{World: Config{Seed: 1, Link: Link{Latency: 20 * time.Millisecond}}, Timeless: true,
 		Params: params.Overrides{"chain.block_time_ms": fmt.Sprint(block.Milliseconds())}})
 	if err := n.RunToHeight(5, time.Minute); err != nil {
 		t.Fatal(err)

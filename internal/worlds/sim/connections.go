@@ -10,9 +10,9 @@ import (
 )
 
 // connections implements env.Connections for one process, over the links of the
-// world: at a runner's end, which dials, or at a validator's. What QUIC does below is
-// cut off: loss costs the time of sending again, duplicates are not seen, and what is
-// overtaken waits for its stream.
+// world: at a runner's end, which dials, or at a validator's. QUIC's own behaviour is
+// cut off: loss costs the time of a retransmission, duplicates do not arrive, and
+// overtaken frames wait for their stream.
 type connections struct {
 	process    *process
 	dials      bool // the process is a runner, and dials
@@ -20,7 +20,7 @@ type connections struct {
 	receive    func(connection.Event)
 	closed     bool
 	sides      map[connection.ID]*side // looked up only
-	recent     *side                   // the one that something was told of or done with last, or nil: mostly it is the next
+	recent     *side                   // the side used last, or nil: mostly it is the next
 	first      *side                   // the oldest side, from which next leads to the others
 	last       *side
 	lastID     connection.ID
@@ -30,7 +30,8 @@ type connections struct {
 // gateway is a validator's end.
 func (l *process) gateway() env.Connections { return l.newConnections(&connections{}) }
 
-// dialer is a runner's end, where a validator may have so many jobs' streams open.
+// dialer returns a runner's end, on which a validator may have jobStreams streams
+// of jobs open.
 func (l *process) dialer(jobStreams int) env.Connections {
 	return l.newConnections(&connections{dials: true, jobStreams: max(jobStreams, connection.LeastJobStreams)})
 }
@@ -44,7 +45,7 @@ func (l *process) newConnections(c *connections) env.Connections {
 // Endpoint is where the node of a name lets runners dial.
 func Endpoint(name string) string { return name }
 
-// remote is the address of a machine: each has one of its own.
+// remote returns the address of a machine: each has a distinct one.
 func (n *node) remote() connection.Address {
 	return connection.Address{10: 0xff, 11: 0xff, 12: 10, 13: byte(n.index >> 16), 14: byte(n.index >> 8), 15: byte(n.index)}
 }
@@ -167,7 +168,7 @@ func (l *process) live() (n int) {
 	return n
 }
 
-// dial begins a connection with whoever listens at an endpoint.
+// dial begins a connection with the node that listens at an endpoint.
 func (c *connections) dial(v connection.Dial) {
 	if !c.dials {
 		panic("sim: a validator's end does not dial")
@@ -186,7 +187,7 @@ func (c *connections) dial(v connection.Dial) {
 	at := c.process.present()
 	target := w.byName[v.Endpoint]
 	if target == nil || target == c.process.node {
-		w.At(at, func() { fail(fmt.Sprintf("the endpoint %.40q: nobody is there", v.Endpoint)) })
+		w.At(at, func() { fail(fmt.Sprintf("no node listens on the endpoint %.40q", v.Endpoint)) })
 		return
 	}
 	s.far, s.out = target, w.link(c.process.node, target)
@@ -194,7 +195,7 @@ func (c *connections) dial(v connection.Dial) {
 	w.At(at.Add(connection.HandshakeTime), func() { fail("timeout: handshake did not complete in time") })
 }
 
-// answer makes a validator's side of a connection that somebody dials.
+// answer makes a validator's side of a dialled connection.
 func (s *side) answer() {
 	var host *connections
 	if s.far.process != nil {
@@ -241,8 +242,8 @@ func (s *side) arrive() {
 	}
 }
 
-// present is when what a process does takes effect: behind the work of the role whose
-// step it is.
+// present returns when a process's actions take effect: after the work of the role in
+// its step.
 func (l *process) present() types.Time {
 	w := l.node.world
 	if w.current != nil && w.current.process == l {

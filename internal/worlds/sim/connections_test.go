@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
 // wired is a runner and a validator in a world, with what each was told and when.
@@ -40,10 +41,10 @@ func wire(t *testing.T, seed uint64, link Link) *wired {
 		}
 	}
 	key := func(name string) Parts { return Parts{Signer: crypto.DeriveKey(1, name)} }
-	if err := add(w.World, "v0", key("v0"), (*process).gateway, boot("v0", &w.validator)); err != nil {
+	if err := add(w.World, "v0", fault.Validators, key("v0"), (*process).gateway, boot("v0", &w.validator)); err != nil {
 		t.Fatal(err)
 	}
-	if err := add(w.World, "r0", key("r0"), func(l *process) env.Connections { return l.dialer(0) }, boot("r0", &w.runner)); err != nil {
+	if err := add(w.World, "r0", fault.Runners, key("r0"), func(l *process) env.Connections { return l.dialer(0) }, boot("r0", &w.runner)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"v0", "r0"} {
@@ -104,8 +105,8 @@ func TestAConnectionIsReliableOverARoughLink(t *testing.T) {
 			before = n
 		}
 	}
-	r := w.Receipts()[0]
-	if !overtook || r.Dropped == 0 || r.Duplicated == 0 || r.Reordered == 0 || r.Delayed == 0 {
+	r := w.configured()
+	if !overtook || r.Dropped() == 0 || r.Duplicated() == 0 || r.Reordered() == 0 || r.Delayed() == 0 {
 		t.Errorf("a stream overtook another: %v; %v", overtook, r)
 	}
 }
@@ -128,7 +129,7 @@ func TestConnectionsAreAFunctionOfTheSeed(t *testing.T) {
 func TestWhoDiesIsMissedWhenHeHasBeenSilentForTooLong(t *testing.T) {
 	w := wire(t, 1, Link{Latency: 20 * time.Millisecond})
 	began := w.Now()
-	if r := w.Crash("v0"); r.Cut != 1 {
+	if r := w.Crash("v0"); r.Cut() != 1 {
 		t.Errorf("%v", r)
 	}
 	letRun(t, w.World, time.Minute)
@@ -160,7 +161,7 @@ func TestAPartitionCountsItsConnections(t *testing.T) {
 	letRun(t, w.World, 6*time.Second)
 	w.Partition([]string{"r0"}) // it goes on: another order, the same silence
 	letRun(t, w.World, 3900*time.Millisecond)
-	if _, over := w.last("r0").(connection.Down); over || r.Cut != 1 || r.Dropped != 1 {
+	if _, over := w.last("r0").(connection.Down); over || r.Cut() != 1 || r.Dropped() != 1 {
 		t.Fatalf("%v; %v", w.last("r0"), r)
 	}
 	letRun(t, w.World, 200*time.Millisecond)
@@ -212,7 +213,7 @@ func TestTheFrozenAreToldAndDoNothing(t *testing.T) {
 	}
 	w.validator.Do(connection.Send{ID: theirs, Stream: 1, Frame: []byte("0")})
 	letRun(t, w.World, time.Minute)
-	if _, over := w.last("v0").(connection.Down); over || ice.Held == 0 {
+	if _, over := w.last("v0").(connection.Down); over || ice.Held() == 0 {
 		t.Errorf("%v; %v", w.last("v0"), ice)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	realconns "github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/environment/transport/memnet"
 	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
@@ -164,7 +165,7 @@ func simulated(t *testing.T, link Link, play func(*parties)) (validator, runner 
 			}
 			return l.dialer(0)
 		}
-		if err := add(w, name, Parts{Signer: crypto.DeriveKey(1, name)}, given, boot); err != nil {
+		if err := add(w, name, fault.Validators, Parts{Signer: crypto.DeriveKey(1, name)}, given, boot); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Boot(name); err != nil {

@@ -193,7 +193,7 @@ func TestACrashedProcessHasNoEffectAndANewOneStartsFresh(t *testing.T) {
 	if got := records(t, w, "n0"); !reflect.DeepEqual(got, []string{"kept"}) {
 		t.Errorf("the log holds %v", got)
 	}
-	if r.Ended != 1 || r.Cut != 1 || r.Dropped != 1 {
+	if r.Ended() != 1 || r.Cut() != 1 || r.Dropped() != 1 {
 		t.Errorf("the receipt: %v", r)
 	}
 	if w.Crash("n0") == nil || w.Crash("n0") != nil {
@@ -261,7 +261,7 @@ func TestAFrozenNodeFindsEverythingWhenItThaws(t *testing.T) {
 		t.Fatal(err)
 	}
 	letRun(t, w, 0)
-	if want := []string{"posted", "n0<n1:1", "n0<n1:2"}; !reflect.DeepEqual(*heard, want) || rung != 1 || r.Held != 3 {
+	if want := []string{"posted", "n0<n1:1", "n0<n1:2"}; !reflect.DeepEqual(*heard, want) || rung != 1 || r.Held() != 3 {
 		t.Errorf("thawed it heard %v, want %v; rung %d times; %v", *heard, want, rung, r)
 	}
 	if w.Thaw("n0") == nil {
@@ -280,7 +280,7 @@ func TestAFrozenNodesMachineKeepsABoundedNumberOfFrames(t *testing.T) {
 	letRun(t, w, time.Second)
 	w.Thaw("n0")
 	letRun(t, w, time.Second)
-	if len(*heard) != MaxHeld || r.Dropped != 10 {
+	if len(*heard) != MaxHeld || r.Dropped() != 10 {
 		t.Errorf("%d frames were kept, %v", len(*heard), r)
 	}
 }
@@ -294,14 +294,14 @@ func TestWipeAndDiskFail(t *testing.T) {
 	do("n0", func(y *toy) { refused = y.Log.Append([]byte("y")) })
 	letRun(t, w, 0)
 	w.DiskFail("n0", false)
-	if !errors.Is(refused, ErrDiskFailed) || r.Refused != 1 || r.Idle() {
+	if !errors.Is(refused, ErrDiskFailed) || r.Refused() != 1 || r.Idle() {
 		t.Errorf("a failing disk answered %v, %v", refused, r)
 	}
 	if _, err := w.Wipe("n0"); err == nil {
 		t.Error("the disk of a running node was wiped")
 	}
 	w.Crash("n0")
-	if r, err := w.Wipe("n0"); err != nil || r.Lost != 1 || len(records(t, w, "n0")) != 0 {
+	if r, err := w.Wipe("n0"); err != nil || r.Lost() != 1 || len(records(t, w, "n0")) != 0 {
 		t.Errorf("wiped: %v %v", r, err)
 	}
 }
@@ -364,7 +364,7 @@ func TestAFlippedBitIsRefusedOrCutOff(t *testing.T) {
 			t.Error("a bit flipped under a running node")
 		}
 		w.Crash("n0")
-		if r, err := w.Flip("n0"); err != nil || r.Flipped != 1 || r.Idle() {
+		if r, err := w.Flip("n0"); err != nil || r.Flipped() != 1 || r.Idle() {
 			t.Fatalf("flipped: %v %v", r, err)
 		}
 		var read []string

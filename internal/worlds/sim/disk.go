@@ -13,6 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/trie"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
@@ -27,28 +28,27 @@ type Disk struct {
 // ErrDiskFailed is what every use of a disk answers that DiskFail broke.
 var ErrDiskFailed = errors.New("sim: the disk fails")
 
-// ErrDamaged is what a log answers in whose midst a record does not bear its
-// checksum any more. What is damaged at its end cannot be told from what was half
-// written, and is cut off.
+// ErrDamaged is the error of a log with a damaged record before its end. Damage at
+// its end looks like an interrupted write, and is cut off.
 var ErrDamaged = errors.New("sim: a record of the log is damaged")
 
-// recordFrame is the bytes a record takes beside its own: length and checksum.
+// recordFrame is the size of a record's length and checksum.
 const recordFrame = 8
 
 // disk is what a machine keeps.
 type disk struct {
 	Disk
 	node    *node
-	failing *Effect
+	failing *fault.Counts
 	slow    time.Duration // how much longer a write takes to be synced
 	fails   int           // how many uses from now all fail; 0: none was planned
 	records [][]byte
 	damaged map[int]bool // records whose checksum is wrong, by index; looked up only
 	size    int64
 	buckets []bucket
-	free    types.Time // when all writes so far will be synced
-	pending []pending  // writes that are not synced yet, oldest first
-	lying   *Effect    // nil unless it reports writes as synced without syncing them
+	free    types.Time    // when all writes so far will be synced
+	pending []pending     // writes that are not synced yet, oldest first
+	lying   *fault.Counts // nil unless it reports writes as synced without syncing them
 }
 
 // maxLies bounds the writes that a lying disk has not synced: a cache holds no more. The
@@ -77,20 +77,19 @@ func (d *disk) use(l *process) error {
 		return ErrCrashed
 	case d.fails > 0:
 		if d.fails--; d.fails == 0 {
-			d.failing = d.node.world.receipt("disk_fail", d.node.name)
-			d.failing.Refused++
+			d.failing = d.node.world.diskFails(d.node)
+			d.failing.Refused.Add(1)
 			return ErrDiskFailed
 		}
 		return nil
 	case d.failing != nil:
-		d.failing.Refused++
+		d.failing.Refused.Add(1)
 		return ErrDiskFailed
 	}
 	return nil
 }
 
-// written tells of a write that was made. It keeps the role that made it busy
-// until it is synced.
+// written records a write. It keeps the role that made it busy until it is synced.
 func (d *disk) written(undo func()) {
 	w := d.node.world
 	for len(d.pending) > 0 && d.pending[0].synced <= w.now {
@@ -108,7 +107,7 @@ func (d *disk) written(undo func()) {
 		return
 	}
 	if d.slow > 0 {
-		d.node.diskSlow.Slowed++
+		d.node.diskSlow.Slowed.Add(1)
 	}
 	d.free = max(d.free, w.now).Add(latency)
 	d.pending = append(d.pending, pending{d.free, undo})
@@ -124,7 +123,7 @@ func (d *disk) crash() {
 		d.pending[i].undo()
 	}
 	if d.lying != nil {
-		d.lying.Lost += len(d.pending)
+		d.lying.Lost.Add(int64(len(d.pending)))
 	}
 	d.pending, d.free = nil, 0
 }
@@ -132,68 +131,14 @@ func (d *disk) crash() {
 // flush syncs all writes, and ends the lies about them.
 func (d *disk) flush() {
 	if d.lying != nil {
-		d.lying.Until, d.lying, d.pending = d.node.world.now, nil, nil
+		d.lying, d.pending = nil, nil
 	}
-}
-
-// cutLog drops the youngest records of the log.
-func (d *disk) cutLog(n int) {
-	for _, record := range d.records[len(d.records)-n:] {
-		d.size -= int64(len(record)) + recordFrame
-	}
-	d.records = d.records[: len(d.records)-n : len(d.records)-n]
-	d.damaged = nil
 }
 
 // wipe empties the disk.
 func (d *disk) wipe() {
 	d.records, d.size, d.buckets, d.pending, d.free, d.damaged = nil, 0, nil, nil, 0, nil
 }
-
-// flip flips a bit: of a record of the log, or of a value of the store.
-func (d *disk) flip(r *Effect) {
-	chance := d.node.world.links.rand
-	var full []int
-	for i := range d.buckets {
-		if d.buckets[i].tree.Len() > 0 {
-			full = append(full, i)
-		}
-	}
-	if len(d.records) > 0 && (len(full) == 0 || chance.IntN(2) == 0) {
-		i := chance.IntN(len(d.records))
-		flipped := bytes.Clone(d.records[i])
-		flipped[chance.IntN(len(flipped))] ^= 1 << chance.IntN(8)
-		d.records[i] = flipped
-		if d.damaged == nil {
-			d.damaged = map[int]bool{}
-		}
-		d.damaged[i] = true
-		r.Flipped++
-		return
-	}
-	if len(full) == 0 {
-		return
-	}
-	d.buckets = slices.Clone(d.buckets)
-	b := &d.buckets[full[chance.IntN(len(full))]]
-	nth := chance.IntN(b.tree.Len())
-	var key, value []byte
-	b.tree.Scan(nil, nil, func(k, v []byte) bool {
-		key, value = bytes.Clone(k), bytes.Clone(v)
-		nth--
-		return nth >= 0
-	})
-	if len(value) == 0 {
-		return
-	}
-	value[chance.IntN(len(value))] ^= 1 << chance.IntN(8)
-	b.tree = b.tree.Put([]trie.Change{{Key: key, Value: value}})
-	r.Flipped++
-}
-
-// looksTorn says that the log's last record is damaged, as by a crash in the midst
-// of its writing.
-func (d *disk) looksTorn() bool { return len(d.records) > 0 && d.damaged[len(d.records)-1] }
 
 // cutTail drops damaged records from the end, as Replay of a real log does.
 func (d *disk) cutTail() {
@@ -248,7 +193,7 @@ func (l *nodeLog) Append(records ...[]byte) error {
 	return nil
 }
 
-// append keeps records, which nobody changes any more.
+// append stores records, which must not change any more.
 func (d *disk) append(records [][]byte) {
 	for _, record := range records {
 		d.records = append(d.records, d.node.world.records.one(record))
@@ -267,7 +212,7 @@ func (d *disk) tear(before int, size int64) {
 		keep += d.node.world.links.rand.IntN(unsynced)
 	}
 	if d.node.death != nil {
-		d.node.death.Lost += len(d.records) - keep
+		d.node.death.Lost.Add(int64(len(d.records) - keep))
 	}
 	for _, record := range d.records[before:keep] {
 		size += int64(len(record)) + recordFrame
@@ -358,8 +303,8 @@ func grouped(writes []env.Write) []group {
 	return groups
 }
 
-// bucket returns the table of a name, made where there is none. The pointer is
-// valid until the next call.
+// bucket returns the table with a name, made if there is none. The pointer is valid
+// until the next call.
 func (d *disk) bucket(name env.Bucket) *bucket {
 	for i := range d.buckets {
 		if d.buckets[i].name == name {
@@ -413,7 +358,7 @@ func (s *nodeStore) Close() error { return nil }
 // hasher hashes what is written, part by part: the length of each and the part.
 type hasher struct {
 	digest xxhash.Digest
-	bytes  int // of what was hashed last, lengths included
+	bytes  int // of the last hashed data, lengths included
 }
 
 func (h *hasher) begin() {
@@ -450,6 +395,7 @@ func (h *hasher) writes(writes []env.Write) uint64 {
 
 // die ends the process that is in a step, at this instruction.
 func (l *process) die() {
-	l.crash("in the middle of a step")
+	l.struck = true
+	_, _ = l.node.world.orders.Kill(l.node, &fault.Order{Verb: "crash", Node: l.node.name}) // it runs
 	panic(roles.Killed{})
 }

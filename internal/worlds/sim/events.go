@@ -13,8 +13,8 @@ type event struct {
 	what     happening
 }
 
-// happening is what an event is: a frame that arrives, an alarm that rings, a role
-// that can step again, what comes over a connection, or a call.
+// happening is the action of an event: a frame that arrives, an alarm that rings, a
+// role that can step again, an event of a connection, or a call.
 type happening interface{ happen(event) }
 
 // call is what a test does, or a world by itself.
@@ -25,8 +25,8 @@ func (c call) happen(event) { c() }
 // happen lets the role step again whose work or disk kept it.
 func (r run) happen(event) { r.loop.ready(r.fn) }
 
-// eventHeap is a heap by time, then sequence: each event has four below it, which lie
-// beside one another, since a crowd's heap does not fit into what is quick to look at.
+// eventHeap is a heap by time, then sequence: each event has four below it, which are
+// adjacent, since a crowd's heap does not fit into a fast cache.
 type eventHeap []event
 
 const eventsBelow = 4

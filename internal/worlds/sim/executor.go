@@ -21,8 +21,8 @@ const JobTime = 50 * time.Millisecond
 var manual = custom.Hash("manual")
 
 // offered are the kinds of jobs that runners of the simulator do: those whose results
-// follow from the job, and those that are given by hand. What else a live runner does
-// goes out into a world that a seed does not have.
+// follow from the job, and those that are given by hand. A live runner's other kinds
+// reach outside the world, which a seed cannot determine.
 var offered = func() map[types.JobKind]executor.Kind {
 	model, err := llm.New(llm.Config{Models: map[string]llm.Model{llm.Offline: {}}, Default: llm.Offline})
 	if err != nil {
@@ -38,7 +38,7 @@ var judge = executor.New(executor.Config{Kinds: offered})
 // doer implements env.Executor for one process, in virtual time.
 type doer struct {
 	process *process
-	under   map[execution.ID]*work // looked up only, but for what waits
+	under   map[execution.ID]*work // looked up only, except waiting work
 	order   []*work
 }
 
@@ -75,10 +75,11 @@ func (d *doer) Accepts(spec *push.JobSpec) *execution.Refusal {
 	return nil
 }
 
-// answers are those that a test gives; nil outside of one.
+// answers returns the answers that a test gives; nil outside of one.
 func (d *doer) answers() *Answers { return d.process.node.world.answers }
 
-// capabilities are those of runners: all kinds, with no names, where a test answers.
+// capabilities returns the capabilities of runners: all kinds, without names, if a
+// test answers.
 func capabilities(a *Answers) []string {
 	if a == nil {
 		return judge.Capabilities()
@@ -133,7 +134,7 @@ func isManual(spec *push.JobSpec) bool {
 	return spec.JobType.Custom != nil && spec.JobType.Custom.ExecutorHash == manual
 }
 
-// end tells what became of work, once.
+// end reports the outcome of work, once.
 func (d *doer) end(one *work, result []byte, err error) {
 	if one.over || d.process.dead {
 		return
@@ -149,7 +150,7 @@ func (d *doer) end(one *work, result []byte, err error) {
 	one.tell(execution.Report{ID: one.id, What: execution.Done, Result: result})
 }
 
-// rise tells how far work is.
+// rise reports the progress of work.
 func (d *doer) rise(one *work, given execution.Given) {
 	if report, rises := one.gauge.Rise(one.id, given.Percent, given.Detail); rises && !d.process.dead {
 		one.tell(report)
@@ -184,7 +185,7 @@ func (d *doer) Close() {
 }
 
 // Answer gives the result of a job by hand, or says how far it is, to all runners that wait
-// for one. It is an error where none does, and where none of them takes what is given.
+// for one. It is an error if no runner waits, and if none of them accepts the result.
 func (w *World) Answer(job types.Hash, given execution.Given) error {
 	var waiting []*work
 	var whose []*doer

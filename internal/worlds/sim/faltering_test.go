@@ -17,10 +17,11 @@ import (
 // order does an order, and returns its receipt.
 func (l *labour) order(o fault.Order) *Effect {
 	l.Helper()
-	if _, err := l.Do(o); err != nil {
+	r, err := l.ordered(o)
+	if err != nil {
 		l.Fatalf("%s: %v", o.String(), err)
 	}
-	return l.receipts[len(l.receipts)-1]
+	return r
 }
 
 // done submits a job and returns its end: who agreed, nil where it failed.
@@ -95,7 +96,7 @@ func TestOneRunnerOfSixFalters(t *testing.T) {
 				over6.Kind = fault.Honest
 			}
 			l.order(over6)
-			if r.Until == types.Never {
+			if !r.Over() {
 				t.Error("it lasts")
 			}
 			l.blocks(3)
@@ -169,7 +170,7 @@ func TestARunnerComesAndGoes(t *testing.T) {
 			l.blocks(1)
 			seen[l.present()] = true
 		}
-		if !seen[5] || !seen[6] || r.Idle() || r.Until == types.Never {
+		if !seen[5] || !seen[6] || r.Idle() || !r.Over() {
 			t.Errorf("%v were present; %v", seen, r)
 		}
 		l.blocks(6)
@@ -230,7 +231,7 @@ func TestRunnersJoinAndLeave(t *testing.T) {
 	if l.Running("r0") || l.present() != 1 || l.LeaveRunner("r0") == nil {
 		t.Errorf("who left runs: %v; %d are present", l.Running("r0"), l.present())
 	}
-	closed := network(t, NetworkConfig{World: quick(1)})
+	closed := aNetwork(t, NetworkConfig{World: quick(1)})
 	if err := closed.JoinRunner(""); err == nil {
 		t.Error("a network that lets nobody in was joined")
 	}

@@ -2,128 +2,92 @@ package sim
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// Effect says what a fault did so far. It is read between runs.
-type Effect struct {
-	Verb       string
-	Detail     string
-	From       types.Time
-	Until      types.Time    // types.Never while it lasts
-	Cut        int           // connections cut
-	Ended      int           // processes ended
-	Dropped    int           // frames
-	Held       int           // frames and alarms kept back while frozen
-	Delayed    int           // frames
-	Duplicated int           // frames
-	Reordered  int           // frames
-	Lost       int           // records that were not synced
-	Refused    int           // uses of a failing disk
-	Flipped    int           // bits of a disk
-	Moved      int           // clocks
-	Slowed     int           // steps, or writes, that took longer
-	counts     *fault.Counts // of a validator that misbehaves, or nil
-	order      *fault.Order  // that made it; nil where none did
-	told       string        // what a cheat did; "" of a fault
+var _ network.Node = (*node)(nil)
+
+// Who implements network.Node.
+func (n *node) Who() network.Identity {
+	return network.Identity{Name: n.name, Address: n.address, Kind: n.kind}
 }
 
-// Idle says that a fault had no effect.
-func (r *Effect) Idle() bool {
-	return r.did() == ""
-}
-
-// String lists what the fault did, for people.
-func (r *Effect) String() string {
-	did := r.did()
-	if did == "" {
-		did = "no effect"
+// Phase implements network.Node.
+func (n *node) Phase() network.Phase {
+	switch {
+	case n.process == nil:
+		return network.Stopped
+	case n.frozen != nil:
+		return network.Frozen
 	}
-	return fmt.Sprintf("%s %s: %s", r.Verb, r.Detail, did)
+	return network.Running
 }
 
-// did lists the effects, "" where there were none.
-func (r *Effect) did() string {
-	if r.told != "" {
-		return r.told
-	}
-	var parts []string
-	for _, c := range []struct {
-		n          int
-		what, done string
-	}{
-		{r.Cut, "connection", "cut"}, {r.Ended, "process", "ended"}, {r.Dropped, "frame", "dropped"},
-		{r.Held, "event", "held"}, {r.Delayed, "frame", "delayed"}, {r.Duplicated, "frame", "duplicated"},
-		{r.Reordered, "frame", "reordered"}, {r.Lost, "record", "lost"}, {r.Refused, "disk use", "refused"}, {r.Flipped, "bit", "flipped"},
-		{r.Moved, "clock", "moved"}, {r.Slowed, "step", "slowed"},
-	} {
-		if c.n > 0 {
-			parts = append(parts, plural.Of(c.n, c.what)+" "+c.done)
-		}
-	}
-	if r.counts != nil {
-		if did := r.counts.String(fault.Passing(r.Verb, "frame")); did != "" {
-			parts = append(parts, did)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
+// Start implements network.Node.
+func (n *node) Start() error { return n.world.Boot(n.name) }
 
-// effects are what faults did, in the order in which they were done.
-type effects struct {
-	loop     *loop
-	receipts []*Effect
-}
+// Stop implements network.Node.
+func (n *node) Stop() error { return n.world.Stop(n.name) }
 
-// Receipts lists the faults so far, the configured links' first.
-func (e *effects) Receipts() []*Effect { return slices.Clone(e.receipts) }
-
-func (e *effects) receipt(verb, detail string) *Effect {
-	r := &Effect{Verb: verb, Detail: detail, From: e.loop.now, Until: types.Never}
-	e.receipts = append(e.receipts, r)
-	e.loop.trace.fault(e.loop.now, verb+" "+detail)
-	return r
-}
-
-// Cheated lists a cheat among the faults; it is over.
-func (w *World) Cheated(e fault.Effect) {
-	r := w.receipt(e.Verb, e.Detail)
-	r.told, r.Until = e.Did, w.now
-}
-
-// Crash ends a node's process as kill -9 and a power cut do: its roles stop at
-// once, what was not synced is lost, its alarms are gone, and so are the frames
-// under way to it. It returns nil where none runs.
-func (w *World) Crash(name string) *Effect {
-	n := w.find(name)
+// Peers implements network.Node: validators, and who has a connection.
+func (n *node) Peers() (all []types.Address) {
 	if n.process == nil {
 		return nil
 	}
-	r := n.process.crash("between steps")
-	w.reap()
-	return r
-}
-
-func (l *process) crash(when string) *Effect {
-	n, w := l.node, l.node.world
-	r := w.receipt("crash", n.name+" "+when)
-	for _, peer := range l.peers {
-		if l.connected(peer) {
-			r.Cut++
+	for _, peer := range n.process.peers {
+		if n.process.connected(peer) {
+			all = append(all, peer.address)
 		}
 	}
-	r.Cut += l.live()
-	r.Ended = 1
-	n.death = r
+	if c := n.process.connections; c != nil {
+		for s := c.first; s != nil; s = s.next {
+			if s.up && !s.closing && s.out.cut == nil {
+				all = append(all, s.far.address)
+			}
+		}
+	}
+	return all
+}
+
+// Kill implements network.Node: the roles stop at once, what was not synced is lost, the
+// alarms are gone, and so are the frames under way to the process. The connections of a
+// runner close with it.
+func (n *node) Kill(counts *fault.Counts) error {
+	w := n.world
+	n.death = counts
+	switch {
+	case n.process.struck:
+		w.trace.fault(w.now, "crash "+n.name+" in the middle of a step")
+		w.trace.plain(w.now, kindCrash, n)
+		n.process.kill() // the end of the step clears its roles away
+		return nil
+	case n.kind == fault.Runners:
+		w.trace.fault(w.now, "drop "+n.name)
+	default:
+		w.trace.fault(w.now, "crash "+n.name+" between steps")
+	}
+	n.fall()
+	return nil
+}
+
+// fall ends a process between steps. The connections of a runner close, without a Goodbye.
+func (n *node) fall() {
+	w := n.world
+	if n.kind == fault.Runners {
+		for s := n.process.connections.first; s != nil; s = s.next {
+			s.close(connection.CodeDone, "")
+		}
+		n.process.connections.closed = true // who closes says no more
+	}
 	w.trace.plain(w.now, kindCrash, n)
-	l.kill()
-	return r
+	n.process.kill()
+	w.reap()
 }
 
 // Moment is a place in the life of a process where CrashAt strikes.
@@ -177,17 +141,12 @@ func (l *process) strike(at Moment) {
 // MaxHeld bounds the frames that a frozen node's machine keeps for it.
 const MaxHeld = 4096
 
-// Freeze stops a node's process from running, as SIGSTOP does; frames and
-// alarms wait for it, while its clock runs on.
-func (w *World) Freeze(name string) (*Effect, error) {
-	n := w.find(name)
-	switch {
-	case n.process == nil:
-		return nil, fmt.Errorf("%s does not run", name)
-	case n.frozen != nil:
-		return nil, fmt.Errorf("%s is frozen already", name)
-	}
-	n.frozen = w.receipt("freeze", name)
+// Freeze implements network.Node: frames and alarms wait for the process, while its clock
+// runs on.
+func (n *node) Freeze(counts *fault.Counts) error {
+	w := n.world
+	w.trace.fault(w.now, "freeze "+n.name)
+	n.frozen = counts
 	kept := w.runnable[:0]
 	for _, r := range w.runnable {
 		if r.loop.process == n.process {
@@ -198,28 +157,25 @@ func (w *World) Freeze(name string) (*Effect, error) {
 	}
 	clear(w.runnable[len(kept):])
 	w.runnable = kept
-	return n.frozen, nil
+	return nil
 }
 
 // hold keeps an event for a frozen node.
 func (n *node) hold(e event) {
 	if _, frame := e.what.(*flight); frame && len(n.held) >= MaxHeld {
-		n.frozen.Dropped++
+		n.frozen.Dropped.Add(1)
 		return
 	}
-	n.frozen.Held++
+	n.frozen.Held.Add(1)
 	n.held = append(n.held, e)
 }
 
-// Thaw lets a frozen node run on: first with what it was about to do, then with
-// what came meanwhile, in order.
-func (w *World) Thaw(name string) error {
-	n := w.find(name)
-	if n.frozen == nil {
-		return fmt.Errorf("%s is not frozen", name)
-	}
-	w.trace.fault(w.now, "thaw "+name)
-	n.frozen.Until, n.frozen = w.now, nil
+// Thaw implements network.Node: the process goes on first with what it was about to do, then
+// with what came meanwhile, in order.
+func (n *node) Thaw() error {
+	w := n.world
+	w.trace.fault(w.now, "thaw "+n.name)
+	n.frozen = nil
 	w.runnable = append(w.runnable, n.runs...)
 	held := n.held
 	n.runs, n.held = nil, nil
@@ -234,158 +190,86 @@ func (w *World) Thaw(name string) error {
 	return nil
 }
 
-// Wipe empties the disk of a node that does not run.
-func (w *World) Wipe(name string) (*Effect, error) {
-	n := w.find(name)
-	if n.process != nil {
-		return nil, fmt.Errorf("%s runs: crash it first", name)
-	}
-	r := w.receipt("wipe", name)
-	r.Lost = len(n.disk.records)
+// Wipe implements network.Node.
+func (n *node) Wipe(counts *fault.Counts) error {
+	n.world.trace.fault(n.world.now, "wipe "+n.name)
+	counts.Lost.Add(int64(len(n.disk.records)))
 	for _, b := range n.disk.buckets {
-		r.Lost += b.tree.Len()
+		counts.Lost.Add(int64(b.tree.Len()))
 	}
-	r.Until = w.now
 	n.disk.wipe()
-	return r, nil
+	n.harmed("wipe")
+	return nil
 }
 
-// Flip flips a bit on the disk of a node that does not run: in a record of the
-// log, or in a value of the store.
-func (w *World) Flip(name string) (*Effect, error) {
-	n := w.find(name)
-	if n.process != nil {
-		return nil, fmt.Errorf("%s runs: crash it first", name)
-	}
-	r := w.receipt("disk_flip", name)
-	r.Until = w.now
-	n.disk.flip(r)
-	return r, nil
-}
-
-// DiskFailAt makes the uses-th use of a node's disk from now on fail, 1 being the
-// next, and all after it, until DiskFail is called with false: in the midst of a
-// boot, say.
-func (w *World) DiskFailAt(name string, uses int) { w.find(name).disk.fails = uses }
-
-// DiskFail makes every use of a node's disk fail, until it is called with false.
-func (w *World) DiskFail(name string, on bool) *Effect {
-	n := w.find(name)
-	n.disk.fails = 0
-	if n.disk.failing != nil {
-		n.disk.failing.Until = w.now
-		n.disk.failing = nil
-	}
-	if !on {
-		w.trace.fault(w.now, "disk works "+name)
-		return nil
-	}
-	n.disk.failing = w.receipt("disk_fail", name)
-	return n.disk.failing
-}
-
-// DiskLatency sets how long a node's disk takes to sync a write.
-func (w *World) DiskLatency(name string, d time.Duration) {
-	w.trace.fault(w.now, fmt.Sprint("disk latency ", name, " ", d))
-	w.find(name).disk.Latency = d
-}
-
-// SyncLies makes a node's disk report writes as synced without syncing them: a crash loses
-// all of them. With false the disk syncs what it holds, and tells the truth.
-func (w *World) SyncLies(name string, on bool) *Effect {
-	n := w.find(name)
-	n.disk.flush()
-	if !on {
-		w.trace.fault(w.now, "disk syncs "+name)
-		return nil
-	}
-	n.disk.lying = w.receipt("sync_lies", name)
-	return n.disk.lying
-}
-
-// CutLog takes the youngest records from the log of a node that does not run: n, or all
-// if it has fewer.
-func (w *World) CutLog(name string, n int) (*Effect, error) {
-	one := w.find(name)
-	if one.process != nil {
-		return nil, fmt.Errorf("%s runs: crash it first", name)
-	}
-	r := w.receipt("cut_log", name)
-	r.Lost, r.Until = min(n, len(one.disk.records)), w.now
-	one.disk.cutLog(r.Lost)
-	return r, nil
-}
-
-// DiskSlow has each write to a node's disk take d longer to be synced; 0 ends it.
-func (w *World) DiskSlow(name string, d time.Duration) *Effect {
-	n := w.find(name)
-	return w.slow("disk_slow", n, d, &n.diskSlow, &n.disk.slow)
-}
-
-// CPUSlow has each step of a node's roles take d longer; 0 ends it.
-func (w *World) CPUSlow(name string, d time.Duration) *Effect {
-	n := w.find(name)
-	return w.slow("cpu_slow", n, d, &n.cpuSlow, &n.lag)
-}
-
-// slow sets how much longer a part of a node takes, and replaces the former setting.
-func (w *World) slow(verb string, n *node, d time.Duration, effect **Effect, what *time.Duration) *Effect {
-	if *effect != nil {
-		(*effect).Until, *effect = w.now, nil
-	}
-	if *what = d; d <= 0 {
-		w.trace.fault(w.now, verb+" ends "+n.name)
-		return nil
-	}
-	*effect = w.receipt(verb, fmt.Sprint(n.name, " ", d))
-	return *effect
-}
-
-// HostFail has a node's host of programs fail over an actor, by "crash" or "hang",
-// until it is told that it "works"; a restart does not mend it.
-func (w *World) HostFail(name string, actor types.Address, how string) (*Effect, error) {
-	if err := fault.CheckHost(how); err != nil {
-		return nil, err
-	}
-	n := w.find(name)
-	if n.programs == nil {
-		return nil, fmt.Errorf("%s has no host of programs", name)
-	}
-	if before := n.broken[actor]; before != nil {
-		before.Until = w.now
-		delete(n.broken, actor)
-	}
-	what := fmt.Sprint(name, " ", how, " over ", actor)
-	if how == fault.HostWorks {
-		w.trace.fault(w.now, "host "+what)
-		n.programs.Fail(actor, how, nil)
-		return nil, nil
-	}
-	r := w.receipt("host_fail", what)
-	r.counts = new(fault.Counts)
-	n.broken[actor] = r
-	n.programs.Fail(actor, how, r.counts)
-	return r, nil
-}
-
-// MendHost has a node's host of programs work again.
-func (w *World) MendHost(name string) {
-	n := w.find(name)
-	for _, r := range n.broken { // order: each is ended alike
-		r.Until = w.now
-	}
-	clear(n.broken)
-	if n.programs != nil {
-		n.programs.Mend()
+// harmed tells the network of what an order does to a node that its oracles have to know.
+func (n *node) harmed(verb string) {
+	if harmed := n.world.hooks.harmed; harmed != nil {
+		harmed(n.name, verb)
 	}
 }
 
-// ClockSkew sets a node's clock so much ahead of the world's, or behind it.
-func (w *World) ClockSkew(name string, d time.Duration) *Effect {
-	n := w.find(name)
-	r := w.receipt("clock_skew", fmt.Sprint(name, " ", d))
+// diskFails notes that a planned failure of a disk begins.
+func (w *World) diskFails(n *node) *fault.Counts {
+	w.trace.fault(w.now, "disk_fail "+n.name)
+	return &w.orders.Noted(&fault.Order{Verb: "disk_fail", Node: n.name, On: true}).Counts
+}
+
+// Do implements network.Node. What a machine does wrong is done here, and the rest by its
+// process.
+func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
+	n.world.trace.fault(n.world.now, said(o, n.kind, counts != nil))
+	switch o.Verb {
+	case "disk_fail":
+		n.disk.fails, n.disk.failing = 0, counts
+	case "disk_slow":
+		n.diskSlow, n.disk.slow = counts, o.Delay
+	case "cpu_slow":
+		n.cpuSlow, n.lag = counts, o.Delay
+	case "sync_lies":
+		n.disk.flush()
+		if n.disk.lying = counts; counts != nil {
+			n.harmed(o.Verb)
+		}
+	case "clock_skew":
+		n.skewBy(o.Skew, counts)
+	case "host_fail":
+		if n.programs == nil {
+			return fmt.Errorf("%s has no host of programs", n.name)
+		}
+		return (&byzantine.ValidatorProcess{Programs: n.programs}).Do(o, counts, over)
+	default:
+		if o.Verb == "misbehave" && counts != nil && n.kind == fault.Validators {
+			n.harmed(o.Verb)
+		}
+		return n.process.does.Do(o, counts, over)
+	}
+	return nil
+}
+
+// said is the line of the trace of an order that begins or ends something.
+func said(o *fault.Order, kind fault.Whose, begins bool) string {
+	switch {
+	case begins:
+		return o.Verb + " " + o.Detail()
+	case o.Verb == "disk_fail":
+		return "disk works " + o.Node
+	case o.Verb == "sync_lies":
+		return "disk syncs " + o.Node
+	case o.Verb == "disk_slow", o.Verb == "cpu_slow":
+		return o.Verb + " ends " + o.Node
+	case o.Verb == "host_fail":
+		return "host " + o.Detail()
+	case o.Verb == "misbehave" && kind == fault.Validators:
+		return "honest " + o.Node
+	}
+	return o.String() + " ends"
+}
+
+// skewBy sets the clock so much ahead of the world's, or behind it.
+func (n *node) skewBy(d time.Duration, counts *fault.Counts) {
 	if n.skew != d {
-		r.Moved = 1
+		counts.Moved.Add(1)
 	}
 	n.skew = d
 	if n.process != nil {
@@ -393,5 +277,63 @@ func (w *World) ClockSkew(name string, d time.Duration) *Effect {
 			a.arm()
 		}
 	}
-	return r
 }
+
+// backend is a world as its orders of faults find it.
+type backend struct{ *World }
+
+// hooks are what a network adds to its world; each may be nil.
+type hooks struct {
+	height func() types.Height
+	renew  func(name string) error
+	harmed func(name, verb string)
+}
+
+var _ network.Backend = backend{}
+
+// Refuse implements network.Backend: a simulated network takes all orders.
+func (backend) Refuse(*fault.Order) error { return nil }
+
+// Unknown implements network.Backend.
+func (backend) Unknown(name string) error { return fmt.Errorf("no node is called %q", name) }
+
+// Node implements network.Backend.
+func (b backend) Node(name string) network.Node {
+	if n := b.byName[name]; n != nil {
+		return n
+	}
+	return nil
+}
+
+// Nodes implements network.Backend.
+func (b backend) Nodes() []network.Node {
+	all := make([]network.Node, len(b.nodes))
+	for i, n := range b.nodes {
+		all[i] = n
+	}
+	return all
+}
+
+// Height implements network.Backend.
+func (b backend) Height() types.Height { return b.hooks.height() }
+
+// SetLinks implements network.Backend.
+func (b backend) SetLinks(rules *network.LinkRules) { b.follow(rules) }
+
+// Renew implements network.Backend.
+func (b backend) Renew(name string) error { return b.hooks.renew(name) }
+
+// Count implements network.Backend: effects are counted where they happen.
+func (backend) Count() {}
+
+// Do implements fault.World.
+func (w *World) Do(o fault.Order) (fault.Effect, error) { return w.orders.Do(o) }
+
+// Cheated lists a cheat among the faults, and notes it in the trace.
+func (w *World) Cheated(e fault.Effect) {
+	w.trace.fault(w.now, e.Verb+" "+e.Detail)
+	w.orders.Cheated(e)
+}
+
+// Faults implements fault.World.
+func (w *World) Faults() []fault.Effect { return w.orders.Faults() }

@@ -36,7 +36,7 @@ func (f *fleet) Validator(name string) *validators.Validator {
 // Tip is the highest height that any validator finalized.
 func (f *fleet) Tip() types.Height { return f.tip }
 
-// Height is what a validator finalized; 0 where it is down.
+// Height returns a validator's highest final height; 0 if it is down.
 func (f *fleet) Height(name string) types.Height {
 	if v := f.Validator(name); v != nil {
 		return v.Head().Block.Header.Height
@@ -64,8 +64,8 @@ func (f *fleet) Submit(via string, tx *types.Transaction, answer func(types.Hash
 	}
 }
 
-// failed keeps why a validator stopped by itself. One that crashed or whose
-// disk was told to fail did not: the test did it.
+// failed keeps why a validator stopped by itself. A crash, or an ordered failure of
+// its disk, does not count: the test caused it.
 func (f *fleet) failed(err error) {
 	if f.failure == nil && !errors.Is(err, ErrCrashed) && !errors.Is(err, ErrDiskFailed) && !errors.Is(err, ErrDamaged) {
 		f.failure = fmt.Errorf("sim: seed %d: %w", f.Seed(), err)
@@ -111,24 +111,13 @@ func (f *fleet) reached() types.Height {
 	return 0
 }
 
-// Restart starts a validator that crashed, was stopped or stopped by itself; it
-// goes on from its disk.
-func (f *fleet) Restart(name string) error {
-	death := f.find(name).death
-	err := f.Boot(name)
-	if err == nil && death != nil {
-		death.Until = min(death.Until, f.now)
-	}
-	return err
-}
-
 // order has an account call a handler, and hands that in again until it is final.
 func (f *fleet) order(from string, to types.Address, handler string, args any) {
 	f.follows(from)
 	f.resubmit(from, f.Execute(from, to, handler, codec.Marshal(args)), resubmitTimes)
 }
 
-// follows has an account's next nonce be none that the chain has seen.
+// follows sets an account's next nonce above all that the chain has seen.
 func (f *fleet) follows(account string) {
 	if best := f.best(); best != nil {
 		f.nonces[account] = max(f.nonces[account], best.Head().State.Account(f.keys[account].Address()).Nonce)

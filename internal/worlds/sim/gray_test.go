@@ -22,7 +22,7 @@ func sittingOut(c *NetworkConfig) map[string]int {
 // A disk that lies of its syncs loses in a crash all that was written since; told to stop,
 // it has all. The rest of the network continues, and no oracle accuses it.
 func TestADiskThatLiesOfItsSyncs(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(3)})
+	n := aNetwork(t, NetworkConfig{World: quick(3)})
 	if err := n.RunToHeight(10, time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestADiskThatLiesOfItsSyncs(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.Crash("v1")
-	if r.Lost == 0 {
+	if r.Lost() == 0 {
 		t.Fatal("nothing is lost")
 	}
 	if err := n.Boot("v1"); err != nil {
@@ -43,7 +43,7 @@ func TestADiskThatLiesOfItsSyncs(t *testing.T) {
 	if err := n.RunToHeight(30, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	if n.SyncLies("v1", false) != nil || r.Until == 0 {
+	if n.SyncLies("v1", false) == nil || !r.Over() {
 		t.Error("the lies do not end")
 	}
 	n.Crash("v1")
@@ -63,12 +63,12 @@ func TestADiskThatLiesOfItsSyncs(t *testing.T) {
 func TestALogThatIsCutIsSatOut(t *testing.T) {
 	c := NetworkConfig{World: quick(4)}
 	sits := sittingOut(&c)
-	n := network(t, c)
+	n := aNetwork(t, c)
 	if err := n.RunToHeight(10, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	n.Crash("v2")
-	if r, err := n.CutLog("v2", 30); err != nil || r.Lost != 30 {
+	if r, err := n.CutLog("v2", 30); err != nil || r.Lost() != 30 {
 		t.Fatalf("%v, %v", r, err)
 	}
 	for _, name := range []string{"v2", "v0"} {
@@ -92,7 +92,7 @@ func TestOneSlowNodeDelaysItselfAlone(t *testing.T) {
 		"disk": func(n *Network, d time.Duration) *Effect { return n.DiskSlow("v3", d) },
 		"cpu":  func(n *Network, d time.Duration) *Effect { return n.CPUSlow("v3", d) },
 	} {
-		n := network(t, NetworkConfig{World: quick(5)})
+		n := aNetwork(t, NetworkConfig{World: quick(5)})
 		if err := n.RunToHeight(5, time.Minute); err != nil {
 			t.Fatal(err)
 		}
@@ -101,10 +101,10 @@ func TestOneSlowNodeDelaysItselfAlone(t *testing.T) {
 		if err := n.RunUntil(func() bool { return n.Height("v0") >= 45 }, begun.Add(5*time.Minute)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if took := n.Now().Sub(begun); took > 90*time.Second || r.Slowed == 0 {
+		if took := n.Now().Sub(begun); took > 90*time.Second || r.Slowed() == 0 {
 			t.Errorf("%s: forty blocks of a second with a slow node took %v; %v", name, took, r)
 		}
-		if slow(n, 0) != nil || r.Until == 0 {
+		if slow(n, 0) == nil || !r.Over() {
 			t.Errorf("%s: it stays slow", name)
 		}
 		if err := n.RunToHeight(60, time.Minute); err != nil {

@@ -12,7 +12,7 @@ import (
 
 // beating is a network in which an actor's timer fires in every block.
 func beating(t *testing.T, validators int) (*Network, types.Address) {
-	n := network(t, NetworkConfig{World: Config{Seed: 31, Link: Link{Latency: 10 * time.Millisecond}}, Validators: validators})
+	n := aNetwork(t, NetworkConfig{World: Config{Seed: 31, Link: Link{Latency: 10 * time.Millisecond}}, Validators: validators})
 	deploy, heart := n.Deploy("alice", samples.Code("heartbeat"), types.WeiOf(500).Mul(types.CBY))
 	n.Submit("v0", deploy, nil)
 	letRun(t, n.World, 3*time.Second)
@@ -129,7 +129,7 @@ func TestWhatAllHostsFailOverEnds(t *testing.T) {
 func TestWhoseHostFailedForLongCatchesUp(t *testing.T) {
 	for _, blocks := range []types.Height{20, 300} {
 		t.Run(fmt.Sprint(blocks), func(t *testing.T) {
-			n := network(t, NetworkConfig{World: Config{Seed: 33, Link: Link{Latency: 10 * time.Millisecond}}, Apart: true})
+			n := aNetwork(t, NetworkConfig{World: Config{Seed: 33, Link: Link{Latency: 10 * time.Millisecond}}, Apart: true})
 			deploy, heart := n.Deploy("alice", samples.Code("heartbeat"), types.WeiOf(500).Mul(types.CBY))
 			n.Submit("v0", deploy, nil)
 			letRun(t, n.World, 3*time.Second)

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -22,7 +21,7 @@ func (l *process) validator() env.Validator {
 // AddNode adds a machine for a validator; World.Boot starts a process on it. The
 // name and the signer's address are unique in the world.
 func (w *World) AddNode(name string, parts Parts, boot Boot[env.Validator]) error {
-	if err := add(w, name, parts, (*process).validator, boot); err != nil {
+	if err := add(w, name, fault.Validators, parts, (*process).validator, boot); err != nil {
 		return err
 	}
 	w.hosts = append(w.hosts, w.byName[name])
@@ -37,24 +36,24 @@ func (l *process) runner() env.Runner {
 		Polls: &polls{process: l}}
 }
 
-// AddRunner adds a machine for a runner, as AddNode does for a validator. The
-// validators that it asks for heads are those that were there before it.
+// AddRunner adds a machine for a runner, as AddNode does for a validator. It asks
+// the validators that existed before it for heads.
 func (w *World) AddRunner(name string, parts Parts, boot Boot[env.Runner]) error {
-	return add(w, name, parts, (*process).runner, boot)
+	return add(w, name, fault.Runners, parts, (*process).runner, boot)
 }
 
 // add adds a machine for a node of any kind: given is the world as a process of
 // that kind sees it. What happens to machines, faults included, knows no kind.
-func add[E any](w *World, name string, parts Parts, given func(*process) E, boot Boot[E]) error {
+func add[E any](w *World, name string, kind fault.Whose, parts Parts, given func(*process) E, boot Boot[E]) error {
 	address := parts.Signer.Address()
 	if err := w.misfit(name, address); err != nil {
 		return err
 	}
-	n := &node{world: w, index: len(w.nodes), name: name, parts: parts, address: address, links: map[*node]*linkState{}}
+	n := &node{world: w, index: len(w.nodes), name: name, kind: kind, parts: parts, address: address, links: map[*node]*linkState{}}
 	n.boot = func(l *process) (func(), error) { return boot(given(l)) }
 	n.disk = newDisk(n, w.disk)
 	if parts.Programs != nil {
-		n.programs, n.broken = &fault.Programs{Host: unhurried{parts.Programs}, Wait: n.wait}, map[types.Address]*Effect{}
+		n.programs = &fault.Programs{Host: unhurried{parts.Programs}, Wait: n.wait}
 	}
 	w.enter(n)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
@@ -49,7 +50,7 @@ func counter(t *testing.T) (w *World, running func() *ticking) {
 		current = c
 		return inbox.Stop, err
 	}
-	if err := add(w, "r0", Parts{Signer: name("r0")}, (*process).base, boot); err != nil {
+	if err := add(w, "r0", fault.Validators|fault.Runners, Parts{Signer: name("r0")}, (*process).base, boot); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Boot("r0"); err != nil {
@@ -76,13 +77,13 @@ func TestAMachinesFaultsKnowNoKindOfNode(t *testing.T) {
 	}
 	letRun(t, w, 10*tick)
 	counted(10, "frozen")
-	if err := w.Thaw("r0"); err != nil || frozen.Held == 0 {
+	if err := w.Thaw("r0"); err != nil || frozen.Held() == 0 {
 		t.Fatalf("%v: %v", frozen, err)
 	}
 	letRun(t, w, tick/2)
 	counted(11, "thawed")
 
-	if r := w.Crash("r0"); r == nil || r.Ended != 1 {
+	if r := w.Crash("r0"); r == nil || r.Ended() != 1 {
 		t.Fatalf("%v", r)
 	}
 	letRun(t, w, 10*tick)
@@ -98,7 +99,7 @@ func TestAMachinesFaultsKnowNoKindOfNode(t *testing.T) {
 	letRun(t, w, 2*tick)
 	w.DiskFail("r0", false)
 	counted(12, "without a disk")
-	if running().refused != 2 || failing.Refused != 2 {
+	if running().refused != 2 || failing.Refused() != 2 {
 		t.Errorf("%d counts were refused, %v", running().refused, failing)
 	}
 
@@ -108,7 +109,7 @@ func TestAMachinesFaultsKnowNoKindOfNode(t *testing.T) {
 	}
 
 	w.Crash("r0")
-	if r, err := w.Wipe("r0"); err != nil || r.Lost != 12 {
+	if r, err := w.Wipe("r0"); err != nil || r.Lost() != 12 {
 		t.Fatalf("%v: %v", r, err)
 	}
 	if err := w.Boot("r0"); err != nil {

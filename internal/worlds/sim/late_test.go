@@ -17,7 +17,7 @@ func TestALateTransactionLeavesTheChainAtRest(t *testing.T) {
 		hang, validators int
 		want             types.Status
 	}{{4, 4, types.StatusHostFailed}, {1, 4, types.StatusOK}, {1, 1, types.StatusHostFailed}} {
-		n := network(t, NetworkConfig{World: Config{Seed: 35, Link: Link{Latency: 10 * time.Millisecond}}, Validators: c.validators,
+		n := aNetwork(t, NetworkConfig{World: Config{Seed: 35, Link: Link{Latency: 10 * time.Millisecond}}, Validators: c.validators,
 			Params: params.Overrides{"chain.block_time_auto": "true"}})
 		deploy, at := n.Deploy("alice", samples.Code("counter"), types.Wei{})
 		n.Submit("v0", deploy, nil)

@@ -15,14 +15,14 @@ import (
 // that is overtaken, comes up to Latency + Jitter later. OneWay is World.Link's.
 type Link = fault.Link
 
-// MaxBacklogBytes bounds what waits to be sent on a link of limited bandwidth;
-// what is sent beyond is lost, as in a real node's queue for one peer.
+// MaxBacklogBytes bounds the bytes that wait on a link of limited bandwidth;
+// further frames are lost, as in a real node's queue for one peer.
 const MaxBacklogBytes = 16 << 20
 
-// linkState is the link from one node to another as it stands.
+// linkState is the current state of the link from one node to another.
 type linkState struct {
-	cut     *Effect // of the partition that cuts it, or nil
-	receipt *Effect // of the verb that set it, or of the configuration
+	cut    *fault.Counts // of the partition that cuts it, or nil
+	counts *fault.Counts // of what set it, or of the configuration
 	Link
 	from, to *node
 	since    types.Time // when the cut began
@@ -54,8 +54,8 @@ func (t *transport) Start(receive func(from types.Address, frame []byte)) error 
 	return nil
 }
 
-// SetPeers implements env.Mesh. There is a connection where both list one
-// another; an address that is no node's has none.
+// SetPeers implements env.Mesh. Two nodes are connected if each lists the other; an
+// unknown address is ignored.
 func (t *transport) SetPeers(set []types.Validator) {
 	w := t.process.node.world
 	var peers []*node
@@ -118,7 +118,7 @@ func (l *linkState) admit(f *flight) bool {
 		return false
 	}
 	if start > f.departs {
-		l.receipt.Delayed++
+		l.counts.Delayed.Add(1)
 	}
 	l.free = start.Add(time.Duration(int64(len(f.frame)) * int64(time.Second) / l.Bandwidth))
 	return true
@@ -131,11 +131,11 @@ func (f *flight) happen(e event) {
 	w := to.world
 	switch {
 	case f.link.cut != nil:
-		f.link.cut.Dropped++
+		f.link.cut.Dropped.Add(1)
 		w.trace.dropped(w.now, to, f.from.node, f, "cut")
 	case f.to.dead || f.to.receive == nil || (f.from.dead && f.departs > f.from.diedAt):
 		if to.death != nil {
-			to.death.Dropped++
+			to.death.Dropped.Add(1)
 		}
 		w.trace.dropped(w.now, to, f.from.node, f, "its process, or its sender's, is gone")
 	case to.frozen != nil:

@@ -72,8 +72,8 @@ func TestALinkDelaysAndKeepsTheOrder(t *testing.T) {
 
 func TestALinkLosesItsShare(t *testing.T) {
 	got, w := streamed(t, 1, Link{Loss: 0.1}, 10_000, time.Millisecond, 0, nil)
-	if lost := 10_000 - len(got); lost < 850 || lost > 1150 || w.Receipts()[0].Dropped != lost {
-		t.Errorf("%d of 10,000 frames were lost at 10 %%, the receipt says %d", lost, w.Receipts()[0].Dropped)
+	if lost := 10_000 - len(got); lost < 850 || lost > 1150 || w.configured().Dropped() != lost {
+		t.Errorf("%d of 10,000 frames were lost at 10 %%, the receipt says %d", lost, w.configured().Dropped())
 	}
 	if !inOrder(got) {
 		t.Error("loss reordered")
@@ -82,8 +82,8 @@ func TestALinkLosesItsShare(t *testing.T) {
 
 func TestALinkDuplicatesItsShare(t *testing.T) {
 	got, w := streamed(t, 1, Link{Latency: 5 * time.Millisecond, Duplicate: 0.2}, 5000, time.Millisecond, 0, nil)
-	if more := len(got) - 5000; more < 850 || more > 1150 || w.Receipts()[0].Duplicated != more {
-		t.Errorf("%d frames came twice at 20 %%, the receipt says %d", more, w.Receipts()[0].Duplicated)
+	if more := len(got) - 5000; more < 850 || more > 1150 || w.configured().Duplicated() != more {
+		t.Errorf("%d frames came twice at 20 %%, the receipt says %d", more, w.configured().Duplicated())
 	}
 }
 
@@ -96,8 +96,8 @@ func TestALinkReordersItsShare(t *testing.T) {
 		}
 		highest = max(highest, d.number)
 	}
-	if len(got) != 5000 || overtaken < 300 || overtaken > 600 || w.Receipts()[0].Reordered < overtaken {
-		t.Errorf("%d arrived, %d overtaken of some 500, receipt %v", len(got), overtaken, w.Receipts()[0])
+	if len(got) != 5000 || overtaken < 300 || overtaken > 600 || w.configured().Reordered() < overtaken {
+		t.Errorf("%d arrived, %d overtaken of some 500, receipt %v", len(got), overtaken, w.configured())
 	}
 }
 
@@ -115,8 +115,8 @@ func TestALinkHasItsBandwidth(t *testing.T) {
 func TestABacklogIsBounded(t *testing.T) {
 	const size = 1 << 20
 	got, w := streamed(t, 1, Link{Bandwidth: 1000}, 40, time.Millisecond, size, nil)
-	if len(got) >= 16 || w.Receipts()[0].Dropped != 40-15 {
-		t.Errorf("%d of 40 MiB waited for a slow link, %d dropped", len(got), w.Receipts()[0].Dropped)
+	if len(got) >= 16 || w.configured().Dropped() != 40-15 {
+		t.Errorf("%d of 40 MiB waited for a slow link, %d dropped", len(got), w.configured().Dropped())
 	}
 }
 
@@ -173,10 +173,10 @@ func TestPartitionsCutAndReplaceOneAnother(t *testing.T) {
 	expect("bridge", "n1", "n2", "n4")
 	w.Heal()
 	expect("healed", "n1", "n2", "n3", "n4")
-	if first.Cut != 6 || first.Dropped != 3 || second.Dropped != 3 || third.Dropped != 1 {
+	if first.Cut() != 6 || first.Dropped() != 3 || second.Dropped() != 3 || third.Dropped() != 1 {
 		t.Errorf("receipts: %v; %v; %v", first, second, third)
 	}
-	if first.Until == types.Never || third.Until == types.Never || first.Idle() {
+	if !first.Over() || !third.Over() || first.Idle() {
 		t.Error("a fault that is over lasts, or had no effect")
 	}
 }
@@ -186,7 +186,7 @@ func TestAPartitionDropsWhatIsUnderWay(t *testing.T) {
 	got, _ := streamed(t, 1, Link{Latency: time.Second}, 10, 100*time.Millisecond, 0, func(w *World) {
 		w.After(1550*time.Millisecond, func() { cut = w.Partition([]string{"n0"}) })
 	})
-	if len(got) != 5 || cut.Dropped != 5 || cut.Cut != 1 {
+	if len(got) != 5 || cut.Dropped() != 5 || cut.Cut() != 1 {
 		t.Errorf("%d frames arrived before the cut, %v", len(got), cut)
 	}
 }
@@ -227,7 +227,7 @@ func TestAnIdleFaultSaysSo(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	w.send(w.find("n0").process, w.find("n1"), []byte(strconv.Itoa(1)))
-	if r.Idle() || r.Dropped != 1 {
+	if r.Idle() || r.Dropped() != 1 {
 		t.Errorf("%v", r)
 	}
 }

@@ -8,20 +8,18 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // links are those between the nodes of a world, and what happens on them.
 type links struct {
 	loop     *loop
 	machines *machines
-	effects  *effects
-	rand     *rand.Rand   // what links and crashing disks do
-	defaults linkState    // as configured
-	fresh    linkState    // what a link is when it is made
-	made     []*linkState // all that were used
-	divided  divided
-	troubled bool   // nodes were divided, or a process died, at some time
-	sent     []byte // the frame sent last: one goes to many
+	rand     *rand.Rand         // what links and crashing disks do
+	rules    *network.LinkRules // in force
+	made     []*linkState       // all that were used
+	troubled bool               // nodes were divided, or a process died, at some time
+	sent     []byte             // the frame sent last: one goes to many
 	sentHash uint64
 	tap      func(from types.Address, frame []byte)
 }
@@ -30,11 +28,11 @@ type links struct {
 // way.
 func (n *links) Tap(see func(from types.Address, frame []byte)) { n.tap = see }
 
-// hashed returns the hash of a frame. That of what is sent to many, one after the
-// other, is computed once: nobody changes what was sent, nor what arrives, which is the
-// same slice (env.Mesh).
+// hashed returns the hash of a frame. The hash of a frame sent to many, one after the
+// other, is computed once: sent frames never change, nor do arriving ones, which are
+// the same slice (env.Mesh).
 func (n *links) hashed(frame []byte) uint64 {
-	if n.sent == nil || !bytes.Equal(n.sent, frame) { // at once where they are one slice
+	if n.sent == nil || !bytes.Equal(n.sent, frame) { // fast if they are one slice
 		n.sent, n.sentHash = frame, xxhash.Sum64(frame)
 	}
 	return n.sentHash
@@ -48,7 +46,7 @@ func (n *links) send(from *process, peer *node, frame []byte) {
 	n.show(from, departs, frame)
 	link := n.link(from.node, peer)
 	if link.cut != nil {
-		link.cut.Dropped++
+		link.cut.Dropped.Add(1)
 		n.loop.trace.dropped(n.loop.now, from.node, peer, &flight{frame: frame, hash: hash}, "cut")
 		return
 	}
@@ -58,13 +56,13 @@ func (n *links) send(from *process, peer *node, frame []byte) {
 	}
 	f := &flight{from: from, to: peer.process, departs: departs, frame: frame, hash: hash, link: link}
 	if n.chance(link.Loss) || !link.admit(f) {
-		link.receipt.Dropped++
+		link.counts.Dropped.Add(1)
 		n.loop.trace.dropped(n.loop.now, from.node, peer, f, "lost")
 		return
 	}
 	n.loop.push(event{at: n.arrival(f), what: f})
 	if n.chance(link.Duplicate) {
-		link.receipt.Duplicated++
+		link.counts.Duplicated.Add(1)
 		n.loop.push(event{at: n.arrival(f).Add(n.upTo(link.Latency + link.Jitter)), what: f})
 	}
 }
@@ -90,10 +88,10 @@ func (n *links) arrival(f *flight) types.Time {
 	l := f.link
 	at := max(f.departs, l.free).Add(l.Latency + n.upTo(l.Jitter))
 	if l.Latency > 0 || l.Jitter > 0 {
-		l.receipt.Delayed++
+		l.counts.Delayed.Add(1)
 	}
 	if n.chance(l.Reorder) {
-		l.receipt.Reordered++
+		l.counts.Reordered.Add(1)
 		return max(at, l.last).Add(n.upTo(l.Latency + l.Jitter))
 	}
 	l.last = max(at, l.last)
@@ -111,7 +109,7 @@ func (n *links) upTo(d time.Duration) time.Duration {
 	return time.Duration(n.rand.Int64N(int64(d) + 1))
 }
 
-// Standing is how the link from one node to another stands now.
+// Standing returns the present state of the link from one node to another.
 func (w *World) Standing(from, to string) (up, cut bool, rule Link) {
 	a, b := w.find(from), w.find(to)
 	l := w.link(a, b)
@@ -122,10 +120,9 @@ func (w *World) Standing(from, to string) (up, cut bool, rule Link) {
 func (n *links) link(from, to *node) *linkState {
 	link := from.links[to]
 	if link == nil {
-		link = new(n.fresh)
-		link.from, link.to = from, to
-		if n.divided.by != nil && n.divided.apart(from, to) {
-			link.cut, link.since = n.divided.by, n.loop.now
+		link = &linkState{from: from, to: to}
+		if link.rule(n.rules); link.cut != nil {
+			link.since = n.loop.now
 		}
 		from.links[to] = link
 		n.made = append(n.made, link)

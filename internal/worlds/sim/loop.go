@@ -28,6 +28,9 @@ type loop struct {
 	instant  int        // steps since the clock moved last
 	crashed  []*process // died within the present step
 	bug      *Bug
+	tasks    tasks
+	// occurring says that an event happens: nothing can wait.
+	occurring bool
 }
 
 // Bug is a panic in a role: our own mistake, found by a seed.
@@ -83,8 +86,8 @@ func (l *loop) RunFor(d time.Duration) error {
 }
 
 // RunUntil runs until cond holds, and asks it whenever no role can step at the
-// present instant. It fails with ErrDeadline when what happens next lies behind
-// the deadline, with ErrAsleep when nothing does, and with a *Bug.
+// present instant. It fails with ErrDeadline if the next event is after the
+// deadline, with ErrAsleep if there is no event, and with a *Bug.
 func (l *loop) RunUntil(cond func() bool, deadline types.Time) error {
 	for {
 		if err := l.runToFixpoint(); err != nil {
@@ -145,9 +148,9 @@ func (l *loop) take(next run) {
 	l.current = next.loop
 	if n := next.loop.process.node; n.lag > 0 {
 		next.loop.busy = max(next.loop.busy, l.now).Add(n.lag)
-		n.cpuSlow.Slowed++
+		n.cpuSlow.Slowed.Add(1)
 	}
-	next.fn() // a mailbox: it recovers from what its role does
+	next.fn() // a mailbox: it recovers panics of its role
 	l.current = nil
 	if len(l.crashed) > 0 {
 		l.reap()
@@ -157,6 +160,7 @@ func (l *loop) take(next run) {
 // occur lets the next event happen.
 func (l *loop) occur() {
 	defer l.recovered()
+	l.occurring = true
 	e := l.events.pop()
 	e.what.happen(e)
 }
@@ -169,6 +173,7 @@ func (l *loop) guard(fn func()) {
 }
 
 func (l *loop) recovered() {
+	l.occurring = false
 	if value := recover(); value != nil {
 		if _, ok := value.(roles.Killed); !ok && l.bug == nil {
 			l.bug = &Bug{l.seed, "the world", l.now, value, stack()}
@@ -179,8 +184,8 @@ func (l *loop) recovered() {
 	}
 }
 
-// reap stops the roles of the dead; they run no more code than what proto-actor
-// tells them about their end, and that has no effect on the world.
+// reap stops the roles of dead processes; they only run proto-actor's end notices,
+// which have no effect on the world.
 func (l *loop) reap() {
 	for len(l.crashed) > 0 {
 		dead := l.crashed[0]
@@ -192,8 +197,8 @@ func (l *loop) reap() {
 	}
 }
 
-// later is how what a role tells others is held back while it is at work, or its
-// disk is; nil where nothing holds it back.
+// later returns how a role's messages to others are delayed while the role or its
+// disk is busy; nil if nothing delays them.
 func (l *loop) later() func(func()) {
 	if l.current == nil || l.current.busy <= l.now {
 		return nil

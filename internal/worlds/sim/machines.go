@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// machines are those of a world, which outlive the processes on them.
+// machines are the machines of a world, which outlive the processes on them.
 type machines struct {
 	nodes     []*node
 	hosts     []*node                 // that runners' views may ask
@@ -24,7 +24,7 @@ func (m *machines) find(name string) *node {
 	return n
 }
 
-// known panics for a name that is no node's.
+// known panics for an unknown node name.
 func (m *machines) known(names ...string) {
 	for _, name := range names {
 		m.find(name)

@@ -16,6 +16,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
@@ -73,9 +75,9 @@ type Network struct {
 	accounts
 	fleet
 	watch
-	behaviour
 	operator
 	crew
+	*network.Steering
 }
 
 // NewNetwork makes a world of validators and boots them all.
@@ -123,10 +125,15 @@ func (n *Network) compose() {
 	n.accounts = accounts{chainID: n.config.ChainID, keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}}
 	n.fleet = fleet{World: n.World, accounts: &n.accounts, running: map[string]*validators.Validator{}}
 	n.watch = watch{fleet: &n.fleet, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps}
-	n.behaviour = behaviour{watch: &n.watch}
 	n.operator = operator{watch: &n.watch}
-	n.crew = crew{fleet: &n.fleet, config: &n.config, working: map[string]*runners.Runner{}, states: map[string]*ledger.State{},
-		faces: map[string]*face{}}
+	n.crew = crew{fleet: &n.fleet, config: &n.config, working: map[string]*runners.Runner{}, states: map[string]*ledger.State{}}
+	var goal simplex.Goal
+	if n.config.From != nil {
+		goal = n.config.From.goal
+	}
+	n.Steering = network.NewSteering(paced{&n.fleet}, n.orders, goal)
+	n.hooks = hooks{height: n.Tip, renew: n.crew.renew, harmed: n.harm}
+	n.tasks.failed = func(_ string, err error) { n.failed(err) }
 }
 
 func (c *NetworkConfig) fill() {
@@ -217,7 +224,8 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		if !n.open() {
 			node.Connections = nil
 		}
-		node = n.masked(name, node)
+		mask := byzantine.NewMask(n.chainID, node.Signer)
+		node = mask.Before(node)
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
 			RewriteBytes: n.config.Rewrite, Head: n.woken(name),
 			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
@@ -226,14 +234,16 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 			return nil, err
 		}
 		n.running[name] = v
-		n.find(name).process.supervisor = v
+		process := n.find(name).process
+		process.supervisor, process.mask = v, mask
+		process.does = &byzantine.ValidatorProcess{Mask: mask, Programs: process.node.programs, Actors: &process.supervised}
 		head := v.Head()
 		if !n.config.Unjudged {
 			address, root := n.keys[name].Address(), head.State.Root()
 			n.say(func(j *oracle.Judge) { j.Booted(address, &head.Block.Header, head.Hash, root) })
 		}
 		n.host(name, head.State)
-		n.steer(v)
+		n.Tell(v)
 		return v.Stop, nil
 	}
 }
@@ -253,7 +263,9 @@ func (n *Network) observe(f validators.FinalBlocks) {
 	if !n.config.Unjudged {
 		seen = n.audits.Observations(f, n.keys[f.Validator].Address())
 	}
+	rises := false
 	for i, r := range f.Results {
+		rises = rises || r.Block.Header.Height > n.tip
 		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])
 		if seen != nil {
@@ -270,7 +282,9 @@ func (n *Network) observe(f validators.FinalBlocks) {
 		n.keep(f.Validator, last)
 	}
 	n.answerViews(f.Validator, last.State)
-	n.rejoined()
+	if rises {
+		n.orders.Final()
+	}
 	n.funded(last.State)
 	n.retireRunners(last.State)
 }

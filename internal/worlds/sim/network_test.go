@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-func network(t testing.TB, c NetworkConfig) *Network {
+func aNetwork(t testing.TB, c NetworkConfig) *Network {
 	t.Helper()
 	n, err := NewNetwork(c)
 	if err != nil {
@@ -25,7 +25,7 @@ func quick(seed uint64) Config {
 // Four validators, a heartbeat every 5 blocks, transfers and a failing call: all
 // of it agreed on, paid to the wei, and judged.
 func TestANetworkFinalizesAndFiresTimers(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(1)})
+	n := aNetwork(t, NetworkConfig{World: quick(1)})
 	deploy, heart := n.Deploy("alice", samples.Code("heartbeat"), types.WeiOf(100).Mul(types.CBY))
 	var refused []error
 	note := func(_ types.Hash, err error) {
@@ -54,7 +54,7 @@ func TestANetworkFinalizesAndFiresTimers(t *testing.T) {
 // One of four is down for 200 blocks; the others keep a quarter of their rate at
 // least, and it catches up with verified blocks.
 func TestAValidatorThatWasDownFor200BlocksCatchesUp(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(2)})
+	n := aNetwork(t, NetworkConfig{World: quick(2)})
 	if err := n.RunToHeight(10, time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestAValidatorThatWasDownFor200BlocksCatchesUp(t *testing.T) {
 
 // More than f down: no block is final. One back: blocks are final again.
 func TestWithoutAQuorumNothingIsFinal(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(3)})
+	n := aNetwork(t, NetworkConfig{World: quick(3)})
 	if err := n.RunToHeight(5, time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -97,13 +97,13 @@ func TestWithoutAQuorumNothingIsFinal(t *testing.T) {
 
 // A validator whose disk fails stops, and no vote of its leaves; the rest go on.
 func TestAFailingDiskStopsItsValidator(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(4)})
+	n := aNetwork(t, NetworkConfig{World: quick(4)})
 	if err := n.RunToHeight(3, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	r := n.DiskFail("v2", true)
 	letRun(t, n.World, 10*time.Second)
-	if r.Refused == 0 {
+	if r.Refused() == 0 {
 		t.Fatal("nobody used the failing disk")
 	}
 	n.DiskFail("v2", false)
@@ -129,7 +129,7 @@ func BenchmarkNetwork(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			c.c.World = quick(1)
-			n := network(b, c.c)
+			n := aNetwork(b, c.c)
 			b.ResetTimer()
 			if err := n.RunToHeight(types.Height(b.N), time.Duration(b.N+10)*4*time.Second); err != nil {
 				b.Fatal(err)

@@ -15,37 +15,38 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 )
 
 // node is a machine of the world: it outlives the processes that run on it.
 type node struct {
-	// What each frame and each step looks at stands together: of ten thousand nodes it
-	// is not at hand.
+	// The fields that each frame and each step reads are adjacent: among ten thousand
+	// nodes they are not in the cache.
 	world   *World
 	index   int
 	process *process      // nil while no process runs
-	frozen  *Effect       // nil unless it is frozen
+	frozen  *fault.Counts // nil unless it is frozen
 	skew    time.Duration // how far its clock is ahead
 	started uint32
 
 	name    string
+	kind    fault.Whose
 	parts   Parts
 	address types.Address
 	boot    func(*process) (stop func(), err error)
 	disk    *disk
 	links   map[*node]*linkState // the links to other nodes; looked up only
-	death   *Effect              // of its latest crash, or nil
+	death   *fault.Counts        // of its latest crash, or nil
 	held    []event              // what happened to it while frozen
 	runs    []run                // roles that can step when it thaws
 	crashes []crashPoint
 
 	lag      time.Duration // how much longer each step takes; 0: no longer
-	cpuSlow  *Effect       // of that, or nil
-	diskSlow *Effect       // of its disk's slowness, or nil
+	cpuSlow  *fault.Counts // of that, or nil
+	diskSlow *fault.Counts // of its disk's slowness, or nil
 
-	programs *fault.Programs           // nil where there are none
-	broken   map[types.Address]*Effect // the effects of failing hosts, by actor
-	restarts roles.Restarts            // by supervision
+	programs *fault.Programs // nil where there are none
+	restarts roles.Restarts  // by supervision
 }
 
 // process is one run of a node's program, from boot to stop or crash.
@@ -53,23 +54,32 @@ type process struct {
 	node    *node
 	number  uint32
 	dead    bool
+	struck  bool // it dies within its own step
 	diedAt  types.Time
 	loops   []*roleLoop
 	alarms  []*alarm
 	stop    func()
 	receive func(from types.Address, frame []byte)
 	peers   []*node // sorted by address
-	// connections are those with runners or validators; nil where there are none.
+	// connections holds the connections with runners or validators; nil without
+	// any.
 	connections *connections
-	// views is what a validator tells a runner's view: its head, or nil where enough
-	// says of its height that it is not. It is nil where it tells nothing.
+	// views returns a validator's answer to a runner's view: its head, or nil if
+	// enough reports that its height is too low. It is nil where it tells nothing.
 	views  func(runner *node, follow []execution.ID, enough func(types.Height) bool) *chainview.Head
 	parked []*question // of views that wait for the next head
 	// polled is what a validator answers a runner that polls; nil where it answers none.
 	polled func(runner *node, q polling.Question, answer func(polling.Answer))
-	// executor does a runner's jobs; nil where none is.
+	// executor does a runner's jobs; nil for a validator.
 	executor *doer
 	supervised
+	does doing           // faults of its own; nil where it has none
+	mask *byzantine.Mask // of a validator
+}
+
+// doing does the faults of a process.
+type doing interface {
+	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 }
 
 // roleLoop is the world's loop as one role of one process sees it.
@@ -176,7 +186,7 @@ func (w *World) Boot(name string) (err error) {
 	return nil
 }
 
-// Stop ends a node's process in good order, by what its boot returned.
+// Stop ends a node's process in good order, by the function that its boot returned.
 func (w *World) Stop(name string) error {
 	n := w.find(name)
 	if n.process == nil {
@@ -203,7 +213,7 @@ func (w *World) Stop(name string) error {
 	return nil
 }
 
-// ErrCrashed is what the dead see of the world.
+// ErrCrashed is the error of every call by a dead process.
 var ErrCrashed = errors.New("sim: the node has crashed")
 
 // kill ends a process within its own step, or between steps. Its roles are
@@ -265,7 +275,7 @@ type alarm struct {
 	process  *process
 	ring     func()
 	at       types.Time // in the node's time
-	next     types.Time // the world's time of its event, Never where there is none
+	next     types.Time // the world's time of its event, Never without one
 	sequence uint64     // the sequence of its event
 }
 
@@ -278,8 +288,8 @@ func (a *alarm) Set(at types.Time) {
 	a.arm()
 }
 
-// arm sees to an event at or before the deadline. One that is too early is
-// kept, and armed again when it comes: deadlines mostly move back.
+// arm ensures an event at or before the deadline. An event that is too early is
+// kept, and set again when it comes: deadlines mostly move to later times.
 func (a *alarm) arm() {
 	if a.at == types.Never {
 		return

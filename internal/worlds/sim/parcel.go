@@ -12,7 +12,7 @@ type parcel struct {
 	what    matter
 	from    *side
 	to      *side   // nil of toDial
-	of      *stream // of the sender, of what is of a stream
+	of      *stream // the sender's stream, if it belongs to one
 	stream  connection.Stream
 	frame   []byte
 	code    uint64
@@ -35,8 +35,8 @@ const (
 	toClose                // the connection is
 )
 
-// parcels are those that nobody holds any more, to be used again: a crowd sends a few
-// hundred thousand a block.
+// parcels holds unused parcels for reuse: a crowd sends a few hundred thousand per
+// block.
 type parcels []*parcel
 
 func (s *parcels) take() *parcel {
@@ -58,8 +58,8 @@ func (s *parcels) put(p *parcel) {
 // peer may delay its acknowledgement by (RFC 9002 §6.2).
 const leastProbe = 25 * time.Millisecond
 
-// depart puts a parcel on its way. What is lost is sent again, later each time; what
-// is lost for too long ends the connection.
+// depart puts a parcel on its way. A lost parcel is sent again, later each time;
+// after too long, the connection ends.
 func (s *side) depart(p *parcel) {
 	l := s.process
 	w := l.node.world
@@ -94,31 +94,31 @@ func (s *side) loseBoth() {
 	}
 }
 
-// carry draws when the first and the last of so many bytes arrive, of what is sent
-// again where it is lost.
+// carry draws the arrival times of the first and the last of the given bytes, which
+// are sent again if they are lost.
 func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole types.Time, lost bool) {
 	first = departs
 	whole = first
 	if l.Bandwidth > 0 {
 		if first = max(first, l.free); first > departs {
-			l.receipt.Delayed++
+			l.counts.Delayed.Add(1)
 		}
 		l.free = first.Add(time.Duration(int64(bytes) * int64(time.Second) / l.Bandwidth))
 		whole = l.free
 	}
 	travel := l.Latency + w.upTo(l.Jitter)
 	if travel > 0 {
-		l.receipt.Delayed++
+		l.counts.Delayed.Add(1)
 	}
 	if w.chance(l.Reorder) {
-		l.receipt.Reordered++
+		l.counts.Reordered.Add(1)
 		travel += w.upTo(l.Latency + l.Jitter)
 	}
 	if w.chance(l.Duplicate) {
-		l.receipt.Duplicated++
+		l.counts.Duplicated.Add(1)
 	}
 	for probe := leastProbe + 2*(l.Latency+l.Jitter); w.chance(l.Loss); probe *= 2 {
-		l.receipt.Dropped++
+		l.counts.Dropped.Add(1)
 		if travel += probe; travel > connection.IdleTime {
 			return first, whole, true
 		}
@@ -126,8 +126,8 @@ func (l *linkState) carry(w *World, departs types.Time, bytes int) (first, whole
 	return first.Add(travel), whole.Add(travel), false
 }
 
-// happen lets a parcel arrive, unless the link is cut: then it comes when that is
-// mended, if the connection is there still.
+// happen lets a parcel arrive, unless the link is cut: then it arrives when the
+// link is restored, if the connection still exists.
 func (p *parcel) happen(event) {
 	if (p.what != toFrame || p.world.troubled) && p.kept() {
 		return
@@ -149,15 +149,15 @@ func (p *parcel) happen(event) {
 }
 
 // kept reports whether a parcel does not arrive, or not now: its sender died before it
-// left, its link is cut, or who it is for died. In a world without trouble nobody asks
-// for each frame, since of a crowd neither process nor link is at hand.
+// left, its link is cut, or who it is for died. In a world without faults this is not
+// checked for each frame, since in a crowd neither process nor link is in the cache.
 func (p *parcel) kept() bool {
 	s := p.from
 	if s.process.dead && p.departs > s.process.diedAt {
 		return true
 	}
 	if cut := s.out.cut; cut != nil {
-		cut.Dropped++
+		cut.Dropped.Add(1)
 		if p.to != nil {
 			p.to.stalled = append(p.to.stalled, p)
 		}
@@ -170,7 +170,7 @@ func (p *parcel) kept() bool {
 		s.loseIn(s.process.node.world.now)
 	}
 	if death := p.to.process.node.death; death != nil && p.to.process.node.process == nil {
-		death.Dropped++
+		death.Dropped.Add(1)
 	}
 	return true
 }
@@ -186,7 +186,7 @@ func (s *side) take(p *parcel) {
 		at := s.heard(p.stream)
 		switch {
 		case at == nil || at.read:
-			if p.what == toFrame { // nobody wants it
+			if p.what == toFrame { // it is not needed
 				p.of.credit(len(p.frame))
 			}
 		case len(s.inbox) == 0 && s.ready(p):

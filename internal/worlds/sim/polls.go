@@ -81,7 +81,7 @@ func (p *poll) happen(event) {
 	to := p.link.to
 	switch {
 	case p.link.cut != nil:
-		p.link.cut.Dropped++
+		p.link.cut.Dropped.Add(1)
 	case p.back:
 		if !p.of.over() {
 			p.of.receive(p.answer)
@@ -89,7 +89,7 @@ func (p *poll) happen(event) {
 	case to.process == nil || to.process.polled == nil:
 		p.reply(polling.Answer{ID: p.question.ID, Lost: true})
 	case to.frozen != nil:
-		to.frozen.Held++ // the runner has asked another by then
+		to.frozen.Held.Add(1) // the runner has asked another by then
 	default:
 		to.process.polled(p.of.process.node, p.question, p.reply)
 	}

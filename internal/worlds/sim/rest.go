@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Rest is a network as its validators' disks have it, with the clock, and with what
@@ -31,6 +32,7 @@ type Rest struct {
 	nonces   map[string]types.Nonce
 	wiped    map[string]bool
 	steering steering
+	goal     simplex.Goal // of the latest advance
 	tip      types.Height
 	told     []word // what the oracles were told so far
 }
@@ -66,7 +68,7 @@ func (n *Network) Rest() (*Rest, error) {
 		return nil, err
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
-		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, tip: n.tip, heads: map[string]*validators.Head{}}
+		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, goal: n.Goal(), tip: n.tip, heads: map[string]*validators.Head{}}
 	r.told = slices.Clip(n.told)
 	r.steering.joining, r.runners = maps.Clone(n.joining), slices.Clone(n.runners)
 	for _, name := range n.names {
@@ -98,13 +100,14 @@ func (n *Network) restless() error {
 	if n.config.Keeps && !n.keeps {
 		return &UnrestError{"the run is too long for its oracles to know all of it again", "Take the snapshot earlier."}
 	}
-	if n.paused {
+	if n.Paused() {
 		return &UnrestError{"the network is paused", "Resume it first."}
 	}
-	for _, r := range n.receipts {
-		if r != n.defaults.receipt && r.Until > n.now {
-			return &UnrestError{fmt.Sprintf("the fault %s %s is in force", r.Verb, r.Detail), "End it first: heal, thaw, or give the disk back."}
-		}
+	if f := n.orders.InForce(); f != nil {
+		return &UnrestError{fmt.Sprintf("the fault %s is in force", f.Order.String()), "End it first: heal, thaw, or give the disk back."}
+	}
+	if len(n.tasks.open) > 0 {
+		return &UnrestError{n.tasks.open[0].name + " later", "Let it come first: advance by some blocks."}
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 func rested(t testing.TB, validators int) (NetworkConfig, *Network, types.Address) {
 	t.Helper()
 	c := NetworkConfig{World: quick(3), Validators: validators, Unjudged: true, Params: params.Overrides{"chain.block_time_auto": "true"}}
-	n := network(t, c)
+	n := aNetwork(t, c)
 	deploy, at := n.Deploy("alice", samples.Code("heartbeat"), types.WeiOf(10_000).Mul(types.CBY))
 	n.Submit("v0", deploy, nil)
 	if err := n.RunToHeight(2, time.Minute); err != nil {
@@ -37,7 +37,7 @@ func TestANetworkBeginsFromRestAgainAndAgain(t *testing.T) {
 		var roots []types.Hash
 		for range 3 {
 			c.From = rest
-			again := network(t, c)
+			again := aNetwork(t, c)
 			if got := again.best().Head(); got.Hash != head.Hash || again.Now() != n.Now() {
 				t.Fatalf("it begins with %s at %v, and was at rest with %s at %v", got.Hash, again.Now(), head.Hash, n.Now())
 			}
@@ -70,7 +70,7 @@ func TestANetworkBeginsFromRestAgainAndAgain(t *testing.T) {
 // they counted before is counted again, and every vote and block after it.
 func TestTheOraclesJudgeOnFromRest(t *testing.T) {
 	c := NetworkConfig{World: quick(3), Keeps: true, Runners: 2}
-	n := network(t, c)
+	n := aNetwork(t, c)
 	if err := n.RunToHeight(6, time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestTheOraclesJudgeOnFromRest(t *testing.T) {
 	before := n.Judge.Counts()
 	c.From = rest
 	for range 2 {
-		again := network(t, c)
+		again := aNetwork(t, c)
 		if got := again.Judge.Counts(); got.Observations != before.Observations || got.Votes != before.Votes || got.Boots != before.Boots+4 {
 			t.Fatalf("it begins with %+v, and at rest they had counted %+v", got, before)
 		}
@@ -134,7 +134,7 @@ func TestRestIsRefusedWhileSomethingIsUnderWay(t *testing.T) {
 func TestRestWaitsForValidatorsThatAreBehind(t *testing.T) {
 	for _, validators := range []int{1, 2, 3, 4, 5, 7, 10} {
 		for seed := range uint64(3) {
-			n := network(t, NetworkConfig{World: quick(seed), Validators: validators, Unjudged: true,
+			n := aNetwork(t, NetworkConfig{World: quick(seed), Validators: validators, Unjudged: true,
 				Params: params.Overrides{"chain.block_time_auto": "true"}})
 			for range 3 {
 				at := n.tip

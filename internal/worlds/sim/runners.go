@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -26,17 +27,15 @@ type crew struct {
 	runners  []string                   // by name, in the order of the registry
 	working  map[string]*runners.Runner // looked up only
 	states   map[string]*ledger.State   // the newest final one of each validator; looked up only
-	faces    map[string]*face           // of their present processes; looked up only
-	rejoins  []rejoining
-	entering []string          // not registered: they wait for what that takes
-	reaped   types.Height      // of the newest state that was looked at
-	registry any               // that was looked through last (ledger.State.Registrations)
-	leaving  []string          // deregistered in it, in the order of the registry
-	looks    []*ledger.Outlook // of the latest blocks, the newest last
+	entering []string                   // not registered: they wait for what that takes
+	reaped   types.Height               // of the newest state that was looked at
+	registry any                        // that was looked through last (ledger.State.Registrations)
+	leaving  []string                   // deregistered in it, in the order of the registry
+	looks    []*ledger.Outlook          // of the latest blocks, the newest last
 }
 
-// keptLooks is of how many blocks the outlooks are kept: validators are seldom further
-// apart, and who is has one made.
+// keptLooks is the number of blocks whose outlooks are kept: validators seldom differ
+// by more, and one that does gets a new one.
 const keptLooks = 4
 
 // open says whether validators let runners in.
@@ -74,14 +73,16 @@ func (c *crew) bootRunner(name string) Boot[env.Runner] {
 		if log == nil {
 			log = slog.New(slog.DiscardHandler)
 		}
-		node = c.faced(name, node)
+		mask, node := byzantine.NewRunnerMask(node)
 		r, err := runners.Start(c.Runtime(), runners.Config{Name: name, ChainID: c.config.ChainID, MaxJobs: wallet.RunnerJobs, Log: log,
 			Tell: c.config.Told, Strategy: c.config.Strategy, OnFailure: func(err error) { c.ended(name, err) }}, node)
 		if err != nil {
 			return nil, err
 		}
 		c.working[name] = r
-		c.find(name).process.supervisor = r
+		process := c.find(name).process
+		process.supervisor = r
+		process.does = &byzantine.RunnerProcess{Mask: mask, Shell: r, Actors: &process.supervised}
 		return r.Stop, nil
 	}
 }
@@ -105,7 +106,7 @@ func (c *crew) host(name string, head *ledger.State) {
 	}
 }
 
-// answerViews tells them of a validator's new final state.
+// answerViews answers them from a validator's new final state.
 func (c *crew) answerViews(name string, head *ledger.State) {
 	if process := c.find(name).process; process != nil && process.views != nil {
 		c.states[name] = head
@@ -149,8 +150,8 @@ func (c *crew) RunnerLetters(name string) uint64 {
 	return 0
 }
 
-// JoinRunner starts a runner, the next free name where it is given none, and has it
-// registered. That it is registered takes some blocks.
+// JoinRunner starts a runner, by default under the next free name, and registers
+// it. That it is registered takes some blocks.
 func (c *crew) JoinRunner(name string) error {
 	name, err := c.enter(name)
 	if err != nil {
@@ -160,7 +161,7 @@ func (c *crew) JoinRunner(name string) error {
 	return c.Boot(name)
 }
 
-// StartRunner starts a runner whose registration is somebody else's, with the key of
+// StartRunner starts a runner that is registered by another account, with the key of
 // its name.
 func (c *crew) StartRunner(name string) error {
 	name, err := c.enter(name)
@@ -170,7 +171,7 @@ func (c *crew) StartRunner(name string) error {
 	return c.Boot(name)
 }
 
-// enter adds a runner, the next free name where it is given none.
+// enter adds a runner, by default under the next free name.
 func (c *crew) enter(name string) (string, error) {
 	for i := 0; name == ""; i++ {
 		if free := wallet.RunnerName(i); c.keys[free] == nil {
@@ -179,7 +180,7 @@ func (c *crew) enter(name string) (string, error) {
 	}
 	switch {
 	case c.keys[name] != nil:
-		return "", fmt.Errorf("%s is there already", name)
+		return "", fmt.Errorf("%s exists already", name)
 	case !c.open():
 		return "", errors.New("this network lets no runners in: make it with runners, or open to them")
 	}
@@ -262,7 +263,7 @@ func (c *crew) retireRunners(s *ledger.State) {
 	}
 }
 
-// retire has a runner say Goodbye, and stops it then.
+// retire lets a runner say Goodbye, and then stops it.
 func (c *crew) retire(name string, one *runners.Runner) {
 	one.Leave(false, func() {
 		c.After(0, func() {
@@ -274,4 +275,18 @@ func (c *crew) retire(name string, one *runners.Runner) {
 			}
 		})
 	})
+}
+
+// renew gives a runner that is down its next key, and has it registered.
+func (c *crew) renew(name string) error {
+	node, i := c.find(name), 0
+	for c.byAddress[wallet.RunnerIdentity(c.config.World.Seed, name, i).Address()] != nil {
+		i++
+	}
+	key := wallet.RunnerIdentity(c.config.World.Seed, name, i)
+	c.keys[name], c.nonces[name] = key, 0
+	node.parts.Signer, node.address = c.scheme.Signer(key), key.Address()
+	c.byAddress[node.address] = node
+	c.register(name)
+	return nil
 }

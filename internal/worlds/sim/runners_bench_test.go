@@ -62,7 +62,7 @@ func BenchmarkTenThousandRunners(b *testing.B) {
 
 func benchRunners(b *testing.B, validators, count int, blocks types.Height) {
 	present := 0
-	n := network(b, NetworkConfig{World: quick(1), Validators: validators, Runners: count, Sample: 1 << 20,
+	n := aNetwork(b, NetworkConfig{World: quick(1), Validators: validators, Runners: count, Sample: 1 << 20,
 		Params: params.Overrides{"cip11.presence_rule": *crowdRule},
 		Final:  func(_ types.Time, r *ledger.Result) { present = r.Presence.Bitmap.Count() }})
 	began, steps, used := n.Now(), n.Steps(), coresTime(b)

@@ -13,7 +13,7 @@ import (
 
 // TestRunnersHearOfTheChain, from another validator where one does not answer.
 func TestRunnersHearOfTheChain(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(1), Runners: 3})
+	n := aNetwork(t, NetworkConfig{World: quick(1), Runners: 3})
 	if err := n.RunToHeight(4, time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func labouring(t *testing.T, c NetworkConfig) *labour {
 			}
 		}
 	}
-	l.Network = network(t, c)
+	l.Network = aNetwork(t, c)
 	return l
 }
 

@@ -15,7 +15,7 @@ var frameNames = [...]string{1: "proposal", 2: "vote", 3: "certificate", 4: "blo
 
 // saying is what a frame says, as members of a JSON object with a comma before
 // each: its name and, of proposals, votes and certificates, kind, view and height.
-// Of what is none of these it is nothing.
+// For other frames it returns "".
 func saying(frame []byte) string {
 	if len(frame) == 0 || int(frame[0]) >= len(frameNames) || frameNames[frame[0]] == "" {
 		return ""

@@ -36,7 +36,7 @@ func (s *shared) put(from *trie.Tree, changes []trie.Change) *trie.Tree {
 	return to
 }
 
-// Of records of logs.
+// Limits of shared records of logs.
 const (
 	maxSharedRecords  = 64      // how many a world remembers: those of the bodies of some blocks
 	leastSharedRecord = 4 << 10 // bytes; of shorter ones each log has its own
@@ -49,7 +49,7 @@ type sharedRecords struct {
 	next    int
 }
 
-// one returns a record of the same bytes, which nobody changes.
+// one returns a record of the same bytes, which must not change.
 func (s *sharedRecords) one(record []byte) []byte {
 	if len(record) < leastSharedRecord {
 		return record

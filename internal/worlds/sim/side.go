@@ -10,7 +10,7 @@ type side struct {
 	host    *connections
 	process *process // of host
 	id      connection.ID
-	peer    *side // nil before somebody answered
+	peer    *side // nil before the peer answered
 	far     *node // the peer's machine
 	out     *linkState
 	dialed  bool       // the runner dialled: this is its side
@@ -22,7 +22,7 @@ type side struct {
 	admitted bool
 	untaken  int // frames that were told and not Taken
 	inbox    []*parcel
-	stalled  []*parcel // that come when the link is mended
+	stalled  []*parcel // that arrive when the link is restored
 
 	control stream // the control stream, there once its side is set
 	streams []*stream
@@ -47,7 +47,7 @@ func (s *side) tell(e connection.Event) {
 	n := s.process.node
 	n.world.trace.told(n.world.now, n, s.far, e)
 	if n.frozen != nil {
-		n.frozen.Held++
+		n.frozen.Held.Add(1)
 	}
 	if s.up {
 		c.recent = s
@@ -110,7 +110,7 @@ func (c *connections) sever() {
 	}
 }
 
-// deliver tells what came, in order, as far as it is taken.
+// deliver reports arrived parcels, in order, as far as they are taken.
 func (s *side) deliver() {
 	for len(s.inbox) > 0 && !s.over {
 		p := s.inbox[0]
@@ -124,8 +124,9 @@ func (s *side) deliver() {
 	}
 }
 
-// ready reports whether a parcel may be told now. A frame waits for a place. One that is too
-// long unless an earlier one has its sender admitted waits until those are taken.
+// ready reports whether a parcel may be told now. A frame waits for a place. A frame that is
+// too long unless an earlier one leads to its sender's admission waits until those are
+// taken.
 func (s *side) ready(p *parcel) bool {
 	if p.what != toFrame || s.untaken == 0 {
 		return true
@@ -143,13 +144,13 @@ func (s *side) taken() {
 	}
 }
 
-// read tells of one parcel, which is over with it.
+// read reports one parcel, which is then released.
 func (s *side) read(p *parcel) {
 	s.readOut(p)
 	s.far.world.parcels.put(p)
 }
 
-// readOut tells of one parcel, unless the peer's side of its stream is over.
+// readOut reports one parcel, unless the peer's side of its stream is over.
 func (s *side) readOut(p *parcel) {
 	at := s.find(p.stream)
 	if at == nil || at.read {
@@ -189,7 +190,7 @@ func (s *side) broken(number connection.Stream) {
 		return
 	}
 	over := at.read
-	at.die() // ours is over when we say so, or write
+	at.die() // this side is over when it ends the stream, or writes
 	s.finish(at)
 	if !over {
 		s.tell(connection.Cut{ID: s.id, Stream: number})

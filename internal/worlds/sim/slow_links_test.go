@@ -48,7 +48,7 @@ type played struct {
 // play runs a cell: quick links, slow ones, and quick ones again.
 func (c slowCell) play(t testing.TB, seed uint64, slow, heal func(*Network)) (p played) {
 	t.Helper()
-	n := network(t, NetworkConfig{World: Config{Seed: seed, Link: Link{Latency: quickDelay}}, Timeless: true, Params: params.Overrides{
+	n := aNetwork(t, NetworkConfig{World: Config{Seed: seed, Link: Link{Latency: quickDelay}}, Timeless: true, Params: params.Overrides{
 		"chain.block_time_ms": fmt.Sprint(c.block.Milliseconds())}})
 	to := func(h types.Height, within time.Duration) {
 		t.Helper()
@@ -144,6 +144,7 @@ func TestLinksThatDifferHaltNothing(t *testing.T) {
 			t.Parallel()
 			c := slowCell{block: 100 * time.Millisecond, delay: slow}
 			p := c.play(t, 1, set, func(n *Network) {
+				n.Heal()
 				n.LinkAll(Link{Latency: quickDelay})
 				if !n.Running("v3") {
 					if err := n.Boot("v3"); err != nil {

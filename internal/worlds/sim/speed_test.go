@@ -54,7 +54,7 @@ func BenchmarkTimers(b *testing.B) {
 
 func benchTimers(b *testing.B, host program.Host, code []byte, timeless bool) {
 	const beats = 10
-	n := network(b, NetworkConfig{World: quick(1), Programs: host, Timeless: timeless})
+	n := aNetwork(b, NetworkConfig{World: quick(1), Programs: host, Timeless: timeless})
 	var hearts []types.Address
 	for i := range beats {
 		deploy, at := n.Deploy("alice", code, types.WeiOf(10_000).Mul(types.CBY))
@@ -111,7 +111,7 @@ func BenchmarkSeed(b *testing.B) {
 func BenchmarkHundredValidators(b *testing.B) {
 	collectAsRunDoes(b)
 	for range b.N {
-		n := network(b, NetworkConfig{World: quick(1), Validators: 100})
+		n := aNetwork(b, NetworkConfig{World: quick(1), Validators: 100})
 		if err := n.RunToHeight(100, time.Hour); err != nil {
 			b.Fatal(err)
 		}

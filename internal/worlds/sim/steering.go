@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -26,9 +27,6 @@ const (
 
 // steering is what the operator of a network has decided beside its genesis.
 type steering struct {
-	paused  bool
-	goal    types.Height        // of the latest advance
-	every   bool                // it makes every height
 	members *types.ValidatorSet // of the newest epoch; nil: of genesis
 	since   types.Height        // the last block of the epoch before
 	joining map[string]struct{} // looked up only
@@ -148,88 +146,54 @@ func (o *operator) retire(name string) {
 	}
 }
 
-// steer tells a validator that has just started what the operator decided.
-func (o *operator) steer(v *validators.Validator) {
-	if o.paused {
-		v.Pause(true)
+// paced is a simulated network whose pace is decided, as network.Steering finds it.
+type paced struct{ *fleet }
+
+var _ network.Paced = paced{}
+
+// Each implements network.Paced.
+func (p paced) Each(do func(network.Steered)) {
+	for _, name := range p.names {
+		if v := p.Validator(name); v != nil {
+			do(v)
+		}
 	}
-	o.send(v)
 }
+
+// Best implements network.Paced.
+func (p paced) Best() (*ledger.State, *history.Archive) {
+	if best := p.best(); best != nil {
+		return best.Head().State, best.Archive()
+	}
+	return nil, nil
+}
+
+// Clock implements network.Paced.
+func (p paced) Clock() types.Time { return p.now.Add(p.offset) }
+
+// MoveClock implements network.Paced.
+func (p paced) MoveClock(by time.Duration) error {
+	p.MoveClocks(by)
+	return nil
+}
+
+// Stall implements network.Paced.
+func (paced) Stall() time.Duration { return stall }
 
 // Pause stops the making of blocks. What is under way still becomes final.
-func (o *operator) Pause() { o.setPaused(true) }
+func (n *Network) Pause() { n.Hold(true) }
 
 // Resume lets it go on.
-func (o *operator) Resume() { o.setPaused(false) }
+func (n *Network) Resume() { n.Hold(false) }
 
-// Paused says whether the network is paused.
-func (o *operator) Paused() bool { return o.paused }
-
-func (o *operator) setPaused(on bool) {
-	o.paused = on
-	for _, name := range o.names {
-		if v := o.Validator(name); v != nil {
-			v.Pause(on)
-		}
+// Advance is time travel, as network.Steering has it.
+func (n *Network) Advance(target history.Target) (*history.Advance, error) {
+	receipt, err := n.Travel(context.Background(), target)
+	switch wrong := n.Err(); {
+	case err != nil && wrong != nil:
+		return nil, wrong
+	case errors.Is(err, network.ErrLate):
+		return nil, fmt.Errorf("advancing to height %d: %w; validators are at %v", n.Goal().Height, err, n.heights())
 	}
-}
-
-// Advance is time travel (decision C8): it runs the network until a height is
-// final that it gets to by skipping what it may, and moves the clocks along.
-// Refusals are *history.TravelError.
-func (o *operator) Advance(target history.Target) (*history.Advance, error) {
-	best := o.best()
-	if best == nil {
-		return nil, errors.New("no validator is running")
-	}
-	state := best.Head().State
-	to, clock, err := target.Height(state, o.Now().Add(o.offset))
-	if err != nil {
-		return nil, err
-	}
-	o.goal, o.every = to, target.Make > 0
-	for _, name := range o.names {
-		if v := o.Validator(name); v != nil {
-			o.send(v)
-		}
-	}
-	o.MoveClocks(clock)
-	if err := o.reach(to); err != nil {
-		return nil, err
-	}
-	receipt, err := o.best().Archive().Advanced(state.Height(), to)
-	if err != nil {
-		return nil, err
-	}
-	receipt.Clock = clock
-	return receipt, nil
-}
-
-// send tells a validator where the latest advance goes.
-func (o *operator) send(v *validators.Validator) {
-	switch {
-	case o.goal == 0:
-	case o.every:
-		v.MakeTo(o.goal, nil)
-	default:
-		v.SkipTo(o.goal, nil)
-	}
-}
-
-// reach runs until a running validator has finalized a height, as long as new
-// blocks become final.
-func (o *operator) reach(to types.Height) error {
-	for {
-		before := o.reached()
-		if before >= to {
-			return nil
-		}
-		err := o.RunUntil(func() bool { return o.Err() != nil || o.reached() > before }, o.Now().Add(stall))
-		if wrong := o.Err(); wrong != nil {
-			return wrong
-		}
-		if err != nil {
-			return fmt.Errorf("advancing to height %d: %w; validators are at %v", to, err, o.heights())
-		}
-	}
+	return receipt, err
 }

@@ -60,7 +60,7 @@ func TestAnAdvanceSkipsAllButWhatIsDue(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, paused %v", c.name, paused), func(t *testing.T) {
 				world := quick(7)
 				world.Link.Latency = 5 * time.Millisecond
-				n := network(t, NetworkConfig{World: world, Params: c.overrides})
+				n := aNetwork(t, NetworkConfig{World: world, Params: c.overrides})
 				pulse(t, n, 100)
 				scheduled := func() bool { return n.best().Head().State.TimersPending() == 1 } // with auto no block need follow that
 				if err := n.RunUntil(scheduled, n.Now().Add(time.Hour)); err != nil {
@@ -108,7 +108,7 @@ func TestAnAdvanceSkipsAllButWhatIsDue(t *testing.T) {
 
 // Where the next timer is due is where an advance to it ends.
 func TestAnAdvanceToTheNextTimer(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(8), Params: params.Overrides{"chain.epoch_blocks": "5000"}})
+	n := aNetwork(t, NetworkConfig{World: quick(8), Params: params.Overrides{"chain.epoch_blocks": "5000"}})
 	if _, err := n.Advance(history.Target{NextTimer: true}); !refused(err, history.CodeNoTimer) {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func refused(err error, code string) bool {
 }
 
 func TestAnAdvanceIsRefused(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(9)})
+	n := aNetwork(t, NetworkConfig{World: quick(9)})
 	reach(t, n, 5)
 	for _, c := range []struct {
 		target history.Target
@@ -145,7 +145,7 @@ func TestAnAdvanceIsRefused(t *testing.T) {
 			t.Errorf("%+v: %v", c.target, err)
 		}
 	}
-	strict := network(t, NetworkConfig{World: quick(9), Params: params.Overrides{"chain.cheats": "false"}})
+	strict := aNetwork(t, NetworkConfig{World: quick(9), Params: params.Overrides{"chain.cheats": "false"}})
 	reach(t, strict, 2)
 	if _, err := strict.Advance(history.Target{Blocks: 9}); !refused(err, history.CodeStrict) {
 		t.Error(err)
@@ -154,7 +154,7 @@ func TestAnAdvanceIsRefused(t *testing.T) {
 
 // A parameter that changes at a height does so in a block of that height.
 func TestAnAdvanceStopsAtAParameter(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(10), Params: params.Overrides{"chain.epoch_blocks": "5000"}})
+	n := aNetwork(t, NetworkConfig{World: quick(10), Params: params.Overrides{"chain.epoch_blocks": "5000"}})
 	reach(t, n, 2)
 	if _, err := n.SetParam("cip3.min_basefee", "77", 1234); err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestAnAdvanceUnderCrashesIsOneRun(t *testing.T) {
 	run := func(epoch string) string {
 		world := quick(11)
 		world.Link.Latency, world.Link.Jitter, world.Link.Loss = 5*time.Millisecond, 3*time.Millisecond, 0.02
-		n := network(t, NetworkConfig{World: world, Params: params.Overrides{"chain.epoch_blocks": epoch}})
+		n := aNetwork(t, NetworkConfig{World: world, Params: params.Overrides{"chain.epoch_blocks": epoch}})
 		pulse(t, n, 50)
 		reach(t, n, 5)
 		n.Crash("v3")
@@ -209,7 +209,7 @@ func TestAnAdvanceUnderCrashesIsOneRun(t *testing.T) {
 // A paused network does nothing at all: no block, no view, no record in a log.
 // What is handed in waits in the pool.
 func TestPauseStandsStill(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(12)})
+	n := aNetwork(t, NetworkConfig{World: quick(12)})
 	reach(t, n, 5)
 	n.Pause()
 	n.Pause()
@@ -251,7 +251,7 @@ func (n *Network) logged() (bytes int64) {
 // C6: who joins starts from nothing, catches up and votes from its first epoch
 // on; who leaves stops at the epoch's end; the others go on.
 func TestJoinAndLeave(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(13), Params: params.Overrides{"chain.epoch_blocks": "16"}})
+	n := aNetwork(t, NetworkConfig{World: quick(13), Params: params.Overrides{"chain.epoch_blocks": "16"}})
 	reach(t, n, 20)
 	if err := n.Join("v4"); err != nil {
 		t.Fatal(err)
@@ -313,7 +313,7 @@ func (n *Network) votes(name string) bool {
 // does not wait for an epoch's end. So does one that begins when all of genesis
 // has left.
 func TestAJoinerComesBackAfter1000Blocks(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(14), Params: params.Overrides{"chain.block_time_ms": "100", "chain.link_delay_ms": "50"}})
+	n := aNetwork(t, NetworkConfig{World: quick(14), Params: params.Overrides{"chain.block_time_ms": "100", "chain.link_delay_ms": "50"}})
 	reach(t, n, 20)
 	if err := n.Join("v4"); err != nil {
 		t.Fatal(err)
@@ -331,7 +331,7 @@ func TestAJoinerComesBackAfter1000Blocks(t *testing.T) {
 }
 
 func TestAllOfGenesisIsReplaced(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(15), Params: params.Overrides{"chain.epoch_blocks": "16"}})
+	n := aNetwork(t, NetworkConfig{World: quick(15), Params: params.Overrides{"chain.epoch_blocks": "16"}})
 	for i := range 4 {
 		reach(t, n, types.Height(2+32*i))
 		if err := errors.Join(n.Join(fmt.Sprint("w", i)), n.Leave(fmt.Sprint("v", i))); err != nil {
@@ -442,7 +442,7 @@ func (c *campaign) travel() error {
 // An epoch's end at which nobody joins or leaves is no border, and so nothing
 // that a leap has to stop at (decisions C6, C8).
 func TestALeapOverManyEpochsIsOneBlock(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(1), Params: params.Overrides{"chain.epoch_blocks": "64"}})
+	n := aNetwork(t, NetworkConfig{World: quick(1), Params: params.Overrides{"chain.epoch_blocks": "64"}})
 	reach(t, n, 4)
 	receipt := advance(t, n, history.Target{Blocks: 1_000_000})
 	if receipt.Blocks > 2 || receipt.Skipped < 999_998 {
@@ -471,7 +471,7 @@ func BenchmarkAdvance(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				n := network(b, NetworkConfig{World: quick(1)})
+				n := aNetwork(b, NetworkConfig{World: quick(1)})
 				pulse(b, n, c.every)
 				reach(b, n, 4)
 				start := n.Now()

@@ -15,9 +15,9 @@ type stream struct {
 	begun  bool       // the peer allows it
 	queue  [][]byte   // frames that the peer has no room for yet, oldest first
 	since  types.Time // when the oldest frame of queue came to its turn
-	last   types.Time // the latest arrival of what was sent
+	last   types.Time // the latest arrival of a sent frame
 	unread int        // bytes that were sent and not told
-	ending bool       // our side ends behind the queue
+	ending bool       // this side ends after the queue
 	dead   bool       // nothing is sent any more
 	wrote  bool       // our side is over
 	read   bool       // the peer's side is over
@@ -50,8 +50,8 @@ func (s *side) newStream(number connection.Stream) *stream {
 	return one
 }
 
-// heard returns the stream on which something comes, and tells of it where it is new;
-// nil where it is over. Those of lower numbers are there with it (RFC 9000 §3.2).
+// heard returns the stream of an arriving frame, and reports it if it is new; nil if
+// it is over. Streams of lower numbers open with it (RFC 9000 §3.2).
 func (s *side) heard(number connection.Stream) *stream {
 	for s.peersOwn(number) && s.theirs <= number {
 		opened := s.newStream(s.theirs)
@@ -79,7 +79,7 @@ func (s *side) openStream(number connection.Stream) {
 		return
 	}
 	s.opening = append(s.opening, s.newStream(number))
-	if len(s.opening) == 1 { // else it has its turn behind those that wait
+	if len(s.opening) == 1 { // otherwise it has its turn after those that wait
 		s.open()
 	}
 }
@@ -92,8 +92,8 @@ func (s *side) limit() int {
 	return s.peer.host.jobStreams
 }
 
-// open opens the streams that wait, as the peer allows them. One that it does not
-// allow for as long as a write may be blocked is a write that is blocked.
+// open opens the streams that wait, as the peer allows them. A stream that is not
+// allowed for the patience of a write counts as a blocked write.
 func (s *side) open() {
 	for len(s.opening) > 0 && s.allowed < s.limit() {
 		one := s.opening[0]
@@ -154,8 +154,8 @@ func (s *side) send(number connection.Stream, frame []byte) {
 	}
 }
 
-// room says whether the peer's windows have room for a frame. The greatest frames are
-// greater than these, and go one by one.
+// room says whether the peer's windows have room for a frame. The largest frames
+// exceed these windows, and are sent one by one.
 func (t *stream) room(n int) bool {
 	return t.unread == 0 || t.unread+n <= connection.StreamWindow && t.side.unread+n <= connection.ConnectionWindow
 }
@@ -186,7 +186,7 @@ func (t *stream) wait() {
 	})
 }
 
-// pump writes what waits, as far as there is room, and ends behind it.
+// pump writes the queued frames, as far as there is room, and the end after them.
 func (t *stream) pump() {
 	s := t.side
 	if !t.begun || t.dead {
@@ -212,7 +212,7 @@ func (t *stream) pump() {
 	}
 }
 
-// credit is that the peer has read so much of what was sent.
+// credit records that the peer has read n bytes.
 func (t *stream) credit(n int) {
 	s := t.side
 	t.unread, s.unread = t.unread-n, s.unread-n
@@ -233,7 +233,7 @@ func (t *stream) credit(n int) {
 	})
 }
 
-// end ends our side behind what is queued.
+// end ends this side after the queued frames.
 func (s *side) end(number connection.Stream) {
 	if one := s.find(number); one != nil && !one.ending {
 		one.ending = true
@@ -279,8 +279,8 @@ func (t *stream) die() {
 	t.queue = nil
 }
 
-// finish ends the peer's side of a stream: what came of it and was not told is lost,
-// and makes room.
+// finish ends the peer's side of a stream: its unreported frames are lost, and make
+// room.
 func (s *side) finish(one *stream) {
 	one.read = true
 	if len(s.inbox) > 0 {
@@ -299,7 +299,7 @@ func (s *side) finish(one *stream) {
 	s.forget(one)
 }
 
-// forget forgets a stream whose sides are both over. Who opened it may open another.
+// forget forgets a stream whose sides are both over. Its opener may open another.
 func (s *side) forget(one *stream) {
 	if !one.wrote || !one.read {
 		return

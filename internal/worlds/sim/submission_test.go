@@ -12,7 +12,7 @@ import (
 // again, since who took it sends it once more: a validator that joins leads no
 // view, so nothing else of its own brings the transaction there.
 func TestALostSubmissionIsSentOnAgain(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(29), Params: params.Overrides{"chain.epoch_blocks": "10000"}})
+	n := aNetwork(t, NetworkConfig{World: quick(29), Params: params.Overrides{"chain.epoch_blocks": "10000"}})
 	reach(t, n, 2)
 	if err := n.Join("v4"); err != nil {
 		t.Fatal(err)

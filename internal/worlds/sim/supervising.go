@@ -2,13 +2,10 @@ package sim
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 )
 
 // supervised are the actors of a process: a validator's, or a runner's.
@@ -24,28 +21,6 @@ type supervisor interface {
 
 // Contracts implements byzantine.Actors.
 func (s *supervised) Contracts() *fault.Contracts { return s.contracts }
-
-// Upset has an actor of a node that runs panic or hang: a role, the parent of its roles,
-// or a contract with its next message.
-func (n *Network) Upset(o *fault.Order) (*Effect, error) {
-	process := n.find(o.Node).process
-	if process == nil {
-		return nil, fmt.Errorf("%s does not run", o.Node)
-	}
-	r := n.receipt(o.Verb, o.Detail())
-	r.counts = new(fault.Counts)
-	err := byzantine.Upset(&process.supervised, o, r.counts, func(after time.Duration) { r.Until = min(r.Until, n.now.Add(after)) })
-	if err != nil {
-		return nil, n.unmade(err)
-	}
-	return r, nil
-}
-
-// unmade takes the latest receipt back, of a fault that was refused.
-func (e *effects) unmade(why error) error {
-	e.receipts = e.receipts[:len(e.receipts)-1]
-	return why
-}
 
 // ended is told that a node stopped by itself. One that a role took along ends as at a
 // crash, and where its strategy says so it is started again.
@@ -68,17 +43,12 @@ func (c *crew) ended(name string, err error) {
 		if process == nil || one.process != process {
 			return
 		}
-		if slices.Contains(c.runners, name) {
-			c.fell(one)
-		} else {
-			c.trace.plain(c.now, kindCrash, one)
-			process.kill()
-			c.reap()
-		}
+		one.fall()
+		c.orders.ProcessEnded(name)
 		if along.Strategy != roles.Restart || !one.restarts.Allow(c.now) {
 			return
 		}
-		if err := c.Restart(name); err != nil {
+		if err := c.Boot(name); err != nil {
 			c.failed(err)
 		}
 	})

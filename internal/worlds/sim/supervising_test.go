@@ -202,7 +202,7 @@ func TestWhatAStoppedRoleIsToldIsCounted(t *testing.T) {
 
 // Events for the role of a runner that has stopped are counted.
 func TestWhatAStoppedRunnerIsToldIsCounted(t *testing.T) {
-	n := network(t, NetworkConfig{World: quick(1), Runners: 1})
+	n := aNetwork(t, NetworkConfig{World: quick(1), Runners: 1})
 	reach(t, n, 4)
 	if before := n.RunnerLetters("r0"); before != 0 {
 		t.Fatalf("%d before", before)

@@ -38,10 +38,10 @@ const (
 var kindNames = [...]string{"run", "frame", "alarm", "send", "append", "rewrite", "commit", "boot", "stop", "crash", "fault", "note",
 	"said", "told"}
 
-// trace is the hash chain over all steps, and the lines of JSON where somebody
-// reads them. A step is 23 bytes; every chunkSteps of them extend the chain by
-// one SHA-256. Contents enter as their 64-bit xxHash: a digest tells runs apart,
-// and defends against nobody.
+// trace is the hash chain over all steps, and the lines of JSON if they are read. A
+// step is 23 bytes; every chunkSteps of them extend the chain by one SHA-256.
+// Contents enter as their 64-bit xxHash: a digest distinguishes runs, and does not
+// defend against attackers.
 type trace struct {
 	chain [sha256.Size]byte
 	chunk []byte
@@ -126,8 +126,8 @@ func (t *trace) said(now types.Time, n, peer *node, frame []byte) {
 	}
 }
 
-// told enters what is told of a connection, but frames to readers: these are lines
-// where they were said, and their contents in the chain.
+// told enters the events of a connection, except frames to readers: these have a
+// line where they were sent, and their contents are in the chain.
 func (t *trace) told(now types.Time, n, peer *node, e connection.Event) {
 	what, on := "down", uint64(0)
 	switch e := e.(type) {
@@ -159,15 +159,15 @@ func (t *trace) told(now types.Time, n, peer *node, e connection.Event) {
 	}
 }
 
-// dropped tells why a frame does not arrive. It is told to readers alone: what
-// follows from it is in the chain of hashes.
+// dropped records why a frame does not arrive. Only readers get it: its
+// consequences are in the chain of hashes.
 func (t *trace) dropped(now types.Time, n, peer *node, f *flight, why string) {
 	if t.lines != nil {
 		t.framed(now, "drop", n, peer, f.hash, f.frame, why)
 	}
 }
 
-// framed writes one line of a frame, by what it says.
+// framed writes one line about a frame, from its content.
 func (t *trace) framed(now types.Time, kind string, n, peer *node, content uint64, frame []byte, why string) {
 	said := saying(frame)
 	if why != "" {
@@ -203,8 +203,8 @@ func (t *trace) fault(now types.Time, text string) {
 	}
 }
 
-// report writes what a validator's consensus said of a view. It is told to readers
-// alone: it follows from what is in the chain of hashes.
+// report writes a report of a validator's consensus on a view. Only readers get it:
+// it follows from the chain of hashes.
 func (t *trace) report(now types.Time, n *node, report simplex.Report, name func(types.Address) string) {
 	if t.lines == nil {
 		return
@@ -230,7 +230,7 @@ func (t *trace) report(now types.Time, n *node, report simplex.Report, name func
 	case simplex.Evidence:
 		said = fmt.Sprintf(`"what":"evidence","offender":%q`, name(r.Offender))
 	default:
-		return // what is final has a note of its own
+		return // a final block has a separate note
 	}
 	t.write("{\"time\":%d,\"kind\":\"view\",\"node\":%q,\"life\":%d,%s}\n", now.Sub(firstInstant), n.name, n.started, said)
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// unhurried is a host of programs that runs in real time, as validators of virtual
-// time use it: what they have left decides whether something is begun, and never how
-// long that may take, since the machine's load is no part of a seed. What a program
-// takes of virtual time the model of work says.
+// unhurried is a host of programs in real time for validators of virtual time. Their
+// remaining time decides whether a message begins, and never how long it may take,
+// since the machine's load is not part of a seed. The model of work gives the
+// virtual time of a program.
 type unhurried struct{ program.Host }
 
 // Open implements program.Host.
@@ -23,7 +23,7 @@ func (u unhurried) Open(purpose program.Purpose) (program.Session, error) {
 
 type unhurriedSession struct{ program.Session }
 
-// unbounded is more real time than a host gives any message of its own.
+// unbounded is more real time than a host gives any message itself.
 const unbounded = 24 * time.Hour
 
 // Bound implements program.Session.

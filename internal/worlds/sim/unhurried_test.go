@@ -37,7 +37,7 @@ func (s *askingSession) Handle(program.Context, program.Code, program.Message) (
 // is left whenever one begins.
 func TestHostsHaveAllTheRealTime(t *testing.T) {
 	host := &asking{}
-	n := network(t, NetworkConfig{World: Config{Seed: 3}, Validators: 4, Programs: host})
+	n := aNetwork(t, NetworkConfig{World: Config{Seed: 3}, Validators: 4, Programs: host})
 	deploy, _ := n.Deploy("alice", []byte("anything"), types.Wei{})
 	n.Submit("v0", deploy, nil)
 	letRun(t, n.World, 3*time.Second)

@@ -89,10 +89,10 @@ func (v *view) Close() error {
 	return nil
 }
 
-// over says that nobody hears what is answered.
+// over reports that answers are no longer read.
 func (v *view) over() bool { return v.closed || v.process.dead }
 
-// ask asks for the next head, in place of what was asked before.
+// ask asks for the next head, replacing the question before.
 func (v *view) ask() {
 	w := v.process.node.world
 	v.asked++
@@ -106,15 +106,15 @@ func (v *view) ask() {
 	q.travel(w, 64+40*len(q.follow))
 }
 
-// travel puts a question or its answer on its way. It is lost where the link is cut
-// or loses too much: whoever waits for it asks again.
+// travel puts a question or its answer on its way. It is lost if the link is cut or
+// loses too much: the view asks again.
 func (q *question) travel(w *World, bytes int) {
 	if _, whole, lost := q.link.carry(w, q.departs, bytes); !lost {
 		w.push(event{at: whole, what: q})
 	}
 }
 
-// watch asks another validator where one has not answered in time.
+// watch asks another validator if one has not answered in time.
 func (v *view) watch() {
 	w := v.process.node.world
 	w.At(max(v.since, w.now).Add(viewPatience), func() {
@@ -133,7 +133,7 @@ func (v *view) watch() {
 func (q *question) happen(event) {
 	w := q.view.process.node.world
 	if q.link.cut != nil {
-		q.link.cut.Dropped++
+		q.link.cut.Dropped.Add(1)
 		return
 	}
 	if q.back {
@@ -146,7 +146,7 @@ func (q *question) happen(event) {
 		q.refused = true
 		q.reply(w, to)
 	case to.frozen != nil:
-		to.frozen.Held++ // who asks has asked another by then
+		to.frozen.Held.Add(1) // who asks has asked another by then
 	default:
 		q.arrived = w.now
 		if l := to.process; !l.answerOne(q, q.fresh) {
@@ -183,7 +183,7 @@ func (l *process) hurry() {
 	})
 }
 
-// answerOne answers a question with a head that is new to who asked, or with any.
+// answerOne answers a question with a head that is new to the view, or with any.
 func (l *process) answerOne(q *question, anyHead bool) bool {
 	if q.view.over() {
 		return true
@@ -206,7 +206,7 @@ func (q *question) reply(w *World, from *node) {
 	q.travel(w, bytes)
 }
 
-// take takes an answer: it tells a head that is none before the last.
+// take takes an answer: it reports a head that is not older than the last.
 func (v *view) take(q *question) {
 	if v.over() || q.number != v.asked {
 		return
@@ -231,7 +231,7 @@ func (v *view) take(q *question) {
 	} else if h.Height < v.told { // it is behind
 		v.whom++
 	}
-	if v.process.node.frozen == nil { // else it asks when it is missed
+	if v.process.node.frozen == nil { // otherwise the view asks again later
 		v.ask()
 	}
 }

@@ -18,15 +18,15 @@ type watch struct {
 	audits *observe.Audits
 	last   tappedFrame
 	keeps  bool   // what the oracles are told
-	told   []word // all of it so far, where it is kept and there are no more than maxTold
+	told   []word // all of it so far, if it is kept and at most maxTold
 }
 
-// word is what the oracles are told once: whoever judges a network that begins from
-// another's rest hears it again.
+// word is one input of the oracles: the judge of a network that begins from
+// another's rest gets it again.
 type word func(*oracle.Judge)
 
-// maxTold bounds what is kept of what the oracles are told: some hours of four
-// validators with blocks of a second.
+// maxTold bounds the kept inputs of the oracles: some hours of four validators with
+// blocks of a second.
 const maxTold = 1 << 20
 
 // say tells the oracles, and keeps it where that is wanted.

@@ -7,18 +7,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// Work is how much virtual time the work of roles takes: the model that stands for
-// what the wall clock measures live. A role that has worked neither steps again nor
-// is heard of by others until that time is over, and its clock shows it meanwhile.
-// Zero of a field takes no time; the zero Work is none of it.
+// Work is how much virtual time the work of roles takes: the model that replaces
+// the measurements of the live wall clock. Until that time is over, a role that has
+// worked does not step again, and others do not get its output; its clock shows the
+// time meanwhile. Zero of a field takes no time; the zero Work is none of it.
 type Work struct {
 	Cycles   time.Duration // a thousand cycles of programs and what the chain does for them
 	Recovery time.Duration // who signed: each vote, proposal and transaction that comes in
-	Signing  time.Duration // each signature of its own
+	Signing  time.Duration // each own signature
 	Read     time.Duration // a MiB of frames: read and hashed
 	Written  time.Duration // a MiB appended to the log or committed to the store
-	// Quantum is how much work gathers before its time passes: what is less delays
-	// nobody, so that idle chains cost no more events than without a model.
+	// Quantum is how much work gathers before its time passes: smaller work delays
+	// nothing, so that idle chains cost no more events than without a model.
 	Quantum time.Duration
 }
 

@@ -115,7 +115,7 @@ func TestASlowProposerStopsFillingItsBlock(t *testing.T) {
 		"measured": {NetworkConfig{World: quick(1)}, true},
 		"slow":     {NetworkConfig{World: Config{Seed: 1, Link: quick(1).Link, Work: slow}}, false},
 	} {
-		n := network(t, test.config)
+		n := aNetwork(t, test.config)
 		transfers(n, count)
 		if err := n.RunToHeight(14, 5*time.Minute); err != nil {
 			t.Fatal(name, err)
@@ -132,7 +132,7 @@ func TestASlowProposerStopsFillingItsBlock(t *testing.T) {
 func TestTimeoutsMeetSlowExecution(t *testing.T) {
 	slow := MeasuredWork
 	slow.Cycles *= 100_000 // 2.4 s a transfer
-	n := network(t, NetworkConfig{World: Config{Seed: 1, Link: quick(1).Link, Work: slow}})
+	n := aNetwork(t, NetworkConfig{World: Config{Seed: 1, Link: quick(1).Link, Work: slow}})
 	transfers(n, 5)
 	if err := n.RunToHeight(12, 10*time.Minute); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestTimeoutsMeetSlowExecution(t *testing.T) {
 // sends more.
 func TestMailboxesFill(t *testing.T) {
 	submit := func(c NetworkConfig) (refused int) {
-		n := network(t, c)
+		n := aNetwork(t, c)
 		tx := n.Transfer("alice", n.Key("bob").Address(), types.WeiOf(1))
 		for i := range 20 {
 			n.After(time.Duration(i)*100*time.Millisecond, func() {

@@ -9,7 +9,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // Limits of a world.
@@ -32,7 +34,7 @@ type Config struct {
 	Disk  Disk         // of every node, until told otherwise
 	Work  Work         // of every role
 	Log   *slog.Logger // nil: nothing is logged
-	Trace io.Writer    // nil: none; else one JSON object a line for each step
+	Trace io.Writer    // nil: none; otherwise one JSON object per line for each step
 }
 
 // Parts are what a node is given from outside the world.
@@ -51,8 +53,9 @@ type Boot[E any] func(E) (stop func(), err error)
 type World struct {
 	loop
 	machines
-	effects
 	links
+	orders *network.Orders
+	hooks  hooks
 
 	log      *slog.Logger
 	offset   time.Duration // how far time travel has moved all clocks
@@ -77,10 +80,13 @@ func New(c Config) *World {
 		loop: loop{seed: c.Seed, now: firstInstant, runtime: roles.New(log), schedule: rand.New(rand.NewPCG(c.Seed, 1)),
 			trace: newTrace(c.Seed, c.Trace)},
 		machines: machines{byName: make(map[string]*node), byAddress: make(map[types.Address]*node)}}
-	w.effects = effects{loop: &w.loop}
-	w.links = links{loop: &w.loop, machines: &w.machines, effects: &w.effects, rand: rand.New(rand.NewPCG(c.Seed, 2))}
-	w.defaults = linkState{Link: c.Link, receipt: w.receipt("network", "the links as configured")}
-	w.fresh = w.defaults
+	w.links = links{loop: &w.loop, machines: &w.machines, rand: rand.New(rand.NewPCG(c.Seed, 2)), rules: &network.LinkRules{}}
+	w.hooks.height = func() types.Height { return 0 }
+	w.trace.fault(w.now, "network the links as configured")
+	w.orders = network.NewOrders(backend{w}, network.NewTurn(&w.loop), fault.Simulated)
+	if err := w.orders.SetUsualLink(c.Link); err != nil {
+		panic("sim: the link as configured: " + err.Error())
+	}
 	w.runtime.Later = w.later
 	w.runtime.OnPanic = func(role string, value any, stack []byte) {
 		if w.bug == nil {
@@ -113,24 +119,25 @@ func (w *World) Seed() uint64 { return w.seed }
 // Digest is the hash of all that happened so far.
 func (w *World) Digest() types.Hash { return w.trace.digest() }
 
-// Shape is the hash of which steps were taken when, by whom, whatever was in
-// them: worlds that differ in their signatures alone have one shape.
+// Shape returns the hash of the steps by time and node, whatever their content:
+// worlds that differ only in their signatures have one shape.
 func (w *World) Shape() uint64 { return w.trace.shape.Sum64() }
 
-// Note adds to the trace what a node made of its inputs, a finalized block say,
-// so that runs which differ in it alone have different digests.
+// Note adds to the trace a node's result from its inputs, such as a finalized
+// block, so that runs which differ only in it have different digests.
 func (w *World) Note(name, what string, content []byte) {
 	w.trace.note(w.now, w.find(name), what, content)
 }
 
-// Rand returns a generator of its own for each stream, by which a test that
-// wants random faults stays a function of the seed.
+// Rand returns a separate generator for each stream, so that a test with random
+// faults stays a function of the seed.
 func (w *World) Rand(stream uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, 1<<32+stream))
 }
 
 // Close stops all roles. The world cannot be used afterwards.
 func (w *World) Close() error {
+	w.tasks.end()
 	for _, n := range w.nodes {
 		if n.process != nil {
 			n.process.end()

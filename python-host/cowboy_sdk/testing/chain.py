@@ -2,7 +2,7 @@
 
 import atexit
 import weakref
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from cowboy_sdk.testing import gas, mocks, sources
 from cowboy_sdk.testing.actors import Actor, Timer
@@ -139,6 +139,18 @@ class Chain(Network):
             if actor.name and actor.name == of:
                 return actor.address
         raise ValueError("unknown account, actor or address %r; the accounts are %s" % (of, ", ".join(self.accounts)))
+
+    def actor(self, name):
+        """An actor that is there, by its name or address, whoever deployed it."""
+        address = name
+        if isinstance(name, str) and not name.startswith("0x"):
+            address = next((a.address for a in self.actors.values() if a.name == name), None)
+        known = self.actors.get(self.address(address)) if address is not None else None
+        if known is not None:
+            return known
+        shown = name if isinstance(name, str) else self.path(name)
+        told = self.get("/actor/" + quote(shown, safe=""))
+        return Actor(self, bytes.fromhex(told["address"][2:]), told["name"], "", None)
 
     def name(self, address):
         """The test's name for an address: an account's or actor's name, otherwise hexadecimal."""

@@ -20,7 +20,7 @@ from host import meter
 UNMETERED = 1 << 60
 meter.begin(UNMETERED)  # the libraries below charge from now on, also for what they do here
 
-from host import actor_code, awaits, chain, check, constants, errors, imports, program  # noqa: E402
+from host import actor_code, awaits, chain, check, constants, errors, imports, program, schema  # noqa: E402
 from host.rewrite import Rewriter  # noqa: E402
 
 OWN = ["host", "host.*", "pvm_host", "cowboy_sdk", "cowboy_sdk.*", "importlib.*", "types"]
@@ -239,13 +239,14 @@ def load(path, text):
     """Code that is not metered, in the author's own lines."""
     tree = ast.parse(text, path)
     waiting = awaits.lower(tree)
-    actor, handlers, sdk = program.describe(tree)
+    actor, handlers, sdk, functions = program.describe(tree)
+    said = schema.of(tree, actor, functions, handlers, sdk, {name for name, _ in waiting})
     resumes = program.resumed_by(tree, actor, waiting)
     rewriter = Rewriter(check.bound_names(tree))
     rewriter.exported, rewriter.metered = imports.exported, False
     tree = rewriter.module(tree)
     code = constants.bind(compile(tree, path, "exec", dont_inherit=True, optimize=0), program.NAMES)
-    return program.Code(code, actor, handlers, sdk, 0, resumes)
+    return program.Code(code, actor, handlers, sdk, 0, resumes, said)
 
 
 def tell(line):

@@ -1,27 +1,26 @@
-// Package connection is what happens on the connections between runners and
-// validators, and what may be done with them, as plain values: the words that
-// the cores of both ends and the environment's connections (env.Connections) have
-// in common. What the frames mean is package push's.
+// Package connection has the events of connections between runners and
+// validators, and the requests on them, as plain values: the terms that the cores
+// of both ends and the environment's connections (env.Connections) share. Package push defines the meaning of the frames.
 //
 // A connection is QUIC's (CIP-11 §6.1), cut above it: streams are numbered as
 // QUIC numbers them, frames are whole, and everything that takes time is an event.
 //
-// # What the environment promises
+// # Promises of the environment
 //
-//   - The first event of a connection is Up, or Down where it never came up; the
-//     last is Down, exactly one. Nothing of a connection is told after it.
-//   - Frames of one stream come in order, none twice. Between streams there is no
-//     order, but that a stream is Opened before anything else of it is told.
-//   - After Ended, Cut, TooLong or Stalled nothing more comes of the peer's side of
-//     that stream.
+//   - The first event of a connection is Up, or Down if it never came up; the
+//     last is Down, exactly one. No event of the connection follows it.
+//   - Frames of one stream come in order, none twice. Streams are not ordered
+//     among each other; Opened is the first event of a stream.
+//   - After Ended, Cut, TooLong or Stalled nothing more arrives from the peer's
+//     side of that stream.
 //   - A frame is whole, and 1 to MaxFrameBytes long. Memory is taken as bytes
 //     come, whatever length was claimed.
 //   - A frame above MaxGreetingBytes, of a peer that is not Admitted, is judged when all
-//     frames that were told are Taken: one of them may have the peer Admitted.
-//   - At most MaxUntaken frames of a connection were told and not Taken: a peer
-//     that sends faster than it is attended to is held up itself.
-//   - Whatever is asked of a connection that is not, or not any more, or of a
-//     stream that is not, is nothing.
+//     reported frames are Taken: one of them may lead to the peer's admission.
+//   - At most MaxUntaken frames of a connection were reported and not Taken: a peer
+//     that sends faster than its frames are handled is held up.
+//   - Requests on a connection or stream that does not exist, or no longer, are
+//     ignored.
 package connection
 
 import (
@@ -52,12 +51,12 @@ func (s Stream) IsJob() bool { return s%4 == 1 }
 // Address is the IP address of a peer, IPv4 mapped into IPv6 (RFC 4291 §2.5.5.2).
 type Address [16]byte
 
-// Limits of what is told.
+// Limits of the events.
 const (
 	// MaxFrameBytes bounds what follows a frame's length: its type and its map.
 	MaxFrameBytes = push.MaxFrame
-	// MaxGreetingBytes bounds a frame before a connection is Admitted. The greatest
-	// that may come then, a Goodbye with a reason of 1,024 bytes, has it four times.
+	// MaxGreetingBytes bounds a frame before a connection is Admitted. The largest
+	// frame then, a Goodbye with a reason of 1,024 bytes, needs a quarter of it.
 	MaxGreetingBytes = 4 << 10
 	// MaxUntaken bounds the frames of one connection that wait to be Taken: more
 	// than one, so that no stream waits for the other's frame to come to its turn.
@@ -72,7 +71,7 @@ const (
 
 // Event is what happens on a connection.
 type Event interface {
-	// Of is the connection.
+	// Of returns the connection.
 	Of() ID
 	event()
 }
@@ -123,13 +122,13 @@ type (
 		Stream Stream
 	}
 	// Stuck says that the peer takes nothing: a write was blocked for as long as
-	// Patience says, or what waits for it is more than the queue holds. Of what
-	// was sent since, and of what waits, nothing may have gone out.
+	// Patience says, or what waits for it is more than the queue holds. Data sent
+	// since then, and queued data, may not have gone out.
 	Stuck struct{ ID ID }
 	// Down says that the connection is over.
 	Down struct {
 		ID     ID
-		Closed bool   // by the peer, with Code and Reason; else it was lost, or closed here
+		Closed bool   // by the peer, with Code and Reason; otherwise it was lost, or closed here
 		Code   uint64 // of the peer's close
 		Reason string // of the peer's close, or of the loss; hostile, at most MaxReasonBytes
 	}
@@ -165,16 +164,16 @@ type Verb interface{ verb() }
 // The verbs.
 type (
 	// Dial begins a connection with a validator, under a name that was not used
-	// before. Up or Down answers. Who answers there is told by Up, and may be
-	// anybody. Only a runner's end dials.
+	// before. Up or Down answers. Up reports the peer that answers, which may be
+	// anyone. Only a runner's end dials.
 	Dial struct {
 		ID       ID
 		Endpoint string
 	}
 	// Admit says that the peer is known by now: its frames may be as long as any.
 	Admit struct{ ID ID }
-	// Open opens a stream under its number, the next of one's own of those that go
-	// both ways. The peer hears of it by the first frame.
+	// Open opens a stream under its number, the next of this side's bidirectional
+	// streams. The peer learns the number from the first frame.
 	Open struct {
 		ID     ID
 		Stream Stream
@@ -186,25 +185,25 @@ type (
 		Stream Stream
 		Frame  []byte
 	}
-	// End ends this side of a stream, behind what is queued.
+	// End ends this side of a stream, after its queued frames.
 	End struct {
 		ID     ID
 		Stream Stream
 	}
-	// Reset breaks both sides of a stream off. What is queued for it is lost.
+	// Reset breaks both sides of a stream off. Its queued frames are lost.
 	Reset struct {
 		ID     ID
 		Stream Stream
 		Code   uint64
 	}
-	// Close ends a connection at once, with a code and a reason for the peer. What
-	// is queued is lost. Down answers.
+	// Close ends a connection at once, with a code and a reason for the peer.
+	// Queued frames are lost. Down answers.
 	Close struct {
 		ID     ID
 		Code   uint64
 		Reason string
 	}
-	// Taken says that a frame that Came was attended to.
+	// Taken reports that a frame that Came was handled.
 	Taken struct{ ID ID }
 	// Patience is for how long a write may be blocked before the peer is Stuck
 	// (the parameter cip11.write_timeout_ms); it holds from the next write on.

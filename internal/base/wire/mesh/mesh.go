@@ -1,8 +1,8 @@
 // Package mesh names the frames that validators send each other: the one place
 // of their tags. docs/WIRE.md shows each, byte by byte.
 //
-// What a frame holds is known to whoever reads it: validators, the liars of
-// internal/worlds/byzantine with structures of their own, and the oracles' bridge.
+// The readers of a frame know its content: validators, the liars of
+// internal/worlds/byzantine with their own structures, and the oracles' bridge.
 package mesh
 
 // A frame begins with a byte that names its message. The message follows in

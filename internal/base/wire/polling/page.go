@@ -15,11 +15,11 @@ import (
 const NextPage = "Next-After"
 
 const (
-	// PageBytes bounds the specs of an answer, in bytes of CBOR. Four of the greatest fit; one
-	// that is longer is a page of its own.
+	// PageBytes bounds the specs of an answer, in bytes of CBOR. Four of the maximum size fit;
+	// a longer one has its own page.
 	PageBytes = 1 << 20
-	// MaxPages bounds the pages that a runner asks for in a row: its most jobs of the
-	// greatest size.
+	// MaxPages bounds the pages that a runner asks for in a row: its maximum number
+	// of jobs at the maximum size.
 	MaxPages = 256
 )
 
@@ -62,9 +62,9 @@ func ParseCursor(text string) (c Cursor, err error) {
 	return c, nil
 }
 
-// Page cuts a page behind a cursor from a runner's jobs. place is the place of a job in the
-// list, size the bytes of its spec. next is the cursor of the page behind it, zero if there
-// is none. A page has at most MaxJobs jobs and PageBytes bytes, but at least one job.
+// Page cuts the page after a cursor from a runner's jobs. place is the place of a job in
+// the list, size the bytes of its spec. next is the cursor of the page after it, zero if
+// there is none. A page has at most MaxJobs jobs and PageBytes bytes, but at least one job.
 func Page[J any](jobs []J, after Cursor, place func(J) Cursor, size func(J) int) (page []J, next Cursor) {
 	jobs = slices.Clone(jobs)
 	slices.SortFunc(jobs, func(a, b J) int { return place(a).Compare(place(b)) })

@@ -17,8 +17,8 @@ type job struct {
 func at(j job) Cursor { return j.at }
 func size(j job) int  { return j.size }
 
-// J11: the pages of a list, one behind the other, have each job once, in the order of the
-// list, and none has more bytes than PageBytes, but one of a single job.
+// J11: the consecutive pages of a list have each job once, in the order of the list, and
+// none has more bytes than PageBytes, except a page with a single job.
 func TestJ11PagesHaveEachJobOnce(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -55,7 +55,7 @@ func TestJ11PagesHaveEachJobOnce(t *testing.T) {
 	}
 }
 
-// J11: a cursor goes over HTTP as it is; a text of nobody's is refused and named.
+// J11: a cursor goes over HTTP unchanged; an invalid text is refused and named.
 func TestJ11ACursorIsReadAsItWasWritten(t *testing.T) {
 	c := Cursor{1 << 40, types.Hash{1, 2}}
 	if read, err := ParseCursor(c.String()); err != nil || read != c {

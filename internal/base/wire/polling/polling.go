@@ -16,7 +16,7 @@ const MaxJobs = 1_024
 type ID uint64
 
 // Question is for one validator. It brings Result, Refusal or Heartbeat if one of them is
-// given, and asks otherwise for the page of the runner's jobs behind After.
+// given, and otherwise asks for the page of the runner's jobs after After.
 type Question struct {
 	ID        ID
 	Validator types.Validator
@@ -30,7 +30,7 @@ type Question struct {
 type Answer struct {
 	ID   ID
 	Jobs []Job  // at most MaxJobs, to a question for jobs
-	Next Cursor // of the page behind them; zero if they are the last
+	Next Cursor // of the page after them; zero if they are the last
 	// Refused is why the validator does not do what was asked; "" where it does.
 	Refused string
 	// Lost says that no validator answered: it is down, or cannot be reached.

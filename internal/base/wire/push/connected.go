@@ -2,11 +2,11 @@ package push
 
 import "fmt"
 
-// What follows is for who is on a connection, where the environment cuts the stream and
-// writes the length before each frame: frames bear none there.
+// These functions are for a party on a connection, where the environment cuts the
+// stream and writes the length before each frame: frames have none there.
 
-// Read reads a frame of at least a byte, and of a known type. The reason is empty where it
-// is one, and else what Goodbye says.
+// Read reads a frame of at least a byte, and of a known type. The reason is empty for a
+// valid frame, and otherwise the reason for Goodbye.
 func Read(frame []byte) (Frame, Reason) {
 	read, err := Decode(Raw{Type: Type(frame[0]), Payload: frame[1:]})
 	if err != nil {
@@ -15,7 +15,7 @@ func Read(frame []byte) (Frame, Reason) {
 	return read, ""
 }
 
-// ReasonOf is what Goodbye says of a *Fault. Another error is a bug.
+// ReasonOf returns the reason for Goodbye of a *Fault. Another error is a bug.
 func ReasonOf(err error) Reason {
 	fault, is := err.(*Fault)
 	if !is {
@@ -24,8 +24,8 @@ func ReasonOf(err error) Reason {
 	return fault.Reason
 }
 
-// Write returns a frame of the caller's own, which the wire has room for: what it holds is
-// the caller's or the chain's, or was bounded where it came from. Another is a bug.
+// Write returns a frame that belongs to the caller and fits the wire: its content comes
+// from the caller or the chain, or was bounded at its source. Another is a bug.
 func Write(f Frame) []byte {
 	frame, err := Encode(f)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package push is the wire between runner and validator, CIP-11 §12 as
-// docs/WIRE.md has it: the frames of §§6 and 10, what is signed of them, the job
-// that they carry, and in which order a frame is judged.
+// Package push is the wire between runner and validator, CIP-11 §12 as in
+// docs/WIRE.md: the frames of §§6 and 10, the signed parts of them, the job that
+// they carry, and the order in which a frame is judged.
 //
 // A frame that comes is judged step by step, and the first fault wins:
 //
@@ -10,12 +10,12 @@
 //	Hello.Check  role and key; then a Standing: registration, stake, subset
 //	Verify       its signature
 //
-// Between Place and Decode whoever keeps a connection asks whether the frame comes
-// at its time, and of a Hello whether it comes too often: that is state, and not
-// here. A Fault bears the reason that Goodbye says.
+// Between Place and Decode the owner of a connection checks whether the frame comes
+// at its time, and whether a Hello comes too often: that is state, and not here. A
+// Fault carries the reason for Goodbye.
 //
-// Reading is strict in what a frame holds and lenient in how it is written: any
-// order of fields and any length of a head, for runners are written by others.
-// Writing is deterministic (C11). Both follow from the types alone, field by field
-// (form.go), so that what is written is what is read.
+// Reading is strict about a frame's content and lenient about its form: any order
+// of fields and any length of a head, since other people write runners. Writing is
+// deterministic (C11). Both follow only from the types, field by field (form.go),
+// so that writer and reader agree.
 package push

@@ -5,7 +5,7 @@ import "fmt"
 // Reason is why a connection ends, as Goodbye says it.
 type Reason string
 
-// The reasons. Shutdown alone is nobody's fault.
+// The reasons. All but Shutdown blame the peer.
 const (
 	UnsupportedVersion Reason = "unsupported_version"
 	WrongRole          Reason = "wrong_role"
@@ -32,8 +32,8 @@ var Reasons = [...]Reason{UnsupportedVersion, WrongRole, IdentityMismatch, NotRe
 	BadSignature, BadNonce,
 	Malformed, FrameTooLarge, UnknownFrame, UnexpectedFrame, UnexpectedStream, SlowReader, Timeout, Replaced, Shutdown}
 
-// Code is what the connection is closed with: 0 for a leave that is nobody's
-// fault, else 1.
+// Code returns the code that closes the connection: 0 for a leave without fault,
+// otherwise 1.
 func (r Reason) Code() uint64 {
 	if r == Shutdown {
 		return 0

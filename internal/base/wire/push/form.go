@@ -13,15 +13,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// form is how values of one type stand on the wire. Forms are made from types
-// when the program starts: a struct is a map of its fields' names (tag cbor), a
-// pointer is an Option, a struct that is a choice has one of its fields.
+// form is the wire format of values of one type. Forms are made from types when the
+// program starts: a struct is a map of its fields' names (tag cbor), a pointer is
+// an Option, a struct that is a choice has one of its fields.
 type form struct {
 	what string // in words: what else than this is refused
 	// read reads an item off the front of well-formed data.
 	read func(data []byte, v reflect.Value) (rest []byte, err *misfit)
-	// write appends the deterministic encoding. What it writes of a value beyond
-	// its limits is refused by read.
+	// write appends the deterministic encoding. read refuses the encoding of a
+	// value beyond its limits.
 	write func(dst []byte, v reflect.Value) []byte
 }
 
@@ -179,7 +179,7 @@ func wordForm(words []string) *form {
 	return f
 }
 
-// bytesForm is that of a slice of bytes; nil is written as an empty one.
+// bytesForm is the form of a slice of bytes; nil is written as an empty one.
 func bytesForm() *form {
 	f := &form{what: "a byte string"}
 	f.read = func(data []byte, v reflect.Value) ([]byte, *misfit) {
@@ -213,8 +213,8 @@ func arrayForm(n int) *form {
 	return f
 }
 
-// amountForm is that of wei: an unsigned integer, from 2^64 on tag 2 with no
-// leading zeros, and only from there on.
+// amountForm is the form of wei: an unsigned integer below 2^64, and from 2^64 on
+// tag 2 without leading zeros.
 func amountForm() *form {
 	const bignum, short, long = 2, 8, 32 // bytes that an integer holds, and an amount
 	f := &form{what: "an amount in wei, from 2^64 on tag 2"}
@@ -271,7 +271,7 @@ func listForm(of *form, most uint64) *form {
 		if h.argument > most {
 			return nil, misfitf("%s, at most %d", h, most)
 		}
-		list := reflect.MakeSlice(v.Type(), 0, int(h.argument)) // the items are there: data is well-formed
+		list := reflect.MakeSlice(v.Type(), 0, int(h.argument)) // data is well-formed, so all items are present
 		for i := range int(h.argument) {
 			element := reflect.New(v.Type().Elem()).Elem()
 			var err *misfit
@@ -343,7 +343,7 @@ func without(fields []field, name string) []field {
 	return slices.DeleteFunc(fields, func(f field) bool { return f.name == name })
 }
 
-// find returns the field with a name, nil where there is none.
+// find returns the field with a name, nil if there is none.
 func find(fields []field, name []byte) *field {
 	for i := range fields {
 		if fields[i].name == string(name) {
@@ -353,8 +353,8 @@ func find(fields []field, name []byte) *field {
 	return nil
 }
 
-// structForms are those that were made, each once however many frames have it. They are
-// all made when the program starts, by one goroutine.
+// structForms holds the forms made so far, one per type however many frames have it.
+// They are all made when the program starts, by one goroutine.
 var structForms = map[reflect.Type]*form{}
 
 func structForm(t reflect.Type) *form {
@@ -374,7 +374,7 @@ func structForm(t reflect.Type) *form {
 			key, after, _ := cutKey(rest)
 			at := find(fields, key)
 			if at == nil {
-				return nil, misfitf("it has no field %q", clip(key))
+				return nil, misfitf("unknown field %q", clip(key))
 			}
 			var err *misfit
 			if rest, err = at.form.read(after, v.Field(at.index)); err != nil {

@@ -19,7 +19,7 @@ const MaxText = 1024
 // as the connection; a runner that has more registers them. The tags repeat it.
 const MaxNames = 1024
 
-// Role is who a party is.
+// Role is the role of a party.
 type Role string
 
 // The two roles of CIP-11 §6.2.
@@ -39,7 +39,7 @@ type Hello struct {
 	ChallengeNonce types.Hash      `cbor:"challenge_nonce"`
 }
 
-// HelloAck proves the sender's key to whoever sent a Hello (CIP-11 §6.2).
+// HelloAck proves the sender's key to the sender of a Hello (CIP-11 §6.2).
 type HelloAck struct {
 	Version         uint16          `cbor:"version"`
 	PartyPubkey     types.PublicKey `cbor:"party_pubkey"`
@@ -48,15 +48,15 @@ type HelloAck struct {
 	BlockHeight     types.Height    `cbor:"block_height"`
 }
 
-// HeartbeatPing says that a runner is there (CIP-11 §6.3).
+// HeartbeatPing reports that a runner is present (CIP-11 §6.3).
 type HeartbeatPing struct {
 	BlockHeight types.Height    `cbor:"block_height"` // of the runner's head
 	Nonce       uint64          `cbor:"nonce"`        // greater than any before on the connection
 	Signed      types.Signature `cbor:"signed"`
 }
 
-// HeartbeatPong tells a runner a validator's head: as the answer to a ping, and
-// unasked at each new one (decision J13).
+// HeartbeatPong reports a validator's head to a runner: as the answer to a ping,
+// and unasked at each new one (decision J13).
 type HeartbeatPong struct {
 	BlockHeight     types.Height    `cbor:"block_height"`
 	ValidatorSigned types.Signature `cbor:"validator_signed"`
@@ -70,8 +70,8 @@ type BackpressureSignal struct {
 	Reason        *string `cbor:"reason" max:"1024"`
 }
 
-// CapabilityDelta tells what a runner can do at present; it amends no registration
-// (CIP-11 §6.5). A reader passes over names that it does not know.
+// CapabilityDelta reports a runner's present capabilities; it amends no
+// registration (CIP-11 §6.5). A reader skips unknown names.
 type CapabilityDelta struct {
 	BlockHeight         types.Height    `cbor:"block_height"`
 	AddedCapabilities   []string        `cbor:"added_capabilities" entries:"1024" max:"1024"`
@@ -108,7 +108,7 @@ type AckStatus struct {
 	Reject    *RejectReason `cbor:"Reject"`
 }
 
-// RejectReason is why a runner that is there cannot take a job.
+// RejectReason is why a present runner cannot take a job.
 type RejectReason string
 
 // The reasons to reject a job.

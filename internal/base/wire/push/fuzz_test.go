@@ -66,8 +66,8 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// What is valid CBOR here is so for the library, and the other way round, but for
-// what is said on the line.
+// CBOR is valid here if it is valid for the library, and the other way round,
+// except for the cases on the line.
 func FuzzItems(f *testing.F) {
 	for _, seed := range [][]byte{{0xa0}, {0xf9, 0x7e, 0}, {0xf8, 31}, {0xf8, 32}, {0x9f, 0xff}, {0x62, 0xc3, 0x28},
 		{0xa2, 0x61, 'a', 0, 0x61, 'a', 0}, {0xc2, 0x41, 1}, {0x1c}} {
@@ -87,9 +87,9 @@ func FuzzItems(f *testing.F) {
 	})
 }
 
-// stricter reports whether something is in a tree that is valid CBOR and refused
-// here: a key that is no text, a map too long, or a tag, within which the library
-// may have dropped what it counts.
+// stricter reports whether a tree has a part that is valid CBOR and refused here: a
+// key that is not a text, a map too long, or a tag, within which the library may
+// have dropped counted items.
 func stricter(tree any) bool {
 	switch v := tree.(type) {
 	case []any:

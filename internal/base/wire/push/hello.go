@@ -25,10 +25,11 @@ func checkParty(f Frame, role Role, key types.PublicKey, from Role, certificate 
 	return nil
 }
 
-// Standing is what a validator's chain says of a runner that says Hello.
+// Standing is the chain's record of a runner that says Hello, as its validator
+// knows it.
 type Standing struct {
 	Registered bool // and not deregistered
-	Staked     bool // with the least stake or more
+	Staked     bool // with the minimum stake or more
 	InSubset   bool // the validator is in its subset, or during an overlap in the former
 }
 
@@ -42,7 +43,7 @@ func (s Standing) Check() error {
 	case !s.Registered:
 		return faultf(NotRegistered, where, "the runner is not registered")
 	case !s.Staked:
-		return faultf(InsufficientStake, where, "the runner's stake is below the least")
+		return faultf(InsufficientStake, where, "the runner's stake is below the minimum")
 	case !s.InSubset:
 		return faultf(NotInSubset, where, "this validator is not in the runner's subset")
 	}

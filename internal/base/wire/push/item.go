@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/plural"
 )
 
-// Limits of what is read, beside the length of a frame.
+// Limits of reading, besides the length of a frame.
 const (
 	// MaxDepth bounds the nesting of arrays and maps, the frame's own map counted.
 	MaxDepth = 32
@@ -45,10 +45,10 @@ type head struct {
 }
 
 // cutHead reads a head off the front. Reserved and indefinite lengths, and simple
-// values in a longer form than theirs, are no CBOR here.
+// values in a longer form than needed, are invalid here.
 func cutHead(data []byte) (h head, rest []byte, err error) {
 	if len(data) == 0 {
-		return h, nil, fmt.Errorf("it ends within an item")
+		return h, nil, fmt.Errorf("unexpected end within an item")
 	}
 	info := data[0] & 31
 	h.major = data[0] >> 5
@@ -63,7 +63,7 @@ func cutHead(data []byte) (h head, rest []byte, err error) {
 	}
 	size := 1 << (info - 24)
 	if len(data) < 1+size {
-		return h, nil, fmt.Errorf("it ends within a head")
+		return h, nil, fmt.Errorf("unexpected end within a head")
 	}
 	for _, b := range data[1 : 1+size] {
 		h.argument = h.argument<<8 | uint64(b)
@@ -109,10 +109,10 @@ func (h head) String() string {
 	return fmt.Sprintf("the simple value %d", h.argument)
 }
 
-// skip reads one item off the front and says why it is none: valid CBOR of
-// definite lengths, texts of UTF-8, maps of at most MaxPairs with texts for keys
-// and none of them twice, depth more arrays and maps within one another. It knows
-// no field.
+// skip reads one item off the front, or returns why it is invalid. A valid item is
+// CBOR of definite lengths, with texts of UTF-8, maps of at most MaxPairs with
+// distinct text keys, and depth more arrays and maps within one another. It does
+// not know fields.
 func skip(data []byte, depth int) (rest []byte, err error) {
 	h, rest, err := cutHead(data)
 	for err == nil && h.major == tag { // a tag is a head before its item, however many
@@ -124,7 +124,7 @@ func skip(data []byte, depth int) (rest []byte, err error) {
 	switch h.major {
 	case byteString, text:
 		if h.argument > uint64(len(rest)) {
-			return nil, fmt.Errorf("it ends within %s", h)
+			return nil, fmt.Errorf("unexpected end within %s", h)
 		}
 		if h.major == text && !utf8.Valid(rest[:h.argument]) {
 			return nil, fmt.Errorf("a text that is not UTF-8")
@@ -189,12 +189,12 @@ func cutKey(data []byte) (key, rest []byte, err error) {
 func wellFormed(data []byte) error {
 	rest, err := skip(data, MaxDepth)
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("%s behind the frame's map", plural.Of(len(rest), "byte"))
+		err = fmt.Errorf("%s after the frame's map", plural.Of(len(rest), "byte"))
 	}
 	return err
 }
 
-// maxQuoted bounds what a message quotes of somebody else's.
+// maxQuoted bounds a message's quotation of foreign data.
 const maxQuoted = 32
 
 func clip(s []byte) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// JobID is that of the nonce-th job of a submitter, from 0, submitted in the
+// JobID returns the id of the nonce-th job of a submitter, from 0, submitted in the
 // block of a height.
 //
 // Spec: decision J1. Vectors: fixtures/vectors/cip11/j1-ids.json.
@@ -18,8 +18,9 @@ func JobID(submitter types.Address, nonce uint64, height types.Height) types.Has
 	return types.Keccak(submitter[:], number[:], at[:])
 }
 
-// Commitment is what the chain gets of a result before the result: it tells
-// nothing of it, and is nobody else's, for it covers the runner's signature.
+// Commitment returns the hash that the chain gets before the result. It reveals
+// nothing of the result, and no other runner can use it, since it covers the
+// runner's signature.
 //
 // Spec: decision J5. Vectors: fixtures/vectors/cip11/j1-ids.json.
 func Commitment(result []byte, signed types.Signature) types.Hash {
@@ -49,8 +50,8 @@ func (r *Refusal) Digest(chainID uint64) types.Hash {
 	return types.Keccak([]byte("cowboy/JobRefusal/1"), chain[:], r.JobID[:], at[:], r.Spec[:], why[:], text[:])
 }
 
-// Counts returns why a refusal does not count on chain; "" if it does. That an assignment
-// is over is no refusal.
+// Counts returns why a refusal does not count on chain; "" if it does. A report that an
+// assignment is over is not a refusal.
 func (r *Refusal) Counts() (why string) {
 	switch {
 	case !slices.Contains([]RejectReason{Capacity, Unsupported, MissingEntitlement, BadSpec}, r.Reason):

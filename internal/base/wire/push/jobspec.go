@@ -8,7 +8,7 @@ import (
 )
 
 // JobSpec is a job as its submitter wants it (CIP-2). On the wire and on chain it
-// is a map in deterministic CBOR, every field there, null where it is absent.
+// is a map in deterministic CBOR with every field, null if absent.
 type JobSpec struct {
 	JobType            JobType       `cbor:"job_type"`
 	Bounds             Bounds        `cbor:"bounds"`
@@ -33,7 +33,7 @@ type JobType struct {
 	Custom  *Custom  `cbor:"Custom"`
 }
 
-// Kind is the type's number; 0 where none was chosen.
+// Kind returns the type's number; 0 if none was chosen.
 func (t *JobType) Kind() types.JobKind {
 	switch {
 	case t.Llm != nil:
@@ -181,14 +181,13 @@ var specForm = formOf(reflect.TypeFor[JobSpec](), "")
 // Hash is keccak256 of the canonical spec: what an assignment's signature covers.
 func (s *JobSpec) Hash() types.Hash { return types.Keccak(s.AppendCBOR(nil)) }
 
-// AppendCBOR implements codec.Appender: a spec has one encoding, wherever it
-// stands.
+// AppendCBOR implements codec.Appender: a spec has one encoding, wherever it is.
 func (s *JobSpec) AppendCBOR(dst []byte) []byte {
 	return specForm.write(dst, reflect.ValueOf(s).Elem())
 }
 
 // UnmarshalCBOR reads a spec in any order of fields; a codec.Unmarshal around it
-// sees to the canonical form.
+// enforces the canonical form.
 func (s *JobSpec) UnmarshalCBOR(data []byte) error {
 	if err := wellFormed(data); err != nil {
 		return fmt.Errorf("no valid CBOR: %w", err)

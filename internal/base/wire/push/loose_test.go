@@ -93,7 +93,7 @@ func loosely(dst []byte, value any, chance *rand.Rand) []byte {
 	return dst
 }
 
-// arbitrary fills a value with what its frame may hold.
+// arbitrary fills a value with content that its frame may hold.
 func arbitrary(t *rapid.T, v reflect.Value, tags reflect.StructTag) {
 	if _, ok := v.Interface().(types.Wei); ok {
 		w, _ := types.WeiOf(rapid.Uint64().Draw(t, "wei")).MulOk(rapid.SampledFrom([]uint64{0, 1, 2, 1 << 63}).Draw(t, "times"))
@@ -163,8 +163,8 @@ func knownTypes() (all []Type) {
 	return all
 }
 
-// Every frame comes back as it was sent, is written in the form of RFC 8949 §4.2,
-// and is read alike in whatever order and length of heads it is written.
+// Every frame is read back as it was sent, is written in the form of RFC 8949 §4.2,
+// and is read alike in any order and length of heads.
 func TestFramesAreReadInAnyFormAndWrittenInOne(t *testing.T) {
 	canonical, err := cbor.CoreDetEncOptions().EncMode()
 	if err != nil {

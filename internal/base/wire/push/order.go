@@ -45,7 +45,7 @@ func ParseOrder(data []byte, submitter types.Address, at types.Height) (*JobSpec
 		TimeoutBlocks: o.TimeoutBlocks, Callback: o.Callback, Submitter: submitter, SubmittedAt: at,
 		RequiredRunnerPool: o.RequiredRunnerPool, ResultSchema: o.ResultSchema}
 	if !bytes.Equal(s.Order(), data) {
-		return nil, errors.New("it is not in canonical form (RFC 8949 §4.2)")
+		return nil, errors.New("not in canonical form (RFC 8949 §4.2)")
 	}
 	return s, nil
 }

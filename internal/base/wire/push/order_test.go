@@ -15,7 +15,7 @@ func sampleOrder() *JobSpec {
 		ResultSchema: ResultSchema{MaxReturnBytes: 10, DataFormat: FormatText}}
 }
 
-// What is submitted is the spec without its two last words, in one form.
+// An order is the spec without its two last fields, in one form.
 func TestAnOrderIsASpecWithoutItsSubmitter(t *testing.T) {
 	spec := sampleOrder()
 	data := spec.Order()

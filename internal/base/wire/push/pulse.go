@@ -7,14 +7,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Of all frames by far the most are pings and pongs. In the deterministic encoding,
-// which is ours, each has one layout: a head, a number, a head, a signature and so on.
-// What stands in it so is read and written here, without a walk over forms. What
-// does not is read by its form, which says what is wrong with it, or that nothing is:
-// a peer may write its numbers in more bytes than they need, or its fields in another
-// order.
+// Most frames are pings and pongs. In the deterministic encoding, which is ours, each
+// has one layout: a head, a number, a head, a signature and so on. This layout is read
+// and written here, without a walk over forms. Any other layout is read by its form,
+// which finds the fault or none: a peer may write its numbers in more bytes than they
+// need, or its fields in another order.
 
-// The fixed parts of both, each up to the value behind it.
+// The fixed parts of both, each up to the next value.
 const (
 	pingNonce  = "\xa3\x65nonce"
 	pingSigned = "\x66signed\x58\x41"
@@ -23,7 +22,7 @@ const (
 	pingHeight = "\x6cblock_height"
 )
 
-// layout reads a payload part by part, and remembers whether all parts were there.
+// layout reads a payload part by part, and remembers whether all parts were found.
 type layout struct {
 	rest []byte
 	ok   bool
@@ -58,7 +57,7 @@ func (l *layout) number() (n uint64) {
 	return n
 }
 
-// leastOf is the least integer that takes so many bytes: one, two, four and eight.
+// leastOf is the smallest integer that needs one, two, four and eight bytes.
 var leastOf = [4]uint64{24, 1 << 8, 1 << 16, 1 << 32}
 
 // bytes takes as many bytes as there is room for off the front.
@@ -70,7 +69,7 @@ func (l *layout) bytes(to []byte) {
 
 func (l *layout) whole() bool { return l.ok && len(l.rest) == 0 }
 
-// readPulse reads a ping or a pong in its one layout; nil where it is none.
+// readPulse reads a ping or a pong in its one layout; nil for any other.
 func readPulse(t Type, payload []byte) Frame {
 	l := layout{payload, true}
 	switch t {

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// A ping and a pong in their one layout are what their forms write and read, whatever
-// numbers they bear.
+// A ping and a pong in their one layout equal the output and input of their forms,
+// for all numbers.
 func TestPulsesHaveTheLayoutOfTheirForms(t *testing.T) {
 	numbers := []uint64{0, 1, 23, 24, math.MaxUint8, math.MaxUint8 + 1, math.MaxUint16, math.MaxUint16 + 1, math.MaxUint32,
 		math.MaxUint32 + 1, math.MaxUint64}
@@ -30,7 +30,7 @@ func TestPulsesHaveTheLayoutOfTheirForms(t *testing.T) {
 	}
 }
 
-// What stands otherwise is judged as ever: a byte more or less, or another byte
+// Any other layout is judged by its form: a byte more or less, or another byte
 // anywhere, and numbers and fields in another form.
 func TestWhatIsNotInTheLayoutIsReadByItsForm(t *testing.T) {
 	judge := func(of Type, payload []byte) {

@@ -64,8 +64,8 @@ func decode(raw Raw) (Frame, error) {
 	return v.Interface().(Frame), nil
 }
 
-// otherVersion is the field version of a well-formed map, where it is an integer
-// and not this version; else "".
+// otherVersion returns the field version of a well-formed map, if it is an integer
+// and not this version; otherwise "".
 func otherVersion(payload []byte) string {
 	h, rest := mustHead(payload)
 	if h.major != pairs {

@@ -22,8 +22,8 @@ func be8[T ~uint64](n T) (b [8]byte) {
 	return b
 }
 
-// Digest is what the sender of a HelloAck signs: the challenge of the peer's Hello
-// and the peer's key, so that nobody can pass the proof on.
+// Digest returns the bytes that the sender of a HelloAck signs: the challenge of
+// the peer's Hello and the peer's key, so that the proof cannot be passed on.
 func (f *HelloAck) Digest(chainID uint64, challenge types.Hash, peer types.PublicKey) types.Hash {
 	return digest(f, chainID, challenge[:], peer[:])
 }
@@ -45,8 +45,8 @@ func (f *CapabilityDelta) Digest(chainID uint64) types.Hash {
 	return digest(f, chainID, unsignedMap(f))
 }
 
-// Digest is what the validator signs. CIP-11 §10.1 signs id and deadline alone;
-// with the spec's hash one signature is of one spec (docs/WIRE.md).
+// Digest is what the validator signs. CIP-11 §10.1 signs only id and deadline; with
+// the spec's hash one signature covers one spec (docs/WIRE.md).
 func (f *JobAssignment) Digest(chainID uint64) types.Hash {
 	spec, deadline := f.JobSpec.Hash(), be8(f.DeadlineBlock)
 	return digest(f, chainID, f.JobID[:], deadline[:], spec[:])

@@ -153,7 +153,7 @@ func TestSection124AnotherVersionIsSaidBeforeAnythingElseOfAHello(t *testing.T) 
 	_, err := Decode(Raw{TypeHello, []byte{0xa2, 0x67, 'v', 'e', 'r', 's', 'i', 'o', 'n', 2, 0x61, 'x', 0xff}})
 	wantReason(t, err, Malformed, "no valid CBOR") // which comes before the version
 	_, err = Decode(Raw{TypeHeartbeatPing, codec.Marshal(&later{2, nil})})
-	wantReason(t, err, Malformed, "no field") // no other frame has a version
+	wantReason(t, err, Malformed, "unknown field") // no other frame has a version
 }
 
 func TestSection62HelloIsJudgedByRoleKeyAndStandingInThisOrder(t *testing.T) {
@@ -176,7 +176,7 @@ func TestSection62HelloIsJudgedByRoleKeyAndStandingInThisOrder(t *testing.T) {
 	}
 }
 
-// A signature is of one frame, one chain, one content and one signer.
+// A signature covers one frame, one chain, one content and one signer.
 func TestSection12SignaturesCoverWhatTheTableSays(t *testing.T) {
 	scheme := crypto.NewVerifier(false)
 	reason, reject := "no", Capacity
@@ -369,7 +369,7 @@ func TestASpecHasOneEncodingWhereverItStands(t *testing.T) {
 	}
 }
 
-// The limits that stand in tags are those that have names and reasons.
+// The limits in tags equal the named limits with reasons.
 func TestTagsRepeatTheLimits(t *testing.T) {
 	for n := range kinds {
 		if !Type(n).Known() {

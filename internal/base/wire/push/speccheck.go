@@ -12,8 +12,8 @@ type SpecError struct{ Field, Detail string }
 func (e *SpecError) Error() string { return "CIP-2: " + e.Field + ": " + e.Detail }
 
 // Check refuses, with a *SpecError, a spec whose fields are what they are by type
-// and make no job together. What parameters bound is not judged here: size,
-// committee and timeout from above.
+// and make no job together. Rules of parameters are not judged here: size, and the
+// upper bounds of committee and timeout.
 //
 // Spec: CIP-2, decision J19.
 func (s *JobSpec) Check() error {
@@ -30,14 +30,14 @@ func (s *JobSpec) Check() error {
 		{"timeout_blocks", s.TimeoutBlocks == 0},
 	} {
 		if each.zero {
-			return &SpecError{each.field, "it must not be 0"}
+			return &SpecError{each.field, "must not be 0"}
 		}
 	}
 	if s.JobType.Kind() == 0 {
 		return &SpecError{"job_type", "none was chosen"}
 	}
 	if http := s.JobType.Http; http != nil && http.Extraction != nil && !pointer(*http.Extraction) {
-		return &SpecError{"job_type.Http.extraction", "it is no JSON pointer"}
+		return &SpecError{"job_type.Http.extraction", "not a JSON pointer"}
 	}
 	if s.Verification.Runners > 1 && s.TimeoutBlocks < 2 {
 		return &SpecError{"timeout_blocks", "a committee commits and reveals: at least 2"}
@@ -45,7 +45,7 @@ func (s *JobSpec) Check() error {
 	return s.Verification.check()
 }
 
-// committee is the least and the greatest committee of a mode, 0 for any.
+// committee returns the smallest and the largest committee of a mode, 0 for any.
 func (m Mode) committee() (least, most uint64) {
 	switch m {
 	case None, EconomicBond:
@@ -62,13 +62,13 @@ func (v *Verification) check() error {
 	case v.Runners < least || most > 0 && v.Runners > most:
 		return &SpecError{"verification.runners", fmt.Sprintf("verification %s takes %s, not %d", v.Mode, committees(least, most), v.Runners)}
 	case v.Threshold != nil && (*v.Threshold < 1 || *v.Threshold > v.Runners):
-		return &SpecError{"verification.threshold", fmt.Sprintf("it is %d, not 1 to %d, the number of runners", *v.Threshold, v.Runners)}
+		return &SpecError{"verification.threshold", fmt.Sprintf("%d is not between 1 and %d, the number of runners", *v.Threshold, v.Runners)}
 	case v.Field != nil && v.Mode != MajorityVote:
-		return &SpecError{"verification.field", "it is of MajorityVote alone"}
+		return &SpecError{"verification.field", "only the mode MajorityVote takes a field"}
 	case v.Field != nil && !pointer(*v.Field):
-		return &SpecError{"verification.field", "it is no JSON pointer"}
+		return &SpecError{"verification.field", "not a JSON pointer"}
 	case len(v.Checks) > 0 && v.Mode != StructuredMatch:
-		return &SpecError{"verification.checks", "they are of StructuredMatch alone"}
+		return &SpecError{"verification.checks", "only the mode StructuredMatch takes checks"}
 	case len(v.Checks) == 0 && v.Mode == StructuredMatch:
 		return &SpecError{"verification.checks", "StructuredMatch needs one"}
 	}
@@ -97,21 +97,21 @@ func (c *Check) wrong() string {
 		}
 		for _, p := range *c.Equal {
 			if !pointer(p) {
-				return fmt.Sprintf("%q is no JSON pointer", clip([]byte(p)))
+				return fmt.Sprintf("%q is not a JSON pointer", clip([]byte(p)))
 			}
 		}
 	case c.Tolerance != nil && !pointer(c.Tolerance.Pointer):
-		return fmt.Sprintf("%q is no JSON pointer", clip([]byte(c.Tolerance.Pointer)))
+		return fmt.Sprintf("%q is not a JSON pointer", clip([]byte(c.Tolerance.Pointer)))
 	case c.Range != nil && !pointer(c.Range.Pointer):
-		return fmt.Sprintf("%q is no JSON pointer", clip([]byte(c.Range.Pointer)))
+		return fmt.Sprintf("%q is not a JSON pointer", clip([]byte(c.Range.Pointer)))
 	case c.Range != nil && c.Range.Min > c.Range.Max:
 		return fmt.Sprintf("no number is from %d to %d", c.Range.Min, c.Range.Max)
 	}
 	return ""
 }
 
-// pointer reports whether a text is a JSON pointer (RFC 6901): empty for the
-// whole, else steps that each begin with a slash, and ~ only before 0 or 1.
+// pointer reports whether a text is a JSON pointer (RFC 6901): empty for the whole
+// value, otherwise steps that each begin with a slash, and ~ only before 0 or 1.
 func pointer(p string) bool {
 	if p != "" && p[0] != '/' {
 		return false

@@ -58,10 +58,10 @@ type kind struct {
 	frame  reflect.Type
 	form   *form
 	others []field // all but the field signed, of a frame whose signature covers all others
-	domain []byte  // the tag of what is signed
+	domain []byte  // the tag of the signed digest
 }
 
-// kinds is the table, by type. An entry without a name is no frame.
+// kinds is the table, by type. An entry without a name is not a frame type.
 var kinds = func() (all [256]kind) {
 	for _, each := range []struct {
 		frame  Frame
@@ -92,7 +92,7 @@ var kinds = func() (all [256]kind) {
 	return all
 }()
 
-// String is the frame's name, or the number of a type that is none.
+// String returns the frame's name, or the number of an unknown type.
 func (t Type) String() string {
 	if name := kinds[t].name; name != "" {
 		return name
@@ -100,15 +100,14 @@ func (t Type) String() string {
 	return fmt.Sprintf("type 0x%02x", uint8(t))
 }
 
-// Known reports whether a type is that of a frame of this version. One that is
-// not is unknown_frame on the control stream, and passed over on a job stream
-// (decision J17).
+// Known reports whether this version has a frame of the type. An unknown type is
+// unknown_frame on the control stream, and skipped on a job stream (decision J17).
 func (t Type) Known() bool { return kinds[t].name != "" }
 
-// Place judges whether a frame may come on a stream from a side at all: a *Fault
-// where not, nil also for what is to be passed over. That it comes at its time,
-// nothing but Goodbye before the Hello exchange and JobAck before all else on a
-// job stream, is for whoever keeps the connection.
+// Place judges whether a frame may come on a stream from a side at all: a *Fault if
+// not, nil also for a frame that is to be skipped. The owner of the connection
+// checks that it comes at its time: only Goodbye before the Hello exchange, and
+// JobAck before all others on a job stream.
 func Place(t Type, on Stream, from Role) error {
 	k := &kinds[t]
 	switch {
@@ -117,7 +116,7 @@ func Place(t Type, on Stream, from Role) error {
 	case !t.Known():
 		return nil
 	case k.stream != on:
-		return faultf(UnexpectedFrame, k.name, "it does not belong on this stream")
+		return faultf(UnexpectedFrame, k.name, "this stream does not carry the frame")
 	case k.from != "" && k.from != from:
 		return faultf(UnexpectedFrame, k.name, "a %s does not send it", from)
 	}

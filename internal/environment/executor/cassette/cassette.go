@@ -7,7 +7,7 @@
 //
 //	{"request":{"method":…,"url":…,"headers":[[name,value]…],"body":…},"response":{"status":…,"body":…}}
 //
-// Bodies are base64. Lines stand in the order of their requests' bytes, so that a
+// Bodies are base64. Lines are sorted by the bytes of their requests, so that a
 // file is the same whatever order its requests came in. A request is what a job
 // asked for: what the runner adds, its keys for a start, is not in it, and nothing
 // of an answer is but what a result can be made of.
@@ -38,7 +38,7 @@ type Mode string
 
 // The modes.
 const (
-	Record Mode = "record" // ask, and keep the answer, in the place of a former one
+	Record Mode = "record" // ask, and store the answer, replacing an earlier one
 	Replay Mode = "replay" // never ask
 )
 
@@ -69,8 +69,8 @@ type Cassette struct {
 	exchanges []exchange // by the bytes of their requests
 }
 
-// Open reads a file; to Record, one need not be there. What is no cassette is
-// refused with its line.
+// Open reads a file, which may be missing for Record. Invalid content is refused
+// with its line.
 func Open(path string, mode Mode) (*Cassette, error) {
 	if mode != Record && mode != Replay {
 		return nil, fmt.Errorf("a cassette is there to %s or %s, and not to %.20q", Record, Replay, mode)
@@ -107,10 +107,10 @@ func (c *Cassette) read(text []byte) error {
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&e); err != nil || d.More() {
-			return fmt.Errorf("line %d: it is no exchange: %v", i+2, err)
+			return fmt.Errorf("line %d: invalid exchange: %v", i+2, err)
 		}
 		if at, twice := c.find(e.Request); twice || at != len(c.exchanges) {
-			return fmt.Errorf("line %d: it is not behind the line before, in the order of requests", i+2)
+			return fmt.Errorf("line %d: lines must be sorted by request, without duplicates", i+2)
 		}
 		c.exchanges = append(c.exchanges, e)
 	}
@@ -127,7 +127,7 @@ func (r Request) bytes() []byte {
 	return must(r)
 }
 
-// must is the JSON of what always has one.
+// must returns the JSON of a value that always has one.
 func must(v any) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -173,7 +173,7 @@ func (c *Cassette) Do(r Request, ask func() (Response, error)) (Response, error)
 	return answer, c.keep(exchange{r, answer})
 }
 
-// keep writes the file anew, so that at any moment it is whole.
+// keep writes the whole file again, so that it is complete at any moment.
 func (c *Cassette) keep(e exchange) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,7 +204,7 @@ func replace(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // nothing is there where it was renamed
+	defer os.Remove(f.Name()) // after the rename there is nothing to remove
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err

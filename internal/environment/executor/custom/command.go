@@ -13,8 +13,8 @@ import (
 )
 
 // command is a program of the machine, with arguments that the runner's owner
-// wrote. A job's parameters go to its standard input and nowhere else; what it
-// prints is the result. A line of its standard error may tell progress.
+// wrote. A job's parameters go only to its standard input; its output is the
+// result. A line of its standard error may tell progress.
 type command struct {
 	argv, env []string
 }
@@ -32,7 +32,7 @@ func Command(argv, env []string) (Executor, error) {
 // programOf resolves the program of argv to its whole path, for it runs in another folder.
 func programOf(argv []string) ([]string, error) {
 	if len(argv) == 0 || argv[0] == "" {
-		return nil, fmt.Errorf("it names no program")
+		return nil, fmt.Errorf("the command is empty: name a program")
 	}
 	path, err := exec.LookPath(argv[0])
 	if err == nil {

@@ -30,8 +30,8 @@ type wait struct {
 func NewManual() *Manual { return &Manual{waiting: make(map[types.Hash][]*wait)} }
 
 // Answer gives the result of a job to all of its draws that wait, or says how far they
-// are. It refuses a result outside of the job's bounds, progress that does not rise, and a
-// job that does not wait.
+// are. It refuses a result beyond the job's bounds, progress that does not rise, and a job
+// that does not wait.
 func (m *Manual) Answer(job types.Hash, given execution.Given) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

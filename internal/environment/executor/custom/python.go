@@ -21,8 +21,8 @@ import (
 //go:embed sandbox.py
 var sandbox string
 
-// MinPythonMB is the least memory that a Python function is started with, in MiB:
-// below it the interpreter itself does not stand.
+// MinPythonMB is the minimum memory of a Python function, in MiB: the interpreter
+// itself does not start with less.
 const MinPythonMB = 64
 
 // MaxSource bounds a function's module, in bytes.
@@ -30,8 +30,8 @@ const MaxSource = 1 << 20
 
 // python is a function run(params) of a module: params are bytes, its result is
 // bytes, a text, or a value that is written as JSON. A function that has a parameter
-// named progress gets a function progress(percent, words) in it. Each call has a process of its
-// own, which can compute, answer and end (python-host/host/wall.py).
+// named progress gets a function progress(percent, words) in it. Each call has a separate
+// process, which can compute, answer and end (python-host/host/wall.py).
 type python struct {
 	interpreter string
 	wall        []byte
@@ -40,8 +40,8 @@ type python struct {
 }
 
 // Python makes an executor of the function run of a module's source. interpreter
-// is a path or name, "" for python3. unwalled lets it run where the system lacks a
-// part of the wall; else its jobs fail there, and say what is missing.
+// is a path or name, "" for python3. unwalled lets it run if the system lacks a
+// part of the wall; otherwise its jobs fail there, and name the missing part.
 func Python(interpreter string, source []byte, unwalled bool) (Executor, error) {
 	if len(source) > MaxSource {
 		return nil, fmt.Errorf("the module has %d bytes, at most %d", len(source), MaxSource)
@@ -72,7 +72,7 @@ func find(named string) (string, error) {
 	out, err := exec.CommandContext(ctx, named, "-S", "-s", "-B", "-c", question).Output()
 	path := strings.TrimSpace(string(out))
 	if err != nil || path == "" {
-		return "", fmt.Errorf("%q is no CPython of version 3.11 or later: install one, or name its path", named)
+		return "", fmt.Errorf("%q is not CPython 3.11 or later: install one, or name its path", named)
 	}
 	return path, nil
 }

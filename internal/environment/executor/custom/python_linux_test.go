@@ -54,7 +54,7 @@ func TestAFunctionIsCalled(t *testing.T) {
 			t.Errorf("%s\n%q, %v", c.source, result, err)
 		}
 		if c.want != "" {
-			continue // the last one's order is of hashes, which every runner has alike
+			continue // the last one's order comes from hashes, which all runners share
 		}
 		if again, err := do(t, k, job("f", c.params)); err != nil || string(again) != string(result) {
 			t.Errorf("%s\n%q and then %q, %v", c.source, result, again, err)
@@ -82,7 +82,7 @@ func TestAFunctionThatFailsSaysHow(t *testing.T) {
 		k := function(t, source)
 		spec := job("f", "")
 		ctx := t.Context()
-		if want == "" { // a flood of words is nobody's result: its time ends it
+		if want == "" { // a flood of words has no result: its time ends it
 			short, cancel := context.WithTimeout(ctx, 300_000_000)
 			defer cancel()
 			ctx = short
@@ -94,8 +94,8 @@ func TestAFunctionThatFailsSaysHow(t *testing.T) {
 	}
 }
 
-// What a function must not do, each tried with all that Python has, as who has
-// found a way to the modules behind the list of libraries.
+// Forbidden actions of a function, each tried with all of Python, as by code that
+// has found a way to the modules under the list of libraries.
 func TestAFunctionCannotLeaveItsWall(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("a secret"), 0o600); err != nil {
@@ -151,7 +151,7 @@ func TestAFunctionNeedsRoomForItsInterpreter(t *testing.T) {
 }
 
 func TestAPythonThatIsNotThereIsSaid(t *testing.T) {
-	if _, err := Python("sh", nil, false); err == nil || !strings.Contains(err.Error(), "is no CPython of version 3.11") {
+	if _, err := Python("sh", nil, false); err == nil || !strings.Contains(err.Error(), "is not CPython 3.11") {
 		t.Errorf("%v", err)
 	}
 	if _, err := Python("no-such-python", nil, false); err == nil || !strings.Contains(err.Error(), "no-such-python") {
@@ -162,8 +162,8 @@ func TestAPythonThatIsNotThereIsSaid(t *testing.T) {
 	}
 }
 
-// A function that names a parameter progress tells how far it is; a hostile one tells no more
-// than the report of each percent.
+// A function with a parameter progress reports its progress; a hostile one reports no more
+// than each percent.
 func TestAFunctionTellsItsProgress(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{"def run(params, progress):\n    progress(40, 'half\\n of it')\n    progress(90.7)\n    return params", "40 half of it,90 "},

@@ -58,7 +58,7 @@ def prepare(source):
     tree = ast.parse(source, "<function>")
     for name in imported(tree, ast):
         if name not in LIBRARIES:
-            raise ImportError("%.40r is none of what a function may import: %s" % (name, ", ".join(LIBRARIES)))
+            raise ImportError("a function may not import %.40r, only %s" % (name, ", ".join(LIBRARIES)))
         importlib.import_module(name)
     for name in UNSEEN:
         importlib.import_module(name)

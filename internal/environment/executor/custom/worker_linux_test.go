@@ -157,7 +157,8 @@ func TestAWorkerProgramThatIsSilent(t *testing.T) {
 	}
 }
 
-// The offer of a program is its runner's, and a job for another executor is refused.
+// A program's offer is its runner's offer, and a job for another executor is
+// refused.
 func TestAWorkerProgramChangesItsOffer(t *testing.T) {
 	w := worker(t, `echo '{"say":"offer","executors":["b"]}'; cat >/dev/null`)
 	k := New(w.Executors()).Named([]string{"a", "b"})
@@ -175,7 +176,7 @@ func TestAWorkerProgramChangesItsOffer(t *testing.T) {
 	}
 }
 
-// The program learns of work that is cancelled, and the runner does not wait for its end.
+// The program is notified of cancelled work, and the runner does not wait for its end.
 func TestWorkOfAWorkerProgramIsCancelled(t *testing.T) {
 	w := worker(t, takes("read -r line; case $line in *cancel*) "+say(`"say":"offer","executors":[]`)+";; esac"))
 	changed := make(chan bool, 9)

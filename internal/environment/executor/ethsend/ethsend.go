@@ -3,8 +3,8 @@
 // transaction's hash: 32 bytes, or as text or JSON its hexadecimal form.
 //
 // The hash is keccak256 of the signed bytes, so that nothing an endpoint says
-// decides it. All runners of a committee send the same transaction; whom the others
-// were quicker than finds it known, and that is as good as having sent it.
+// decides it. All runners of a committee send the same transaction; a runner that
+// comes later finds it known, which counts as having sent it.
 package ethsend
 
 import (
@@ -46,12 +46,12 @@ type Kind struct {
 
 var _ executor.Kind = (*Kind)(nil)
 
-// New makes the kind, for chains by their ids. An endpoint that is no URL is
+// New makes the kind, for chains by their ids. An invalid URL of an endpoint is
 // refused.
 func New(chains map[uint64]Chain) (*Kind, error) {
 	for id, c := range chains {
 		if u, err := url.Parse(c.Endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("the endpoint %.80q of chain %d is no URL", c.Endpoint, id)
+			return nil, fmt.Errorf("invalid URL %.80q of the endpoint of chain %d", c.Endpoint, id)
 		}
 	}
 	return &Kind{chains, outbound.Client()}, nil
@@ -105,7 +105,7 @@ func (k *Kind) checkChain(ctx context.Context, c Chain, want uint64) error {
 		return err
 	}
 	if named := fmt.Sprintf(`"0x%x"`, want); string(result) != named {
-		return fmt.Errorf("the endpoint is of the chain %.40s, and not %s", result, named)
+		return fmt.Errorf("the endpoint serves chain %.40s, want %s", result, named)
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (e *rpcError) Error() string {
 	return fmt.Sprintf("the node refuses (%d): %.200s", e.Code, e.Message)
 }
 
-// call returns the compact result of a call, "null" where there is none.
+// call returns the compact result of a call, "null" if there is none.
 func (k *Kind) call(ctx context.Context, c Chain, method string, params ...any) ([]byte, error) {
 	if params == nil {
 		params = []any{}

@@ -27,7 +27,7 @@ func job(chain uint64, transaction []byte, format push.DataFormat) *push.JobSpec
 	}
 }
 
-// node answers calls by their methods, in turn where there are several answers.
+// node answers calls by their methods, in turn if there are several answers.
 func node(t *testing.T, answers map[string][]string) (to string, calls *[]string) {
 	t.Helper()
 	calls = new([]string)
@@ -89,8 +89,8 @@ func TestATransactionIsSentAndItsHashIsTheResult(t *testing.T) {
 	}
 }
 
-// All runners of a committee send the same: whom the others were quicker than is
-// told so by the node, in words that differ from node to node.
+// All runners of a committee send the same: the node reports that to all but the
+// fastest, in words that differ from node to node.
 func TestATransactionThatIsKnownIsSent(t *testing.T) {
 	answers := map[string][]string{"eth_chainId": {result(`"0x539"`)}, "eth_sendRawTransaction": {refusal},
 		"eth_getTransactionByHash": {result(`{"hash":"0x1"}`)}}

@@ -1,6 +1,6 @@
 // Package httpjob does jobs of the kind http (CIP-2): requests to the places that
-// a runner offers as domains. What a job asks for is judged before, what answers
-// is bounded; package outbound has where it may lead.
+// a runner offers as domains. Requests are judged before they are sent, and answers
+// are bounded; package outbound limits the destinations.
 //
 // The result is the body of an answer with a status of 200 to 299, or what
 // extraction leads to in it: a text as it is, where the job takes bytes or text,
@@ -24,8 +24,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor/outbound"
 )
 
-// headers are what a job may ask with. One that steers the connection, names the host or
-// asks for a packed answer is not among them; one that begins with x- is its service's own.
+// headers are what a job may ask with. Headers that control the connection, name the host
+// or ask for a compressed answer are not among them; a header that begins with x- belongs
+// to its service.
 var headers = []string{
 	"accept", "accept-language", "authorization", "cache-control", "content-language", "content-type", "cookie", "idempotency-key",
 	"if-match", "if-modified-since", "if-none-match", "if-unmodified-since", "origin", "pragma", "prefer", "range", "referer", "user-agent",
@@ -33,9 +34,9 @@ var headers = []string{
 
 // Config is where jobs may go.
 type Config struct {
-	Domains   []string       // places, as outbound.NewFence has them
+	Domains   []string       // places, in the form of outbound.NewFence
 	Addresses []netip.Prefix // that may be dialled though they are not public
-	Headers   []string       // allowed beside the usual ones, in lower case
+	Headers   []string       // allowed besides the usual ones, in lower case
 	Cassette  *cassette.Cassette
 }
 
@@ -107,7 +108,7 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	}
 	v, err := executor.ParseJSON(answer.Body)
 	if err != nil {
-		return nil, fmt.Errorf("the answer is no JSON to extract from: %w", err)
+		return nil, fmt.Errorf("cannot extract from the answer, which is not JSON: %w", err)
 	}
 	if v, err = executor.Extract(v, *asked.Extraction); err != nil {
 		return nil, err

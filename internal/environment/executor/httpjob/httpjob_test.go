@@ -173,8 +173,8 @@ func TestWhatIsRefusedBeforeItIsSent(t *testing.T) {
 	}
 }
 
-// What a runner registers is compared with a job's host letter by letter, and that has
-// no port; a runner that takes every name says none.
+// A runner's registered hosts are compared with a job's host letter by letter, and
+// that has no port; a runner that takes every name registers none.
 func TestTheHostsOfADraw(t *testing.T) {
 	for _, c := range []struct{ domains, want []string }{
 		{[]string{"127.0.0.1:8080", "Example.org", "127.0.0.1:8081", "[::1]:80"},

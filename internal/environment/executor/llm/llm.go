@@ -1,4 +1,4 @@
-// Package llm does jobs of the kind llm (CIP-2): it asks a language model behind an
+// Package llm does jobs of the kind llm (CIP-2): it asks a language model over an
 // endpoint that speaks OpenAI's chat completions, or the offline one.
 //
 // A job names a model, and the runner's owner which endpoint that is; a job cannot
@@ -35,7 +35,7 @@ type Model struct {
 	Endpoint    string // such as https://example.org/v1, to which /chat/completions is added; "" for the offline model
 	Key         string // sent as a bearer token; "" for none
 	Name        string // at the endpoint
-	TokensField string // of the request: max_tokens where it is ""
+	TokensField string // of the request: max_tokens if it is ""
 }
 
 // Config is the models of a runner.
@@ -53,12 +53,12 @@ type Kind struct {
 
 var _ executor.Kind = (*Kind)(nil)
 
-// New makes the kind. A model's endpoint that is no URL is refused.
+// New makes the kind. An invalid URL of a model's endpoint is refused.
 func New(config Config) (*Kind, error) {
 	for name, m := range config.Models {
 		u, err := url.Parse(m.Endpoint)
 		if m.Endpoint != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-			return nil, fmt.Errorf("the endpoint %.80q of the model %.80q is no URL", m.Endpoint, name)
+			return nil, fmt.Errorf("invalid URL %.80q of the endpoint of model %.80q", m.Endpoint, name)
 		}
 	}
 	if _, there := config.Models[config.Default]; config.Default != "" && !there {
@@ -150,8 +150,8 @@ func question(m Model, spec *push.JobSpec) []byte {
 	})
 }
 
-// textOf reads an answer, which is a stranger's: one choice with a text, and of no
-// more tokens than it may have.
+// textOf reads an answer, which comes from a stranger: one choice with a text, and
+// with no more tokens than allowed.
 func textOf(body []byte, most uint64) ([]byte, error) {
 	if _, err := executor.ParseJSON(body); err != nil {
 		return nil, fmt.Errorf("the model's endpoint answered no JSON: %w", err)

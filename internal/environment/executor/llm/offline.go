@@ -13,8 +13,8 @@ import (
 // Offline is the name of the model that needs no network.
 const Offline = "offline"
 
-// offline is no language model. It says so, and tells what it was asked by size and
-// digest: the same question has the same answer on every runner, at any
+// offline is not a language model. Its answer states that, with the size and digest
+// of the question: the same question has the same answer on every runner, at any
 // temperature, and another question another.
 func offline(job *push.Llm, format push.DataFormat, tokens uint64) ([]byte, error) {
 	system := ""
@@ -41,7 +41,7 @@ func offline(job *push.Llm, format push.DataFormat, tokens uint64) ([]byte, erro
 	return []byte(text), nil
 }
 
-// marshal is the JSON of what always has one.
+// marshal returns the JSON of a value that always has one.
 func marshal(v any) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -2,11 +2,11 @@
 // server, over the server's standard input and output or over streamable HTTP.
 //
 // A job names a server and a tool; which program or address a server is, its
-// runner's owner says. Each job has a session of its own, which ends with it.
+// runner's owner says. Each job has a separate session, which ends with it.
 //
-// The result is canonical JSON of what the tool answered: content, and
-// structuredContent and isError where they are there. A tool that fails says so in
-// isError: that is a result. Numbers go through the SDK's doubles.
+// The result is canonical JSON of the tool's answer: content, and structuredContent
+// and isError if present. A tool that fails sets isError: that is a result. Numbers
+// go through the SDK's doubles.
 package mcpjob
 
 import (
@@ -53,8 +53,8 @@ type Kind struct {
 
 var _ executor.Kind = (*Kind)(nil)
 
-// New makes the kind, for servers by their names. A server that is neither program
-// nor URL, or both, is refused, and so is a program that is not there.
+// New makes the kind, for servers by their names. A server with neither or both of
+// program and URL is refused, and so is a missing program.
 func New(servers map[string]Server) (*Kind, error) {
 	k := &Kind{make(map[string]Server), outbound.Client()}
 	for name, s := range servers {
@@ -68,7 +68,7 @@ func New(servers map[string]Server) (*Kind, error) {
 		} else {
 			path, err := exec.LookPath(s.Argv[0])
 			if err == nil {
-				path, err = filepath.Abs(path) // it runs in a folder of its own
+				path, err = filepath.Abs(path) // it runs in a separate folder
 			}
 			if err != nil {
 				return nil, fmt.Errorf("the server %.80q: there is no program %.80q", name, s.Argv[0])
@@ -101,10 +101,10 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	}
 	v, err := executor.ParseJSON([]byte(job.Arguments))
 	if err != nil {
-		return execution.Refuse(push.BadSpec, "the arguments are no JSON: %v", err)
+		return execution.Refuse(push.BadSpec, "the arguments are not valid JSON: %v", err)
 	}
 	if _, named := v.(map[string]any); !named {
-		return execution.Refuse(push.BadSpec, "the arguments are no JSON object")
+		return execution.Refuse(push.BadSpec, "the arguments are not a JSON object")
 	}
 	return nil
 }
@@ -175,12 +175,12 @@ func (k *Kind) overHTTP(ctx context.Context, server Server, job *executor.Job, s
 	return result, outbound.WithoutURL(err)
 }
 
-// callAnd opens a session, calls the tool and ends the session, before which it
-// says so.
+// callAnd opens a session, calls the tool and ends the session, which it announces
+// before.
 func callAnd(ctx context.Context, transport mcp.Transport, work *executor.Job, options *mcp.ClientSessionOptions,
 	ends func()) ([]byte, error) {
 	job := work.Spec.JobType.Mcp
-	nothing := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, // that a server could ask of us
+	nothing := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, // capabilities that a server could use on this runner
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) { tell(work, r.Params) }}
 	client := mcp.NewClient(&mcp.Implementation{Name: "cowboy-runner", Version: "1"}, nothing)
 	session, err := client.Connect(ctx, transport, options)
@@ -210,7 +210,7 @@ func tell(job *executor.Job, said *mcp.ProgressNotificationParams) {
 	job.Progress(uint8(min(said.Progress/said.Total, 1)*100), said.Message)
 }
 
-// render is the result of what a tool answered.
+// render returns the result of a tool's answer.
 func render(answer *mcp.CallToolResult) ([]byte, error) {
 	text, err := json.Marshal(answer)
 	if err != nil {
@@ -218,7 +218,7 @@ func render(answer *mcp.CallToolResult) ([]byte, error) {
 	}
 	v, err := executor.ParseJSON(text)
 	if err != nil {
-		return nil, fmt.Errorf("what the tool answered: %w", err)
+		return nil, fmt.Errorf("the tool's answer: %w", err)
 	}
 	result := map[string]any{}
 	for _, name := range []string{"content", "structuredContent", "isError"} {

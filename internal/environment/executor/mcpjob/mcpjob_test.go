@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// What servers written by hand answer.
+// Answers of servers written by hand.
 const (
 	opened     = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"hand","version":"1"}}`
 	discovered = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"hand","version":"1"}}`

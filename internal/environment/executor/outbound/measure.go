@@ -10,7 +10,7 @@ import (
 // its header or right after.
 const measured = 64 << 10
 
-// Measure reports the bytes read of an answer's body, in whole percent of its
+// Measure reports the bytes read from an answer's body, in whole percent of its
 // Content-Length, rounded down and below 100. A body without that length, or of less than
 // 64 KiB, has no reports.
 func Measure(answer *http.Response, tell func(percent uint8, words string)) {

@@ -1,10 +1,10 @@
-// Package outbound goes out over HTTP for a job, where somebody else says where to
-// (Fence), and where the runner's owner does (Client).
+// Package outbound makes HTTP requests for a job: to destinations that another
+// party names (Fence), and to those that the runner's owner names (Client).
 //
-// Behind a fence a URL is judged by what it says, and each connection by the
-// address that it goes to, at dial, after names were resolved: whoever owns a name
-// may answer a private address for it, or another one the second time it is asked.
-// A redirect is judged like the first request.
+// A fence judges a URL by its text, and each connection by its address, at dial,
+// after names were resolved. The owner of a name may answer with a private address,
+// or with another address the second time. A redirect is judged like the first
+// request.
 package outbound
 
 import (
@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Limits of what goes out and comes back.
+// Limits of requests and answers.
 const (
 	MaxURL           = 8 << 10          // bytes: what servers take
 	MaxBody          = 8 << 20          // bytes of an answer: a few results, of which one is cut out
@@ -36,14 +36,14 @@ const (
 // Fence is where jobs may go.
 type Fence struct {
 	places    []place
-	addresses []netip.Prefix // allowed beside the public ones
+	addresses []netip.Prefix // allowed besides the public ones
 	dialer    net.Dialer
 }
 
 // NewFence makes a fence of places and of addresses that may be dialled though they
-// are not public. A place is a name as example.org, the names below it as
-// *.example.org, any name as *, an address as 192.0.2.1 or [2001:db8::1], each with
-// a port where that is another than the scheme's, as example.org:8080.
+// are not public. A place is a name like example.org, the names below it like
+// *.example.org, any name as *, or an address like 192.0.2.1 or [2001:db8::1]. Each
+// may have a port other than the scheme's, like example.org:8080.
 func NewFence(places []string, addresses []netip.Prefix) (*Fence, error) {
 	f := &Fence{addresses: addresses, dialer: net.Dialer{Timeout: dialTimeout}}
 	f.dialer.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error { return f.dials(address) }
@@ -62,8 +62,8 @@ type ForbiddenError struct{ Where, Why string }
 
 func (e *ForbiddenError) Error() string { return fmt.Sprintf("%.80q: %s", e.Where, e.Why) }
 
-// Judge reads a URL and says why no job may go there, with a *ForbiddenError for
-// what other runners may allow.
+// Judge reads a URL and returns why no job may use it, with a *ForbiddenError for a
+// destination that other runners may allow.
 func (f *Fence) Judge(text string) (*url.URL, error) {
 	if len(text) > MaxURL {
 		return nil, fmt.Errorf("the URL has %d bytes, at most %d", len(text), MaxURL)
@@ -104,18 +104,18 @@ func (f *Fence) refuses(u *url.URL) error {
 func (f *Fence) dials(address string) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return &ForbiddenError{address, "it is no address"}
+		return &ForbiddenError{address, "invalid address"}
 	}
 	ip := to.Addr().Unmap()
 	if public(ip) || ip.Zone() == "" && slices.ContainsFunc(f.addresses, func(p netip.Prefix) bool { return p.Contains(ip) }) {
 		return nil
 	}
-	return &ForbiddenError{ip.String(), "it is no public address, and this runner does not allow it"}
+	return &ForbiddenError{ip.String(), "not a public address, and this runner does not allow it"}
 }
 
 // Client follows redirects inside the fence. A redirect to another host, or from
-// https to http, takes none of the job's headers along, which may hold a secret for
-// the first; nor does any tell where it came from.
+// https to http, carries none of the job's headers, which may hold a secret for the
+// first host; and no redirect carries a Referer.
 func (f *Fence) Client() *http.Client {
 	return &http.Client{Transport: transport(f.dialer.DialContext), CheckRedirect: func(next *http.Request, before []*http.Request) error {
 		if len(before) > maxRedirects {
@@ -147,8 +147,8 @@ func Client() *http.Client {
 	}}
 }
 
-// transport keeps no connection, for the next job's address is judged anew; it
-// takes no proxy from the environment, and unpacks nothing.
+// transport keeps no connection, for the next job's address is judged again; it
+// takes no proxy from the environment, and decompresses nothing.
 func transport(dial func(context.Context, string, string) (net.Conn, error)) *http.Transport {
 	return &http.Transport{
 		DialContext: dial, TLSHandshakeTimeout: handshakeTimeout, MaxResponseHeaderBytes: maxHeader,
@@ -163,8 +163,8 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("the answer has more than %d bytes", e.Most)
 }
 
-// ReadBody reads and closes an answer's body of at most most bytes. What is packed
-// is refused: unpacked it has no bound.
+// ReadBody reads and closes an answer's body of at most most bytes. A compressed
+// body is refused: its decompressed size is unbounded.
 func ReadBody(answer *http.Response, most int) ([]byte, error) {
 	defer answer.Body.Close()
 	if packed := answer.Header.Get("Content-Encoding"); packed != "" && !strings.EqualFold(packed, "identity") {
@@ -198,8 +198,8 @@ func PostJSON(ctx context.Context, client *http.Client, to string, body []byte, 
 	return answer.StatusCode, text, err
 }
 
-// WithoutURL is an error of a request to a place of the runner's owner's, naming its
-// host alone: many such places have their owner's secret in the path.
+// WithoutURL returns an error of a request to a place of the runner's owner with
+// only its host: many such places have their owner's secret in the path.
 func WithoutURL(err error) error {
 	failed := (*url.Error)(nil)
 	if !errors.As(err, &failed) {

@@ -247,7 +247,7 @@ func TestNoProxyOfTheEnvironmentIsUsed(t *testing.T) {
 	}
 }
 
-// What is let through is a plain URL of a place that is inside.
+// Every accepted URL is a plain URL of an allowed place.
 func FuzzJudge(f *testing.F) {
 	for _, seed := range []string{"http://a.test", "http://a.test@b.test", "http://[::1]:80", "HTTP://A.TEST:80/%0d",
 		"http://a.test:080", "http://a.test:#@b"} {
@@ -300,7 +300,7 @@ func TestARedirectTakesNeitherSecretNorBodyElsewhere(t *testing.T) {
 	}
 }
 
-// Who serves models or chains for money has the customer's key in the path.
+// Paid models and chains have the customer's key in the path.
 func TestAnErrorNamesTheHostOfAnOwnersPlaceAndNotItsPath(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()

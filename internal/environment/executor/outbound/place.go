@@ -16,8 +16,8 @@ type place struct {
 	port uint16 // 0: the scheme's own
 }
 
-// Hosts are the hosts that the places name, sorted, each once, without ports; *.NAME
-// for all below a name, and nothing where any name is allowed.
+// Hosts returns the hosts that the places name, sorted, without duplicates and
+// ports; *.NAME for all below a name, and nothing if any name is allowed.
 func (f *Fence) Hosts() (hosts []string) {
 	for _, p := range f.places {
 		switch {
@@ -35,13 +35,13 @@ func (f *Fence) Hosts() (hosts []string) {
 
 func parsePlace(text string) (p place, err error) {
 	fault := func(why string) (place, error) {
-		return place{}, fmt.Errorf("%.80q is no place to go to: %s", text, why)
+		return place{}, fmt.Errorf("invalid destination %.80q: %s", text, why)
 	}
 	host := text
 	if i := strings.LastIndexByte(text, ':'); i >= 0 && !strings.HasSuffix(text, "]") {
 		port, err := strconv.ParseUint(text[i+1:], 10, 16)
 		if err != nil || port == 0 {
-			return fault("its port is none")
+			return fault("invalid port")
 		}
 		host, p.port = text[:i], uint16(port)
 	}
@@ -74,7 +74,7 @@ func hostOf(u *url.URL) (t target, err error) {
 	if text := u.Port(); text != "" {
 		port, err := strconv.ParseUint(text, 10, 16)
 		if err != nil || port == 0 {
-			return t, fmt.Errorf("the URL's port %.10q is none", text)
+			return t, fmt.Errorf("invalid port %.10q in the URL", text)
 		}
 		if t.port = uint16(port); t.port == map[string]uint16{"http": 80, "https": 443}[u.Scheme] {
 			t.port = 0
@@ -89,7 +89,7 @@ func parseHost(host string) (string, error) {
 	if inner, bracketed := strings.CutPrefix(host, "["); bracketed {
 		ip, err := netip.ParseAddr(strings.TrimSuffix(inner, "]"))
 		if err != nil || !ip.Is6() || ip.Zone() != "" {
-			return "", fmt.Errorf("it is no IPv6 address")
+			return "", fmt.Errorf("invalid IPv6 address")
 		}
 		return ip.Unmap().String(), nil
 	}
@@ -101,11 +101,11 @@ func parseHost(host string) (string, error) {
 	labels := strings.Split(host, ".")
 	for _, label := range labels {
 		if label == "" || len(label) > 63 || strings.Trim(label, letters) != "" {
-			return "", fmt.Errorf("%.40q is no name of a host", host)
+			return "", fmt.Errorf("invalid host name %.40q", host)
 		}
 	}
 	if last := labels[len(labels)-1]; last[0] >= '0' && last[0] <= '9' || len(host) > 253 {
-		return "", fmt.Errorf("%.40q is no name of a host", host) // 127.1 and 0x7f.1 are addresses to some
+		return "", fmt.Errorf("invalid host name %.40q", host) // 127.1 and 0x7f.1 are addresses to some
 	}
 	return host, nil
 }
@@ -116,7 +116,7 @@ func (p place) covers(t target, scheme string) bool {
 		return false
 	}
 	if _, err := netip.ParseAddr(t.host); err == nil {
-		return t.host == p.host && !p.deep // any name is no address
+		return t.host == p.host && !p.deep // a wildcard does not cover addresses
 	}
 	return p.host == "" || p.deep && strings.HasSuffix(t.host, "."+p.host) || !p.deep && t.host == p.host
 }

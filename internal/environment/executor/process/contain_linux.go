@@ -17,15 +17,15 @@ func contain(cmd *exec.Cmd) {
 // kill ends a program that was started, and its group.
 func kill(cmd *exec.Cmd) { _ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
 
-// await returns when a program that was started has ended, and keeps it a zombie:
-// so long its group's number is nobody else's.
+// await returns when a program that was started has ended, and keeps it a zombie,
+// so that its group's number is not used again.
 func await(cmd *exec.Cmd) {
 	for unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
 
-// limit bounds the address space of a program that was started. It has got nothing
-// of the job yet: that comes over its standard input, after this.
+// limit bounds the address space of a program that was started. The program has no
+// data of the job yet: that comes later, over its standard input.
 func limit(pid int, memory uint64) error {
 	err := unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
 	if err == nil && memory > 0 {

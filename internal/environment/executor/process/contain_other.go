@@ -14,8 +14,8 @@ func contain(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: tr
 // kill ends a program that was started, and its group.
 func kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
-// await does nothing here. A program whose output has ended is at its own end as a
-// rule; one that goes on without it is killed.
+// await does nothing here. A program whose output has ended usually ends itself;
+// one that continues without output is killed.
 func await(_ *exec.Cmd) {}
 
 // limit does nothing: a process cannot bound another here (docs/RUNNERS.md).

@@ -1,12 +1,11 @@
-// Package process runs programs of this machine for a job: with an empty
-// environment but for what it is given, in a folder of its own that is removed
-// with all that is in it, in a process group that is killed as a whole.
+// Package process runs programs of this machine for a job: with only the
+// environment variables that it is given, in a separate folder that is removed with
+// its content, in a process group that is killed as a whole.
 //
-// What a program may use is bounded: the bytes it prints, its memory where the
-// system can (Linux), its time by the context. Input reaches it only when its
-// bounds are in force. What a program leaves behind in other groups and sessions is killed
-// with it on Linux, by the variable TMPDIR that it inherits; which programs run is the
-// runner's owner's to say.
+// A program's use is bounded: the bytes it prints, its memory if the system can (Linux),
+// its time by the context. Input reaches it only when its bounds are in force. Processes
+// that a program leaves in other groups and sessions are killed with it on Linux, by the
+// variable TMPDIR that they inherit. The runner's owner chooses the programs.
 package process
 
 import (
@@ -33,8 +32,8 @@ type Command struct {
 }
 
 const (
-	// waitDelay is how long the end of a program is waited for when something that it
-	// left still holds its output.
+	// waitDelay is the time to wait for a program's end if a process that it left
+	// still holds its output.
 	waitDelay = time.Second
 )
 
@@ -48,7 +47,7 @@ type Process struct {
 	stderr stderr
 	stop   func() bool // of the context's watch
 	mu     sync.Mutex
-	reaped bool // its number, and its group's, may be another's
+	reaped bool // its number, and its group's, may belong to another process
 }
 
 // Start starts a program. It is killed with its group when the context ends; Wait
@@ -72,7 +71,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	return p, nil
 }
 
-// mark is the variable that the processes of this program alone have.
+// mark returns the variable that only the processes of this program have.
 func (p *Process) mark() string { return "TMPDIR=" + p.folder }
 
 func (p *Process) start(memory uint64) error {
@@ -101,8 +100,8 @@ func (p *Process) start(memory uint64) error {
 	return err
 }
 
-// Kill ends the program and all of its group. What reads its output meets the end
-// then, whoever still holds it.
+// Kill ends the program and all of its group. Readers of its output then get the
+// end, even if another process still holds it.
 func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +112,7 @@ func (p *Process) Kill() {
 }
 
 // Wait waits for the end of the program, ends what it left of its group and removes
-// its folder. Its error tells how the program ended, with its last words. A second
+// its folder. An error reports how the program ended, with its last words. A second
 // time is nothing.
 func (p *Process) Wait() error {
 	if p.reaped {
@@ -142,8 +141,8 @@ func (p *Process) Wait() error {
 // ErrFlood says that a program printed more than it may.
 var ErrFlood = errors.New("the program printed more than the job may return")
 
-// Run runs a program to its end and returns what it printed. Its errors are that
-// of the context, ErrFlood, or how the program ended.
+// Run runs a program to its end and returns what it printed. Its errors are the
+// context's error, ErrFlood, and the program's failure.
 func Run(ctx context.Context, c Command, input []byte, most int) ([]byte, error) {
 	p, err := Start(ctx, c)
 	if err != nil {

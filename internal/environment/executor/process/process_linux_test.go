@@ -71,8 +71,8 @@ func TestAFloodEndsAProgramAtOnce(t *testing.T) {
 	}
 }
 
-// gone reports whether a process has ended, or is about to: it waits for that, for
-// who was killed dies on his own time.
+// gone reports whether a process has ended, or is about to: it waits for that,
+// since a killed process takes its time to die.
 func gone(pid int) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -87,8 +87,8 @@ func gone(pid int) bool {
 	}
 }
 
-// A program, what it started and what that started end with its context, and
-// whoever holds the output does not hold up the job.
+// A program, its children and their children end with its context, and a process
+// that holds the output does not delay the job.
 func TestTheEndOfTheTimeEndsTheGroup(t *testing.T) {
 	own(t)
 	for name, script := range map[string]string{
@@ -121,7 +121,7 @@ func TestTheEndOfTheTimeEndsTheGroup(t *testing.T) {
 		if err := p.Wait(); err != nil {
 			t.Errorf("a second Wait: %v", err)
 		}
-		p.Kill() // of what has ended is nothing
+		p.Kill() // after the end it has no effect
 	}
 }
 
@@ -137,7 +137,7 @@ func TestWhatAProgramLeftEndsWithIt(t *testing.T) {
 	}
 }
 
-// Daemons end with the program too: those of a session of their own, and those that start
+// Daemons end with the program too: those in a separate session, and those that start
 // others until they are killed.
 func TestWhatLeftItsGroupEndsWithIt(t *testing.T) {
 	own(t)
@@ -181,8 +181,8 @@ func TestNothingStartsAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A line of standard error tells progress where it is one, and all else stays a program's
-// last words.
+// A line of standard error reports progress if it has that form, and all others stay a
+// program's last words.
 func TestAProgramTellsItsProgress(t *testing.T) {
 	own(t)
 	var told []string

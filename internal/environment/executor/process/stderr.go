@@ -20,7 +20,7 @@ type stderr struct {
 	progress func(percent uint8, words string) // nil: no line is one
 	line     []byte                            // the line begun, at most maxProgress bytes
 	long     bool                              // the line is too long for progress: its beginning is kept already
-	kept     []byte                            // the end of what is not progress, at most maxStderr bytes
+	kept     []byte                            // the end of the output other than progress, at most maxStderr bytes
 }
 
 // Write implements io.Writer.

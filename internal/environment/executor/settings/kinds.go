@@ -31,8 +31,8 @@ type customTable struct {
 	Worker    *workerTable             `toml:"worker"`
 }
 
-// Limits of memory_mb of a worker program, in MiB: below the least hardly any interpreter
-// starts.
+// Limits of memory_mb of a worker program, in MiB: below the minimum hardly any
+// interpreter starts.
 const (
 	minWorkerMB     = 16
 	defaultWorkerMB = 1024
@@ -100,7 +100,7 @@ type chainTable struct {
 	Receipt  bool   `toml:"receipt"`
 }
 
-// kinds opens the kinds whose tables are there. A runner without any is refused.
+// kinds opens the kinds that have tables. A runner without any is refused.
 func (o *opener) kinds() (map[types.JobKind]executor.Kind, error) {
 	all := map[types.JobKind]executor.Kind{}
 	for _, each := range []struct {
@@ -224,13 +224,13 @@ func (o *opener) http() (executor.Kind, error) {
 		return nil, o.Fault(`name the domains that jobs may go to, or "*" for all`, "http", "domains")
 	}
 	if !slices.ContainsFunc(table.Domains, func(d string) bool { return !strings.HasPrefix(d, "*.") }) {
-		return nil, o.Fault(`a draw compares hosts letter by letter, so that no job is drawn for *.NAME alone: name hosts beside it, `+
+		return nil, o.Fault(`a draw compares hosts letter by letter, so *.NAME matches no job: also name hosts, `+
 			`or "*" for all`, "http", "domains")
 	}
 	for _, text := range table.Addresses {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, o.Fault(fmt.Sprintf("%.40q is no range of addresses, as 127.0.0.0/8 is", text), "http", "addresses")
+			return nil, o.Fault(fmt.Sprintf("invalid range of addresses %.40q: want one like 127.0.0.0/8", text), "http", "addresses")
 		}
 		config.Addresses = append(config.Addresses, prefix)
 	}
@@ -254,7 +254,7 @@ func (o *opener) cassette(path, mode, table string) (*cassette.Cassette, error) 
 		return nil, nil
 	}
 	if path == "" {
-		return nil, o.Fault("it is of a cassette, and none is named", table, "mode")
+		return nil, o.Fault("mode applies to a cassette: name it with cassette", table, "mode")
 	}
 	c, err := cassette.Open(o.Beside(path), cassette.Mode(mode))
 	if err != nil {
@@ -270,7 +270,7 @@ func (o *opener) llm() (executor.Kind, error) {
 		m := table.Models[name]
 		key, err := o.secret(m)
 		if err == nil && m.Endpoint == "" {
-			err = fmt.Errorf("a model has an endpoint; %s is there without being named", llm.Offline)
+			err = fmt.Errorf("no endpoint: a model needs one; only %s is built in", llm.Offline)
 		}
 		if err != nil {
 			return nil, o.Fault(err.Error(), "llm", "models", name)

@@ -1,8 +1,8 @@
 // Package settings reads a runner's configuration, a TOML file, and opens the
 // executors that it names. docs/RUNNERS.md has every setting.
 //
-// What is wrong is refused with file, line and setting, before anything is opened;
-// a setting that there is not, with the nearest that there is.
+// An invalid setting is refused with file, line and setting, before anything is
+// opened; an unknown setting, with the closest known name.
 package settings
 
 import (
@@ -55,20 +55,20 @@ type file struct {
 	EthSend *ethsendTable `toml:"ethsend"`
 }
 
-// Runner is a runner as its configuration has it.
+// Runner is a runner's configuration.
 type Runner struct {
 	Name    string
 	Key     *crypto.Key
 	API     string   // the URL of a devnet's HTTP API
-	Also    []string // of the same devnet's, asked where the first does not go on
-	Driver  string   // the secret of who may drive it; "": nobody may
+	Also    []string // further servers of the same devnet, used if the first fails
+	Driver  string   // the supervisor's secret; "": no supervisor
 	Control string   // host:port where it answers its driver; "" without one
 	Jobs    int      // that it does at once
 	// PollEvery is the time between two polls for jobs; 0: a block time (decision J11).
 	PollEvery time.Duration
 	Executor  *executor.Set
-	Manual    *custom.Manual // nil where it has no executor manual
-	Worker    *custom.Worker // nil where it has no worker program; to be begun
+	Manual    *custom.Manual // nil without the executor manual
+	Worker    *custom.Worker // nil without a worker program; not yet started
 	Strategy  roles.Strategy // when its role panics
 }
 
@@ -124,7 +124,7 @@ func (o *opener) open() (*Runner, error) {
 	for i, api := range append([]string{r.API}, o.file.Also...) {
 		if u, err := url.Parse(api); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 			key := []string{"api", "also"}[min(i, 1)]
-			return nil, o.Fault(fmt.Sprintf("%.80q is no URL of a devnet's HTTP API, as http://127.0.0.1:4000 is", api), key)
+			return nil, o.Fault(fmt.Sprintf("invalid URL %.80q of a devnet's HTTP API: want one like http://127.0.0.1:4000", api), key)
 		}
 	}
 	r.Also = o.file.Also
@@ -138,7 +138,7 @@ func (o *opener) open() (*Runner, error) {
 	config := executor.Config{Entitlements: o.file.Entitlements}
 	if text := o.file.MaxWall; text != "" {
 		if config.MaxWall, err = time.ParseDuration(text); err != nil || config.MaxWall < time.Second || config.MaxWall > executor.MaxWall {
-			return nil, o.Fault(fmt.Sprintf("%.40q is no time from 1s to %v", text, executor.MaxWall), "max_wall_time")
+			return nil, o.Fault(fmt.Sprintf("invalid time %.40q: want 1s to %v", text, executor.MaxWall), "max_wall_time")
 		}
 	}
 	if r.Strategy, err = roles.ParseStrategy(o.file.Strategy); err != nil {
@@ -169,7 +169,7 @@ func (o *opener) driven(r *Runner) error {
 		return o.Fault(err.Error(), "driver")
 	}
 	if _, _, err := net.SplitHostPort(r.Control); err != nil {
-		return o.Fault(fmt.Sprintf("%.60q is no HOST:PORT, as 127.0.0.1:4100 is", r.Control), "control")
+		return o.Fault(fmt.Sprintf("invalid address %.60q: want HOST:PORT, like 127.0.0.1:4100", r.Control), "control")
 	}
 	return nil
 }

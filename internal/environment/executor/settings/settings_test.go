@@ -94,9 +94,9 @@ func job(name, params string) *push.JobSpec {
 
 func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 	for _, c := range []struct {
-		text string // behind the head's three lines
+		text string // after the head's three lines
 		line int
-		want string // the key, and behind a colon part of the detail
+		want string // the key, and after a colon part of the detail
 	}{
 		{"[custom = 5", 4, ""},
 		{"max_concurrent_jobs = \"x\"\n[custom]", 4, "max_concurrent_jobs"},
@@ -111,19 +111,19 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"poll_ms = 9\n[custom]", 4, "poll_ms: between 10 and 60000"},
 		{"poll_ms = 60001\n[custom]", 4, "poll_ms: between"},
 		{"poll_ms = -1\n[custom]", 4, "poll_ms: between"},
-		{"max_wall_time = '2h'\n[custom]", 4, "max_wall_time: no time from 1s"},
+		{"max_wall_time = '2h'\n[custom]", 4, "max_wall_time: invalid time"},
 		{"key_file = 'k'\n[custom]", 4, "key_file: not both"},
-		{"also = ['http://a.test', 'b']\n[custom]", 4, "also: is no URL"},
+		{"also = ['http://a.test', 'b']\n[custom]", 4, "also: invalid URL"},
 		{"driver = '0123456789abcdef'\n[custom]", 4, "driver: name host:port"},
 		{"control = '127.0.0.1:1'\n[custom]", 4, "control: whose secret is missing"},
 		{"driver = 'short'\ncontrol = '127.0.0.1:1'\n[custom]", 4, "driver: 16 to 128"},
-		{"driver = '0123456789abcdef'\ncontrol = '1'\n[custom]", 5, "control: is no HOST:PORT"},
+		{"driver = '0123456789abcdef'\ncontrol = '1'\n[custom]", 5, "control: invalid address"},
 		{"[custom]\nexecutors = ['sh']", 5, "custom.executors: none of echo"},
 		{"[custom.functions.f]\nfile = 'none.py'", 4, "custom.functions.f: no such file"},
 		{"[custom.functions.f]\nfile = 'f.py'\nhash = '0x00'", 4, "custom.functions.f: the keccak256 of f.py is 0x"},
-		{"[custom.commands.c]\nargv = []", 4, "custom.commands.c: names no program"},
+		{"[custom.commands.c]\nargv = []", 4, "custom.commands.c: name a program"},
 		{"[custom.commands.echo]\nargv = ['wc']", 4, "custom.commands.echo: an executor of this name"},
-		{"[custom.worker]\nexecutors = ['a']", 4, "custom.worker: names no program"},
+		{"[custom.worker]\nexecutors = ['a']", 4, "custom.worker: name a program"},
 		{"[custom.worker]\nargv = ['no-such-program']\nexecutors = ['a']", 4, "custom.worker: no program"},
 		{"[custom.worker]\nargv = ['wc']", 4, "custom.worker: has 0 names"},
 		{"[custom.worker]\nargv = ['wc']\nexecutors = ['a', 'a']", 4, "custom.worker: a duplicate name"},
@@ -131,14 +131,14 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"[custom.worker]\nargv = ['wc']\nexecutors = ['a']\nmemory_mb = 1", 7, "custom.worker.memory_mb: 1 is not between 16"},
 		{"[custom.worker]\nargv = ['wc']\nexecutor = ['a']", 6, "custom.worker.executor: executors may be meant"},
 		{"[http]", 4, "http.domains: name the domains"},
-		{"[http]\ndomains = ['*.a.test', '*.b.test']", 5, "http.domains: name hosts beside it"},
-		{"[http]\ndomains = ['http://a.test']", 5, "http.domains: no place"},
-		{"[http]\ndomains = ['a.test']\naddresses = ['127.0.0.1']", 6, "http.addresses: no range"},
-		{"[http]\ndomains = ['a.test']\nmode = 'replay'", 6, "http.mode: none is named"},
+		{"[http]\ndomains = ['*.a.test', '*.b.test']", 5, "http.domains: also name hosts"},
+		{"[http]\ndomains = ['http://a.test']", 5, "http.domains: invalid destination"},
+		{"[http]\ndomains = ['a.test']\naddresses = ['127.0.0.1']", 6, "http.addresses: invalid range"},
+		{"[http]\ndomains = ['a.test']\nmode = 'replay'", 6, "http.mode: name it with cassette"},
 		{"[http]\ndomains = ['a.test']\ncassette = 'none'\nmode = 'replay'", 6, "http.cassette: no such file"},
 		{"[http]\ndomains = ['a.test']\ncassette = 'none'", 6, "http.cassette: to record or replay"},
 		{"[llm]\ndefault = 'x'", 4, "llm: none of the models"},
-		{"[llm.models.m]\nname = 'x'", 4, "llm.models.m: has an endpoint"},
+		{"[llm.models.m]\nname = 'x'", 4, "llm.models.m: no endpoint"},
 		{"[llm.models.\"m 1\"]\nendpoint = 'http://a'\nkey_env = 'NO_SUCH_VARIABLE'", 4, "llm.models.\"m 1\": NO_SUCH_VARIABLE"},
 		{"[llm.models.m]\nendpoint = 'http://a'\nkey_env = 'A'\nkey_file = 'b'", 4, "llm.models.m: not both"},
 		{"[mcp]", 4, "mcp: name a server"},
@@ -146,7 +146,7 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"[ethsend]", 4, "ethsend: name a chain"},
 		{"[ethsend.chains.main]\nendpoint = 'http://a'", 4, "ethsend.chains.main: by its id"},
 		{"[ethsend.chains.0]\nendpoint = 'http://a'", 4, "ethsend.chains.0: by its id"},
-		{"[ethsend.chains.1]\nendpoint = 'a'", 4, "ethsend: no URL"},
+		{"[ethsend.chains.1]\nendpoint = 'a'", 4, "ethsend: invalid URL"},
 	} {
 		path := write(t, head+c.text, map[string]string{"f.py": "def run(params): return params\n"})
 		r, err := Open(path)
@@ -196,7 +196,7 @@ func TestASecretIsInNoMessage(t *testing.T) {
 	}
 }
 
-// Who forgets the quotes around a secret finds no part of it in what the runner says.
+// A secret without quotes is in no part of the runner's messages.
 func TestASecretWithoutQuotesIsInNoMessage(t *testing.T) {
 	digits := strings.Repeat("46", 32)
 	for _, value := range []string{"0x" + digits, digits, "0x" + digits + "z", "feed" + digits, "[feed" + digits + "]", "0b" + digits,
@@ -241,7 +241,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(head + "[http]\ndomains = ['a.test']\n[llm]\ndefault = 'offline'\n[ethsend.chains.1]\nendpoint = 'http://a'")
 	f.Add("[a.b]\nc = 1\n[[x]]")
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.Contains(text, "custom") { // whose programs would be started to be looked at
+		if strings.Contains(text, "custom") { // whose programs would be started for a check
 			return
 		}
 		r, err := Open(write(t, text, nil))

@@ -20,7 +20,7 @@ func Python(t testing.TB, err error) {
 	switch {
 	case err == nil:
 	case os.Getenv(Variable) == Required:
-		t.Fatalf("%v\n%s=%s: no test is skipped for want of Python (scripts/ensure-python installs it)", err, Variable, Required)
+		t.Fatalf("%v\n%s=%s forbids skipping tests without Python (scripts/ensure-python installs it)", err, Variable, Required)
 	default:
 		t.Skipf("%v", err)
 	}

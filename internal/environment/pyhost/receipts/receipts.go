@@ -163,7 +163,7 @@ type offline struct {
 	printed []string
 }
 
-var errOffline = &program.Fault{Status: types.StatusReverted, Code: "offline", Message: "no chain is there"}
+var errOffline = &program.Fault{Status: types.StatusReverted, Code: "offline", Message: "no chain is available"}
 
 func (c *offline) Block() program.BlockInfo {
 	return program.BlockInfo{ChainID: 1, Height: 1, TimestampMS: 1_700_000_000_000}

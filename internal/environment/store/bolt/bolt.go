@@ -1,13 +1,13 @@
 // Package bolt is env.Store in a bbolt file: finalized state and what is derived
 // from finalized blocks.
 //
-// One Commit is one transaction. bbolt never writes over a page that is in use,
-// so whatever ends the process leaves the last Commit or the one before it,
-// also where nothing is synced.
+// One Commit is one transaction. bbolt never writes over a page that is in use.
+// After any end of the process, the file thus has the last Commit or the one before
+// it, even without syncing.
 //
-// Each value bears a checksum. Open reads the whole file, its trees and its
-// values, before bbolt does, and refuses what is damaged with a
-// *store.DamagedError; so does every read of what was damaged later.
+// Each value has a checksum. Open reads the whole file, its trees and its values,
+// before bbolt does, and refuses damage with a *store.DamagedError; so does every
+// read of a value that was damaged later.
 //
 // A Scan's callback must not use the store: a reader inside a reader can wait
 // for a Commit that waits for the outer one.
@@ -111,7 +111,7 @@ const sumBytes = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sumOf is the checksum of a value where it stands.
+// sumOf returns the checksum of a value with its place.
 func sumOf[B ~string | ~[]byte](bucket B, key, value []byte) uint32 {
 	sum := ^uint32(0) // of the head, byte by byte: it is short, and would have to be put together
 	for i := range len(bucket) {
@@ -131,9 +131,9 @@ func checkValue[B ~string | ~[]byte](bucket B, key, stored []byte) error {
 	return nil
 }
 
-// guard turns what bbolt does about damage, a panic or a fault in the file's
-// mapping, into a *store.DamagedError; the store takes no more then. A panic of
-// the caller's own code, while outside says so, goes on.
+// guard turns bbolt's reaction to damage, a panic or a fault in the file's mapping,
+// into a *store.DamagedError; after that the store takes no more. A panic of the
+// caller's own code, while outside is true, propagates.
 func (s *Store) guard(outside *bool, do func() error) (err error) {
 	if damaged := s.damaged.Load(); damaged != nil {
 		return damaged
@@ -211,8 +211,8 @@ func apply(tx *bbolt.Tx, buckets map[env.Bucket]*bbolt.Bucket, w *env.Write, roo
 	return b.Put(w.Key, (*room)[from:len(*room):len(*room)])
 }
 
-// Get returns a copy of the value, or nil where there is none; an empty value
-// is not nil.
+// Get returns a copy of the value, or nil if there is none; an empty value is not
+// nil.
 func (s *Store) Get(b env.Bucket, key []byte) (value []byte, err error) {
 	err = s.view(b, new(bool), func(bucket *bbolt.Bucket) error {
 		v := bucket.Get(key)
@@ -251,7 +251,7 @@ func (s *Store) Scan(b env.Bucket, from, to []byte, backwards bool, each func(ke
 	})
 }
 
-// view reads a bucket, if there is one; outside is guard's.
+// view reads a bucket, if there is one; outside belongs to guard.
 func (s *Store) view(b env.Bucket, outside *bool, read func(*bbolt.Bucket) error) error {
 	var damage error
 	err := s.guard(outside, func() error {

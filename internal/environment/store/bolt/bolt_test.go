@@ -56,9 +56,8 @@ func TestWhatIsNoStoreIsNamed(t *testing.T) {
 	}
 }
 
-// TestAKilledProcess runs this test binary as the other process: while it
-// lives, its file is refused in time; when it is killed, what it committed is
-// there.
+// TestAKilledProcess runs this test binary as the other process: while it lives,
+// its file is refused in time; when it is killed, its commits are in the file.
 func TestAKilledProcess(t *testing.T) {
 	if path := os.Getenv("BOLT_TEST_HOLD"); path != "" {
 		s := open(t, path, store.Process)
@@ -101,7 +100,8 @@ func BenchmarkStore(b *testing.B) {
 }
 
 // Under disk a commit is on the disk when it returns; under process the system
-// may still hold it. A test cannot cut the power, so it looks at what bbolt goes by.
+// may still hold it. A test cannot cut the power, so it checks the settings that
+// bbolt follows.
 func TestDiskSyncsEachCommit(t *testing.T) {
 	for _, d := range []store.Durability{store.Process, store.Disk} {
 		s := open(t, filepath.Join(t.TempDir(), "state.db"), d)

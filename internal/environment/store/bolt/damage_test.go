@@ -91,9 +91,9 @@ func spoil(rng *rand.Rand, data []byte) []byte {
 	return data
 }
 
-// Whatever a disk does to the file, the store opens with what the last commit
-// left, or the one before where a meta is lost, or names the file; it never
-// panics, and never shows anything else.
+// After any damage to the file, the store opens with the last commit, or the one
+// before if a meta is lost, or names the file; it never panics, and never shows
+// other data.
 func TestDamageIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.db")
@@ -133,9 +133,8 @@ func TestDamageIsNamed(t *testing.T) {
 	}
 }
 
-// A page that says to go on into the next, which is another's, is noticed though
-// nothing in it is wrong: bbolt would give both away with it, and write over what
-// the other holds.
+// A page that claims the next page, which belongs to another, is noticed though its
+// content is valid: bbolt would free both with it, and overwrite the other's data.
 func TestAPageIsUsedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state.db")
 	filled(t, path)
@@ -153,7 +152,7 @@ func TestAPageIsUsedOnce(t *testing.T) {
 	if err := w.tree(root.bucket, span{}, nil, 0); err != nil {
 		t.Fatal(err)
 	}
-	begins := func(id uint64) bool { // a page of the tree, and none that another goes on in
+	begins := func(id uint64) bool { // a page of the tree, and not the continuation of another
 		return id < root.end && w.seen[id/64]&(1<<(id%64)) != 0 && order.Uint64(whole[int64(id)*w.page:]) == id
 	}
 	tried := 0

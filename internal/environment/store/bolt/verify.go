@@ -9,12 +9,12 @@ import (
 	"math"
 )
 
-// What bbolt's file holds, in the byte order of the machine: pages of one size,
-// each beginning with a head; the first two are metas, of which the valid one
-// with the higher transaction counts. A meta names the page of the root bucket.
-// Branches and leaves are lists of elements, whose keys and values lie behind
-// the list. A leaf's value may be a bucket: the number of its root page or, where
-// that is 0, a leaf within the value.
+// bbolt's file format, in the byte order of the machine: pages of one size, each
+// beginning with a head; the first two are metas, of which the valid one with the
+// higher transaction counts. A meta names the page of the root bucket. Branches and
+// leaves are lists of elements, whose keys and values follow the list. A leaf's
+// value may be a bucket: the number of its root page or, if that is 0, a leaf
+// within the value.
 const (
 	pageHead      = 16 // id u64, flags u16, count u16, overflow u32
 	branchElement = 16 // pos u32, key u32, page u64
@@ -45,8 +45,8 @@ var order = binary.NativeEndian
 
 // verify reads a whole file and returns what is wrong with it, or "". bbolt
 // trusts what it finds, maps it, and walks it where nothing can recover: a page
-// that is not what its parent says ends the process. value judges each value
-// that is no bucket.
+// that is not what its parent says ends the process. value judges each value that
+// is not a bucket.
 func verify(file io.ReaderAt, size int64, value func(bucket, key, value []byte) error) string {
 	root, err := newestMeta(file, size)
 	if err != nil {
@@ -112,11 +112,11 @@ func readMeta(file io.ReaderAt, at int64) (m meta, ok bool) {
 	m = meta{pageBytes: order.Uint32(b[8:]), bucket: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]),
 		end: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}
 	powerOfTwo := m.pageBytes&(m.pageBytes-1) == 0
-	known := m.freelist == noFreelist || m.freelist == newFreelist && m.tx <= 1 // the first metas are of 0 and 1
+	known := m.freelist == noFreelist || m.freelist == newFreelist && m.tx <= 1 // the first metas have transactions 0 and 1
 	return m, powerOfTwo && m.pageBytes >= minPageBytes && m.pageBytes <= maxPageBytes && known
 }
 
-// walk visits every page that is reachable, each once.
+// walk visits every reachable page once.
 type walk struct {
 	file  io.ReaderAt
 	page  int64
@@ -125,7 +125,7 @@ type walk struct {
 	value func(bucket, key, value []byte) error
 }
 
-// span is the keys that a page may hold: from low on, below high; nil is no bound.
+// span is the keys that a page may hold: from low on, below high; nil is unbounded.
 type span struct{ low, high []byte }
 
 func (s span) holds(key []byte) bool {
@@ -148,7 +148,7 @@ func (w *walk) tree(id uint64, keys span, bucket []byte, depth int) error {
 	case flagLeaf:
 		return w.leaf(id, page, keys, bucket, false)
 	default:
-		return fmt.Errorf("page %d is of kind %#x, where a part of a tree belongs", id, flags)
+		return fmt.Errorf("page %d has kind %#x, want a branch or leaf of a tree", id, flags)
 	}
 }
 
@@ -244,7 +244,7 @@ func (w *walk) leaf(id uint64, page []byte, keys span, bucket []byte, inline boo
 		}
 	}
 	if inline && cut.at != len(page) {
-		return fmt.Errorf("page %d holds a bucket that goes on behind its last value", id)
+		return fmt.Errorf("page %d holds a bucket with data after its last value", id)
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (w *walk) bucket(id uint64, name, head []byte) error {
 	}
 	inline := head[bucketHead:]
 	if len(inline) < pageHead || order.Uint16(inline[8:]) != flagLeaf {
-		return fmt.Errorf("page %d holds a bucket that is no leaf", id)
+		return fmt.Errorf("page %d holds an inline bucket that is not a leaf", id)
 	}
 	return w.leaf(id, inline, span{}, name, true)
 }
@@ -278,7 +278,7 @@ func elements(id uint64, page []byte, bytes int) ([][]byte, error) {
 }
 
 // pieces cuts the keys and values of a page's elements, one after the other. They
-// lie without a gap behind the list: a list that lost elements leaves one.
+// follow the list without a gap: a list that lost elements leaves one.
 type pieces struct {
 	id   uint64
 	page []byte
@@ -289,14 +289,14 @@ func piecesOf(id uint64, page []byte, list [][]byte, bytes int) *pieces {
 	return &pieces{id, page, pageHead + len(list)*bytes}
 }
 
-// next cuts the key and the value of an element that says to have them pos bytes
-// behind itself.
+// next cuts the key and the value of an element that places them pos bytes after
+// itself.
 func (p *pieces) next(element []byte, pos, keyBytes, valueBytes uint32) (key, value []byte, err error) {
 	start := uint64(len(p.page)-len(element)) + uint64(pos)
 	keyEnd := start + uint64(keyBytes)
 	end := keyEnd + uint64(valueBytes)
 	if start != uint64(p.at) || end > uint64(len(p.page)) {
-		return nil, nil, fmt.Errorf("page %d has an element that lies elsewhere than behind the one before", p.id)
+		return nil, nil, fmt.Errorf("page %d has an element that does not start at the end of the previous element", p.id)
 	}
 	p.at = int(end)
 	return p.page[start:keyEnd:keyEnd], p.page[keyEnd:end:end], nil

@@ -93,7 +93,7 @@ func TestWhatAnInterruptedRewriteLeftIsRemoved(t *testing.T) {
 }
 
 // TestOneProcessHasTheFile, after a rewrite as well as before it. A second open
-// file of this process stands for another's: the lock is the file's.
+// file of this process replaces another process: the lock belongs to the file.
 func TestOneProcessHasTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "votes.log")
 	l := open(t, path, store.Process)

@@ -12,10 +12,10 @@ import (
 //	header  magic "cowboylg" · u32 version · u32 checksum of these 12 bytes
 //	record  u32 size and flag · u32 checksum · the record
 //
-// All numbers are big-endian; a checksum is CRC-32C. That of a record covers
-// its first word too, so a run of zeros is no record. The flag is set on the
-// first record of an Append: that one was begun is proof that what stands
-// before it had been written whole.
+// All numbers are big-endian; a checksum is CRC-32C. A record's checksum covers its
+// first word too, so a run of zeros is not a record. The flag is set on the first
+// record of an Append: its presence proves that all earlier bytes had been written
+// whole.
 const (
 	magic       = "cowboylg"
 	version     = 1
@@ -24,7 +24,7 @@ const (
 	flagFirst   = 1 << 31
 )
 
-// Limits of what is written, so that a reader knows what to believe.
+// Limits of writing, so that a reader can judge lengths.
 const (
 	MaxRecordBytes = env.MaxFrameBytes // a block body and its framing
 	MaxAppendBytes = 16 << 20          // of one Append with its framing: no torn tail is longer
@@ -50,8 +50,8 @@ func appendRecord(buf, record []byte, first bool) []byte {
 	return append(buf, record...)
 }
 
-// parseRecord reads the record that data begins with. ok is false where there
-// is none whole and right.
+// parseRecord reads the record that data begins with. ok is false unless the record
+// is complete and correct.
 func parseRecord(data []byte) (record []byte, first, ok bool) {
 	if len(data) < frameBytes {
 		return nil, false, false
@@ -90,8 +90,8 @@ func isTorn(rest []byte) bool {
 	return true
 }
 
-// plausible spares the checksum of most places where no Append begins: the
-// record must fit, and what follows must be the end or look like a record.
+// plausible avoids the checksum at most places without an Append: the record must
+// fit, and be followed by the end or something like a record.
 func plausible(data []byte) bool {
 	size, first := sizeOf(data)
 	if !first || size > MaxRecordBytes || size > len(data)-frameBytes {

@@ -1,15 +1,14 @@
 // Package log is env.Log in a file: votes and block bodies, appended before
 // they leave the node (decision C5).
 //
-// A record carries a checksum. What a crash left of the last Append is cut off
-// when the file is next read, and told; anything else that is not as it was
-// written is an error that names the place, for a vote that is forgotten may be
-// contradicted.
+// A record carries a checksum. Remains of the last Append before a crash are cut
+// off and reported at the next reading. Any other difference is an error that names
+// the place, for a forgotten vote may be contradicted.
 //
-// Invariants: when Append returns nil its records survive what the durability
-// promises; an Append that failed may have left anything, so the log is poisoned
-// and takes no more until it is opened anew; Rewrite leaves either the old or
-// the new content; one process at a time has the file.
+// Invariants: when Append returns nil its records survive as the durability
+// promises. A failed Append may have left anything, so the log is poisoned and
+// takes no more until it is opened again. Rewrite leaves either the old or the new
+// content. One process at a time has the file.
 //
 // The last Append itself, damaged after it was written whole, cannot be told
 // from one that a crash interrupted: that takes a disk that loses what was
@@ -59,7 +58,8 @@ type Log struct {
 	buf      []byte
 }
 
-// file is what the log needs of an os.File; tests put failing ones in its place.
+// file is the part of an os.File that the log needs; tests replace it by failing
+// ones.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
@@ -88,8 +88,8 @@ func Open(path string, durability store.Durability) (*Log, error) {
 	return l, nil
 }
 
-// openLocked opens path and takes its lock. A rewrite may put another file in
-// its place in between; then the lock is that of no log.
+// openLocked opens path and takes its lock. A rewrite may replace the file in
+// between; then the lock locks no log.
 func openLocked(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

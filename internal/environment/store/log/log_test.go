@@ -66,8 +66,8 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestACrashAtAnyByteLeavesWhatWasWritten: cut at each offset, the file replays
-// the records that are whole in it, tells what was cut, and goes on.
+// TestACrashAtAnyByteLeavesWhatWasWritten: cut at each offset, the file replays its
+// complete records, reports the cut length, and remains usable.
 func TestACrashAtAnyByteLeavesWhatWasWritten(t *testing.T) {
 	appends := [][]string{{"one"}, {"", "two", "three"}, {"four"}, {strings.Repeat("five", 20)}}
 	whole := content(appends...)

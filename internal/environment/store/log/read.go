@@ -11,7 +11,7 @@ import (
 const readBytes = 1 << 20
 
 // Replay calls each with every record, oldest first; a record is each's to keep.
-// A torn tail is cut off, and Cut tells how much. The error is each's own, or
+// A torn tail is cut off, and Cut returns its length. The error is each's own, or
 // ErrDamaged with the place, after the records before it were handed out.
 func (l *Log) Replay(each func(record []byte) error) error {
 	l.mu.Lock()
@@ -65,7 +65,7 @@ func (l *Log) cutTail(offset int64) error {
 		return fmt.Errorf("log: read %s at %d: %w", l.path, offset, err)
 	}
 	if !isTorn(tail) {
-		return fmt.Errorf("%w: %s at byte %d, with %d bytes after it; take this validator's files from a backup, or start it with none under "+
+		return fmt.Errorf("%w: %s at byte %d, with %d bytes after it; restore this validator's files from a backup, or start it empty under "+
 			"a new key",
 			ErrDamaged, l.path, offset, rest)
 	}
@@ -79,13 +79,13 @@ func (l *Log) cutTail(offset int64) error {
 	return nil
 }
 
-// errNoRecord says that the bytes at hand are no record.
+// errNoRecord reports that the current bytes are not a record.
 var errNoRecord = errors.New("log: no record")
 
 // reader reads records from a file, a buffer at a time.
 type reader struct {
 	file  io.ReaderAt
-	piece int    // bytes that are read at once, where no record is longer
+	piece int    // bytes read at once, if no record is longer
 	at    int64  // where the next record begins
 	buf   []byte // read and not used yet, from at on
 	end   bool   // buf reaches the end of the file
@@ -118,7 +118,7 @@ func (r *reader) next() ([]byte, error) {
 	return record, nil
 }
 
-// fill reads until n bytes are at hand, or all there are.
+// fill reads until n bytes are buffered, or the file ends.
 func (r *reader) fill(n int) error {
 	if len(r.buf) >= n || r.end {
 		return nil

@@ -30,8 +30,8 @@ func (l *Log) Append(records ...[]byte) error {
 	return l.append(records, total)
 }
 
-// writable reads the log to its end first where nobody has: what is appended
-// behind a torn tail would be lost.
+// writable first reads the log to its end if that was not done: records appended
+// after a torn tail would be lost.
 func (l *Log) writable() error {
 	if l.file == nil {
 		return ErrClosed
@@ -76,7 +76,7 @@ func (l *Log) poisoned() error {
 }
 
 // Rewrite replaces the whole log by records: a new file takes the old one's
-// name. Where it fails before that, the old content stands and the log goes on.
+// name. If it fails before that, the old content stays and the log remains usable.
 func (l *Log) Rewrite(records [][]byte) error {
 	for _, r := range records {
 		if len(r) > MaxRecordBytes {
@@ -109,8 +109,8 @@ func (l *Log) Rewrite(records [][]byte) error {
 	return nil
 }
 
-// writeNew writes records to a file beside the log, which is locked before
-// anyone can find it under the log's name.
+// writeNew writes records to a file next to the log, which is locked before any
+// process can find it under the log's name.
 func (l *Log) writeNew(records [][]byte) (f *os.File, size int64, err error) {
 	f, err = os.OpenFile(l.rewritePath(), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -1,5 +1,5 @@
 // Package mem is env.Store and env.Log in memory, for a network that leaves no
-// files (`up --ephemeral`) and for tests. What they hold ends with them.
+// files (`up --ephemeral`) and for tests. Their content ends with them.
 package mem
 
 import (
@@ -11,12 +11,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
-// ErrClosed is the answer of what was closed.
+// ErrClosed is the error of a closed store or log.
 var ErrClosed = errors.New("mem: closed")
 
-// Store keeps every bucket as a sorted table. It is safe for concurrent use;
-// readers wait while a Commit is applied, and a Commit while a Scan goes on, so
-// a Scan's callback must not use the store.
+// Store keeps every bucket as a sorted table. It is safe for concurrent use.
+// Readers wait while a Commit is applied, and a Commit waits for a Scan, so a
+// Scan's callback must not use the store.
 type Store struct {
 	mu      sync.RWMutex
 	buckets map[env.Bucket]*table // nil once closed
@@ -54,8 +54,8 @@ func (s *Store) Commit(writes []env.Write) error {
 	return nil
 }
 
-// Get returns a copy of the value, or nil where there is none; an empty value
-// is not nil.
+// Get returns a copy of the value, or nil if there is none; an empty value is not
+// nil.
 func (s *Store) Get(b env.Bucket, key []byte) ([]byte, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

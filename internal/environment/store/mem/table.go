@@ -17,7 +17,7 @@ type entry struct {
 	value []byte
 }
 
-// place is where an entry stands, or would stand.
+// place is the place of an entry, or the place for a new one.
 type place struct{ page, index int }
 
 func (p place) less(q place) bool {
@@ -55,7 +55,7 @@ func (t *table) end() place { return place{len(t.pages), 0} }
 
 func (t *table) at(p place) entry { return t.pages[p.page][p.index] }
 
-// after returns the place behind one that holds an entry.
+// after returns the place that follows an entry's place.
 func (t *table) after(p place) place {
 	if p.index+1 < len(t.pages[p.page]) {
 		return place{p.page, p.index + 1}
@@ -106,7 +106,7 @@ func (t *table) put(key string, value []byte) {
 	t.pages = slices.Insert(t.pages, p.page+1, right)
 }
 
-// extend puts an entry behind all others. Pages filled in order stay full.
+// extend adds an entry after all others. Pages filled in order stay full.
 func (t *table) extend(e entry) {
 	last := len(t.pages) - 1
 	if last >= 0 && len(t.pages[last]) < pageEntries-1 {

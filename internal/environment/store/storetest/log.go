@@ -101,13 +101,13 @@ func logClosed(t *testing.T, l env.Log) {
 		}
 	}
 	if err := l.Append([]byte("x")); err == nil {
-		t.Error("it took a record")
+		t.Error("a closed log took a record")
 	}
 	if err := l.Rewrite(nil); err == nil {
-		t.Error("it was rewritten")
+		t.Error("a closed log was rewritten")
 	}
 	if err := l.Replay(func([]byte) error { return nil }); err == nil {
-		t.Error("it was replayed")
+		t.Error("a closed log was replayed")
 	}
 }
 

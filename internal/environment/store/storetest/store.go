@@ -21,7 +21,7 @@ import (
 // pair is what a Scan hands out.
 type pair struct{ key, value string }
 
-// scan collects at most limit pairs; 0 is no limit.
+// scan collects at most limit pairs; 0 is unlimited.
 func scan(t fataler, s env.Store, b env.Bucket, from, to []byte, backwards bool, limit int) []pair {
 	var got []pair
 	err := s.Scan(b, from, to, backwards, func(k, v []byte) bool {
@@ -222,13 +222,13 @@ func storeClosed(t *testing.T, s env.Store) {
 		}
 	}
 	if err := s.Commit([]env.Write{{Bucket: "b", Key: []byte("k"), Value: []byte("v")}}); err == nil {
-		t.Error("it took a commit")
+		t.Error("a closed store took a commit")
 	}
 	if _, err := s.Get("b", []byte("k")); err == nil {
-		t.Error("it answered")
+		t.Error("a closed store answered")
 	}
 	if err := s.Scan("b", nil, nil, false, func(_, _ []byte) bool { return true }); err == nil {
-		t.Error("it scanned")
+		t.Error("a closed store scanned")
 	}
 }
 

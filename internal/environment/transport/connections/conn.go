@@ -84,7 +84,7 @@ func (c *conn) tell(event connection.Event) {
 	}
 }
 
-// tellFrame hands a frame on, which has a token where it is large.
+// tellFrame hands a frame on; a large frame has a token.
 func (c *conn) tellFrame(number connection.Stream, frame []byte, large bool) {
 	c.telling.Lock()
 	defer c.telling.Unlock()
@@ -98,7 +98,7 @@ func (c *conn) tellFrame(number connection.Stream, frame []byte, large bool) {
 	c.host.receive(connection.Came{ID: c.id, Stream: number, Frame: frame})
 }
 
-// down tells that the connection is over, once and last, and waits for its
+// down reports the end of the connection, once and last, and waits for its
 // goroutines.
 func (c *conn) down(cause error) {
 	e := connection.Down{ID: c.id}
@@ -149,8 +149,8 @@ func (c *conn) close(code uint64, reason string) {
 	q.CloseWithError(quic.ApplicationErrorCode(code), reason)
 }
 
-// acceptStreams takes the streams that the peer opens in both directions. Their
-// number is bounded by what QUIC lets it open.
+// acceptStreams takes the streams that the peer opens in both directions. QUIC's
+// limit bounds their number.
 func (c *conn) acceptStreams(q *quic.Conn) {
 	for {
 		opened, err := q.AcceptStream(q.Context())
@@ -166,7 +166,7 @@ func (c *conn) acceptStreams(q *quic.Conn) {
 	}
 }
 
-// acceptUniStreams tells of streams that the peer opened in one direction. The wire
+// acceptUniStreams reports streams that the peer opened in one direction. The wire
 // has none, and nothing is read from them.
 func (c *conn) acceptUniStreams(q *quic.Conn) {
 	for {
@@ -188,7 +188,7 @@ func (c *conn) open(number connection.Stream) {
 	s := &stream{conn: c, number: number}
 	c.streams[number] = s
 	if c.opening = append(c.opening, s); len(c.opening) > 1 {
-		return // it has its turn behind those that wait
+		return // it has its turn after those that wait
 	}
 	if opened, err := c.quic.OpenStream(); err == nil {
 		c.opening = nil
@@ -198,8 +198,8 @@ func (c *conn) open(number connection.Stream) {
 	c.spawn(c.openWaiting)
 }
 
-// openWaiting opens streams, in their order, as the peer allows them. One that it
-// does not allow for as long as a write may be blocked is a write that is blocked.
+// openWaiting opens streams, in their order, as the peer allows them. A stream that
+// is not allowed for the patience of a write counts as a blocked write.
 func (c *conn) openWaiting() {
 	for {
 		ctx, cancel := context.WithTimeout(c.quic.Context(), c.host.writeTime())

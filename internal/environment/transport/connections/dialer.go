@@ -26,11 +26,11 @@ type DialerConfig struct {
 	JobStreams int
 	// Listen is host:port of the UDP socket; port 0 takes a free one.
 	Listen string
-	// PacketConn is used in place of a socket on Listen where it is given, and
-	// closed by Close.
+	// PacketConn is used instead of a socket on Listen if it is given, and closed
+	// by Close.
 	PacketConn net.PacketConn
 	// WrapPacketConn may put itself between QUIC and the socket, to lose, delay
-	// or count packets. What it returns is closed by Close, the socket with it.
+	// or count packets. Close closes its result, and with it the socket.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
 	// Turns bounds the handshakes under way of all dialers that share it; nil: there is
 	// no bound.

@@ -57,9 +57,9 @@ func (e *end) find(id connection.ID) *conn {
 	return e.conns[id]
 }
 
-// serve tells of a connection that came up until its end.
+// serve reports the events of a connection from Up to its end.
 func (e *end) serve(c *conn, q *quic.Conn, peer types.PublicKey) {
-	c.telling.Lock() // whoever hears of Up may send, and nothing is told before it
+	c.telling.Lock() // the receiver of Up may send, and no event precedes it
 	if c.attach(q) {
 		e.receive(connection.Up{ID: c.id, Peer: peer, Remote: addressOf(q.RemoteAddr())})
 	}
@@ -75,7 +75,7 @@ func (e *end) forget(c *conn) {
 	delete(e.conns, c.id)
 }
 
-// Do implements env.Connections. Dial is the Dialer's.
+// Do implements env.Connections. The Dialer handles Dial.
 func (e *end) Do(v connection.Verb) {
 	switch v := v.(type) {
 	case connection.Patience:

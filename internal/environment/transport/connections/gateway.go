@@ -18,8 +18,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
 )
 
-// Gateway is a validator's end. The socket is that of its mesh: package quic asks
-// Refuses of whoever comes, and hands over who speaks the runners' protocol.
+// Gateway is a validator's end. It shares the socket of its mesh: package quic
+// calls Refuses for each handshake, and hands over connections of the runners'
+// protocol.
 type Gateway struct {
 	end
 
@@ -39,7 +40,7 @@ var (
 	errStorm = errors.New("connections: too many handshakes of one address")
 )
 
-// NewGateway returns a validator's end, which lets nobody in before Start.
+// NewGateway returns a validator's end, which accepts no connection before Start.
 func NewGateway(log *slog.Logger) *Gateway {
 	g := &Gateway{began: map[connection.Address]int{}}
 	g.init(log)
@@ -56,7 +57,7 @@ func (g *Gateway) Close() error {
 }
 
 // TLS returns the configuration for the runners' protocol, with the certificate that
-// config has. Any key is let in: who it is, is judged behind Hello.
+// config has. Any key is accepted: the peer is judged after its Hello.
 func (g *Gateway) TLS(config *tls.Config) *tls.Config {
 	return identity.Listening(config, push.ALPN, func(types.PublicKey) error { return nil })
 }
@@ -67,7 +68,7 @@ func (g *Gateway) QUIC() *quic.Config {
 }
 
 // Refuses counts a handshake that begins, until ctx ends with its connection, and
-// says why it is refused, nil where it is not.
+// returns why it is refused, nil if it is not.
 func (g *Gateway) Refuses(ctx context.Context, remote net.Addr) error {
 	g.counting.Lock()
 	defer g.counting.Unlock()

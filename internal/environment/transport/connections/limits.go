@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 )
 
-// Limits of what peers can make one end hold.
+// Limits of the memory that peers can make one end use.
 const (
 	// maxPerAddress bounds the handshakes that one address begins in a second: as
 	// many as it may say Hello (cip11.hello_per_address).
@@ -24,8 +24,9 @@ const (
 	// taken, of all connections of one end: with MaxFrameBytes the memory that frames
 	// have. Those beyond wait, and their streams with them.
 	largeFrames = 256
-	// largeReading bounds those of one connection that were not told yet: who begins many and
-	// lets them wait keeps nobody else's out for as long as a frame may take.
+	// largeReading bounds the large frames of one connection that are being read: a peer that
+	// begins many and lets them wait does not block others for the time that a frame may
+	// take.
 	largeReading = 4
 	smallBytes   = 4 << 10
 	readBuffer   = 1 << 10 // of one stream
@@ -33,13 +34,13 @@ const (
 	// joinedBytes bounds the small frames that one write joins: a pong that was asked for
 	// and one that was not go out in one packet.
 	joinedBytes = 16 << 10
-	// directBytes bounds what QUIC is handed of a stream without a goroutine that
-	// waits: no more than it takes of a write that is blocked too, so that a peer that
-	// takes nothing is noticed as soon.
+	// directBytes bounds the bytes that QUIC gets of a stream without a waiting
+	// goroutine: no more than it takes from a blocked write too, so that a peer that
+	// reads nothing is noticed as soon.
 	directBytes = 1 << 10
 )
 
-// Windows grow with what is read, from those of package connection.
+// Windows grow with the bytes read, from those of package connection.
 const (
 	maxStreamWindow     = 512 << 10
 	maxConnectionWindow = 1 << 20
@@ -49,7 +50,7 @@ const (
 // them pings, are rare.
 const keepAlive = 3 * time.Second
 
-// quicConfig is that of a connection at either end.
+// quicConfig returns the configuration of a connection at either end.
 func quicConfig(bidirectional, unidirectional int64) *quic.Config {
 	return &quic.Config{
 		HandshakeIdleTimeout:           connection.HandshakeTime,

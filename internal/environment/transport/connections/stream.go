@@ -25,7 +25,7 @@ type stream struct {
 
 	queue   [][]byte // frames to be written, oldest first
 	direct  int      // bytes that went past the queue since a writer was at work
-	ending  bool     // our side ends behind the queue
+	ending  bool     // this side ends after the queue
 	writing bool     // a writer is at work
 	dead    bool     // nothing is written any more
 	wrote   bool     // our side is over
@@ -47,7 +47,8 @@ func (s *stream) begin(opened *quic.Stream) {
 	s.wake()
 }
 
-// wake lets a writer work, where there is something to write. The end alone needs none.
+// wake starts a writer, if there is something to write. An end without data needs no
+// writer.
 func (s *stream) wake() {
 	switch {
 	case s.quic == nil || s.writing || s.dead:
@@ -59,7 +60,7 @@ func (s *stream) wake() {
 	}
 }
 
-// finish ends our side, behind which nothing is queued.
+// finish ends this side, after which nothing is queued.
 func (s *stream) finish() {
 	s.quic.Close()
 	s.dead, s.wrote = true, true
@@ -86,8 +87,8 @@ func (c *conn) send(number connection.Stream, frame []byte) {
 	s.wake()
 }
 
-// writeDirectly hands a small frame to QUIC, where nothing waits before it and QUIC
-// takes it as it is, and reports whether it did. Why it did not, a writer finds out.
+// writeDirectly hands a small frame to QUIC, if no frame waits before it and QUIC
+// takes it at once, and reports whether it did. Why it did not, a writer finds out.
 func (s *stream) writeDirectly(frame []byte) bool {
 	size := headerBytes + len(frame)
 	if s.quic == nil || s.writing || len(s.queue) > 0 || s.direct+size > directBytes {
@@ -103,7 +104,7 @@ func (s *stream) writeDirectly(frame []byte) bool {
 	return true
 }
 
-// end ends our side behind what is queued.
+// end ends this side after the queued frames.
 func (c *conn) end(number connection.Stream) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,7 +151,7 @@ func (s *stream) over() {
 	}
 }
 
-// next takes the oldest frame, and those behind it that go into one write with it;
+// next takes the oldest frame, and following frames that go into one write with it;
 // without one the writer is done.
 func (s *stream) next() (frames [][]byte) {
 	c := s.conn
@@ -189,7 +190,7 @@ func (s *stream) write() {
 			if errors.Is(err, os.ErrDeadlineExceeded) {
 				s.conn.tellStuck()
 			}
-			return // else the peer broke it off, or the connection is over
+			return // otherwise the peer broke it off, or the connection is over
 		}
 	}
 }
@@ -213,7 +214,7 @@ func (s *stream) writeFrames(frames [][]byte) error {
 		s.quic.SetWriteDeadline(deadline)
 		_, err := s.quic.Write(chunk)
 		if err == nil && !time.Now().Before(deadline) {
-			err = os.ErrDeadlineExceeded // QUIC took in what it could not send
+			err = os.ErrDeadlineExceeded // QUIC took in bytes that it could not send
 		}
 		if err != nil || len(rest) == 0 {
 			return err
@@ -223,7 +224,7 @@ func (s *stream) writeFrames(frames [][]byte) error {
 	}
 }
 
-// readFrames tells of what comes until the peer's side is over.
+// readFrames reports arriving frames until the peer's side is over.
 func (s *stream) readFrames() {
 	r := bufio.NewReaderSize(s.quic, readBuffer)
 	for s.readFrame(r) {
@@ -234,7 +235,7 @@ func (s *stream) readFrames() {
 	s.conn.mu.Unlock()
 }
 
-// readFrame reads one frame and tells of it, or of why there is none, and reports
+// readFrame reads one frame and reports it, or why there is none, and returns
 // whether more may come.
 func (s *stream) readFrame(r *bufio.Reader) bool {
 	c := s.conn
@@ -269,8 +270,8 @@ func (s *stream) readFrame(r *bufio.Reader) bool {
 	return s.readBody(r, int(long.Length))
 }
 
-// whole reports whether a frame is in the buffer already, so that reading it waits for
-// nobody.
+// whole reports whether a frame is in the buffer already, so that reading it does not
+// wait.
 func whole(r *bufio.Reader) bool {
 	header, err := r.Peek(min(headerBytes, r.Buffered()))
 	if err != nil || len(header) < headerBytes {
@@ -279,7 +280,7 @@ func whole(r *bufio.Reader) bool {
 	return uint64(binary.BigEndian.Uint32(header)) <= uint64(r.Buffered()-headerBytes)
 }
 
-// readBody reads what follows the length and tells of it.
+// readBody reads the bytes after the length and reports them.
 func (s *stream) readBody(r io.Reader, size int) bool {
 	c, large := s.conn, size > smallBytes
 	over := c.quic.Context().Done()
@@ -319,8 +320,8 @@ func enter(places chan<- struct{}, over <-chan struct{}) bool {
 	}
 }
 
-// tellEnd tells why nothing more is read. Where the connection is over, or our side
-// broke the stream off, that is known.
+// tellEnd reports why nothing more is read. Where the connection is over, or our
+// side broke the stream off, that is known.
 func (s *stream) tellEnd(err error, within bool) {
 	c := s.conn
 	var broken *quic.StreamError
@@ -334,8 +335,8 @@ func (s *stream) tellEnd(err error, within bool) {
 	}
 }
 
-// readAll reads so many bytes. Memory is taken as they come, so that a claimed
-// length costs nothing.
+// readAll reads size bytes. Memory is taken as they come, so that a claimed length
+// costs nothing.
 func readAll(r io.Reader, size int) ([]byte, error) {
 	frame := make([]byte, min(size, smallBytes))
 	for done := 0; ; {
@@ -344,7 +345,7 @@ func readAll(r io.Reader, size int) ([]byte, error) {
 		if err != nil || done == size {
 			return frame, err
 		}
-		grown := make([]byte, min(size, 2*done)) // doubling: what is copied stays below what is read
+		grown := make([]byte, min(size, 2*done)) // doubling: the copied bytes stay fewer than the read ones
 		copy(grown, frame)
 		frame = grown
 	}

@@ -11,12 +11,11 @@ import (
 // the time of all is over, and begin again.
 type Turns struct{ free chan struct{} }
 
-// turnTime is after what time a handshake that is not done keeps nobody waiting any
-// more: who does not answer at all does not do so for long.
+// turnTime is the time after which an unfinished handshake no longer delays others:
+// a peer that never answers holds its turn only that long.
 const turnTime = 250 * time.Millisecond
 
-// NewTurns lets so many handshakes be under way, and those that take longer than
-// others.
+// NewTurns allows that many handshakes at once, besides those that exceed turnTime.
 func NewTurns(together int) *Turns { return &Turns{make(chan struct{}, together)} }
 
 // take waits for a turn, which done ends. Nil Turns let everybody begin.

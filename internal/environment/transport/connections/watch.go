@@ -173,7 +173,7 @@ func (k *KeyLog) Write(line []byte) (int, error) {
 	info, err := k.file.Stat() // other processes append to it
 	switch {
 	case err == nil && info.Size()+int64(len(line)) > k.most:
-		err = fmt.Errorf("it has %d bytes, want at most %d", info.Size(), k.most)
+		err = fmt.Errorf("%d bytes, want at most %d", info.Size(), k.most)
 	case err == nil:
 		_, err = k.file.Write(line)
 	}

@@ -20,7 +20,7 @@ import (
 // logTo is a log in memory.
 func logTo(text *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(text, nil)) }
 
-// record writes a file of a connection with so many events.
+// record writes a file of a connection with the given number of events.
 func record(t *testing.T, w *Watch, id byte, events int) {
 	t.Helper()
 	config := &quic.Config{}

@@ -68,7 +68,7 @@ func verify(state tls.ConnectionState, alpn string, accept func(types.PublicKey)
 
 // Of returns the secp256k1 key of the peer of a connection that came up under a
 // configuration of this package: its handshake has judged the certificate, and no
-// signature is judged again.
+// signature is checked again.
 func Of(state tls.ConnectionState) (types.PublicKey, error) {
 	if len(state.PeerCertificates) != 1 {
 		return types.PublicKey{}, fmt.Errorf("%w: %d", ErrNotOne, len(state.PeerCertificates))

@@ -6,9 +6,9 @@
 //
 // Invariants: a connection that comes up has exactly one peer certificate; its
 // extension is strict DER and its signature was made by the key in it for the
-// key TLS proved; accept has agreed to that key. Names, dates and SNI are
-// ignored; there are no session tickets and no 0-RTT, so every connection
-// proves its key anew.
+// key TLS proved; accept has agreed to that key. Names, dates and SNI are ignored;
+// there are no session tickets and no 0-RTT, so every connection proves its key
+// again.
 package identity
 
 import (
@@ -30,7 +30,7 @@ import (
 )
 
 // domain separates this signature from every other of the same key. The chain is
-// not in it: the protocol's name (ALPN) bears that where it matters.
+// not in it: the protocol's name (ALPN) carries that if needed.
 const domain = "cowboy-tls/1"
 
 // extensionID is in an experimental arc.
@@ -51,8 +51,8 @@ type binding struct {
 	Signature []byte // 65 bytes: r ‖ s ‖ v
 }
 
-// Certificate returns a new certificate of signer's, on a new P-256 key. Its
-// dates hold for ever, so that no clock matters.
+// Certificate returns a new certificate of signer's, on a new P-256 key. Its dates
+// never expire, so that no clock matters.
 func Certificate(signer env.Signer) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -115,8 +115,8 @@ func peer(cert *x509.Certificate) (types.PublicKey, error) {
 	return public, nil
 }
 
-// readExtension finds and reads our extension; others that are not critical are
-// passed over. Two of one kind are refused by the parser of certificates.
+// readExtension finds and reads the cowboy extension; others that are not critical
+// are skipped. Two of one kind are refused by the parser of certificates.
 func readExtension(extensions []pkix.Extension) (key types.PublicKey, sig types.Signature, err error) {
 	for _, e := range extensions {
 		if !e.Id.Equal(extensionID) {

@@ -1,17 +1,17 @@
-// Package lossy puts faults of links under real QUIC: a Conn stands between a
-// transport and its UDP socket (quic.Config.WrapPacketConn) and delays, loses,
-// doubles, reorders or cuts off the packets that it sends, by rules for each
-// peer's address. It needs no privileges, since it is in the process.
+// Package lossy puts faults of links under real QUIC. A Conn wraps the UDP socket
+// of a transport (quic.Config.WrapPacketConn) and delays, loses, doubles, reorders
+// or cuts off the packets that it sends, by rules for each peer's address. It needs
+// no privileges, since it is in the process.
 //
-// Rules hold for what is sent, so that a fault of both ways is a rule at both
-// ends, and one way alone is one rule. Chance comes from a seed; the times do
-// not, so that no run is like another.
+// Rules apply to sent packets, so a fault in both directions is a rule at both
+// ends, and a fault in one direction is one rule. Chance comes from a seed; the
+// times do not, so that no run is like another.
 //
-// What always holds: without a rule for its address a packet goes straight to
-// the socket, at the price of one atomic load; WriteTo never blocks on a rule;
-// at most MaxPackets packets and MaxBytes bytes wait, and what is sent beyond is
-// lost and counted; a packet that waits for a link that is cut meanwhile is
-// lost; after Close no goroutine is left.
+// Invariants: without a rule for its address a packet goes straight to the socket,
+// at the price of one atomic load. WriteTo never blocks on a rule. At most
+// MaxPackets packets and MaxBytes bytes wait, and further packets are lost and
+// counted. A packet that waits for a link that is cut meanwhile is lost. After
+// Close no goroutine is left.
 package lossy
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// Limits of what waits in one Conn.
+// Limits of the packets that wait in one Conn.
 const (
 	MaxPackets = 16 << 10
 	MaxBytes   = 16 << 20
@@ -37,9 +37,9 @@ const (
 // Rule is what happens to the packets for one address.
 type Rule struct {
 	Link       fault.Link
-	LinkCounts *fault.Counts // of what Link does; nil where Link is the zero Link
+	LinkCounts *fault.Counts // effects of Link; nil if Link is the zero Link
 	Cut        bool          // everything is lost
-	CutCounts  *fault.Counts // of what the cut does; nil where there is none
+	CutCounts  *fault.Counts // effects of the cut; nil without one
 }
 
 // Conn is a net.PacketConn with faults.
@@ -59,14 +59,14 @@ type Conn struct {
 	done   chan struct{}
 }
 
-// maxTallies bounds the addresses whose losses are counted: a peer that comes back may
+// maxTallies bounds the addresses whose losses are counted: a peer that reconnects may
 // have another one.
 const maxTallies = 1 << 12
 
 // tally counts what rules did to the packets for one address, whichever rule it was.
 type tally struct{ dropped, delayed atomic.Uint64 }
 
-// link is a rule, and the link as it stands.
+// link is a rule, and the current state of the link.
 type link struct {
 	Rule
 	*tally
@@ -79,8 +79,7 @@ func Wrap(socket net.PacketConn, seed uint64) *Conn {
 	return &Conn{PacketConn: socket, random: rand.New(rand.NewPCG(seed, 3))}
 }
 
-// SetRules replaces all rules. A link keeps what its bandwidth and order stand
-// at.
+// SetRules replaces all rules. A link keeps the state of its bandwidth and order.
 func (c *Conn) SetRules(rules map[netip.AddrPort]Rule) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +137,7 @@ func (c *Conn) Kill() {
 // plain is an address as rules are looked up by: IPv4 in IPv6 is IPv4.
 func plain(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
-// find returns the link to an address, or nil where no rule is for it.
+// find returns the link to an address, or nil without a rule for it.
 func (c *Conn) find(to net.Addr) *link {
 	rules := c.rules.Load()
 	if rules == nil {
@@ -310,7 +309,7 @@ func (c *Conn) depart(w waiter) {
 	}
 }
 
-// Close closes the socket; what waits is lost.
+// Close closes the socket; waiting packets are lost.
 func (c *Conn) Close() error {
 	c.mu.Lock()
 	c.closed = true

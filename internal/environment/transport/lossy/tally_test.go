@@ -9,7 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// What rules did to the packets for an address stays counted when rules change and end.
+// The rules' effects on the packets for an address stay counted when rules change and
+// end.
 func TestLossesAreCountedByAddress(t *testing.T) {
 	var counts fault.Counts
 	delayed := Rule{Link: fault.Link{Latency: time.Second}, LinkCounts: &counts}
@@ -34,7 +35,7 @@ func TestLossesAreCountedByAddress(t *testing.T) {
 	})
 }
 
-// Peers that come back under other addresses make the counts no longer than a bound.
+// Peers that reconnect under other addresses make the counts no longer than a bound.
 func TestTheCountsAreBounded(t *testing.T) {
 	world(t, Rule{}, func(c *Conn, _ *sink, _ func(string)) {
 		for i := range 3 * maxTallies {

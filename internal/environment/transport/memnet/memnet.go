@@ -1,5 +1,5 @@
 // Package memnet is a network of packet sockets in memory, for tests of transports: in
-// virtual time under testing/synctest, so that what takes ten seconds takes none.
+// virtual time under testing/synctest, so that ten seconds take none.
 package memnet
 
 import (
@@ -158,5 +158,5 @@ func (n *Net) Move(c *Conn) {
 	n.conns[c.addr.String()] = c
 }
 
-// Port is that of the address.
+// Port returns the port of the address.
 func (c *Conn) Port() int { return c.addr.Port }

@@ -30,8 +30,8 @@ func p50(b *testing.B, roundTrip func()) {
 	b.ReportMetric(float64(took[len(took)/2].Nanoseconds()), "p50-ns")
 }
 
-// BenchmarkRoundTrip is a frame of 200 bytes there and back, beside the same on
-// one stream of bare quic-go with its own configuration.
+// BenchmarkRoundTrip is a frame of 200 bytes there and back, compared with the same
+// on one stream of bare quic-go with its default configuration.
 func BenchmarkRoundTrip(b *testing.B) {
 	frame := make([]byte, 200)
 	b.Run("mesh", func(b *testing.B) {
@@ -142,7 +142,7 @@ func echo(listener *quic.Listener) {
 }
 
 // BenchmarkMesh is the time from New to four validators that are all connected,
-// beside six bare TLS handshakes one after the other.
+// compared with six bare TLS handshakes one after the other.
 func BenchmarkMesh(b *testing.B) {
 	b.Run("four", func(b *testing.B) {
 		for b.Loop() {

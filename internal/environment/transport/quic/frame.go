@@ -36,7 +36,7 @@ func readFrame(r io.Reader, limit int) ([]byte, error) {
 		if err != nil || done == total {
 			return frame, err
 		}
-		grown := make([]byte, min(total, 2*done)) // doubling: what is copied stays below what is read
+		grown := make([]byte, min(total, 2*done)) // doubling: the copied bytes stay fewer than the read ones
 		copy(grown, frame)
 		frame = grown
 	}
@@ -54,7 +54,7 @@ type writer struct {
 	buf    []byte // not written yet
 }
 
-// frame writes a frame, or keeps it for flush where it is small.
+// frame writes a frame, or keeps a small one for flush.
 func (w *writer) frame(frame []byte) error {
 	head := frame[:min(len(frame), chunkBytes)]
 	w.buf = binary.BigEndian.AppendUint32(w.buf, uint32(len(frame)))

@@ -38,7 +38,7 @@ func (g *guests) admit(ctx context.Context, from *quic.ClientInfo) (context.Cont
 	return ctx, g.runners.Refuses(ctx, from.RemoteAddr)
 }
 
-// tls picks the configuration by what the client speaks. Nil guests leave it.
+// tls picks the configuration by the client's protocol. Nil guests leave it.
 func (g *guests) tls(mesh *tls.Config) *tls.Config {
 	if g == nil {
 		return mesh
@@ -70,7 +70,7 @@ func (g *guests) quic(mesh *quic.Config) *quic.Config {
 	return both
 }
 
-// are reports whether a connection is a runner's.
+// are reports whether a connection belongs to a runner.
 func (g *guests) are(conn *quic.Conn) bool {
 	return g != nil && conn.ConnectionState().TLS.NegotiatedProtocol == push.ALPN
 }

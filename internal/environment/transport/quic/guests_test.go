@@ -167,7 +167,7 @@ func TestARunnerAndAValidatorExchangeFramesOfEverySize(t *testing.T) {
 		if e := next[connection.Down](t, runner); e.Closed {
 			t.Fatalf("told %v", e)
 		}
-		// What is asked of a connection that is over is nothing.
+		// Requests on a connection that is over have no effect.
 		for _, v := range []connection.Verb{connection.Send{ID: 7, Frame: []byte{1}}, connection.Open{ID: 7}, connection.Taken{ID: 7},
 			connection.Close{ID: 7}} {
 			runner.Do(v)
@@ -178,7 +178,7 @@ func TestARunnerAndAValidatorExchangeFramesOfEverySize(t *testing.T) {
 	})
 }
 
-// TestRunnersAndPeersShareASocket: neither hears of the other.
+// TestRunnersAndPeersShareASocket: neither gets the other's frames.
 func TestRunnersAndPeersShareASocket(t *testing.T) {
 	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway, _, _ := met(t, memory, with)
@@ -257,7 +257,7 @@ func roughly(t *testing.T, memory *memnet.Net, n *node, change func(*tls.Config)
 	return roughlyFor(t, memory, n, 2, change)
 }
 
-// roughlyFor is roughly, where the validator may open so many streams.
+// roughlyFor is roughly, if the validator may open streams streams.
 func roughlyFor(t *testing.T, memory *memnet.Net, n *node, streams int64, change func(*tls.Config)) (*rough, error) {
 	t.Helper()
 	socket := memory.Listen(0)
@@ -389,7 +389,7 @@ func TestWhatIsNoFrameIsAnEvent(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				if opened, is := got.(connection.Opened); is && opened.Stream == 4 {
-					next[connection.Stalled](t, gateway) // its one byte is no frame
+					next[connection.Stalled](t, gateway) // its one byte is not a frame
 				}
 				gateway.nothing(t) // and nothing more of that stream
 			})
@@ -430,7 +430,7 @@ func TestARunnerOpensOneStreamTooManyOfEachKindAndNoMore(t *testing.T) {
 	})
 }
 
-// TestWhatIsNotTakenHoldsItsSenderUp, and nobody else.
+// TestWhatIsNotTakenHoldsItsSenderUp, and no other.
 func TestWhatIsNotTakenHoldsItsSenderUp(t *testing.T) {
 	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway, runner, id := met(t, memory, with)
@@ -573,8 +573,8 @@ func TestAStreamThatIsNotAllowedYetWaits(t *testing.T) {
 	})
 }
 
-// TestARunnerThatMovesStaysConnected: its packets come from another address, as
-// behind a network that gave it a new one (CIP-11 §6.1).
+// TestARunnerThatMovesStaysConnected: its packets come from another address, as in
+// a network that assigned a new one (CIP-11 §6.1).
 func TestARunnerThatMovesStaysConnected(t *testing.T) {
 	virtual(t, func(t *testing.T, memory *memnet.Net, with func(*Config)) {
 		n, gateway := host(t, with)
@@ -716,8 +716,8 @@ func TestAHandshakeUnderStrainProvesItsAddress(t *testing.T) {
 	})
 }
 
-// BenchmarkConnections tells what a connection costs, both ends together: run it with
-// -benchtime 1000x.
+// BenchmarkConnections measures the cost of a connection, both ends together: run it
+// with -benchtime 1000x.
 func BenchmarkConnections(b *testing.B) {
 	n, gateway := host(b, nil)
 	n.start(b)

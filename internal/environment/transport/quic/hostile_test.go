@@ -263,7 +263,7 @@ func TestAClaimedLengthTakesNoMemory(t *testing.T) {
 	}
 }
 
-// roomReader remembers the greatest room that it was given.
+// roomReader remembers the largest room that it was given.
 type roomReader struct {
 	io.Reader
 	room int
@@ -274,7 +274,7 @@ func (r *roomReader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// TestAQueueKeepsItsBounds: against a list of what was pushed.
+// TestAQueueKeepsItsBounds: compared with a list of the pushed frames.
 func TestAQueueKeepsItsBounds(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		q := queue{maxFrames: 5, maxBytes: 100}
@@ -345,8 +345,8 @@ func FuzzReadFrame(f *testing.F) {
 	})
 }
 
-// A reader that learns late that its session is over makes it nobody's: the peer would count
-// as connected for good, and not be dialled again.
+// A session whose end its reader learns late must be ignored: otherwise the peer would count
+// as connected permanently, and not be dialled again.
 func TestASessionThatIsOverIsNotAdmitted(t *testing.T) {
 	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		n, r := raw(t, net, with)

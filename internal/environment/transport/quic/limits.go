@@ -24,11 +24,11 @@ const (
 	chunkBytes    = 64 << 10 // a frame is read and written in steps of this: memory follows the bytes, not the claim
 )
 
-// Limits of the queues, one of each kind a peer. What does not fit is lost, the
+// Limits of the queues, one of each kind a peer. Frames beyond them are lost, the
 // newest first: the older frames of a core's output lead to the newer.
 const (
 	queueFrames      = 4096    // a view is some ten frames a peer; this is seconds of the fastest chain
-	promptQueueBytes = 4 << 20 // 128 of the greatest
+	promptQueueBytes = 4 << 20 // 128 of the maximum size
 	bulkQueueBytes   = 4 * env.MaxFrameBytes
 )
 
@@ -50,7 +50,7 @@ const (
 	fallbackDial = 500 * time.Millisecond
 )
 
-// Limits of what a peer may make us hold.
+// Limits of the memory that a peer may make a transport use.
 const (
 	readBuffer      = 4 << 10   // of one stream
 	maxPending      = 4         // connections of one peer that have not said hello

@@ -32,8 +32,8 @@ func TestALossyLinkLosesNoFrame(t *testing.T) {
 	})
 }
 
-// TestABlockHoldsUpNoVote: on a link of 1 MB/s a block of 2 MB takes two
-// seconds; a vote sent right behind it arrives in a fraction of that.
+// TestABlockHoldsUpNoVote: on a link of 1 MB/s a block of 2 MB takes two seconds; a
+// vote sent right after it arrives in a fraction of that.
 func TestABlockHoldsUpNoVote(t *testing.T) {
 	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
 		nodes := pair(t, with)
@@ -82,8 +82,8 @@ func TestSmallFramesComeFirst(t *testing.T) {
 	})
 }
 
-// bandwidth is a link of so many bytes a second each way, that drops what would
-// wait longer than 100 ms.
+// bandwidth is a link of perSecond bytes a second each way that drops packets which
+// would wait longer than 100 ms.
 func bandwidth(perSecond int, latency time.Duration) func(from, to string, size int) (time.Duration, bool) {
 	free := map[string]time.Time{}
 	return func(from, to string, size int) (time.Duration, bool) {

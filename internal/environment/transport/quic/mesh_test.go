@@ -294,8 +294,8 @@ func TestAnotherChainIsRefused(t *testing.T) {
 	}
 }
 
-// Hosts have names: the address behind one is looked up at each attempt, and a peer
-// that comes from there is known for one before it has shown its key.
+// Hosts have names: the address of one is looked up at each attempt, and a peer
+// that connects from it is recognized before it has shown its key.
 func TestPeersAreFoundByHostName(t *testing.T) {
 	nodes := []*node{newNode(t, "v0", nil), newNode(t, "v1", nil)}
 	var named []types.Validator

@@ -44,7 +44,7 @@ func newPeer(t *Transport, v types.Validator) *peer {
 	return p
 }
 
-// signal wakes whoever waits on a channel of capacity one.
+// signal wakes the receiver of a channel of capacity one.
 func signal(wake chan struct{}) {
 	select {
 	case wake <- struct{}{}:
@@ -131,7 +131,7 @@ func (p *peer) take(s *session, kind kind, batch [][]byte) [][]byte {
 
 // admit makes a session that both sides said hello on the peer's, unless the
 // one it has is to stay. It returns the one it replaced. A session that is over, which a
-// reader may learn late, is nobody's: its end has been.
+// reader may learn late, is ignored: its end was handled.
 func (p *peer) admit(s *session) (replaced *session, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,8 +202,8 @@ func (p *peer) attempt(endpoint string, wait *backoff) {
 	p.pause(wait.next())
 }
 
-// pause waits for d, or for ever where d is negative, and reports whether all
-// of it passed; a change of the peer's ends it early.
+// pause waits for d, without end if d is negative, and reports whether all of it
+// passed; a change of the peer ends it early.
 func (p *peer) pause(d time.Duration) (whole bool) {
 	var passed <-chan time.Time
 	if d >= 0 {
@@ -237,7 +237,7 @@ func (p *peer) dial(endpoint string, timeout time.Duration) (time.Duration, erro
 	return p.open(conn, true)
 }
 
-// expect agrees to the peer's key alone.
+// expect agrees only to the peer's key.
 func (p *peer) expect(key types.PublicKey) error {
 	if key != p.PublicKey {
 		return fmt.Errorf("%w: %v", ErrNotPeer, key)

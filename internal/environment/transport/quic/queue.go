@@ -37,8 +37,8 @@ func (q *queue) expire(before time.Time) (dropped uint64) {
 	return uint64(n)
 }
 
-// take moves the oldest frames into batch: at least one where there is one, and
-// more while all are at most limit bytes.
+// take moves the oldest frames into batch: at least one if the queue is not empty,
+// and more while all are at most limit bytes.
 func (q *queue) take(batch [][]byte, limit int) [][]byte {
 	n, size := 0, 0
 	for n < len(q.frames) && (n == 0 || size+len(q.frames[n].frame) <= limit) {
@@ -52,8 +52,8 @@ func (q *queue) take(batch [][]byte, limit int) [][]byte {
 	return batch
 }
 
-// shift drops the first n and lets their frames go. What is left moves to the
-// front when it is no more than was dropped, so that nothing moves twice.
+// shift drops the first n and lets their frames go. The rest moves to the front
+// when it is no more than was dropped, so that nothing moves twice.
 func shift(frames []queued, n int) []queued {
 	if rest := len(frames) - n; rest > n {
 		clear(frames[:n])

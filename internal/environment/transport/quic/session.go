@@ -57,7 +57,7 @@ type session struct {
 	conn    *quic.Conn
 	dialled bool             // by this side
 	wake    [2]chan struct{} // by kind: there may be something to write
-	over    bool             // the peer took it back, under whose lock this stands
+	over    bool             // the peer revoked it; the peer's lock guards this
 
 	hello sync.Once      // of the peer's hello, or of the end without one
 	wg    sync.WaitGroup // readers and writers
@@ -137,8 +137,8 @@ func (s *session) acceptStreams() {
 	}
 }
 
-// read hands on what comes by one of the peer's streams. It returns nil where
-// the session is closed already.
+// read hands on frames from one of the peer's streams. It returns nil where the
+// session is closed already.
 func (s *session) read(stream *quic.ReceiveStream) error {
 	r := bufio.NewReaderSize(stream, readBuffer)
 	k, err := s.readKind(stream, r)

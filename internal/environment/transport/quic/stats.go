@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// PeerStats is what happened with one peer since it was named. Bytes are those
+// PeerStats is what happened with one peer since it was named. Bytes are the bytes
 // of frames, without their lengths.
 type PeerStats struct {
 	Address        types.Address

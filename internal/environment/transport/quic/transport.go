@@ -5,9 +5,9 @@
 // A Transport owns one UDP socket, on which it listens and from which it dials.
 // Each peer has a queue of small and one of large frames, which outlive its
 // connection, and at most one session: a connection that both sides have said
-// hello on. Within a pair the lower address dials; both accept. Of two
-// connections the one dialled by the lower address stays, and of two dialled by
-// the same side the newer, since a side dials only when it has none.
+// hello on. Within a pair the lower address dials; both accept. Among two
+// connections, the one dialled by the lower address stays. If one side dialled
+// both, the newer stays, since a side dials only when it has none.
 //
 // On a connection each side opens two unidirectional streams, prompt and bulk,
 // and begins each with a byte that names it: that is the hello. Then follow
@@ -21,13 +21,13 @@
 // endpoint of a peer has the mesh's, and any other those of a runner, under which a
 // peer that opens a stream too many is cut off (guests.go).
 //
-// Invariants: nobody is connected who is not a peer named by SetPeers, under
-// the key it is named with. Frames of one kind arrive in the order they were
-// sent, at most once each; the two kinds overtake each other. Send never
-// blocks; every queue, wait and buffer has a limit in limits.go. What one peer
-// does or does not read holds up no other. After Close no goroutine is left.
+// Invariants: only peers named by SetPeers are connected, each under the key it is
+// named with. Frames of one kind arrive in the order they were sent, at most once
+// each; the two kinds overtake each other. Send never blocks; every queue, wait and
+// buffer has a limit in limits.go. One peer's actions, or its refusal to read,
+// delay no other. After Close no goroutine is left.
 //
-// What a frame means is left to the receiver, to whom it is hostile input.
+// The receiver interprets a frame, which is hostile input.
 package quic
 
 import (
@@ -53,17 +53,17 @@ import (
 
 // Config is what a Transport is made of.
 type Config struct {
-	Signer  env.Signer // whom the transport speaks for
-	Genesis types.Hash // of the chain: only with validators of the same are there connections
+	Signer  env.Signer // identity of the transport
+	Genesis types.Hash // of the chain: it connects only with validators of the same genesis
 	// Listen is host:port of the UDP socket; port 0 takes a free one.
 	Listen string
-	// PacketConn is used in place of a socket on Listen where it is given, and
-	// closed by Close.
+	// PacketConn is used instead of a socket on Listen if it is given, and closed
+	// by Close.
 	PacketConn net.PacketConn
 	// WrapPacketConn may put itself between QUIC and the socket, to lose, delay
-	// or count packets. What it returns is closed by Close, the socket with it.
+	// or count packets. Close closes its result, and with it the socket.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
-	Runners        *connections.Gateway // of the runners that dial this socket; nil: they find nobody
+	Runners        *connections.Gateway // of the runners that dial this socket; nil: they are refused
 	Watch          *connections.Watch   // writes qlog files and secrets; nil: none
 	Logger         *slog.Logger         // of connections, at level debug; nil: none
 }
@@ -76,8 +76,8 @@ type Transport struct {
 	socket net.PacketConn
 	quic   *quic.Transport
 	config *quic.Config
-	client *tls.Config // of every dial, but for whom it accepts; its certificate is the listener's too
-	guests *guests     // nil: validators alone find anybody here
+	client *tls.Config // base of every dial's configuration, without the accepted key; its certificate is also the listener's
+	guests *guests     // nil: only validators are accepted
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -137,8 +137,8 @@ func New(config Config) (*Transport, error) {
 }
 
 // quietBufferWarning keeps quic-go from printing about the UDP buffers of the
-// system, which concern nobody at a devnet's rates. A setting of the user's is
-// left alone.
+// system, which do not matter at a devnet's rates. A setting of the user's is left
+// alone.
 func quietBufferWarning() {
 	const variable = "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING"
 	if _, set := os.LookupEnv(variable); !set {
@@ -146,9 +146,9 @@ func quietBufferWarning() {
 	}
 }
 
-// resetKey is the same whenever the validator starts, so that its peers learn of
-// a restart from the answer to their next packet. It is a function of a
-// signature that is never shown.
+// resetKey is the same whenever the validator starts, so that its peers detect a
+// restart from the answer to their next packet. It is a function of a signature
+// that is never shown.
 func resetKey(signer env.Signer) *quic.StatelessResetKey {
 	signature := signer.Sign(types.Keccak([]byte("cowboy-p2p/1 stateless reset")))
 	key := quic.StatelessResetKey(types.Keccak(signature[:]))
@@ -172,9 +172,8 @@ func connectionConfig() *quic.Config {
 // Addr is the address of the socket.
 func (t *Transport) Addr() net.Addr { return t.socket.LocalAddr() }
 
-// Start begins to listen and to dial. receive is called by several goroutines,
-// one frame of a kind and peer at a time, and holds up that peer alone; it owns
-// the frame.
+// Start begins to listen and to dial. receive is called by several goroutines, one
+// frame of a kind and peer at a time, and delays only that peer; it owns the frame.
 func (t *Transport) Start(receive func(from types.Address, frame []byte)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -211,7 +210,7 @@ func (t *Transport) peerOf(key types.PublicKey) *peer {
 	return t.byKey[key]
 }
 
-// acceptAll does nothing but accept, since the queue before it is short.
+// acceptAll only accepts, since the queue before it is short.
 func (t *Transport) acceptAll() {
 	for {
 		conn, err := t.listener.Accept(t.ctx)
@@ -222,8 +221,8 @@ func (t *Transport) acceptAll() {
 	}
 }
 
-// welcome gives an accepted connection to its peer, if it is one still, or to whom
-// runners are with.
+// welcome gives an accepted connection to its peer, if it still is one, or to the
+// runners' gateway.
 func (t *Transport) welcome(conn *quic.Conn) {
 	if t.guests.are(conn) {
 		t.guests.runners.Serve(conn)
@@ -238,8 +237,8 @@ func (t *Transport) welcome(conn *quic.Conn) {
 	p.open(conn, false)
 }
 
-// SetPeers names the validators to be connected with. Those that were named
-// before keep connection and counters; a changed endpoint is for the next dial.
+// SetPeers names the validators to be connected with. Peers that were named before
+// keep connection and counters; a changed endpoint applies to the next dial.
 func (t *Transport) SetPeers(validators []types.Validator) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -291,7 +290,7 @@ func (t *Transport) Connected() []types.Address {
 	return connected
 }
 
-// Stats tells of every peer, sorted by address.
+// Stats returns the counters of every peer, sorted by address.
 func (t *Transport) Stats() []PeerStats {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -217,8 +217,8 @@ func TestTheGreaterAddressDialsWhenTheLowerCannot(t *testing.T) {
 	})
 }
 
-// TestAPeerThatComesLateIsMetSoon, though the other has tried in vain for so
-// long that it waits long between attempts.
+// TestAPeerThatComesLateIsMetSoon, though the other has tried without success for
+// so long that it waits long between attempts.
 func TestAPeerThatComesLateIsMetSoon(t *testing.T) {
 	for _, late := range []int{0, 1} {
 		virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {

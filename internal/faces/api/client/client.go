@@ -1,8 +1,8 @@
-// Package client speaks to a devnet over its HTTP API. The forms of what it
-// answers are package model's.
+// Package client speaks to a devnet over its HTTP API. Package model has the forms
+// of its answers.
 //
-// Every method that fails because of the network's answer returns an *Error,
-// and an *Unreachable where there was no answer.
+// A method that fails because of the network's answer returns an *Error, or an
+// *Unreachable without an answer.
 package client
 
 import (
@@ -42,7 +42,7 @@ func New(address string) *Client {
 	return &Client{base: strings.TrimSuffix(address, "/"), http: &http.Client{Timeout: 5 * time.Minute}}
 }
 
-// OnNode returns a client whose reads are of that validator's state.
+// OnNode returns a client whose reads use that validator's state.
 func (c *Client) OnNode(node string) *Client {
 	on := *c
 	on.node = node
@@ -52,7 +52,7 @@ func (c *Client) OnNode(node string) *Client {
 // Address is the network's URL.
 func (c *Client) Address() string { return c.base }
 
-// Error is an answer that is no success.
+// Error is an answer other than success.
 type Error struct {
 	Status int
 	model.ErrorBody
@@ -75,7 +75,7 @@ func (e *Unreachable) Unwrap() error { return e.Cause }
 type Page struct {
 	Offset int
 	Limit  int
-	Newest bool // first, where the list has an order of its own
+	Newest bool // first, if the list is ordered
 }
 
 func (p Page) query() url.Values {
@@ -116,7 +116,7 @@ func write[T any](ctx context.Context, c *Client, path string, body any) (T, err
 	return out, err
 }
 
-// Get reads any path into what its answer has the form of.
+// Get reads any path into the form of its answer.
 func (c *Client) Get(ctx context.Context, path string, q url.Values, into any) error {
 	if len(q) > 0 {
 		path += "?" + q.Encode()
@@ -171,7 +171,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	// What wraps the cause repeats method, URL and address.
+	// The wrapper of the cause repeats method, URL and address.
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err
@@ -203,8 +203,8 @@ func (c *Client) Height(ctx context.Context) (types.Height, error) {
 	return h.Height, err
 }
 
-// Ready tells whether the network is ready, and if not what is missing; that
-// is no error.
+// Ready returns whether the network is ready, and the missing parts if not, which
+// is not an error.
 func (c *Client) Ready(ctx context.Context) (m model.Ready, err error) {
 	status, data, err := c.exchange(ctx, http.MethodGet, "/ready", "", nil)
 	if err != nil {
@@ -238,9 +238,9 @@ func (c *Client) Receipt(ctx context.Context, hash string) (model.Receipt, error
 	return read[model.Receipt](ctx, c, "/transaction/"+url.PathEscape(hash)+"/receipt", nil)
 }
 
-// Trace executes a transaction, a timer's fire or a delivered message again and tells
-// what it did, by its hash or id: on request with what each line of code took, and
-// with the code that ran.
+// Trace executes a transaction, a timer's fire or a delivered message again, by its
+// hash or id, and returns its trace: on request with the use of each line of code,
+// and with the code that ran.
 func (c *Client) Trace(ctx context.Context, hash string, profile, sources bool) (model.Trace, error) {
 	return read[model.Trace](ctx, c, "/transaction/"+url.PathEscape(hash)+"/trace",
 		url.Values{"profile": {strconv.FormatBool(profile)}, "sources": {strconv.FormatBool(sources)}})
@@ -298,6 +298,11 @@ func (c *Client) Actor(ctx context.Context, name string) (model.Actor, error) {
 	return read[model.Actor](ctx, c, "/actor/"+url.PathEscape(name), nil)
 }
 
+// Schema returns what an actor's annotations say, byte for byte as it is on the chain.
+func (c *Client) Schema(ctx context.Context, actor string) (json.RawMessage, error) {
+	return read[json.RawMessage](ctx, c, "/actor/"+url.PathEscape(actor)+"/schema", nil)
+}
+
 // State lists an actor's state, of keys that begin with prefix.
 func (c *Client) State(ctx context.Context, actor, prefix string, p Page) ([]model.StateEntry, error) {
 	q := p.query()
@@ -317,12 +322,12 @@ func (c *Client) Read(ctx context.Context, r model.ReadRequest) (model.ReadResul
 	return write[model.ReadResult](ctx, c, c.onNode("/actor/read"), r)
 }
 
-// TryBid asks a gas bidding agent for the price of a timer that is not there.
+// TryBid asks a gas bidding agent for the price of a hypothetical timer.
 func (c *Client) TryBid(ctx context.Context, r model.BidRequest) (model.BidTrial, error) {
 	return write[model.BidTrial](ctx, c, c.onNode("/actor/bid"), r)
 }
 
-// onNode is a path that is asked of the client's node.
+// onNode returns a path for a request to the client's node.
 func (c *Client) onNode(path string) string {
 	if c.node == "" {
 		return path
@@ -358,8 +363,8 @@ func (c *Client) Timer(ctx context.Context, id string) (model.TimerDetail, error
 	return read[model.TimerDetail](ctx, c, "/timer/"+url.PathEscape(id), nil)
 }
 
-// TimerStory tells the life of a timer: of the blocks that deferred it those
-// from a height on, at most so many; 0 stands for the network's own choice.
+// TimerStory returns the life of a timer, with at most blocks of the blocks that
+// deferred it, from a height on; 0 leaves the number to the network.
 func (c *Client) TimerStory(ctx context.Context, id string, from types.Height, blocks int) (model.TimerStory, error) {
 	q := Page{Limit: blocks}.query()
 	if from > 0 {
@@ -368,7 +373,7 @@ func (c *Client) TimerStory(ctx context.Context, id string, from types.Height, b
 	return read[model.TimerStory](ctx, c, "/timer/"+url.PathEscape(id)+"/story", q)
 }
 
-// Lane lists what the timer lane of the last so many blocks did, newest last.
+// Lane lists the records of the timer lane of the last blocks, newest last.
 func (c *Client) Lane(ctx context.Context, last int) ([]model.LaneBlock, error) {
 	return read[[]model.LaneBlock](ctx, c, "/timers/lane", url.Values{"last": {strconv.Itoa(last)}})
 }
@@ -390,12 +395,13 @@ func (c *Client) Accounts(ctx context.Context) ([]model.DevnetAccount, error) {
 	return read[[]model.DevnetAccount](ctx, c, "/devnet/accounts", nil)
 }
 
-// Send has the devnet sign a call or a transfer, and returns its receipt.
+// Send lets the devnet sign a call or a transfer, and returns its receipt.
 func (c *Client) Send(ctx context.Context, r model.SendRequest) (model.Receipt, error) {
 	return write[model.Receipt](ctx, c, "/devnet/send", r)
 }
 
-// Try executes a call or a transfer on the latest state and tells what it would do.
+// Try executes a call or a transfer on the latest state and returns the receipt it
+// would get.
 func (c *Client) Try(ctx context.Context, r model.SendRequest) (model.Sent, error) {
 	r.DryRun, r.Trace = true, true
 	return write[model.Sent](ctx, c, "/devnet/send", r)

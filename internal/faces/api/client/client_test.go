@@ -113,7 +113,7 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-// What no command asks for is asked for as the API has it.
+// Requests that no command makes follow the API too.
 func TestWhatOnlyOtherProgramsAskFor(t *testing.T) {
 	var asked string
 	answer := "{}"

@@ -30,15 +30,15 @@ type Event struct {
 // final block on.
 type Follow struct {
 	From   types.Height // 0: the next final block
-	To     types.Height // 0: the stream does not end; else a final block's, where it does
-	LastID string       // go on behind this event; wins over From
+	To     types.Height // 0: the stream does not end; otherwise it ends with this final block
+	LastID string       // continue after this event; wins over From
 	Kinds  []string
 	Actor  string
 }
 
 // Events calls each with every event, in order, until ctx is done, each returns
 // an error, the events of f.To were called, or the network ends the stream. The end of
-// ctx and of f.To is no error; the network's own end is an *Error with what it said.
+// ctx and of f.To is not an error; an end by the network is an *Error with its reason.
 func (c *Client) Events(ctx context.Context, f Follow, each func(Event) error) error {
 	q := url.Values{}
 	if f.From > 0 {
@@ -83,7 +83,7 @@ func (c *Client) Events(ctx context.Context, f Follow, each func(Event) error) e
 	return err
 }
 
-// endOfStream is the comment behind which there is nothing to come.
+// endOfStream is the comment that ends a stream.
 const endOfStream = ": end"
 
 // scan reads events until the stream ends, and reports whether that was its end.

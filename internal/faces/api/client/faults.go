@@ -16,7 +16,7 @@ func (c *Client) Faults(ctx context.Context) ([]model.FaultReceipt, error) {
 	return read[[]model.FaultReceipt](ctx, c, "/devnet/faults", nil)
 }
 
-// Heal mends all links.
+// Heal restores all links.
 func (c *Client) Heal(ctx context.Context) ([]model.FaultReceipt, error) {
 	return write[[]model.FaultReceipt](ctx, c, "/devnet/heal", struct{}{})
 }

@@ -33,7 +33,8 @@ func (c *Client) Job(ctx context.Context, id string) (model.Job, error) {
 	return read[model.Job](ctx, c, "/job/"+url.PathEscape(id), nil)
 }
 
-// JobStory tells what blocks did to a job, from an entry on, at most so many.
+// JobStory returns changes of a job by blocks, from an entry on, at most limit of
+// them.
 func (c *Client) JobStory(ctx context.Context, id string, offset, limit int) (model.JobStory, error) {
 	return read[model.JobStory](ctx, c, "/job/"+url.PathEscape(id)+"/story", Page{Offset: offset, Limit: limit}.query())
 }
@@ -67,7 +68,7 @@ func (c *Client) Runner(ctx context.Context, name string) (model.Runner, error) 
 	return read[model.Runner](ctx, c, "/runner/"+url.PathEscape(name), nil)
 }
 
-// Subsets returns from what every runner's subset follows.
+// Subsets returns the inputs of every runner's subset.
 func (c *Client) Subsets(ctx context.Context) (model.Subsets, error) {
 	return read[model.Subsets](ctx, c, "/subsets", nil)
 }

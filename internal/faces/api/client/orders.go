@@ -22,8 +22,8 @@ func (c *Client) AnswerJob(ctx context.Context, r model.AnswerRequest) (model.Jo
 	return write[model.Job](ctx, c, "/devnet/job/answer", r)
 }
 
-// ProgressJob says how far a job of the executor manual is, as the devnet's runners that
-// have it tell it.
+// ProgressJob sets the progress of a job of the executor manual, at the devnet's runners
+// that have it.
 func (c *Client) ProgressJob(ctx context.Context, r model.ProgressRequest) (model.Job, error) {
 	return write[model.Job](ctx, c, "/devnet/job/progress", r)
 }
@@ -33,7 +33,7 @@ func (c *Client) JoinRunner(ctx context.Context, r model.RunnerRequest) (model.R
 	return write[model.Runner](ctx, c, "/devnet/runner/join", r)
 }
 
-// LeaveRunner deregisters a runner for its owner, for ever.
+// LeaveRunner deregisters a runner for its owner, permanently.
 func (c *Client) LeaveRunner(ctx context.Context, runner string) (model.Runner, error) {
 	return write[model.Runner](ctx, c, "/devnet/runner/leave", model.RunnerOrder{Runner: runner})
 }

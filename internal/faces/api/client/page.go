@@ -27,7 +27,7 @@ func set(q url.Values, name string, value *uint64) {
 	}
 }
 
-// whole is the client of all nodes: what is of no node's state takes none.
+// whole returns the client of all nodes, for requests that no node's state answers.
 func (c *Client) whole() *Client { return c.OnNode("") }
 
 // Columns asks GET /blocks/columns.
@@ -49,7 +49,7 @@ func (c *Client) Links(ctx context.Context, faulty bool) (model.Links, error) {
 	return read[model.Links](ctx, c.whole(), "/links", q)
 }
 
-// Calendar asks GET /timers/calendar, for at most so many bins; 0 is the usual number.
+// Calendar asks GET /timers/calendar, for at most bins bins; 0 is the default number.
 func (c *Client) Calendar(ctx context.Context, r Range, bins int) (model.Calendar, error) {
 	q := r.query()
 	if bins > 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// SetPaused stops the making of blocks, or lets it go on.
+// SetPaused stops the making of blocks, or resumes it.
 func (c *Client) SetPaused(ctx context.Context, on bool) (model.Pace, error) {
 	path := "/devnet/resume"
 	if on {
@@ -15,7 +15,7 @@ func (c *Client) SetPaused(ctx context.Context, on bool) (model.Pace, error) {
 	return write[model.Pace](ctx, c, path, struct{}{})
 }
 
-// Advance travels through time, and returns once the network is there.
+// Advance travels through time, and returns once the network is at its target.
 func (c *Client) Advance(ctx context.Context, r model.AdvanceRequest) (model.Advance, error) {
 	return write[model.Advance](ctx, c, "/devnet/advance", r)
 }

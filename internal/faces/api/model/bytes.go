@@ -29,7 +29,7 @@ func Payload(s string) ([]byte, error) {
 const maxIntBytes = 32
 
 // Int returns b as the SDK's get_int reads it, two's complement, big endian, in
-// decimal; "" where it is empty or longer than 32 bytes.
+// decimal; "" if it is empty or longer than 32 bytes.
 func Int(b []byte) string {
 	if len(b) == 0 || len(b) > maxIntBytes {
 		return ""
@@ -41,7 +41,7 @@ func Int(b []byte) string {
 	return n.String()
 }
 
-// Text returns b where it is printable UTF-8, and else "".
+// Text returns b if it is printable UTF-8, and otherwise "".
 func Text(b []byte) string {
 	if !utf8.Valid(b) {
 		return ""

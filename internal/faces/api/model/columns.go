@@ -2,13 +2,13 @@ package model
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// Columns are final blocks as columns: the entry i of each is of the block i, oldest
+// Columns are final blocks as columns: entry i of each belongs to block i, oldest
 // first. All columns have one length.
 type Columns struct {
-	From     types.Height     `json:"from" doc:"First height that was looked at."`
-	To       types.Height     `json:"to" doc:"Last height that was looked at."`
-	Head     types.Height     `json:"head" doc:"Of the latest final block."`
-	KeptFrom types.Height     `json:"kept_from" doc:"First height that is kept."`
+	From     types.Height     `json:"from" doc:"First height of the answer."`
+	To       types.Height     `json:"to" doc:"Last height of the answer."`
+	Head     types.Height     `json:"head" doc:"Height of the latest final block."`
+	KeptFrom types.Height     `json:"kept_from" doc:"First stored height."`
 	Next     *types.Height    `json:"next" doc:"Height from which to ask on; null where all is told."`
 	Nodes    []NamedValidator `json:"nodes" doc:"The proposers in the answer."`
 
@@ -32,6 +32,6 @@ type Columns struct {
 
 // NamedValidator is a validator as lists name it, once for all rows.
 type NamedValidator struct {
-	Name    string        `json:"name" doc:"Its node's; empty where none is known."`
+	Name    string        `json:"name" doc:"Name of the node; empty if it is unknown."`
 	Address types.Address `json:"address"`
 }

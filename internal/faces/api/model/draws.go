@@ -2,8 +2,8 @@ package model
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// JobPool is who may be drawn for a job, and which filter leaves the others out (CIP-11
-// §9.1).
+// JobPool has the number of runners that may be drawn for a job, and the filters that
+// exclude the others (CIP-11 §9.1).
 type JobPool struct {
 	_        struct{}     `nullable:"true"`
 	Wanted   uint64       `json:"wanted" doc:"Runners that the job asks for."`
@@ -33,7 +33,7 @@ type JobDraw struct {
 	Committee   []types.Address `json:"committee" doc:"In the order drawn."`
 }
 
-// DrawCandidate is who might have been drawn.
+// DrawCandidate is a runner that could have been drawn.
 type DrawCandidate struct {
 	Runner types.Address `json:"runner"`
 	Weight uint64        `json:"weight" doc:"floor(log2(stake / cip2.min_stake + 1)) + 1, without the multiplier."`

@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// What a job has whose request says nothing of it.
+// Defaults of a job's fields.
 const (
 	JobMaxInputTokens  = 4_096
 	JobMaxOutputTokens = 1_024
@@ -20,8 +20,9 @@ const (
 	JobMaxTokens       = 256
 )
 
-// JobRequest asks for a job, by the names of the flags of devnet job submit. What is
-// left out is what its description says; bytes are text, or 0x and hexadecimal digits.
+// JobRequest asks for a job, by the names of the flags of devnet job submit. Missing
+// fields have the defaults of their descriptions; bytes are text, or 0x and
+// hexadecimal digits.
 type JobRequest struct {
 	From            string            `json:"from,omitempty" maxLength:"64" example:"alice" doc:"The devnet account that submits and pays; left out: alice."`
 	Kind            string            `json:"kind" enum:"custom,http,llm,mcp,ethsend"`

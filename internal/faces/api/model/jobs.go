@@ -30,7 +30,7 @@ type Job struct {
 	Spec           types.Bytes     `json:"spec" doc:"The canonical JobSpec as CBOR, with submitter and submitted_at."`
 }
 
-// JobCallback is who gets the outcome of a job.
+// JobCallback is the handler that gets the outcome of a job.
 type JobCallback struct {
 	_       struct{}      `nullable:"true"`
 	Actor   types.Address `json:"actor"`
@@ -85,7 +85,7 @@ type JobVerified struct {
 	Winner   *types.Address `json:"winner" nullable:"true"`
 }
 
-// What happens to a job, in blocks and beside them.
+// Kinds of events of a job, in blocks and outside the chain.
 const (
 	JobSubmitted   = "submitted"
 	JobWaiting     = "waiting"
@@ -106,8 +106,8 @@ const (
 	JobNotTaken    = "not_taken"
 )
 
-// JobEvent is something that happened to a job: what a block did, or what a
-// validator saw beside the chain. Fields that say nothing of it are null.
+// JobEvent is an event of a job: a change by a block, or a validator's sighting
+// outside the chain. Fields that say nothing of it are null.
 type JobEvent struct {
 	ID        types.Hash      `json:"id"`
 	Height    types.Height    `json:"height" doc:"Height of the block; for a sighting of a validator, of the next final block."`
@@ -126,12 +126,13 @@ type JobEvent struct {
 	Favoured    *types.Address `json:"favoured" nullable:"true" doc:"For drawn: the runner that the MRU record favours (CIP-11 §9.4); null if none is in force."`
 	Pool        *JobPool       `json:"pool" doc:"For waiting, and for failed with no_candidates: the runners that could be drawn at the end of the block. Null where a block has too many of these to count."`
 
-	// Submitter is whose job it is, for who selects events; nil where who saw it does
-	// not know.
+	// Submitter is the job's submitter, for readers that select events; nil if the
+	// validator does not know it.
 	Submitter *types.Address `json:"-"`
 }
 
-// Seen reports whether it is what a validator saw beside the chain: no block has it.
+// Seen reports whether it is a validator's sighting outside the chain: no block has
+// it.
 func (e *JobEvent) Seen() bool {
 	switch e.What {
 	case JobPushed, JobAcked, JobProgressed, JobResulted, JobHardFailure, JobNotTaken:

@@ -3,7 +3,7 @@ package model
 // Links are the links between the nodes of a network.
 type Links struct {
 	Nodes []LinkNode `json:"nodes"`
-	Links []Link     `json:"links" doc:"One for each direction. Who answers for one node alone lists those from it."`
+	Links []Link     `json:"links" doc:"One entry per direction. A single validator's API lists only links from that validator."`
 }
 
 // LinkNode is an end of links.
@@ -19,17 +19,17 @@ type Link struct {
 	To       string    `json:"to"`
 	Up       bool      `json:"up" doc:"The two are connected."`
 	Cut      bool      `json:"cut" doc:"A partition or bridge is between them."`
-	Rule     *LinkRule `json:"rule" doc:"What a fault of the link does to what passes; null where none does."`
-	Dropped  *uint64   `json:"dropped" doc:"Packets that cuts and rules lost; null where the sender is in another process."`
+	Rule     *LinkRule `json:"rule" doc:"Effect of a fault on the link's packets; null without a fault."`
+	Dropped  *uint64   `json:"dropped" doc:"Packets that cuts and rules dropped; null if the sender is in another process."`
 	Delayed  *uint64   `json:"delayed" doc:"Packets that rules delayed; null likewise."`
-	Frames   *uint64   `json:"frames" doc:"Sent between validators since the sender started; null where nobody counts."`
-	Bytes    *uint64   `json:"bytes" doc:"Of these frames."`
+	Frames   *uint64   `json:"frames" doc:"Frames between validators since the sender started; null if they are not counted."`
+	Bytes    *uint64   `json:"bytes" doc:"Bytes of these frames."`
 	Lost     *uint64   `json:"lost" doc:"Frames that were not sent: the queue was full, or no connection came up."`
-	RTTMicro *uint64   `json:"rtt_us" doc:"Smoothed time there and back in microseconds; null where none is measured."`
+	RTTMicro *uint64   `json:"rtt_us" doc:"Smoothed round-trip time in microseconds; null if it is not measured."`
 }
 
-// LinkRule is what a fault of a link does to what passes. Its fields are those of the
-// order.
+// LinkRule is what a fault of a link does to what passes. Its fields are the fields
+// of the order.
 type LinkRule struct {
 	_         struct{} `nullable:"true"`
 	Latency   string   `json:"latency,omitempty" example:"20ms"`

@@ -3,8 +3,8 @@
 // client reads them.
 //
 // Bytes, hashes and addresses are 0x-hex, amounts in wei are decimal strings,
-// counts and heights are integers. A list is never null. What has no value is
-// null where the field is always there.
+// counts and heights are integers. A list is never null. A field that is always
+// present is null if it has no value.
 package model
 
 import (
@@ -86,8 +86,9 @@ type Block struct {
 	Votes              []Vote          `json:"votes" doc:"The notarize votes on the parent that this block carries."`
 }
 
-// Passed is what the proposer of a block passed over, each uncharged and where it
-// was, unless the hosts of more validators than can be faulty failed over it by then.
+// Passed lists the items that the proposer of a block skipped, each uncharged and
+// unchanged, unless by then the hosts of more validators than can be faulty failed on
+// it.
 type Passed struct {
 	Timers   []types.TimerID `json:"timers" doc:"Items on which its host failed, in the order of their turns."`
 	Messages []types.Seq     `json:"messages" doc:"The same of deferred messages, by sequence number."`
@@ -147,7 +148,7 @@ type Receipt struct {
 	Logs       []string      `json:"logs" doc:"The lines that it printed, also where it failed."`
 }
 
-// Transaction is a transaction as it was signed, and where it stands.
+// Transaction is a transaction as it was signed, and its place.
 type Transaction struct {
 	Hash                   types.Hash      `json:"hash"`
 	Status                 string          `json:"status" enum:"final,pending" doc:"final once a final block holds it."`
@@ -369,6 +370,7 @@ type Ready struct {
 	SinceMS  uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
 	Stalled  string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
 	Blocked  bool         `json:"blocked,omitempty" doc:"True if no block can be made without an operator; stalled gives the reason."`
+	Origins  []string     `json:"origins,omitempty" doc:"Origins whose pages may call this API, from up --cors."`
 	Trouble  []string     `json:"troubles" doc:"Recent trouble of validators that does not stop blocks, such as programs on which their hosts fail."`
 	Error    *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
 }
@@ -387,7 +389,8 @@ type Deployed struct {
 
 // The types of GET /events; each is the SSE event name. The data of block is a
 // Block, of tx a Receipt, of timer a TimerEvent, of log a LogLine, of job a JobEvent,
-// of presence a PresenceEvent, of runner a RunnerEvent, of fault a FaultReceipt and of dropped an ErrorBody.
+// of presence a PresenceEvent, of runner a RunnerEvent, of fault a FaultReceipt, of view a
+// ViewEvent and of dropped an ErrorBody.
 const (
 	EventBlock    = "block"
 	EventTx       = "tx"
@@ -397,6 +400,7 @@ const (
 	EventPresence = "presence"
 	EventRunner   = "runner"
 	EventFault    = "fault"
+	EventView     = "view"
 	EventDropped  = "dropped"
 )
 
@@ -413,17 +417,18 @@ type TimerEvent struct {
 
 // SendRequest is the body of POST /devnet/send.
 type SendRequest struct {
-	From        string        `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address. An actor or another address is impersonated: the system key signs and pays the fee."`
-	To          string        `json:"to" minLength:"1" maxLength:"256" doc:"An account or actor, by name or address."`
-	Handler     string        `json:"handler,omitempty" maxLength:"256" doc:"The handler to call; without one the value is transferred."`
-	Payload     string        `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
-	Value       *types.Wei    `json:"value,omitempty" doc:"In wei; 0 where absent."`
-	Sponsor     *types.Wei    `json:"sponsor,omitempty" doc:"The most in wei that timers of the actor may cost the sender, who else cannot be their fee payer; 0 where absent."`
-	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
-	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
-	NoWait      bool          `json:"no_wait,omitempty" doc:"Answer once the transaction is in the pool: the receipt then has its hash and the status pending. Works while the network is paused."`
-	DryRun      bool          `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
-	Trace       bool          `json:"trace,omitempty" doc:"For a dry run: add its trace, call by call, to the receipt."`
+	From        string                     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address. An actor or another address is impersonated: the system key signs and pays the fee."`
+	To          string                     `json:"to" minLength:"1" maxLength:"256" doc:"An account or actor, by name or address."`
+	Handler     string                     `json:"handler,omitempty" maxLength:"256" doc:"The handler to call; without one the value is transferred."`
+	Payload     string                     `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
+	Args        map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, as its schema has them. Where an address is wanted, a name is one too."`
+	Value       *types.Wei                 `json:"value,omitempty" doc:"In wei; 0 where absent."`
+	Sponsor     *types.Wei                 `json:"sponsor,omitempty" doc:"The most in wei that timers of the actor may cost the sender, who else cannot be their fee payer; 0 where absent."`
+	CyclesLimit *types.Cycles              `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
+	CellsLimit  *types.Cells               `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
+	NoWait      bool                       `json:"no_wait,omitempty" doc:"Answer once the transaction is in the pool: the receipt then has its hash and the status pending. Works while the network is paused."`
+	DryRun      bool                       `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
+	Trace       bool                       `json:"trace,omitempty" doc:"For a dry run: add its trace, call by call, to the receipt."`
 }
 
 // DeployRequest is the body of POST /devnet/deploy.
@@ -442,10 +447,11 @@ type DeployRequest struct {
 
 // ReadRequest is the body of POST /actor/read.
 type ReadRequest struct {
-	Actor   string `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
-	Handler string `json:"handler" minLength:"1" maxLength:"256"`
-	Payload string `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
-	From    string `json:"from,omitempty" maxLength:"256" doc:"Caller, by name or address; the zero address if absent."`
+	Actor   string                     `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
+	Handler string                     `json:"handler" minLength:"1" maxLength:"256"`
+	Payload string                     `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
+	Args    map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, as its schema has them. Where an address is wanted, a name is one too."`
+	From    string                     `json:"from,omitempty" maxLength:"256" doc:"Caller, by name or address; the zero address if absent."`
 }
 
 // BidRequest is the body of POST /actor/bid.

@@ -6,14 +6,14 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 type PresenceRange struct {
 	From       types.Height     `json:"from"`
 	To         types.Height     `json:"to"`
-	Head       types.Height     `json:"head" doc:"Of the latest final block: P is known below it."`
-	Next       *types.Height    `json:"next" doc:"Height from which to ask on; null where all is told."`
-	Validators []NamedValidator `json:"validators" doc:"Those whose votes are in the answer."`
+	Head       types.Height     `json:"head" doc:"Height of the latest final block: P is known below it."`
+	Next       *types.Height    `json:"next" doc:"Height to continue from; null if the answer is complete."`
+	Validators []NamedValidator `json:"validators" doc:"Validators with votes in the answer."`
 	Heights    []PresenceAt     `json:"heights" doc:"Oldest first; a skipped height has none."`
 }
 
-// PresenceAt is P of one height as bitmaps: bit i is bit i mod 8, from the least, of
-// byte i / 8, and stands for the runner of index i.
+// PresenceAt is P of one height as bitmaps: bit i is bit i mod 8, from the lowest,
+// of byte i / 8, and stands for the runner of index i.
 type PresenceAt struct {
 	Height    types.Height   `json:"height"`
 	Rule      string         `json:"rule"`

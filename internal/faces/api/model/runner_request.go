@@ -2,9 +2,9 @@ package model
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// RunnerRequest asks for a runner's registration. With a public key it is of a runner
-// that the devnet does not start; without one the devnet starts a runner of its own,
-// which offers what its settings say, so that only from, name and stake may be given.
+// RunnerRequest asks for a runner's registration. With a public key it registers a
+// runner that the devnet does not start. Without one the devnet starts a new runner
+// with the offer of its settings, so that only from, name and stake may be given.
 type RunnerRequest struct {
 	From          string               `json:"from,omitempty" maxLength:"64" example:"alice" doc:"The devnet account that pays fee and stake and owns the runner; left out: alice."`
 	Name          string               `json:"name,omitempty" maxLength:"32" doc:"Name of a runner that the devnet starts; left out: the next of r0, r1, … that is free."`

@@ -16,7 +16,7 @@ const (
 // RateCard is what a runner asks, in wei.
 type RateCard = system.RateCard
 
-// Runner is a registered runner, as the latest final block has it.
+// Runner is a registered runner, in the state of the latest final block.
 type Runner struct {
 	Index             uint32          `json:"index" doc:"Its place in the registry: the index of its bit in presence bitmaps (decision J12)."`
 	Name              string          `json:"name" doc:"Name of the devnet's own runners; empty for others."`
@@ -44,7 +44,7 @@ type Runner struct {
 	DeadLetters       *uint64         `json:"dead_letters" nullable:"true" doc:"Events for its role after that had stopped, since the runner started last; null: another process runs it than the one that answers."`
 }
 
-// What validators hear of runners.
+// Kinds of validators' sightings of runners.
 const (
 	HeardConnected    = "connected"
 	HeardLeft         = "left"
@@ -53,8 +53,8 @@ const (
 	HeardCapabilities = "capabilities"
 )
 
-// RunnerEvent is something that a validator heard of a runner beside the chain (decision
-// J22). Fields that say nothing of it are null.
+// RunnerEvent is a validator's sighting of a runner outside the chain (decision J22).
+// Fields that say nothing of it are null.
 type RunnerEvent struct {
 	Height            types.Height  `json:"height" doc:"Height of the next final block."`
 	What              string        `json:"what" enum:"connected,left,refused,backpressure,capabilities"`
@@ -66,8 +66,8 @@ type RunnerEvent struct {
 	Accepting         *bool         `json:"accepting" nullable:"true" doc:"For backpressure: it takes new jobs."`
 }
 
-// RunnerChanges is what a runner says on its connections of what it offers, beside what
-// is in the registry.
+// RunnerChanges is a runner's announcement on its connections about its offer, in
+// addition to the registry.
 type RunnerChanges struct {
 	_                   struct{} `nullable:"true"`
 	AddedCapabilities   []string `json:"added_capabilities"`

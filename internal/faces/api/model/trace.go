@@ -18,7 +18,7 @@ type Trace struct {
 	Replayed int           `json:"replayed" doc:"Blocks that were executed again to come to the state before this one."`
 }
 
-// TraceBlock is what a program may know of the block it ran in.
+// TraceBlock is the part of the block that a program may read.
 type TraceBlock struct {
 	ChainID     uint64       `json:"chain_id"`
 	Height      types.Height `json:"height"`
@@ -78,8 +78,8 @@ type TraceLine struct {
 	Called types.Cycles `json:"called_cycles" doc:"Part of these for calls of other actors, their costs included."`
 }
 
-// TraceStep is one thing that a handler asked of the chain. Fields that say nothing
-// about it are absent.
+// TraceStep is one request of a handler to the chain. Fields that say nothing about
+// it are absent.
 type TraceStep struct {
 	What    string         `json:"what" doc:"By pvm_host's name: get_state, set_state, call_actor, print, …"`
 	After   types.Cycles   `json:"after_cycles" doc:"That its code computed since the step before."`

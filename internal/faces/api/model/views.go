@@ -10,12 +10,12 @@ const (
 	ViewOpen      = "open"
 )
 
-// Views are the latest views, as the validators told of them.
+// Views are the latest views, as reported by the validators.
 type Views struct {
-	From       types.View       `json:"from" doc:"First view that was looked at."`
-	To         types.View       `json:"to" doc:"Last view that was looked at."`
-	Latest     types.View       `json:"latest" doc:"The latest view that is known."`
-	KeptFrom   types.View       `json:"kept_from" doc:"The first view that is still known; 0 where none is."`
+	From       types.View       `json:"from" doc:"First view of the answer."`
+	To         types.View       `json:"to" doc:"Last view of the answer."`
+	Latest     types.View       `json:"latest" doc:"The latest known view."`
+	KeptFrom   types.View       `json:"kept_from" doc:"The first view that is still known; 0 if no view is."`
 	Failed     uint64           `json:"failed" doc:"Views that were nullified and have no block, since the process began."`
 	Validators []NamedValidator `json:"validators" doc:"The positions in this list stand for validators in views."`
 	Views      []View           `json:"views" doc:"Oldest first."`
@@ -23,24 +23,44 @@ type Views struct {
 
 // View is one view.
 type View struct {
-	Epoch    types.Epoch   `json:"epoch" doc:"Of the set of validators: a view after a change of the set may have the number of one before."`
+	Epoch    types.Epoch   `json:"epoch" doc:"Epoch of the validator set: view numbers may repeat after a change of the set."`
 	View     types.View    `json:"view"`
-	Leader   int           `json:"leader" doc:"Position in validators; -1 where none was told."`
+	Leader   int           `json:"leader" doc:"Position in validators; -1 if it is unknown."`
 	Outcome  string        `json:"outcome" enum:"final,notarized,nullified,open" doc:"final wins over nullified, and that over notarized."`
-	Height   *types.Height `json:"height" doc:"Of its block; null where none is known."`
-	BeganMS  types.Millis  `json:"began_ms" doc:"When the first validator told of it, by the network's clock."`
-	TookUS   *uint64       `json:"took_us" doc:"From then to its outcome, in microseconds; null while it is open."`
+	Height   *types.Height `json:"height" doc:"Height of the view's block; null if no block is known."`
+	BeganMS  types.Millis  `json:"began_ms" doc:"Time of the first validator's report, by the network's clock."`
+	TookUS   *uint64       `json:"took_us" doc:"Microseconds from then to the outcome; null while the view is open."`
 	Notarize []int         `json:"notarize" doc:"Whose votes to notarize were seen, in certificates and carried by blocks."`
-	Nullify  []int         `json:"nullify" doc:"Whose votes to nullify were seen, or told by who gave it up."`
-	Finalize []int         `json:"finalize" doc:"Whose votes to finalize were seen, in certificates."`
-	GaveUp   []GaveUp      `json:"gave_up" doc:"Who gave it up, and why."`
-	Cause    string        `json:"cause" doc:"The cause that most of these say, the first of equals; empty where nobody gave it up."`
-	Text     string        `json:"text" doc:"What came of it, in a sentence."`
+	Nullify  []int         `json:"nullify" doc:"Validators whose votes to nullify were seen or reported by the voter."`
+	Finalize []int         `json:"finalize" doc:"Validators whose votes to finalize were seen in certificates."`
+	GaveUp   []GaveUp      `json:"gave_up" doc:"Validators that gave the view up, with their causes."`
+	Cause    string        `json:"cause" doc:"The most frequent of these causes, on a tie the first; empty if no validator gave it up."`
+	Text     string        `json:"text" doc:"The outcome, in a sentence."`
+}
+
+// ViewEvent is a view that was nullified, as it is told with a final block.
+type ViewEvent struct {
+	Height  types.Height `json:"height" doc:"Height of the final block after which it is sent."`
+	Epoch   types.Epoch  `json:"epoch" doc:"Epoch of the set of validators."`
+	View    types.View   `json:"view"`
+	Leader  string       `json:"leader" doc:"Name of the validator that led it; empty if unknown."`
+	BeganMS types.Millis `json:"began_ms" doc:"Time of the first validator's report, by the network's clock."`
+	TookUS  uint64       `json:"took_us" doc:"From then until it was nullified, in microseconds."`
+	GaveUp  []ViewLost   `json:"gave_up" doc:"The validators that gave it up, with their causes."`
+	Cause   string       `json:"cause" doc:"The most frequent of these causes, the first of equals; empty if there is none."`
+	Text    string       `json:"text" doc:"The view's end and its causes, as a sentence."`
+}
+
+// ViewLost is a validator's word on why it gave a view up, by its name.
+type ViewLost struct {
+	Validator string `json:"validator"`
+	Cause     string `json:"cause" doc:"A cause as in devnet_views_given_up_total, such as no_proposal."`
+	Detail    string `json:"detail" doc:"The event that it waited for, if the cause does not say it."`
 }
 
 // GaveUp is a validator's word on why it gave a view up.
 type GaveUp struct {
 	Validator int    `json:"validator" doc:"Position in validators."`
-	Cause     string `json:"cause" doc:"As devnet_views_given_up_total has it: no_proposal and its like."`
-	Detail    string `json:"detail" doc:"What it waited for, where the cause alone does not say it."`
+	Cause     string `json:"cause" doc:"A cause of devnet_views_given_up_total, such as no_proposal."`
+	Detail    string `json:"detail" doc:"Missing item that the validator waited for, if the cause does not name it."`
 }

@@ -35,7 +35,8 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
  * @template D
  * @typedef {{title: string, height: number, draw: (ctx: CanvasRenderingContext2D, w: number, h: number, data: D, inks: Inks) => void,
  *   table: (data: D) => {head: string[], rows: any[][]}, words: (data: D) => string,
- *   at?: (x: number, y: number, w: number, h: number, data: D) => {text: string, href?: string}|null, note?: string}} Plan
+ *   at?: (x: number, y: number, w: number, h: number, data: D) => {text: string, href?: string}|null, note?: string,
+ *   brush?: (from: number, to: number, w: number, data: D) => string|null}} Plan
  */
 
 /**
@@ -55,6 +56,9 @@ export function canvas(plan) {
   let width = 0;
   let height = plan.height;
   let waits = false;
+  /** @type {{from: number, to: number}|null} what a pointer is drawn over */
+  let held = null;
+  let brushed = false;
 
   function draw() {
     if (waits || !width || data === undefined || !el.isConnected) return;
@@ -70,6 +74,12 @@ export function canvas(plan) {
       ctx.clearRect(0, 0, width, height);
       ctx.font = '11px ' + FONT;
       plan.draw(ctx, width, height, /** @type {D} */ (data), colours());
+      if (held && brushed) {
+        ctx.globalAlpha = 0.3;
+        ctx.fillStyle = colours().accent;
+        ctx.fillRect(Math.min(held.from, held.to), 0, Math.abs(held.to - held.from), height);
+        ctx.globalAlpha = 1;
+      }
     });
   }
   new ResizeObserver(() => {
@@ -111,7 +121,32 @@ export function canvas(plan) {
     el.addEventListener('pointerleave', () => write(readout, plan.note || ''));
     el.addEventListener('click', (/** @type {any} */ e) => {
       const found = hit(e);
-      if (found && found.href) location.hash = found.href;
+      if (found && found.href && !brushed) location.hash = found.href;
+    });
+  }
+  if (plan.brush) {
+    const x = (/** @type {any} */ e) => Math.min(width, Math.max(0, e.clientX - el.getBoundingClientRect().left));
+    el.classList.add('brush');
+    el.addEventListener('pointerdown', (/** @type {any} */ e) => {
+      if (e.button !== 0) return;
+      held = { from: x(e), to: x(e) };
+      brushed = false;
+      el.setPointerCapture(e.pointerId);
+    });
+    el.addEventListener('pointermove', (/** @type {any} */ e) => {
+      if (!held) return;
+      held.to = x(e);
+      brushed = brushed || Math.abs(held.to - held.from) > 5;
+      draw();
+    });
+    el.addEventListener('pointercancel', () => { held = null; draw(); });
+    el.addEventListener('pointerup', () => {
+      const done = held;
+      held = null;
+      if (!done || !brushed || data === undefined) return;
+      const to = /** @type {any} */ (plan).brush(Math.min(done.from, done.to), Math.max(done.from, done.to), width, data);
+      if (to) location.hash = to;
+      draw();
     });
   }
   write(readout, plan.note || '');

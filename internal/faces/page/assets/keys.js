@@ -5,7 +5,10 @@ import { along, step } from './rows.js';
 import * as route from './route.js';
 import * as store from './store.js';
 
-/** @type {{places: {id: string, key: string, title: string}[], search: () => void, main: Element}} */
+/** LEAST is how few blocks a range has. */
+const LEAST = 4;
+
+/** @type {{places: {id: string, key: string, title: string}[], search: () => void, main: Element, shown: () => [number, number]}} */
 let page;
 let going = 0;
 /** @type {any} */
@@ -25,6 +28,7 @@ function press(e) {
     if (dialog?.open) return;
     if (target.matches?.('input, textarea, select')) target.blur();
     else if (route.read().sel) route.select('');
+    else if (route.read().from !== null) route.set({ at: '' });
     return;
   }
   if (target.matches?.('input, textarea, select') || dialog?.open) return;
@@ -55,6 +59,12 @@ const actions = {
   e: () => failedView(),
   t: () => tables(),
   l: () => route.set({ at: '' }),
+  ',': () => moment(-1),
+  '.': () => moment(1),
+  w: () => zoom(0.5),
+  s: () => zoom(2),
+  a: () => pan(-1),
+  d: () => pan(1),
 };
 
 /** failedView opens the failed view behind the one that is open; the latest first. */
@@ -63,6 +73,56 @@ function failedView() {
   const list = store.views.last(store.SIZE).filter((v) => v.outcome === 'nullified').reverse();
   const next = list.find((v) => !open || v.view < Number(open[1])) || list[0];
   if (next) route.select(`view:${next.view}`);
+}
+
+/**
+ * moment goes so many blocks on from the one that is looked at; behind the latest it follows again.
+ * @param {number} by
+ */
+function moment(by) {
+  const head = store.head();
+  if (!head) return;
+  const to = (route.read().at ?? head) + by;
+  route.set({ at: to > head ? '' : `h${Math.max(1, to)}` }, true);
+}
+
+/** range are the heights that are looked at: those of the time bar, unless some were chosen. */
+function range() {
+  const { from, at } = route.read();
+  return from !== null && at !== null ? [from, at] : page.shown();
+}
+
+/**
+ * look chooses a range of heights, all of which exist.
+ * @param {number} from
+ * @param {number} to
+ */
+function look(from, to) {
+  const head = store.head();
+  const many = Math.min(to - from + 1, store.SIZE, head);
+  const end = Math.min(head, Math.max(to, many));
+  if (head) route.set({ from: end - many + 1, to: end }, true);
+}
+
+/**
+ * zoom makes the range so many times as long. One that ends with the latest block still does.
+ * @param {number} by
+ */
+function zoom(by) {
+  const [from, to] = range();
+  const many = Math.max(LEAST, Math.round((to - from + 1) * by));
+  const end = to >= store.head() ? to : Math.round((from + to + many - 1) / 2);
+  look(end - many + 1, end);
+}
+
+/**
+ * pan moves the range by a quarter of its length.
+ * @param {number} by
+ */
+function pan(by) {
+  const [from, to] = range();
+  const step = by * Math.max(1, Math.round((to - from + 1) / 4));
+  look(from + step, to + step);
 }
 
 /** tables shows each picture of the view as a table, or as a picture again. */
@@ -74,8 +134,9 @@ function tables() {
 export function help() {
   if (!dialog) {
     const rows = [['/', 'search'], ['g and a letter', page.places.map((p) => `${p.key} ${p.title}`).join(', ')], ['j k', 'next and previous row'], ['Enter', 'open the row'],
-      ['[ ]', 'previous and next thing of the same table'], ['e', 'the failed view before'], ['t', 'pictures as tables'], ['l', 'follow the latest block again'],
-      ['Esc', 'close'], ['?', 'these keys']];
+      ['[ ]', 'previous and next thing of the same table'], ['e', 'the failed view before'], ['t', 'pictures as tables'],
+      [', .', 'the block before, the block behind'], ['w s', 'fewer blocks, more blocks'], ['a d', 'earlier blocks, later blocks'], ['l', 'follow the latest block again'],
+      ['Esc', 'close, or leave the range'], ['?', 'these keys']];
     dialog = h('dialog', { 'aria-label': 'keys' }, h('h2', null, 'Keys'),
       h('dl', { class: 'facts' }, rows.map(([key, what]) => [h('dt', null, h('kbd', null, key)), h('dd', null, what)])),
       h('form', { method: 'dialog' }, h('button', { autofocus: true }, 'close')));

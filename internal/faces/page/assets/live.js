@@ -1,18 +1,17 @@
 // @ts-check
-// Beats, by one connection a browser: a shared worker has it, or, where there is none, one tab for all.
-
-/** @typedef {{beat?: string, lost?: boolean}} Message */
+// Beats, by one connection a browser: a shared worker has it. Where there is none, each tab that is seen has its own.
+import { stream } from './stream.js';
 
 /**
  * follow hands each message on, while the tab is seen.
- * @param {(m: Message) => void} each
+ * @param {(m: import('./stream.js').Message) => void} each
  */
 export function follow(each) {
   if (typeof SharedWorker === 'function') shared(each);
-  else elected(each);
+  else alone(each);
 }
 
-/** @param {(m: Message) => void} each */
+/** @param {(m: import('./stream.js').Message) => void} each */
 function shared(each) {
   const worker = new SharedWorker(/** @type {any} */ (scriptURL('/page/worker.js')), { type: 'module', name: 'devnet' });
   worker.port.addEventListener('message', (m) => each(m.data));
@@ -34,22 +33,12 @@ function scriptURL(path) {
   return types.createPolicy('page', { createScriptURL: (/** @type {string} */ p) => p }).createScriptURL(path);
 }
 
-/**
- * elected has the tab that gets the lock follow, and tell the others.
- * @param {(m: Message) => void} each
- */
-function elected(each) {
-  const others = typeof BroadcastChannel === 'function' ? new BroadcastChannel('devnet') : null;
-  if (others) others.addEventListener('message', (m) => each(m.data));
-  const lead = () => new Promise(() => {
-    const source = new EventSource('/page/live');
-    const tell = (/** @type {Message} */ m) => {
-      each(m);
-      if (others) others.postMessage(m);
-    };
-    source.addEventListener('beat', (e) => tell({ beat: e.data }));
-    source.addEventListener('error', () => tell({ lost: true }));
-  });
-  if (navigator.locks) navigator.locks.request('devnet-live', lead);
-  else lead();
+/** @param {(m: import('./stream.js').Message) => void} each */
+function alone(each) {
+  const beats = stream(each);
+  const tell = () => beats.want(!document.hidden);
+  document.addEventListener('visibilitychange', tell);
+  addEventListener('pagehide', () => beats.want(false));
+  addEventListener('pageshow', tell);
+  tell();
 }

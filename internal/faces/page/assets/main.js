@@ -74,7 +74,7 @@ function arrive(next) {
     scrollTo(0, 0);
   }
   for (const [id, a] of tabs) {
-    attr(a, 'href', route.href(id, { at: next.params.at }));
+    attr(a, 'href', route.href(id, route.moment()));
     if (id === place.id) attr(a, 'aria-current', 'page'); else a.removeAttribute('aria-current');
   }
   drawer.open(next.sel);
@@ -119,6 +119,7 @@ function words() {
   if (store.lost) return [`no answer for ${span(performance.now() - store.lost)}`, 'bad'];
   if (!b) return ['connecting', 'dim'];
   if (!b.ready) return ['no validator answers', 'bad'];
+  if (now.from !== null && now.at !== null) return [`${count(now.from)} to ${count(now.at)}, not following`, 'warn'];
   if (now.at !== null) return [`at ${count(now.at)}, not following`, 'warn'];
   if (b.ready.paused) return ['paused', 'warn'];
   if (b.ready.stalled) return [b.ready.stalled, b.ready.blocked ? 'bad' : 'warn'];
@@ -133,7 +134,7 @@ function words() {
   e.preventDefault(); // what stands behind # is the state
   main.focus();
 });
-keys.mount({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main });
+keys.mount({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main, shown: time.shown });
 store.listen(draw);
 setInterval(() => { if (store.lost || !store.now) drawBar(); }, 1000);
 store.start();

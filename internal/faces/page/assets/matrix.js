@@ -24,13 +24,13 @@ export function matrix() {
       const each = cell(w, hgt, d.nodes.length);
       const skip = Math.ceil(12 / each);
       ctx.textBaseline = 'middle';
-      d.nodes.forEach((a, i) => {
+      d.nodes.forEach((/** @type {any} */ a, /** @type {number} */ i) => {
         const y = 4 + i * each;
         if (i % skip === 0) {
           ctx.fillStyle = a.running ? ink.dim : ink.bad;
           ctx.fillText(a.name.slice(0, 5), 2, y + each / 2);
         }
-        d.nodes.forEach((b, k) => {
+        d.nodes.forEach((/** @type {any} */ b, /** @type {number} */ k) => {
           const l = d.odd.get(a.name + ' ' + b.name);
           const state = l ? stateOf(l) : a.running && b.running ? 'up' : 'down';
           ctx.globalAlpha = state === 'up' ? 0.35 : 1;

@@ -97,7 +97,9 @@ export function ring(cut) {
    */
   function sideOf(a, b) {
     if (Math.hypot(b.x - a.x, b.y - a.y) < 40) return [];
+    /** @type {string[]} */
     const left = [];
+    /** @type {string[]} */
     const right = [];
     for (const [name, n] of at) ((b.x - a.x) * (n.y - a.y) - (b.y - a.y) * (n.x - a.x) > 0 ? left : right).push(name);
     return left.length <= right.length ? left : right;

@@ -2,7 +2,10 @@
 // Where the page is. All of it stands in the address behind #, so that a link is the whole state:
 // #/view?at=h120&sel=block:118&q=…
 
-/** @typedef {{view: string, at: number|null, sel: string, params: {[name: string]: string}}} Route */
+/**
+ * A route's moment is `at`, or the end of its range. It has a range where `from` is a number.
+ * @typedef {{view: string, at: number|null, from: number|null, sel: string, params: {[name: string]: string}}} Route
+ */
 
 /** @type {Set<(route: Route) => void>} */
 const heard = new Set();
@@ -18,7 +21,10 @@ export function read(hash = location.hash) {
   const params = {};
   for (const [name, value] of new URLSearchParams(search || '')) params[name] = value;
   const at = /^h(\d{1,15})$/.exec(params.at || '');
-  return { view: path || 'network', at: at ? Number(at[1]) : null, sel: params.sel || '', params };
+  const height = (/** @type {string|undefined} */ text) => (/^\d{1,15}$/.test(text || '') ? Number(text) : null);
+  const [from, to] = [height(params.from), height(params.to)];
+  const range = from !== null && to !== null && from <= to && !at;
+  return { view: path || 'network', at: at ? Number(at[1]) : range ? to : null, from: range ? from : null, sel: params.sel || '', params };
 }
 
 /**
@@ -37,12 +43,20 @@ export function href(view, params = {}) {
 }
 
 /**
- * with is the route as it is, with some parameters changed; empty ones are taken away.
+ * changed is the route as it is, with some parameters changed; empty ones are taken away. A moment ends a
+ * range, and a range ends a moment.
  * @param {{[name: string]: any}} changes
  */
 export function changed(changes) {
   const now = read();
-  return href(now.view, { ...now.params, ...changes });
+  const other = 'at' in changes ? { from: '', to: '' } : 'from' in changes ? { at: '' } : {};
+  return href(now.view, { ...now.params, ...other, ...changes });
+}
+
+/** moment are the parameters that say which moment or range is looked at. */
+export function moment() {
+  const { at, from, to } = read().params;
+  return { at, from, to };
 }
 
 /**
@@ -78,7 +92,7 @@ export function selected(sel) { return changed({ sel }); }
  * @param {string} view
  * @param {{[name: string]: any}} [params]
  */
-export function go(view, params = {}) { location.hash = href(view, { at: read().params.at, ...params }); }
+export function go(view, params = {}) { location.hash = href(view, { ...moment(), ...params }); }
 
 /**
  * replace shows a view in place of what is shown.

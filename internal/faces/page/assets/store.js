@@ -155,6 +155,21 @@ function drop() {
 export function head() { return now?.blocks?.head ?? now?.ready?.height ?? 0; }
 
 /**
+ * within are the rows from a height on, all where none is given.
+ * @template T
+ * @param {T[]} rows
+ * @param {number|null} from
+ * @param {(row: T) => number} height
+ */
+export function within(rows, from, height) { return from === null ? rows : rows.filter((row) => height(row) >= from); }
+
+/**
+ * viewAt is the view of the latest block up to a height; null where none is known.
+ * @param {number} height
+ */
+export function viewAt(height) { return blocks.last(1, height)[0]?.view ?? null; }
+
+/**
  * takeBlocks keeps the columns of blocks.
  * @param {any} c
  */

@@ -14,45 +14,70 @@ export function timeBar() {
     title: 'latest blocks', height: 34, draw, words: (d) => `the latest ${d.rows.length} blocks; ${d.failed.size} of them followed a failed view`,
     table: (d) => ({ head: ['height', 'view', 'transactions', 'cycles'], rows: d.rows.map((b) => [b.height, b.view, b.txs, b.cycles]) }),
     at: (x, _y, w, _h, d) => {
-      const b = d.rows[Math.floor((x - (w - d.rows.length * step(w))) / step(w))];
+      const b = d.rows[Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))];
       return b ? { text: `block ${count(b.height)}, ${b.txs} transactions`, href: route.changed({ at: `h${b.height}` }) } : null;
+    },
+    brush: (a, z, w, d) => {
+      const at = (/** @type {number} */ x) => d.rows[Math.min(d.rows.length - 1, Math.max(0, Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))))];
+      return d.rows.length ? route.changed({ from: at(a).height, to: at(z).height }) : null;
     },
   });
   const where = h('span', { class: 'where' });
   const live = h('button', { type: 'button', hidden: true, title: 'follow the latest block (l)', onclick: () => route.set({ at: '' }) }, 'follow');
   const el = h('div', { class: 'timebar' }, where, chart.el, live);
+  /** @type {[number, number]} */
+  let ends = [1, 1];
   return {
     el,
+    /** shown are the first and the last height of the bar. */
+    shown: () => ends,
     /** @param {route.Route} r */
     draw(r) {
-      const to = r.at ?? store.head();
-      store.fill('blocks', SHOWN, Math.min(to, store.head()));
-      const rows = store.blocks.last(SHOWN, Math.min(to, store.head()));
+      const { many, to } = bounds(r);
+      store.fill('blocks', many, to);
+      const rows = store.blocks.last(many, to);
+      ends = [rows[0]?.height ?? 1, rows[rows.length - 1]?.height ?? 1];
       const failed = new Set();
       for (const b of rows) {
         const before = store.blocks.get(b.height - 1);
         if (before && b.view > before.view + 1 && !b.skipped) failed.add(b.height);
       }
-      chart.set({ rows, failed, at: r.at });
-      write(where, r.at === null ? store.now ? 'live' : '' : `at ${count(r.at)}`);
+      chart.set({ rows, failed, many, from: r.from, to: r.at });
+      write(where, r.at === null ? store.now ? 'live' : '' : r.from === null ? `at ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
       attr(where, 'data-tone', r.at === null ? 'good' : 'warn');
       show(live, r.at !== null);
     },
   };
 }
 
-/** @param {number} w */
-function step(w) { return Math.max(2, w / SHOWN); }
+/**
+ * bounds are how many blocks the bar shows, and the last: a range with as much again around it.
+ * @param {route.Route} r
+ */
+function bounds(r) {
+  const head = store.head();
+  const to = Math.min(r.at ?? head, head);
+  if (r.from === null) return { many: SHOWN, to };
+  const long = to - r.from + 1;
+  const many = Math.min(store.SIZE, Math.max(SHOWN, 2 * long));
+  return { many, to: Math.min(head, to + Math.floor((many - long) / 2)) };
+}
+
+/**
+ * @param {number} w
+ * @param {number} many
+ */
+function step(w, many) { return many > SHOWN ? w / many : Math.max(2, w / many); }
 
 /**
  * @param {CanvasRenderingContext2D} ctx
  * @param {number} w
  * @param {number} hgt
- * @param {{rows: store.Block[], failed: Set<number>, at: number|null}} d
+ * @param {{rows: store.Block[], failed: Set<number>, many: number, from: number|null, to: number|null}} d
  * @param {import('./chart.js').Inks} ink
  */
 function draw(ctx, w, hgt, d, ink) {
-  const each = step(w);
+  const each = step(w, d.many);
   const most = edges(d.rows.map((b) => b.cycles), 0)[1];
   const begin = w - d.rows.length * each;
   ctx.fillStyle = ink.line;
@@ -62,6 +87,12 @@ function draw(ctx, w, hgt, d, ink) {
     const tall = 3 + (b.cycles / most) * (hgt - 12);
     ctx.fillStyle = b.txs || b.fired ? ink.accent : ink.dim;
     ctx.fillRect(x, hgt - tall, Math.max(1, each - 1), tall);
+    if (d.from !== null && (b.height < d.from || b.height > /** @type {number} */ (d.to))) {
+      ctx.globalAlpha = 0.65;
+      ctx.fillStyle = ink.ground;
+      ctx.fillRect(x, 0, each + 0.5, hgt - 1);
+      ctx.globalAlpha = 1;
+    }
     if (d.failed.has(b.height)) {
       ctx.fillStyle = ink.bad;
       ctx.fillRect(x, 0, Math.max(2, each - 1), 5);

@@ -14,7 +14,7 @@ export function votes() {
   const chart = canvas({
     title: `${VIEWS} views, the latest on the right`, height: 150,
     note: '✓ finalized  + notarized  ✗ gave up  · none  box: leads',
-    words: (d) => `votes of ${d.names.length} validators in ${d.views.length} views; ${d.views.filter((v) => v.outcome === 'nullified').length} views failed`,
+    words: (/** @type {{names: string[], views: import('./store.js').View[]}} */ d) => `votes of ${d.names.length} validators in ${d.views.length} views; ${d.views.filter((v) => v.outcome === 'nullified').length} views failed`,
     table: (d) => ({ head: ['view', ...d.names], rows: d.views.map((v) => [v.view, ...d.names.map((n) => voteWord(v, n))]) }),
     at(x, y, w, hgt, d) {
       const v = d.views[Math.floor((x - LEFT) / wide(w)) - (VIEWS - d.views.length)];

@@ -14,7 +14,7 @@ const (
 	seededDir  = volume + "/net"
 )
 
-// imageOwner is who the image runs as.
+// imageOwner is the user that the image runs as.
 const imageOwner = 4000
 
 // Compose returns the network as a file of Docker Compose, for the formats Compose and
@@ -45,7 +45,7 @@ func (n *Network) Compose() string {
 	return b.String()
 }
 
-// Swarm returns the file that a Swarm needs besides Compose. Names are those of containers
+// Swarm returns the file that a Swarm needs besides Compose. Names resolve to containers
 // rather than virtual addresses, since QUIC knows its peers by address. A Swarm publishes
 // on no single address, so that the ports are open on all addresses of a machine.
 func (n *Network) Swarm() string {
@@ -75,12 +75,12 @@ services:
 	return b.String()
 }
 
-const seededHead = `# The network of devnet up in containers, one a node: docker-compose up. On a Swarm:
+const seededHead = `# The network of devnet up, one container per node: docker-compose up. On a Swarm:
 # docker stack deploy -c compose.yaml -c compose.swarm.yaml devnet. "make image" makes the
 # image first.
 #
-# All keys follow from the seed below, so that no node has to be given a key. Whoever reads
-# the seed has all keys. devnet init --format compose makes a network with keys of its own.
+# All keys follow from the seed below, so that no node has to be given a key. Anyone who
+# reads the seed has all keys. devnet init --format compose makes a network with fresh keys.
 `
 
 const ownHead = `# A Cowboy network, one container per node: docker-compose up in this folder. On a Swarm:
@@ -109,7 +109,7 @@ func (n *Network) composeHead() string {
 	return b.String()
 }
 
-// service writes what every node has; what comes behind it is its kind's.
+// service writes the common part of every node; the part of its kind follows.
 func (n *Network) service(b *strings.Builder, name, kind, after string) {
 	fmt.Fprintf(b, "  %s:\n    <<: *node\n    hostname: %s\n", name, name)
 	dir := secretsDir

@@ -1,6 +1,6 @@
-// Package hosts is a network whose nodes run in processes of their own, on one
-// machine or on many: the folder of files that devnet init makes of it, and the
-// settings by which one validator is opened.
+// Package hosts is a network whose nodes run in separate processes, on one machine
+// or on many: the folder of files that devnet init makes of it, and the settings by
+// which one validator is opened.
 //
 //	genesis.cbor     what the chain begins with, and where each validator is reached
 //	NAME.toml        the settings of a node
@@ -9,6 +9,6 @@
 //	compose.yaml     of a network in containers; compose.swarm.yaml is what a Swarm needs besides
 //	kubernetes.yaml  of one in pods, with settings and keys
 //
-// Validators and runners have keys of their own, from the system's random source.
+// Each validator and runner has a separate key, from the system's random source.
 // Only the named accounts, for which a devnet signs, follow from a seed.
 package hosts

@@ -33,7 +33,7 @@ func Read(dir string) (*Folder, error) {
 	}
 	genesis, err := ledger.DecodeGenesis(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no genesis: %w", filepath.Join(dir, GenesisFile), err)
+		return nil, fmt.Errorf("%s is not a genesis: %w", filepath.Join(dir, GenesisFile), err)
 	}
 	p, err := genesis.Parameters()
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
-// leftSuffix is that of the empty file beside a node's settings which says that it has
-// left. The chain knows it too, but nobody has its state who is to start the first node.
+// leftSuffix is the suffix of the empty file next to a node's settings that marks it as
+// deregistered. The chain knows it too, but its state is not available before the first
+// node starts.
 const leftSuffix = ".left"
 
 // SetLeft notes in a folder whether a node has left, for the next start of all.

@@ -21,7 +21,7 @@ import (
 
 // Formats say where the nodes of a network run.
 const (
-	Processes = "processes" // of this machine, each on a port of its own
+	Processes = "processes" // of this machine, each on a separate port
 	Compose   = "compose"   // in containers, each a host of its name: of Docker Compose, or of a Swarm
 	// Kubernetes has each in a stateful set of one pod.
 	Kubernetes = "kubernetes"
@@ -30,14 +30,15 @@ const (
 	Seeded = "seeded"
 )
 
-// Formats are those of devnet init.
+// Formats lists the formats of devnet init.
 var Formats = []string{Processes, Compose, Kubernetes}
 
 // volume is the folder of a container that outlives it.
 const volume = "/devnet"
 
-// Port is that of a validator in a container: of its mesh by UDP and of its HTTP API
-// by TCP; and of the first of those on one machine, where the others have the next.
+// Port is the port of a validator in a container: of its mesh by UDP and of its HTTP
+// API by TCP. On one machine it is the port of the first validator, and the others
+// have the next ones.
 const Port = 4000
 
 // Plan is what Make is asked for.
@@ -47,8 +48,8 @@ type Plan struct {
 	Chain box.Config
 	Seed  *uint64 // of the named accounts; nil: there are none
 	Funds []types.Address
-	// Derived has the keys of the nodes follow from Seed, as those of devnet up do:
-	// whoever knows the seed has them.
+	// Derived makes the keys of the nodes follow from Seed, as devnet up does:
+	// anyone who knows the seed has them.
 	Derived bool
 	Format  string // Processes, …
 	Port    int    // 0: Port
@@ -56,13 +57,13 @@ type Plan struct {
 	// Namespace is the name of the namespace of Kubernetes; "": the constant Namespace.
 	Namespace string
 	Now       time.Time
-	// Hosts are where validators are reached that have machines of their own, by name, as
-	// HOST:PORT; those of this machine are not in it. Of the format Processes.
+	// Hosts has the addresses of validators on separate machines, by name, as HOST:PORT;
+	// those of this machine are not in it. For the format Processes.
 	Hosts map[string]string
-	// Driver is the secret of who drives the nodes from outside; "": nobody does.
+	// Driver is the supervisor's secret; "": no supervisor.
 	Driver string
-	// Ports are those of the nodes on one machine, validators first, where they are not
-	// Port and the next ones: of a runner, where it answers its driver.
+	// Ports are the ports of the nodes on one machine, validators first, if they are
+	// not Port and the next ones. A runner serves its supervisor there.
 	Ports []int
 }
 
@@ -70,12 +71,12 @@ type Plan struct {
 type Node struct {
 	Name string
 	Key  *crypto.Key
-	// Of a validator: where others reach its socket, where that and its HTTP API
-	// listen, and where people reach the API. Of a runner: empty, but for API, which is
-	// where it reaches one, and for HTTP, where it answers its driver.
+	// A validator's addresses: where others reach its socket, where that and its HTTP
+	// API listen, and where people reach the API. A runner's are empty, except API, the
+	// address of the API that it uses, and HTTP, where it serves its supervisor.
 	Endpoint, Listen, HTTP, API string
 	Also                        []string // of a runner: where it reaches the other validators
-	Joins                       bool     // it is no validator of genesis
+	Joins                       bool     // it is not a validator of genesis
 	Left                        bool     // it has left, and is not started with the others
 }
 
@@ -100,7 +101,7 @@ func Make(p Plan) (*Network, error) {
 		return nil, err
 	}
 	if p.Derived && p.Seed == nil {
-		return nil, errors.New("hosts: keys of nodes cannot follow from a seed that is not there")
+		return nil, errors.New("hosts: no seed to derive the nodes' keys from")
 	}
 	n := &Network{plan: p}
 	founders := box.Founders{}
@@ -131,7 +132,7 @@ func Make(p Plan) (*Network, error) {
 // maxHostName bounds the name of a host (RFC 1035).
 const maxHostName = 253
 
-// checkHosts refuses machines of nodes that are not there, and names that are none.
+// checkHosts refuses machines of unknown nodes, and invalid names.
 func (p *Plan) checkHosts() error {
 	if len(p.Hosts) > 0 && p.Format != Processes {
 		return fmt.Errorf("in the format %s the names of hosts are settled: leave them out", p.Format)
@@ -142,7 +143,7 @@ func (p *Plan) checkHosts() error {
 		number, wrong := strconv.ParseUint(port, 10, 16)
 		if err != nil || wrong != nil || number == 0 || host == "" || len(host) > maxHostName ||
 			strings.Trim(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:") != "" {
-			return fmt.Errorf("%s: %.80q is no HOST:PORT, as v0.example.org:%d is", name, p.Hosts[name], Port)
+			return fmt.Errorf("%s: invalid address %.80q: want HOST:PORT, like v0.example.org:%d", name, p.Hosts[name], Port)
 		}
 		if other := at[p.Hosts[name]]; other != "" {
 			return fmt.Errorf("%s and %s cannot both be reached at %s", other, name, p.Hosts[name])
@@ -153,7 +154,7 @@ func (p *Plan) checkHosts() error {
 			known = known || wallet.ValidatorName(i) == name
 		}
 		if !known {
-			return fmt.Errorf("%.40q is no validator: they are %s to %s (a runner finds its validators, and needs no host)", name,
+			return fmt.Errorf("unknown validator %.40q: want %s to %s (runners need no host)", name,
 				wallet.ValidatorName(0), wallet.ValidatorName(p.Chain.Validators-1))
 		}
 	}
@@ -206,7 +207,7 @@ func (p *Plan) runnerAt(name string, i, port int) Node {
 	return r
 }
 
-// port is that of a node on one machine, by its place among all.
+// port returns the port of a node on one machine, by its place among all.
 func (p *Plan) port(i int) int {
 	if i < len(p.Ports) {
 		return p.Ports[i]
@@ -220,7 +221,7 @@ func (p *Plan) inside(validator int) string { return "http://" + p.validator(val
 // contained reports whether nodes run in containers.
 func (p *Plan) contained() bool { return p.Format != Processes }
 
-// key is that of a node.
+// key returns the key of a node.
 func (p *Plan) key(derive func(uint64, string) *crypto.Key, name string) *crypto.Key {
 	if p.Derived {
 		return derive(*p.Seed, name)
@@ -228,7 +229,7 @@ func (p *Plan) key(derive func(uint64, string) *crypto.Key, name string) *crypto
 	return NewKey()
 }
 
-// NewKey draws a key. One number in 2^128 is none.
+// NewKey draws a key. One number in 2^128 is not a key.
 func NewKey() *crypto.Key {
 	for {
 		var secret [32]byte

@@ -104,7 +104,7 @@ func readKey(path string) (*crypto.Key, error) {
 	return key, nil
 }
 
-// Driver is the secret of who drives the nodes; "": nobody does.
+// Driver returns the supervisor's secret; "": no supervisor.
 func (n *Network) Driver() string { return n.plan.Driver }
 
 // Chain is what the network is, as a world is asked for it.

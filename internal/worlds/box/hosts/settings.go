@@ -42,12 +42,12 @@ type file struct {
 	NamesFile string            `toml:"names_file"` // a file with such a table, instead
 }
 
-// Validator is a validator as its settings have it.
+// Validator is a validator's settings.
 type Validator struct {
-	Config box.Config // what a process of its own is brought up by; Version, Slow and Log are left to that
+	Config box.Config // configuration of a separate process; Version, Slow and Log are left to that
 	HTTP   string     // host:port that its API listens on
 	Hosts  []string   // names by which others call it
-	Driver string     // the secret of who may drive it, or with Strict read it; "": nobody may
+	Driver string     // the supervisor's secret, which with Strict only allows reading; "": no supervisor
 	Strict bool       // the network has no cheats
 }
 
@@ -84,7 +84,7 @@ func (o *opener) named(*Validator) error {
 	return nil
 }
 
-// nodeName reports whether a name can be a node's.
+// nodeName reports whether a name is valid for a node.
 func nodeName(name string) bool {
 	for _, c := range name {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
@@ -98,7 +98,7 @@ func (o *opener) addresses(*Validator) error {
 	for _, one := range []struct{ key, value string }{{"listen", o.Listen}, {"http", o.file.HTTP}} {
 		_, port, err := net.SplitHostPort(one.value)
 		if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 && one.key == "listen" {
-			return o.Fault(fmt.Sprintf("%.60q is no HOST:PORT, as 0.0.0.0:%d is", one.value, Port), one.key)
+			return o.Fault(fmt.Sprintf("invalid address %.60q: want HOST:PORT, like 0.0.0.0:%d", one.value, Port), one.key)
 		}
 	}
 	return nil
@@ -106,7 +106,7 @@ func (o *opener) addresses(*Validator) error {
 
 func (o *opener) keeps(v *Validator) error {
 	if o.Home == "" {
-		return o.Fault("name the folder of what the validator keeps", "home")
+		return o.Fault("name the validator's folder", "home")
 	}
 	v.Config.Home = o.Beside(o.Home)
 	if o.Durability != "" {
@@ -140,7 +140,7 @@ func (o *opener) signs(v *Validator) (err error) {
 	}
 	seed, err := strconv.ParseUint(o.Seed, 10, 64)
 	if err != nil {
-		return o.Fault(fmt.Sprintf("%.40q is no whole number from 0 to 2^64-1", o.Seed), "seed")
+		return o.Fault(fmt.Sprintf("invalid seed %.40q: want a whole number from 0 to 2^64-1", o.Seed), "seed")
 	}
 	v.Config.Seed = &seed
 	return nil
@@ -222,7 +222,7 @@ func (o *opener) joins(v *Validator) error {
 	host, _, err := net.SplitHostPort(here.Endpoint())
 	v.Hosts = append([]string{host}, o.Hosts...)
 	if err != nil {
-		return o.Fault(fmt.Sprintf("it has %s reached at %.60q, which is no HOST:PORT", here.Name, here.Endpoint()), "genesis")
+		return o.Fault(fmt.Sprintf("invalid address of %s, %.60q: want HOST:PORT", here.Name, here.Endpoint()), "genesis")
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func TestWhatIsOfAWholeNetworkIsRefusedInWords(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v1"}); err == nil || !strings.Contains(err.Error(), "which has v0 alone") {
+	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v1"}); err == nil || !strings.Contains(err.Error(), "which runs only v0") {
 		t.Errorf("the crash of another: %v", err)
 	}
 	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v0"}); err != nil {

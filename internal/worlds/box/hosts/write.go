@@ -86,8 +86,8 @@ func (n *Network) settings(node Node) string {
 	return n.validatorSettings(node)
 }
 
-// writeNode writes key and settings, for its owner's eyes. Of containers that root
-// makes, the owner is the image's user.
+// writeNode writes key and settings, for its owner's eyes. If root writes files for
+// containers, the owner is the image's user.
 func (n *Network) writeNode(dir string, node Node) error {
 	for name, text := range map[string]string{keyFile(node.Name): keyText(node.Key),
 		settingsFile(node.Name): n.settings(node)} { // which may have the seed
@@ -104,7 +104,7 @@ func (n *Network) writeNode(dir string, node Node) error {
 	return nil
 }
 
-// keySuffix is that of the file of a node's key.
+// keySuffix is the suffix of the file of a node's key.
 const keySuffix = ".key"
 
 func keyFile(name string) string { return name + keySuffix }
@@ -112,12 +112,12 @@ func keyFile(name string) string { return name + keySuffix }
 // SettingsFile is the path of a node's settings in a folder.
 func SettingsFile(dir, name string) string { return filepath.Join(dir, settingsFile(name)) }
 
-// settingsSuffix is that of the file of a node's settings.
+// settingsSuffix is the suffix of the file of a node's settings.
 const settingsSuffix = ".toml"
 
 func settingsFile(name string) string { return name + settingsSuffix }
 
-// create writes a file that is not there yet.
+// create writes a new file.
 func create(path, text string, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -127,8 +127,8 @@ func create(path, text string, mode os.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// homes is where homes are: beside the settings, or in a container's volume, where its
-// settings are not.
+// homes returns the folder of homes: next to the settings, or in a container's volume,
+// outside of its settings.
 func (n *Network) homes() string {
 	if n.plan.Format == Compose || n.plan.Format == Kubernetes {
 		return volume + "/" + homesDir
@@ -174,7 +174,7 @@ func (n *Network) validatorSettings(v Node) string {
 		b.WriteString("] # runners, for whose owners the API signs too\n")
 	}
 	if n.plan.Driver != "" {
-		fmt.Fprintf(&b, "driver = %q # the secret of who drives the network\n", n.plan.Driver)
+		fmt.Fprintf(&b, "driver = %q # the supervisor's secret\n", n.plan.Driver)
 	}
 	if n.plan.Format != Kubernetes {
 		b.WriteString("\n" + n.names())
@@ -192,15 +192,15 @@ func (n *Network) names() string {
 	return b.String()
 }
 
-// Strategy is what becomes of a node whose role panics.
+// Strategy decides the effect on a node when one of its roles panics.
 func (n *Network) Strategy() roles.Strategy { return n.plan.Chain.Strategy }
 
-// supervision is the setting of it, where it is not the usual one.
+// supervision returns the setting for it, if it is not the default.
 func (n *Network) supervision() string {
 	if n.plan.Chain.Strategy == roles.Restart {
 		return ""
 	}
-	return fmt.Sprintf("supervision = %q # what becomes of the node when a role of it panics\n", n.plan.Chain.Strategy)
+	return fmt.Sprintf("supervision = %q # after a panic of one of the node's roles\n", n.plan.Chain.Strategy)
 }
 
 // runnerSettings offer what a genesis registers its runners with.
@@ -208,19 +208,19 @@ func (n *Network) runnerSettings(r Node) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "name = %q\nkey_file = %q\napi = %q\n", r.Name, keyFile(r.Name), r.API)
 	if len(r.Also) > 0 {
-		fmt.Fprintf(&b, "also = [\"%s\"] # asked where api does not go on\n", strings.Join(r.Also, `", "`))
+		fmt.Fprintf(&b, "also = [\"%s\"] # used if api fails\n", strings.Join(r.Also, `", "`))
 	}
 	fmt.Fprintf(&b, "max_concurrent_jobs = %d\n", wallet.RunnerJobs)
 	b.WriteString(n.supervision())
 	if n.plan.Driver != "" {
-		fmt.Fprintf(&b, "driver = %q # the secret of who drives the network\ncontrol = %q\n", n.plan.Driver, r.HTTP)
+		fmt.Fprintf(&b, "driver = %q # the supervisor's secret\ncontrol = %q\n", n.plan.Driver, r.HTTP)
 	}
 	b.WriteString("\n[custom]\n\n[llm]\ndefault = \"offline\"\n")
 	return b.String()
 }
 
 // AddValidator writes the files of one more validator into the folder of a network that
-// was written before: on one machine, it has a port of its own there.
+// was written before: on one machine, with a separate port.
 func (n *Network) AddValidator(dir, name string, port int, key *crypto.Key) (Node, error) {
 	v := n.plan.validatorAt(name, port)
 	v.Key, v.Joins = key, true

@@ -20,8 +20,8 @@ import (
 )
 
 // sampleEvery is the heights between full audits. Scenarios are short, and their
-// states small; a state is read whole at each,
-// on the loop of whoever made the block final.
+// states small; each sample reads a whole state, on the loop of the validator that
+// made the block final.
 const sampleEvery = 4
 
 // maxEarly bounds what validators make final before the judge knows the genesis,
@@ -55,7 +55,7 @@ func newJudge(trace io.Writer, told *scenario.Timeline) *judge {
 	return j
 }
 
-// begin tells what the chain began with.
+// begin gives the chain's beginning to the oracles.
 func (j *judge) begin(n *box.Network) error {
 	genesis := n.Genesis()
 	rules, err := observe.RulesOf(genesis, j.recover)
@@ -67,7 +67,7 @@ func (j *judge) begin(n *box.Network) error {
 	defer j.mu.Unlock()
 	j.oracles = oracle.New(rules)
 	j.network = n
-	for _, b := range j.boots { // each came before what its validator finalized
+	for _, b := range j.boots { // each precedes its validator's finalized blocks
 		j.oracles.Booted(b.validator, b.begins.Header, b.begins.Hash, b.begins.Root)
 	}
 	for _, f := range j.early {
@@ -77,7 +77,8 @@ func (j *judge) begin(n *box.Network) error {
 	return nil
 }
 
-// address is a validator's; one that joined is looked up when it is first seen.
+// address returns a validator's address; a validator that joined is looked up when
+// it is first seen.
 func (j *judge) address(name string) types.Address {
 	known, ok := j.byName[name]
 	if !ok {
@@ -179,9 +180,9 @@ func (j *judge) err() error {
 	return j.oracles.Err()
 }
 
-// listen shows the oracles every vote that was sent since it was last called,
-// also those that no certificate will hold, and what became of the connections of
-// runners. It is called with the lock held.
+// listen shows the oracles every vote that was sent since its last call, including
+// votes that no certificate will hold, and the changes of runners' connections. It
+// is called with the lock held.
 func (j *judge) listen() {
 	for _, r := range j.links.take() {
 		observe.Connection(j.oracles, r.validator, r.report)

@@ -47,9 +47,9 @@ type Ground interface {
 	// Saw is told up to which block the script has seen the chain: what it does about
 	// those it has done. It returns at once.
 	Saw(types.Height)
-	// Err is what went wrong there beside what nodes did, or nil.
+	// Err returns a failure there other than those of nodes, or nil.
 	Err() error
-	// Close ends all nodes at once, and leaves nothing of them behind.
+	// Close ends all nodes at once, and leaves no remains of them.
 	Close() error
 }
 
@@ -148,7 +148,7 @@ func (s *Stage) Submit(raw []byte) (types.Hash, error) {
 // Signer implements scenario.Backend.
 func (s *Stage) Signer(name string) env.Signer {
 	if name == wallet.System {
-		return nil // it signs for the verbs of governance alone, which number its instructions
+		return nil // it signs only for the verbs of governance, which number its instructions
 	}
 	return s.Network.Signer(name)
 }
@@ -183,7 +183,7 @@ func (s *Stage) Close() error {
 	return s.ended
 }
 
-// leave ends the ground: nodes elsewhere end at once, since nobody needs them any more.
+// leave ends the ground: separate nodes end at once, since they are no longer needed.
 func (s *Stage) leave() error {
 	if s.ground == nil {
 		return nil

@@ -12,9 +12,8 @@ import (
 // final block and whenever the script looks, so that no script gets near.
 const maxHeard = 1 << 17
 
-// tap keeps what validators send until somebody has the time to judge it: who
-// sends a vote must not wait for the audit of a state. It is safe for concurrent
-// use.
+// tap queues validators' frames until they can be judged: the sender of a vote must
+// not wait for the audit of a state. It is safe for concurrent use.
 type tap struct {
 	mu     sync.Mutex
 	heard  []sentFrame
@@ -64,8 +63,8 @@ func (h *tap) overflowed() bool {
 	return h.missed
 }
 
-// linked keeps what gateways report of connections until somebody has the time to
-// judge it. It is safe for concurrent use.
+// linked queues gateways' reports on connections until they can be judged. It is
+// safe for concurrent use.
 type linked struct {
 	mu    sync.Mutex
 	heard []linkReport
@@ -76,8 +75,8 @@ type linkReport struct {
 	report    gateway.Report
 }
 
-// hear implements box.Config.Gateway. Whatever is no arrival and no leave is nothing
-// to the oracles; of those there are as many as runners come and go.
+// hear implements box.Config.Gateway. It drops all but arrivals and leaves, which
+// are as many as runners connect and disconnect.
 func (l *linked) hear(validator types.Address, report gateway.Report) {
 	switch report.(type) {
 	case gateway.Arrived, gateway.Left:

@@ -17,7 +17,7 @@ type Watched struct {
 }
 
 // Watch brings a network up, by a configuration whose Observe, Tell, Booted, Overhear and
-// Gateway are free. The timeline is told of its views and receipts.
+// Gateway are free. The timeline gets its views and receipts.
 func Watch(ctx context.Context, c box.Config, told *scenario.Timeline) (*Watched, error) {
 	w := &Watched{judge: newJudge(nil, told)}
 	w.judge.attend(&c)

@@ -72,7 +72,7 @@ func Open(ctx context.Context, config Config) (*Carrier, error) {
 	return c, nil
 }
 
-// Ready says why there can be no containers of an image here, or nil.
+// Ready returns why containers of an image are not possible here, or nil.
 func Ready(ctx context.Context, image string) error {
 	if err := Available(ctx); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (c *Carrier) Add(_ context.Context, one cluster.Node) error {
 	return c.Put(one.Name, &node{Node: one, carrier: c})
 }
 
-// Detach takes a running node off the network, as a pulled cable would: nobody reaches
+// Detach takes a running node off the network, like a pulled cable: no node reaches
 // it, nor does Control.
 func (c *Carrier) Detach(ctx context.Context, name string) error {
 	return c.Order(ctx, name, (*node).detach)
@@ -143,7 +143,7 @@ func (c *Carrier) Logs(name string) (io.ReadCloser, error) {
 	return n.logs()
 }
 
-// died hears of the end of a container.
+// died handles the end of a container.
 func (c *Carrier) died(container string, code string) {
 	for _, n := range c.Bearers() {
 		if n.container() == container {
@@ -152,13 +152,13 @@ func (c *Carrier) died(container string, code string) {
 	}
 }
 
-// tell tells of a node that ended by itself.
+// tell reports a node that ended by itself.
 func (c *Carrier) tell(n *node, code string) {
 	c.tellers.Go(func() { c.Tell(cluster.Ended{Name: n.Name, Err: n.howEnded(code)}) })
 }
 
-// Close implements cluster.Carrier. Nothing of what the nodes keep outlives it, so none
-// is asked to end in good order.
+// Close implements cluster.Carrier. No data of the nodes outlives it, so none needs to
+// end in good order.
 func (c *Carrier) Close() error {
 	return c.Shut(func(all []*node) error {
 		for _, n := range all {

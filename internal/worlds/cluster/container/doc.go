@@ -3,11 +3,11 @@
 // the docker command line. With an engine on another machine the nodes run, and are not
 // reached: their ports are published on 127.0.0.1 of that machine.
 //
-// Every network has a Docker network of its own, and every node a container and a
-// volume, which holds its settings, its key and its home at /devnet. All of them are
-// called devnet-ID-… and bear labels: whose they are, and which folder on which machine
-// is behind them. In that folder carrier.lock is locked for as long as their owner
-// lives, so that Reap finds what a dead one left.
+// Every network has a separate Docker network, and every node a container and a volume,
+// which holds its settings, its key and its home at /devnet. All of them are called
+// devnet-ID-… and have labels: their owner, and their folder with its machine. In that
+// folder carrier.lock is locked for as long as their owner lives, so that Reap finds
+// what a dead one left.
 //
 //	NAME.toml, NAME.key  settings and key of a node, as hosts wrote them
 //	genesis.cbor         what the chain begins with

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// maxSaidBytes bounds what is told of the engine's words.
+// maxSaidBytes bounds the shown part of the engine's messages.
 const maxSaidBytes = 512
 
-// Limits of what a call may answer: lists of names and settings are short.
+// Limits of the answers to calls: lists of names and settings are short.
 const maxAnswerBytes = 4 << 20
 
 // EngineError says that the engine refused something.
@@ -63,7 +63,7 @@ func lines(answer string) []string {
 	return strings.Split(answer, "\n")
 }
 
-// end is the end of a text, of at most so many bytes and a mark.
+// end returns the end of a text, at most most bytes and a mark.
 func end(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -71,7 +71,7 @@ func end(text string, most int) string {
 	return "…" + strings.ToValidUTF8(text[len(text)-most:], "")
 }
 
-// limited keeps the beginning of what is written to it, and takes all.
+// limited keeps the beginning of its input, and accepts all of it.
 type limited struct {
 	bytes.Buffer
 	most int

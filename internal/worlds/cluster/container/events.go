@@ -11,13 +11,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/owner"
 )
 
-// events follows what the engine tells of a network's containers.
+// events follows the engine's events about a network's containers.
 type events struct {
 	cancel context.CancelFunc
 	over   chan struct{} // closed when nothing more is told
 }
 
-// listen has died told of every container that ends from now on, one at a time and in
+// listen calls died for every container that ends from now on, one at a time and in
 // the engine's order.
 func listen(ctx context.Context, id string, died func(container, code string)) (*events, error) {
 	// The engine's clock may be another: what it tells begins with its own now.

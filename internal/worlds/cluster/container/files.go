@@ -16,7 +16,7 @@ import (
 // inside is the folder of a node in its container, which is its volume.
 const inside = "/devnet"
 
-// port is that of a node's HTTP API in its container, as its settings have it.
+// port is the port of a node's HTTP API in its container, by its settings.
 const port = 4000
 
 // imageUser is the user id of the image.
@@ -52,7 +52,7 @@ func (n *node) remembers(ctx context.Context) bool {
 	votes := home.NodeFiles(path.Join(inside, "homes", n.Name), n.Name).Votes
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// The archive of a file that is there begins; how long it is does not matter.
+	// The archive of an existing file has begun; its length does not matter.
 	cmd := exec.CommandContext(ctx, "docker", "cp", n.container()+":"+votes, "-")
 	out, err := cmd.StdoutPipe()
 	if err != nil || cmd.Start() != nil {

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// logsDir is the folder of what containers wrote that are gone.
+// logsDir is the folder of the logs of removed containers.
 const logsDir = "logs"
 
 func (c *Carrier) logFile(name string) string {
 	return filepath.Join(c.config.Dir, logsDir, name+".log")
 }
 
-// copyLogs copies what the container wrote to both of its outputs. Of one that is not
-// there it copies nothing.
+// copyLogs copies what the container wrote to both of its outputs. For a missing
+// container it copies nothing.
 func (n *node) copyLogs(ctx context.Context, to io.Writer, args ...string) error {
 	cmd := exec.CommandContext(ctx, "docker", append(append([]string{"logs"}, args...), n.container())...)
 	cmd.Stdout, cmd.Stderr = to, to
@@ -34,7 +34,7 @@ func (n *node) copyLogs(ctx context.Context, to io.Writer, args ...string) error
 	return err
 }
 
-// keepLogs puts what the container wrote behind what its forerunners did.
+// keepLogs appends the container's output to that of its predecessors.
 func (n *node) keepLogs(ctx context.Context) error {
 	f, err := os.OpenFile(n.carrier.logFile(n.Name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // roomFor refuses a network for which the engine's machine has no room in its table of
-// neighbours. Of another machine, and of one that does not tell, nothing is known.
+// neighbours. Another machine, or a table that cannot be read, is accepted.
 func roomFor(ctx context.Context, nodes []cluster.Node) error {
 	validators := 0
 	for _, n := range nodes {

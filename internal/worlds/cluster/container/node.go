@@ -25,7 +25,7 @@ type node struct {
 	cluster.Node
 	carrier *Carrier
 
-	// Of whoever has the turn.
+	// For the holder of the turn.
 	exists   bool // there is a container, and a volume
 	withLost bool // that container says --lost
 	lost     bool // its home was wiped, and it may not know
@@ -40,7 +40,7 @@ type node struct {
 // life is from a container's start to its end.
 type life struct {
 	asked bool          // to end; guarded by the node's mu
-	gone  chan struct{} // closed when the engine says so
+	gone  chan struct{} // closed by the engine's event
 }
 
 // URL implements cluster.Bearer.
@@ -89,7 +89,7 @@ func (n *node) Start(ctx context.Context) error {
 	return n.locate(ctx)
 }
 
-// prepare makes the container, or another where it has to say something else.
+// prepare makes the container, or a new one if its command has changed.
 func (n *node) prepare(ctx context.Context) error {
 	if n.exists && n.lost && n.remembers(ctx) {
 		n.lost = false
@@ -148,8 +148,8 @@ func (n *node) discard(ctx context.Context) error {
 	return nil
 }
 
-// locate finds out where this machine reaches the node's API. One that ended at once is
-// nowhere, and its end is told.
+// locate finds out where this machine reaches the node's API. A container that ended at
+// once has no address, and its end is reported.
 func (n *node) locate(ctx context.Context) error {
 	answer, err := docker(ctx, nil, "port", n.container(), fmt.Sprintf("%d/tcp", port))
 	at := ""
@@ -193,7 +193,7 @@ func (n *node) died(code string) {
 	}
 }
 
-// howEnded is what the engine and the node say of its end.
+// howEnded returns the engine's and the node's messages about its end.
 func (n *node) howEnded(code string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
@@ -237,7 +237,7 @@ func (n *node) end(ctx context.Context, call ...string) error {
 
 // Freeze implements cluster.Bearer.
 func (n *node) Freeze(ctx context.Context) error {
-	return n.pause(ctx, true, "is frozen already: let it go on first", "pause")
+	return n.pause(ctx, true, "is already frozen: thaw it first", "pause")
 }
 
 // Thaw implements cluster.Bearer.
@@ -268,7 +268,7 @@ func (n *node) pause(ctx context.Context, frozen bool, already, call string) err
 func (n *node) Wipe(ctx context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:
-		return fmt.Errorf("%s is a runner, which keeps nothing but its key", n.Name)
+		return fmt.Errorf("%s is a runner, and a runner stores only its key", n.Name)
 	case n.running() != nil:
 		return fmt.Errorf("%s runs: stop it first", n.Name)
 	case !n.exists:

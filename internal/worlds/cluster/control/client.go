@@ -49,7 +49,7 @@ func (c *Client) request(ctx context.Context, method, word string, body []byte) 
 	return c.http.Do(r)
 }
 
-// ask asks a node. What it refuses is an *api.Error.
+// ask asks a node. A refusal by the node is an *api.Error.
 func ask[Out any](ctx context.Context, c *Client, word string, in any) (out Out, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -78,25 +78,25 @@ func ask[Out any](ctx context.Context, c *Client, word string, in any) (out Out,
 	return out, json.Unmarshal(data, &out)
 }
 
-// Hello asks who is there.
+// Hello asks for the identity of the node.
 func (c *Client) Hello(ctx context.Context) (Hello, error) {
 	return ask[Hello](ctx, c, "hello", empty{})
 }
 
-// ValidatorStatus and RunnerStatus ask how a node stands.
+// ValidatorStatus and RunnerStatus ask for the status of a node.
 func (c *Client) ValidatorStatus(ctx context.Context) (ValidatorStatus, error) {
 	s, err := ask[ValidatorStatus](ctx, c, "status", empty{})
 	s.Status.Round = s.Round
 	return s, err
 }
 
-// RunnerStatus asks how a runner stands.
+// RunnerStatus asks for the status of a runner.
 func (c *Client) RunnerStatus(ctx context.Context) (RunnerStatus, error) {
 	return ask[RunnerStatus](ctx, c, "status", empty{})
 }
 
-// Order has the node do something to itself. Its effects are counted under a number, 0
-// where it ends what another began.
+// Order orders the node to apply a fault to itself. Its effects are counted under a
+// number, 0 where it ends what another began.
 func (c *Client) Order(ctx context.Context, number int, o fault.Order) ([]Count, error) {
 	answer, err := ask[countsAnswer](ctx, c, "order", orderRequest{number, o})
 	return answer.counts(), err
@@ -108,8 +108,8 @@ func (c *Client) SetRules(ctx context.Context, rules []Rule) error {
 	return err
 }
 
-// Mute has the node send nothing any more: its process is about to be killed, which may
-// take its carrier a while.
+// Mute stops the node from sending anything: its process is about to be killed, which
+// may take its carrier a while.
 func (c *Client) Mute(ctx context.Context) error {
 	_, err := ask[empty](ctx, c, "mute", empty{})
 	return err
@@ -141,7 +141,7 @@ func (c *Client) SetClock(ctx context.Context, ahead time.Duration) error {
 	return err
 }
 
-// Pause keeps the validator from making blocks, or lets it go on.
+// Pause stops the validator from making blocks, or lets it resume.
 func (c *Client) Pause(ctx context.Context, on bool) error {
 	_, err := ask[empty](ctx, c, "pause", pauseRequest{on})
 	return err
@@ -166,13 +166,15 @@ func (c *Client) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
 	return a.Hash, err
 }
 
-// Waiting asks for a transaction in the validator's pool, nil where it is not there.
+// Waiting asks for a transaction in the validator's pool, nil if it is not in the
+// pool.
 func (c *Client) Waiting(ctx context.Context, hash types.Hash) (raw []byte, sender types.Address, err error) {
 	a, err := ask[waitingAnswer](ctx, c, "waiting", hashAnswer{hash})
 	return a.Raw, a.Sender, err
 }
 
-// NextNonce asks for an account's next nonce, by what is final and what waits there.
+// NextNonce asks for an account's next nonce, by the final state and the validator's
+// pool.
 func (c *Client) NextNonce(ctx context.Context, a types.Address, final types.Nonce) (types.Nonce, error) {
 	answer, err := ask[nonceAnswer](ctx, c, "nonce", nonceRequest{a, final})
 	return answer.Nonce, err
@@ -212,14 +214,15 @@ func (c *Client) Reload(ctx context.Context) error {
 	return err
 }
 
-// Leave has the runner say Goodbye; with finish, when what it accepted is over.
+// Leave orders the runner to say Goodbye; with finish, when its accepted jobs are
+// over.
 func (c *Client) Leave(ctx context.Context, finish bool) error {
 	_, err := ask[empty](ctx, c, "leave", leaveRequest{finish})
 	return err
 }
 
-// Latest is the number of what was heard last of the validator, and whether something
-// was forgotten that no driver had read.
+// Latest returns the number of the latest event of the validator, and whether unread
+// events were dropped.
 func (c *Client) Latest(ctx context.Context) (seq uint64, missed bool, err error) {
 	a, err := ask[heardAnswer](ctx, c, "heard", empty{})
 	return a.Seq, a.Missed, err
@@ -232,8 +235,8 @@ type Final struct {
 	Root         types.Hash         // of the validator's own state after it; zero where it did not say
 }
 
-// Finals tells each of the blocks that the validator makes final above a height, in
-// their order, until ctx ends or the stream breaks off.
+// Finals calls each for the blocks that the validator makes final above a height,
+// in their order, until ctx ends or the stream breaks off.
 func (c *Client) Finals(ctx context.Context, after types.Height, each func(Final) error) error {
 	return c.lines(ctx, fmt.Sprintf("final?after=%d", after), func(line []byte) error {
 		var l finalLine
@@ -254,7 +257,7 @@ func (c *Client) Finals(ctx context.Context, after types.Height, each func(Final
 	})
 }
 
-// Heard tells each of what was heard of the validator behind a number.
+// Heard calls each for the validator's events after a number.
 func (c *Client) Heard(ctx context.Context, after uint64, each func(*Heard) error) error {
 	return c.lines(ctx, fmt.Sprintf("heard?after=%d", after), func(line []byte) error {
 		var h Heard

@@ -22,7 +22,8 @@ type entry struct {
 	over   bool
 }
 
-// of is what counts the effects of a fault, made at its first use. 0 is none.
+// of is what counts the effects of a fault, made at its first use. 0 is not a
+// number.
 func (r *register) of(number int) (*entry, error) {
 	if number == 0 {
 		return nil, nil
@@ -49,16 +50,32 @@ func (r *register) end(e *entry) {
 	e.over = true
 }
 
-// panicPatience is how long a driver waits for a role that is told to panic, which comes
-// to that behind what waits for it.
+// panicPatience is how long a supervisor waits for the ordered panic of a role, which
+// first handles its queued events.
 const panicPatience = 2 * time.Second
 
-// upset has an actor panic or hang. It waits for the panic of a role, so that the driver
-// hears of it before the process ends for that.
-func (r *register) upset(ctx context.Context, o *fault.Order, e *entry,
+// order does a fault of the node of a kind, or ends it where the fault has no number. It waits
+// for the panic of a role, so that the driver hears of it before the process ends for that.
+func (r *register) order(ctx context.Context, in orderRequest, kind fault.Whose,
 	do func(*fault.Order, *fault.Counts, func(time.Duration)) error) error {
+	o := &in.Order
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if err := o.CheckOf(kind); err != nil {
+		return err
+	}
+	e, err := r.of(in.Fault)
+	switch {
+	case err != nil:
+		return err
+	case e == nil && !o.Mends():
+		return fmt.Errorf("the effects of %s are counted: give it a number", o.Verb)
+	case e == nil:
+		return do(o, nil, nil)
+	}
 	done := make(chan struct{})
-	err := do(o, &e.counts, func(after time.Duration) {
+	err = do(o, &e.counts, func(after time.Duration) {
 		if after > 0 {
 			time.AfterFunc(after, func() { r.end(e) })
 		} else {

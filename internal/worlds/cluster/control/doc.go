@@ -1,13 +1,13 @@
-// Package control is how a node in a process of its own is driven by whoever operates
-// the whole network from another: a Seat answers in the node's process below
-// /devnet/node/, a Client asks from outside.
+// Package control lets the supervisor of a whole network control a node in a separate
+// process: a Seat answers in the node's process below /devnet/node/, a Client asks
+// from outside.
 //
-// A node is driven only where its settings say so, by a secret of both (driver), which
-// every request bears. What it is told is JSON, bounded and judged; whoever has the
-// secret may have the node do anything that a fault can, and nothing else.
+// A node accepts control only if its settings have a secret that both share (driver),
+// which every request carries. Requests are JSON, bounded and judged; the holder of
+// the secret may order the node to do anything that a fault can, and nothing more.
 //
-// Two streams tell what the node did, a line of JSON each: the blocks that it made
-// final, from any height on, and what was heard of it: votes as they left, what became
-// of its views and of its connections with runners. What was heard is numbered, so that
-// whoever asks by Heard knows what was before its answer.
+// Two streams report the node's actions, one line of JSON each: the blocks that it made
+// final, from any height on, and its events, such as votes as they left, views, and
+// connections with runners. Events are numbered, so that a reader of Heard knows which
+// of them precede its answer.
 package control

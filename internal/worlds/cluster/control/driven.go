@@ -14,14 +14,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 )
 
-// DrivenRunner stands between a runner and its environment, so that somebody may drive
-// it. Nil is a runner that nobody drives.
+// DrivenRunner wraps a runner's environment, so that a supervisor may control it. Nil
+// is a runner without a supervisor.
 type DrivenRunner struct {
 	seat   *RunnerSeat
 	server *http.Server
@@ -37,9 +36,9 @@ type DrivenRunner struct {
 	rules map[netip.AddrPort]lossy.Rule // as they were set last
 }
 
-// DriveRunner makes a runner that is to be opened one that is driven by who bears a
-// secret. The clock is the runner's; manual is its executor manual, or nil. With strict the
-// driver only reads, and nothing stands between.
+// DriveRunner puts a runner that is to be opened under the control of a holder of a secret.
+// The clock belongs to the runner; manual is its executor manual, or nil. With strict the
+// supervisor only reads, and nothing is wrapped.
 func DriveRunner(config *node.RunnerConfig, secret string, strict bool, clock *clock.Clock, manual *custom.Manual) *DrivenRunner {
 	d := &DrivenRunner{seat: NewRunnerSeat(secret, strict), clock: clock, manual: manual}
 	if strict {
@@ -79,7 +78,7 @@ func (d *DrivenRunner) Begin(r *node.Runner, at string, reload func() (added, re
 	}
 	listener, err := net.Listen("tcp", at)
 	if err != nil {
-		return fmt.Errorf("its driver cannot be answered at %s: %w", at, err)
+		return fmt.Errorf("cannot serve the supervisor at %s: %w", at, err)
 	}
 	d.reload = reload
 	d.seat.Begin(d.runner(r))
@@ -97,11 +96,9 @@ func (d *DrivenRunner) Again(r *node.Runner, manual *custom.Manual) {
 }
 
 func (d *DrivenRunner) runner(r *node.Runner) Runner {
-	shown := Runner{Name: r.Name, Shell: r.Shell(), Mask: d.mask, Socket: d.socket, SetRules: d.setRules, Mute: d.silence,
-		Clock: d.clock, Manual: d.manual, Reload: d.reload,
-		Upset: func(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-			return byzantine.Upset(r, o, counts, over)
-		}}
+	does := &byzantine.RunnerProcess{Mask: d.mask, Shell: r.Shell(), Actors: r}
+	shown := Runner{Name: r.Name, Shell: r.Shell(), Do: does.Do, Socket: d.socket, SetRules: d.setRules, Mute: d.silence,
+		Clock: d.clock, Manual: d.manual, Reload: d.reload}
 	if d.held != nil {
 		shown.Show = d.held.show
 	}
@@ -124,8 +121,8 @@ func (d *DrivenRunner) silence() {
 // closePatience is how long a driver may take to read the last answers.
 const closePatience = 5 * time.Second
 
-// Close answers nobody any more, once what was asked is answered: the answer to a panic
-// tells the driver that the process ends for it.
+// Close stops answering, once open requests are answered: the answer to a panic reports
+// that the process ends because of it.
 func (d *DrivenRunner) Close() error {
 	if d == nil || d.server == nil {
 		return nil

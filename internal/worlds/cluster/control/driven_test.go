@@ -37,7 +37,7 @@ func TestADriverHearsOfAPanicThatEndsTheProcess(t *testing.T) {
 	listener := &closing{inner, make(chan struct{})}
 	go func() { _ = d.server.Serve(listener) }()
 	closed := make(chan error, 1)
-	d.seat.Begin(Runner{Upset: func(_ *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	d.seat.Begin(Runner{Do: func(_ *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
 		go func() { closed <- d.Close() }()
 		<-listener.closed
 		roles.TakenAlong.Count(&counts.Panicked, &counts.Restarted, &counts.Ended)

@@ -12,13 +12,13 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Limits of what is kept for a driver that is slow, or not there.
+// Limits of the queue for a supervisor that is slow, or absent.
 const (
 	maxHeard      = 1 << 16
 	maxHeardBytes = 32 << 20
 )
 
-// Kinds of what is heard of a node.
+// Kinds of a node's events.
 const (
 	heardVote       = "vote"
 	heardEntered    = "entered"
@@ -38,7 +38,7 @@ const (
 	heardDropped    = "dropped"
 )
 
-// Heard is one thing that was heard of a node; of its fields those that its kind has.
+// Heard is one event of a node, with the fields of its kind.
 type Heard struct {
 	Seq  uint64 `json:"seq"` // from 1, in one life
 	Kind string `json:"kind"`
@@ -57,8 +57,8 @@ type Heard struct {
 	Outcome  gateway.Outcome `json:"outcome,omitempty"`
 	Fraction uint8           `json:"fraction,omitempty"`
 	Words    *string         `json:"words,omitempty"` // of a runner, on how far it is
-	// Rejected is of an ack; Load of a runner's signal; Registered of a refused connection;
-	// Polled of a result that was not taken.
+	// Rejected belongs to an ack; Load to a runner's signal; Registered to a refused
+	// connection; Polled to a result that was not taken.
 	Rejected   push.RejectReason `json:"rejected,omitempty"`
 	Load       *gateway.Load     `json:"load,omitempty"`
 	Registered bool              `json:"registered,omitempty"`
@@ -71,14 +71,14 @@ type Heard struct {
 // size is about what it takes, in bytes.
 func (h *Heard) size() int { return 200 + len(h.Frame) + len(h.Detail) }
 
-// hearing keeps what was heard of a node until a driver has read it. It is safe for
+// hearing queues a node's events until a supervisor has read them. It is safe for
 // concurrent use, and its callers never wait.
 type hearing struct {
 	mu     sync.Mutex
 	kept   []Heard
 	bytes  int
 	seq    uint64
-	missed bool  // what nobody had read was forgotten
+	missed bool  // unread events were dropped
 	last   *byte // of the latest vote's frame, which goes to all peers in turn
 	news   chan struct{}
 }
@@ -111,7 +111,7 @@ func (h *hearing) drop(n int) {
 	h.kept = h.kept[n:]
 }
 
-// sent notes a frame that leaves the node, where it is a vote.
+// sent records a frame that leaves the node, if it is a vote.
 func (h *hearing) sent(frame []byte) {
 	if len(frame) == 0 || len(frame) > observe.MaxVoteBytes || !observe.IsVote(frame) {
 		return
@@ -125,15 +125,15 @@ func (h *hearing) sent(frame []byte) {
 	h.enter(Heard{Kind: heardVote, Frame: frame})
 }
 
-// latest is the number of what was heard last.
+// latest returns the number of the latest event.
 func (h *hearing) latest() heardAnswer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return heardAnswer{h.seq, h.missed}
 }
 
-// after lists what was heard behind a number, which whoever asks has read, and what
-// tells of more.
+// after lists the events after a number, up to which the caller has read, and
+// returns a channel that signals more.
 func (h *hearing) after(seq uint64) (all []Heard, more <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -164,7 +164,8 @@ func consensusHeard(report simplex.Report) (one Heard, is bool) {
 	return one, false
 }
 
-// Consensus is what was heard as the report that it was; nil where it is none.
+// Consensus returns the event as the consensus report that it was; nil for another
+// kind.
 func (h *Heard) Consensus() simplex.Report {
 	leader := types.Address{}
 	if h.Leader != nil {
@@ -222,7 +223,8 @@ func gatewayHeard(report gateway.Report) (one Heard, is bool) {
 	return one, false
 }
 
-// Gateway is what was heard as the report that it was; nil where it is none.
+// Gateway returns the event as the gateway report that it was; nil for another
+// kind.
 func (h *Heard) Gateway() gateway.Report {
 	if h.Runner == nil {
 		return nil
@@ -266,7 +268,7 @@ func (h *Heard) Vote() []byte {
 	return h.Frame
 }
 
-// Dropped is the transaction that was given up and why, where one was.
+// Dropped returns the transaction that was given up and why, if this event is one.
 func (h *Heard) Dropped() (hash types.Hash, why string, is bool) {
 	if h.Kind != heardDropped || h.Hash == nil {
 		return hash, "", false

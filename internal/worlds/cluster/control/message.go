@@ -16,25 +16,25 @@ import (
 // Path is where a seat answers.
 const Path = "/devnet/node/"
 
-// Limits of what is asked and told.
+// Limits of requests and answers.
 const (
 	maxRequest = 1 << 20  // bytes of a request; rules for all peers, or a transaction
 	maxAnswer  = 16 << 20 // bytes of an answer
-	maxLine    = 32 << 20 // bytes of a line of a stream: the greatest block, in base64
+	maxLine    = 32 << 20 // bytes of a line of a stream: the largest block, in base64
 	// MaxRules bounds the peers of one node that rules are for.
 	MaxRules = 4096
 	// MaxFaults bounds the faults of one node that are counted.
 	MaxFaults = 8192
 	// maxNames bounds the nodes that are named at once.
 	maxNames = box.MaxValidators + box.MaxRunners
-	// MaxOffset bounds how far a clock is put ahead, or behind.
+	// MaxOffset bounds the offset of a clock, in both directions.
 	MaxOffset = 100 * 365 * 24 * time.Hour
 )
 
 // empty is a request or an answer of nothing.
 type empty struct{}
 
-// Hello is what a node says of itself.
+// Hello is a node's description of itself.
 type Hello struct {
 	Life    string        `json:"life"` // drawn by each process of the node
 	Name    string        `json:"name"`
@@ -52,7 +52,7 @@ type Boot struct {
 	Root   types.Hash `json:"root"` // of the state
 }
 
-// ValidatorStatus is a validator as it stands.
+// ValidatorStatus is the status of a validator.
 type ValidatorStatus struct {
 	validators.Status
 	Round   validators.Round `json:"round"`
@@ -67,14 +67,14 @@ type Connected struct {
 	Changes   *gateway.Changes `json:"changes,omitempty"`
 }
 
-// RunnerStatus is a runner as it stands.
+// RunnerStatus is the status of a runner.
 type RunnerStatus struct {
 	runners.Status
 	Waiting []types.Hash `json:"waiting"` // jobs that are answered by hand
 }
 
 // Rule is what happens to the packets for a peer. The faults are numbers under which
-// effects are counted, 0 where there is none.
+// effects are counted, 0 without a fault.
 type Rule struct {
 	To        string     `json:"to"` // ip:port
 	Link      fault.Link `json:"link"`
@@ -133,7 +133,7 @@ type (
 		Nonce types.Nonce `json:"nonce"`
 	}
 	heardAnswer struct {
-		Seq    uint64 `json:"seq"`    // of what was heard last
+		Seq    uint64 `json:"seq"`    // of the latest event
 		Missed bool   `json:"missed"` // more was heard than is kept
 	}
 	answerRequest struct {
@@ -156,5 +156,5 @@ type (
 type finalLine struct {
 	Block        []byte     `json:"block"`                  // in CBOR
 	Finalization []byte     `json:"finalization,omitempty"` // of this block, in CBOR
-	Root         types.Hash `json:"root"`                   // of the node's own state after it; zero where it is past that
+	Root         types.Hash `json:"root"`                   // of the node's own state after it; zero if its state is past that
 }

@@ -15,20 +15,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/runners"
 )
 
-// Runner is a runner as its own process has it, for its seat.
+// Runner is a runner in its own process, for its seat.
 type Runner struct {
 	Name     string
 	Shell    *runners.Runner
-	Mask     *byzantine.RunnerMask
 	Socket   netip.AddrPort
 	SetRules func(map[netip.AddrPort]lossy.Rule)
 	Mute     func() // it sends nothing any more
-	// Upset has an actor panic or hang: byzantine.Upset says what is meant.
-	Upset  func(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
+	// Do does a fault of its own: network.Node says what is meant.
+	Do     func(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 	Clock  *clock.Clock
 	Manual *custom.Manual     // nil: nothing is answered by hand
 	Show   func(types.Height) // the driver has seen the blocks up to it; nil: no work waits for that
@@ -41,8 +39,8 @@ type RunnerSeat struct {
 	runner atomic.Pointer[Runner]
 }
 
-// NewRunnerSeat makes the seat of a runner whose driver bears a secret. With strict the
-// driver reads, and gives no orders.
+// NewRunnerSeat makes the seat of a runner whose supervisor sends a secret. With strict
+// the driver reads, and gives no orders.
 func NewRunnerSeat(secret string, strict bool) *RunnerSeat {
 	s := &RunnerSeat{seat: newSeat(secret, strict)}
 	answer(s.seat, "hello", s.hello)
@@ -125,57 +123,7 @@ func (s *RunnerSeat) leave(ctx context.Context, r leaveRequest) (empty, error) {
 
 // order does a fault of the runner itself.
 func (s *RunnerSeat) order(ctx context.Context, r orderRequest) error {
-	o := &r.Order
-	if err := o.Check(); err != nil {
-		return err
-	}
-	if err := o.CheckOf(fault.Runners); err != nil {
-		return err
-	}
-	e, err := s.faults.of(r.Fault)
-	if err != nil {
-		return err
-	}
-	var counts *fault.Counts // nil ends what the verb began
-	if e != nil {
-		counts = &e.counts
-	}
-	mask := s.at().Mask
-	switch o.Verb {
-	case "blackhole":
-		mask.Swallow(counts)
-	case "saturate":
-		mask.Saturate(counts)
-		if counts != nil {
-			s.at().Shell.Drain(true, "saturated")
-		} else {
-			s.at().Shell.Drain(false, "")
-		}
-	case "capability":
-		mask.Offer(*o, counts)
-		s.at().Shell.Change(o.Add, o.Remove)
-	case "slow":
-		mask.Slow(o.Delay, counts)
-	case "flap":
-		if e == nil {
-			return errors.New("the effects of flap are counted: give it a number")
-		}
-		mask.Flap(o.Up, o.Down, o.Times, counts, func() { s.faults.end(e) })
-	case "misbehave":
-		if o.Kind == fault.Honest || counts == nil {
-			mask.Honest()
-			return nil
-		}
-		return mask.Behave(o.Kind, counts)
-	case "panic", "hang":
-		if e == nil {
-			return fmt.Errorf("the effects of %s are counted: give it a number", o.Verb)
-		}
-		return s.faults.upset(ctx, o, e, s.at().Upset)
-	default:
-		return fmt.Errorf("%s is nothing that a runner does to itself", o.Verb)
-	}
-	return nil
+	return s.faults.order(ctx, r, fault.Runners, s.at().Do)
 }
 
 // Server serves the seat of a runner, which has no other API.

@@ -58,8 +58,8 @@ func newSeat(secret string, strict bool) *seat {
 	return s
 }
 
-// ordered answers an order with what the faults of the node did: its process may end for
-// this one before it is asked.
+// ordered answers an order with the counts of the node's faults: its process may end
+// because of this order before it is asked.
 func (s *seat) ordered(do func(context.Context, orderRequest) error) func(context.Context, orderRequest) (countsAnswer, error) {
 	return func(ctx context.Context, r orderRequest) (countsAnswer, error) {
 		if err := do(ctx, r); err != nil {
@@ -69,7 +69,7 @@ func (s *seat) ordered(do func(context.Context, orderRequest) error) func(contex
 	}
 }
 
-// begin lets the seat answer: its node is there.
+// begin lets the seat answer: its node exists.
 func (s *seat) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,13 +85,14 @@ func (s *seat) begun() bool {
 // Close ends the streams.
 func (s *seat) Close() { s.end() }
 
-// ServeHTTP implements http.Handler. Who does not bear the secret is told nothing.
+// ServeHTTP implements http.Handler. A request without the secret gets no
+// information.
 func (s *seat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case subtle.ConstantTimeCompare([]byte(given), []byte(s.secret)) != 1:
-		refuse(w, api.Refuse(http.StatusUnauthorized, "not_the_driver", "a node takes orders from its driver alone").
-			Hint("The setting driver of the node has the secret that a request bears."))
+		refuse(w, api.Refuse(http.StatusUnauthorized, "not_the_driver", "order refused: it does not carry the supervisor's secret").
+			Hint("Send the secret in the node's setting driver with each request."))
 	case !s.begun():
 		refuse(w, api.Refuse(http.StatusServiceUnavailable, "starting", "the node is not up yet"))
 	default:
@@ -202,7 +203,7 @@ func (s *seat) setRules(given []Rule) error {
 }
 
 // stream writes lines until the driver goes, or the seat is closed. next returns the
-// lines that there are, and what tells of more.
+// available lines, and a channel that signals more.
 func (s *seat) stream(w http.ResponseWriter, r *http.Request, next func() (lines []any, more <-chan struct{}, err error)) {
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")

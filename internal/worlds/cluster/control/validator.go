@@ -26,7 +26,7 @@ import (
 // answerTimeout is how long a validator may take to answer a question.
 const answerTimeout = 10 * time.Second
 
-// Validator is a validator as its own process has it, for its seat.
+// Validator is a validator in its own process, for its seat.
 type Validator interface {
 	Name() string
 	// Shell is the running validator, or the one that ran last.
@@ -36,17 +36,13 @@ type Validator interface {
 	Socket() netip.AddrPort
 	SetRules(map[netip.AddrPort]lossy.Rule)
 	Mute() // it sends nothing any more
-	// Misbehave has it lie to the others, by one of fault.Kinds, or with fault.Honest no
-	// more; FailHost has its host of programs fail over an actor.
-	Misbehave(kind string, counts *fault.Counts) error
-	FailHost(actor types.Address, how string, counts *fault.Counts)
-	// Upset has one of its actors panic or hang: byzantine.Upset says what is meant.
-	Upset(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
+	// Do does a fault of its own: network.Node says what is meant.
+	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 	// SetClock puts its clock ahead of the machine's, also when it is started again.
 	SetClock(ahead time.Duration) error
 	Ahead() time.Duration // of its clock
-	// Pause has it make no blocks, or go on. Call names another node, and Belongs the URL of
-	// the whole network's API.
+	// Pause stops it from making blocks, or lets it resume. Call names another node, and
+	// Belongs the URL of the whole network's API.
 	Pause(on bool)
 	Call(a types.Address, name string)
 	Belongs(url string)
@@ -64,8 +60,8 @@ type ValidatorSeat struct {
 	news chan struct{} // closed when a block is final
 }
 
-// NewValidatorSeat makes the seat of a validator whose driver bears a secret. With strict
-// the driver reads and submits, and gives no orders.
+// NewValidatorSeat makes the seat of a validator whose supervisor sends a secret. With
+// strict the driver reads and submits, and gives no orders.
 func NewValidatorSeat(secret string, strict bool) *ValidatorSeat {
 	s := &ValidatorSeat{seat: newSeat(secret, strict), hearing: newHearing(), news: make(chan struct{})}
 	answer(s.seat, "hello", s.hello)
@@ -94,7 +90,7 @@ func (s *ValidatorSeat) Begin(node Validator) {
 	s.begin()
 }
 
-// Observe is told of the blocks that the validator made final.
+// Observe is called for the blocks that the validator made final.
 func (s *ValidatorSeat) Observe(validators.FinalBlocks) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +106,7 @@ func (s *ValidatorSeat) Booted(header *types.Header, hash, root types.Hash) {
 	s.boot = &Boot{Header: codec.Marshal(header), Hash: hash, Root: root}
 }
 
-// Overhear is told of each frame that leaves the validator.
+// Overhear is called for each frame that leaves the validator.
 func (s *ValidatorSeat) Overhear(_ types.Address, frame []byte) { s.hearing.sent(frame) }
 
 // Tell is told what its consensus reports.
@@ -127,7 +123,7 @@ func (s *ValidatorSeat) Gateway(_ types.Address, report gateway.Report) {
 	}
 }
 
-// Dropped is told of the transactions that it gave up.
+// Dropped is called for the transactions that it gave up.
 func (s *ValidatorSeat) Dropped(hash types.Hash, why string) {
 	s.hearing.add(Heard{Kind: heardDropped, Hash: &hash, Detail: why})
 }
@@ -152,32 +148,8 @@ func (s *ValidatorSeat) status(context.Context, empty) (out ValidatorStatus, err
 	return out, nil
 }
 
-// order does a fault of the validator itself.
 func (s *ValidatorSeat) order(ctx context.Context, r orderRequest) error {
-	o := &r.Order
-	if err := o.Check(); err != nil {
-		return err
-	}
-	if err := o.CheckOf(fault.Validators); err != nil {
-		return err
-	}
-	e, err := s.faults.of(r.Fault)
-	if err != nil {
-		return err
-	}
-	if e == nil {
-		e = &entry{} // it ends something, and has no effect of its own
-	}
-	switch o.Verb {
-	case "misbehave":
-		return s.node.Misbehave(o.Kind, &e.counts)
-	case "panic", "hang":
-		return s.faults.upset(ctx, o, e, s.node.Upset)
-	case "host_fail":
-		s.node.FailHost(o.Actor, o.How, &e.counts)
-		return nil
-	}
-	return fmt.Errorf("%s is nothing that a validator does to itself", o.Verb)
+	return s.faults.order(ctx, r, fault.Validators, s.node.Do)
 }
 
 func (s *ValidatorSeat) clock(_ context.Context, r clockRequest) (empty, error) {
@@ -280,7 +252,7 @@ func (s *ValidatorSeat) refusal(ctx context.Context, r Brought) (empty, error) {
 	return brought(ctx, func(done func(error)) { s.node.Shell().BringRefusal(r.Runner, r.Refusal, done) })
 }
 
-// brought waits for what the validator says of what it was handed.
+// brought waits for the validator's answer to a submission.
 func brought(ctx context.Context, hand func(done func(error))) (empty, error) {
 	refused, err := awaited(ctx, hand)
 	if err == nil {
@@ -289,7 +261,7 @@ func brought(ctx context.Context, hand func(done func(error))) (empty, error) {
 	return empty{}, err
 }
 
-// awaited waits for an answer, but not for ever.
+// awaited waits for an answer, with a limit.
 func awaited[T any](ctx context.Context, ask func(done func(T))) (answer T, err error) {
 	answers := make(chan T, 1)
 	ask(func(a T) { answers <- a })

@@ -33,8 +33,8 @@ type Config struct {
 	Args  []string       // of each node, besides those that it needs
 	// Command is devnet with these arguments, neither started nor given its outputs.
 	Command func(args ...string) *exec.Cmd
-	// Tell is told of each line that a node writes to standard error, one line of a node
-	// at a time. It may be nil.
+	// Tell is called for each line that a node writes to standard error, one line of a
+	// node at a time. It may be nil.
 	Tell func(node, line string)
 }
 

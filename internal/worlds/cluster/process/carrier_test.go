@@ -163,7 +163,7 @@ func hears(t *testing.T, told chan string, want string) {
 func TestANodeIsStartedStoppedKilledAndLetGoOn(t *testing.T) {
 	c, told := carried(t, folder(t))
 	ctx := t.Context()
-	refused(t, c.Start(ctx, "v7"), "there is no node")
+	refused(t, c.Start(ctx, "v7"), "no settings of a node")
 	refused(t, c.Stop(ctx, "v0"), "v0 does not run")
 	refused(t, c.Freeze("v0"), "v0 does not run")
 	must(t, c.Start(ctx, "v0"))
@@ -172,7 +172,7 @@ func TestANodeIsStartedStoppedKilledAndLetGoOn(t *testing.T) {
 	refused(t, c.Wipe(ctx, "v0"), "v0 runs: stop it first")
 	refused(t, c.Thaw("v0"), "is not frozen")
 	must(t, c.Freeze("v0"))
-	refused(t, c.Freeze("v0"), "is frozen already")
+	refused(t, c.Freeze("v0"), "is already frozen")
 	if runs, frozen := state(c, "v0"); !runs || !frozen {
 		t.Errorf("it runs: %t, it is frozen: %t", runs, frozen)
 	}
@@ -252,7 +252,7 @@ func TestAWipedValidatorIsToldThatItHasRun(t *testing.T) {
 	votes := home.NodeFiles(filepath.Join(dir, "homes", "v0"), "v0").Votes
 	must(t, os.MkdirAll(filepath.Dir(votes), 0o755))
 	write(t, votes, "")
-	refused(t, c.Wipe(t.Context(), "r0"), "keeps nothing but its key")
+	refused(t, c.Wipe(t.Context(), "r0"), "stores only its key")
 	must(t, c.Wipe(t.Context(), "v0"))
 	if _, err := os.Stat(filepath.Join(dir, "homes", "v0")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("its home is there: %v", err)

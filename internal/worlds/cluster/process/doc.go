@@ -5,7 +5,7 @@
 // standard input, whose other end only this process has: it ends in good order when
 // that does. On Linux the kernel kills it besides when this process dies, frozen ones
 // too, and with it the Python hosts that it started. On other systems a node that is
-// frozen at that moment ends when somebody lets it go on.
+// frozen at that moment ends when it is thawed.
 //
 //	NAME.toml, NAME.key  settings and key of a node, as hosts wrote them
 //	NAME.lost            its home was wiped, and it has not run since

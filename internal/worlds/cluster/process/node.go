@@ -18,8 +18,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 )
 
-// outputPatience is how long the outputs of a node that has ended are waited for: who
-// inherited them ends with it.
+// outputPatience is how long the carrier waits for the outputs of a node that has
+// ended: processes that inherited them end with it.
 const outputPatience = 2 * time.Second
 
 // node is one node of the folder.
@@ -28,7 +28,7 @@ type node struct {
 	carrier *Carrier
 	log     *home.LogFile
 	home    string // of a validator
-	listens string // host:port of its HTTP API, "" where it has none
+	listens string // host:port of its HTTP API, "" without one
 
 	mu     sync.Mutex
 	life   *life // nil: it does not run
@@ -44,7 +44,8 @@ type life struct {
 	err   error         // how; before gone is closed
 }
 
-// settings are what a carrier has to know of a node's, whose own program judges them.
+// settings is the part of a node's settings that a carrier needs; the node's own
+// program judges them.
 type settings struct {
 	Home    string `toml:"home"`
 	HTTP    string `toml:"http"`
@@ -55,7 +56,7 @@ func newNode(c *Carrier, one cluster.Node) (*node, error) {
 	n := &node{Node: one, carrier: c, log: home.NewLogFile(c.config.Logs, one.Name)}
 	var s settings
 	path := n.file(".toml")
-	// What else a file has is not looked at: of a runner http is a table.
+	// The rest of a file is ignored: in a runner's file http is a table.
 	var err error
 	if one.Kind == cluster.Validator {
 		err = configfile.Peek(path, &s)
@@ -141,8 +142,8 @@ func (n *node) Start(context.Context) error {
 	return nil
 }
 
-// attend reads what a process writes until it has ended, and tells where nobody had
-// asked it to.
+// attend reads a process's output until it has ended, and reports an end without an
+// order.
 func (n *node) attend(l *life, from *pipes) {
 	var each func(string)
 	if tell := n.carrier.config.Tell; tell != nil {
@@ -181,7 +182,7 @@ func (n *node) ask(signal syscall.Signal) (*life, error) {
 	if err := n.life.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return nil, fmt.Errorf("%s cannot be asked to end: %w", n.Name, err)
 	}
-	if n.frozen && signal != syscall.SIGKILL { // it hears of it once it runs
+	if n.frozen && signal != syscall.SIGKILL { // it gets the signal once it runs
 		_ = n.life.cmd.Process.Signal(syscall.SIGCONT)
 	}
 	return n.life, nil
@@ -208,7 +209,7 @@ func (n *node) end(ctx context.Context, signal syscall.Signal) error {
 
 // Freeze implements cluster.Bearer.
 func (n *node) Freeze(context.Context) error {
-	return n.pause(true, "is frozen already: let it go on first", syscall.SIGSTOP)
+	return n.pause(true, "is already frozen: thaw it first", syscall.SIGSTOP)
 }
 
 // Thaw implements cluster.Bearer.
@@ -235,7 +236,7 @@ func (n *node) pause(frozen bool, already string, signal syscall.Signal) error {
 func (n *node) Wipe(context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:
-		return fmt.Errorf("%s is a runner, which keeps nothing but its key", n.Name)
+		return fmt.Errorf("%s is a runner, and a runner stores only its key", n.Name)
 	case n.running() != nil:
 		return fmt.Errorf("%s runs: stop it first", n.Name)
 	}
@@ -248,7 +249,7 @@ func (n *node) Wipe(context.Context) error {
 	return nil
 }
 
-// lostSuffix is that of the file that notes that a home was wiped.
+// lostSuffix is the suffix of the file that records that a home was wiped.
 const lostSuffix = ".lost"
 
 // lost reports whether a validator has to be told that it has run before. Once it has

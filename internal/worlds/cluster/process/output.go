@@ -9,12 +9,12 @@ import (
 	"sync"
 )
 
-// Limits of what is taken from a node's outputs.
+// Limits of the input from a node's outputs.
 const (
 	// maxLineBytes bounds a line; a longer one is told in parts.
 	maxLineBytes = 64 << 10
-	// maxWordLines and maxWordBytes bound the last words that are kept of a node: an
-	// error and its hint, or the head of a stack.
+	// maxWordLines and maxWordBytes bound the kept end of a node's output: an error
+	// and its hint, or the head of a stack.
 	maxWordLines = 12
 	maxWordBytes = 2 << 10
 )
@@ -22,8 +22,8 @@ const (
 // output is what a node writes, in one life.
 type output struct {
 	log     io.Writer         // the node's log
-	stamped *slog.Logger      // the same for lines that bear no time
-	each    func(line string) // is told of each line of standard error; may be nil
+	stamped *slog.Logger      // the same for lines without a time
+	each    func(line string) // called for each line of standard error; may be nil
 
 	mu      sync.Mutex
 	words   []string // of standard error, but for log lines: the last ones
@@ -34,11 +34,12 @@ func newOutput(name string, log io.Writer, each func(string)) *output {
 	return &output{log: log, stamped: slog.New(slog.NewTextHandler(log, nil)).With("node", name), each: each}
 }
 
-// read takes lines until the node, and whoever has its outputs, has ended.
+// read takes lines until the node, and each process that has its outputs, has
+// ended.
 func (o *output) read(from io.Reader, errors bool) {
 	lines := bufio.NewReaderSize(from, maxLineBytes)
 	for {
-		line, _, err := lines.ReadLine() // in parts, where it is too long
+		line, _, err := lines.ReadLine() // in parts, if it is too long
 		if err != nil {
 			return
 		}
@@ -46,7 +47,7 @@ func (o *output) read(from io.Reader, errors bool) {
 	}
 }
 
-// logged is how a line of the log begins, which bears its time.
+// logged is the beginning of a line of the log, which has its own time.
 var logged = []byte("time=")
 
 func (o *output) take(line []byte, errors bool) {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// pipes are the outputs of a process: the end that is read of each, and the end that it
-// writes, which only it has once it has started.
+// pipes are the outputs of a process: for each the end to read, and the end to write,
+// which only the process has once it has started.
 type pipes struct {
 	out, errs           *os.File
 	writesOut, writeErr *os.File
@@ -28,8 +28,8 @@ func newPipes(cmd *exec.Cmd) (*pipes, error) {
 	return &p, nil
 }
 
-// read begins to read both, once the process has started. What it returns waits, once the
-// process has ended, until all that it wrote is read, and returns its last words.
+// read begins to read both, once the process has started. finish waits, once the process
+// has ended, until all its output is read, and returns its last lines.
 func (p *pipes) read(o *output) (finish func() string) {
 	_ = p.writesOut.Close()
 	_ = p.writeErr.Close()
@@ -37,7 +37,7 @@ func (p *pipes) read(o *output) (finish func() string) {
 	both.Go(func() { o.read(p.out, false) })
 	both.Go(func() { o.read(p.errs, true) })
 	return func() string {
-		// Who inherited the outputs and lives on keeps nobody waiting.
+		// A process that inherited the outputs and lives on does not delay this.
 		late := time.AfterFunc(outputPatience, p.close)
 		both.Wait()
 		late.Stop()

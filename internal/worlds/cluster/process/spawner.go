@@ -5,7 +5,7 @@ import (
 	"runtime"
 )
 
-// spawner starts processes on a thread of its own: Linux kills them when that ends, and
+// spawner starts processes on a dedicated thread: Linux kills them when that ends, and
 // the threads on which goroutines run come and go.
 type spawner struct {
 	asked chan spawning
@@ -27,12 +27,12 @@ func newSpawner() *spawner {
 	return s
 }
 
-// start starts a process. It must not be called behind close.
+// start starts a process. It must not be called after close.
 func (s *spawner) start(cmd *exec.Cmd) error {
 	one := spawning{cmd, make(chan error, 1)}
 	s.asked <- one
 	return <-one.done
 }
 
-// close ends the thread, and with it whoever it started that still runs.
+// close ends the thread, and with it all its processes that still run.
 func (s *spawner) close() { close(s.asked) }

@@ -14,8 +14,8 @@ const (
 	pairOfContainers = 4 * time.Millisecond
 )
 
-// LeastInProcesses is the shortest time between blocks, in whole milliseconds, that so many
-// validators keep in processes of their own on this machine.
+// LeastInProcesses returns the shortest time between blocks, in whole milliseconds, that
+// the given number of validators keep in separate processes on this machine.
 func LeastInProcesses(validators int) time.Duration {
 	return leastBlockTime(validators, pairOfProcesses, runtime.NumCPU())
 }

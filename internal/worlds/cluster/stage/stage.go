@@ -1,7 +1,7 @@
-// Package stage is a network whose nodes run in processes or containers of their own, as
-// scripts drive it: that of internal/worlds/box/stage, on a ground of its own. What a
-// script reads of a node is what the node's final blocks give when they are executed
-// here, and the oracles judge that: no node's word on its own state is taken.
+// Package stage lets scripts drive a network whose nodes run in separate processes or
+// containers: internal/worlds/box/stage on a different ground. A script's view of a node
+// follows from executing the node's final blocks here, which the oracles judge: no
+// node's report on its own state is used.
 package stage
 
 import (
@@ -57,7 +57,7 @@ type ground struct {
 // Close implements live.Ground.
 func (g *ground) Close() error { return errors.Join(g.Crew.Close(), os.RemoveAll(g.dir)) }
 
-// prepare makes a network in a folder of its own, and begins to start its nodes.
+// prepare makes a network in a separate folder, and begins to start its nodes.
 func prepare(c *box.Config, plan hosts.Plan, port func() (int, error),
 	carry func(dir string, nodes []cluster.Node) (cluster.Carrier, error)) (live.Ground, error) {
 	secret := control.NewSecret()
@@ -87,7 +87,7 @@ func prepare(c *box.Config, plan hosts.Plan, port func() (int, error),
 	return &ground{crew, top}, nil
 }
 
-// nodes are those of a network as a carrier knows them.
+// nodes returns the nodes of a network in the form of a carrier.
 func nodes(made *hosts.Network) (all []cluster.Node) {
 	for _, v := range made.Validators {
 		all = append(all, cluster.Node{Name: v.Name, Kind: cluster.Validator})
@@ -98,7 +98,7 @@ func nodes(made *hosts.Network) (all []cluster.Node) {
 	return all
 }
 
-// freePorts are ports of this machine that nobody listens at, each another.
+// freePorts returns distinct free ports of this machine.
 func freePorts(n int) (ports []int, err error) {
 	first, err := cluster.FreePorts(0, n)
 	for i := range n {

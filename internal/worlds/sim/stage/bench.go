@@ -32,7 +32,7 @@ const (
 	benchRound = 10 * time.Second
 )
 
-// Bench is a simulated network behind the HTTP API. Whoever waits drives it.
+// Bench is a simulated network with the HTTP API. Waiting callers drive it.
 type Bench struct {
 	*Stage
 	version string
@@ -40,29 +40,28 @@ type Bench struct {
 	awaits  bool
 	answers *sim.Answers          // of runners, which mocks give
 	waiting map[types.Hash][]byte // handed in, and perhaps not final; looked up only
-	follows func(types.Height)    // who subscribed; nil: nobody
+	follows func(types.Height)    // the subscriber; nil: none
 }
 
 var _ bench.Network = (*Bench)(nil)
 
 // OpenBench returns what makes networks for benches of a devnet of that version. notes
-// is told what messages take of their lines; it may be nil. Python starts at once, for
-// the first of them: before its first message there is much else to do.
+// gets messages' use of their lines; it may be nil. Python starts at once, for the
+// first of them: before its first message there is much else to do.
 func OpenBench(version string, notes func(*program.Probed)) bench.Open {
 	hosts := newHosts(notes)
 	hosts.Ahead()
 	return func(c bench.Config) (bench.Network, error) {
 		b, err := newBench(version, c, nil, hosts)
-		hosts = newHosts(notes) // those before are that network's, or closed
+		hosts = newHosts(notes) // earlier hosts belong to that network, or are closed
 		if err != nil {
-			return nil, err // a nil *Bench would be no nil Network
+			return nil, err // a nil *Bench would make a Network that is not nil
 		}
 		return b, nil
 	}
 }
 
-// NewBench makes a network for a bench. What happens in it is told to a timeline, which
-// may be nil.
+// NewBench makes a network for a bench. A timeline, which may be nil, gets its events.
 func NewBench(version string, c bench.Config, told *scenario.Timeline) (*Bench, error) {
 	return newBench(version, c, told, newHosts(nil))
 }
@@ -139,7 +138,7 @@ func (b *Bench) Signer(name string) env.Signer {
 	return b.Stage.Signer(name)
 }
 
-// RunnerNodes implements api.Backend: what GET /ready tells of, which no test waits for.
+// RunnerNodes implements api.Backend, for GET /ready; no test waits for runners.
 func (b *Bench) RunnerNodes() []api.RunnerNode { return nil }
 
 // BringHeartbeat implements api.Backend.
@@ -237,7 +236,7 @@ func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error
 		}
 		if raw := b.waiting[hash]; raw != nil && b.Now() >= again {
 			again = b.Now().Add(benchRound)
-			_, _ = b.Stage.Submit(raw) // that it is known already is no news
+			_, _ = b.Stage.Submit(raw) // an error that it is known already is expected
 		}
 	}
 }
@@ -245,7 +244,7 @@ func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error
 func (b *Bench) receipt(hash types.Hash) (*api.Executed, error) {
 	v, err := b.Reader("")
 	if err != nil {
-		return nil, nil // nobody runs just now
+		return nil, nil // no validator runs just now
 	}
 	return v.Receipt(hash)
 }
@@ -254,10 +253,10 @@ func (b *Bench) receipt(hash types.Hash) (*api.Executed, error) {
 // A conversation, whose requests are answered once, does not call that.
 func (b *Bench) Subscribe(each func(types.Height)) (cancel func()) {
 	b.follows = each
-	return func() {} // whoever is closed hears nothing; who drives the bench may be telling just now
+	return func() {} // a closed follower gets nothing; the driver of the bench may be announcing just now
 }
 
-// Tell tells whoever follows how far the network is.
+// Tell announces the network's height to the follower.
 func (b *Bench) Tell() {
 	if b.follows != nil {
 		b.follows(b.height())
@@ -270,7 +269,7 @@ func (b *Bench) Liveness() api.Liveness {
 	case b.Paused() && !b.awaits:
 		return api.Liveness{} // what is handed in waits in the pool
 	case b.Paused():
-		return api.Liveness{Blocked: true, Cause: "the network is paused", Hint: "Let it go on with resume."}
+		return api.Liveness{Blocked: true, Cause: "the network is paused", Hint: "Call resume."}
 	case b.best() == "":
 		return api.Liveness{Blocked: true, Cause: "no validator is running", Hint: "Restart one."}
 	}

@@ -21,7 +21,7 @@ import (
 // Steer implements api.Backend.
 func (b *Bench) Steer() api.Steering { return operator{b} }
 
-// operator is the verbs of governance and time as the HTTP API has them.
+// operator has the verbs of governance and time in the form of the HTTP API.
 type operator struct{ bench *Bench }
 
 // Paused implements api.Steering.
@@ -62,7 +62,7 @@ func (o operator) Leave(_ context.Context, name string) (m model.Move, err error
 	return o.move(name), nil
 }
 
-// move says where a decided move stands.
+// move returns the status of a decided move.
 func (o operator) move(name string) model.Move {
 	b := o.bench
 	state := b.Validator(b.best()).Head().State
@@ -183,6 +183,6 @@ func (o operator) StartRunner(name string) error { return refuse(o.bench.Network
 func (o operator) ReloadRunner(name string) error { return api.ErrNoSettings(name) }
 
 func withoutRunners() error {
-	return api.Refuse(http.StatusConflict, "no_runners", "this bench starts no runners beside those that it began with").
+	return api.Refuse(http.StatusConflict, "no_runners", "this bench cannot start further runners").
 		Hint("A network does: devnet up, or runners = 1 in a script.")
 }

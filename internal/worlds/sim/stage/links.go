@@ -10,7 +10,7 @@ import (
 // Views implements api.Backend.
 func (b *Bench) Views() *views.Table { return b.told.Views() }
 
-// LogPath implements api.Backend: what nodes log here nobody keeps.
+// LogPath implements api.Backend: simulated nodes have no log files.
 func (b *Bench) LogPath(string) string { return "" }
 
 // Links implements api.Backend: those between validators. Frames are counted by fault,

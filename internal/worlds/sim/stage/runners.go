@@ -44,14 +44,14 @@ func (s *Stage) JoinRunner(name string) error {
 	return s.orderRunner(func() error { return s.Network.JoinRunner(next) }, next, func(r *model.Runner) bool { return r != nil })
 }
 
-// nextRunner is the name of the next runner, where that was asked for, or none.
+// nextRunner returns the name of the next runner, if name is that or empty.
 func (s *Stage) nextRunner(name string) (string, error) {
 	all := s.Network.Runners()
 	next := wallet.RunnerName(len(all))
 	switch {
 	case name != "" && slices.Contains(all, name):
 		return "", api.Refuse(http.StatusConflict, "runner_exists", "there is a runner %s already", name).
-			Hint("A runner that has left does not come again: its key is registered for ever.").At("name")
+			Hint("A deregistered runner cannot return: its key stays registered.").At("name")
 	case name != "" && name != next:
 		return "", api.Refuse(http.StatusBadRequest, "invalid_name", "%.40q is not the name of the next runner, which is %s", name, next).
 			Hint("Give no name, or a public key to register a runner that the devnet does not start.").At("name")

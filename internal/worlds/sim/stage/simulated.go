@@ -1,6 +1,6 @@
-// Package stage is the world of virtual time as scripts drive it: a network
-// of internal/worlds/sim on one goroutine, where waiting for an answer runs the world
-// until the answer is there. One seed is one run.
+// Package stage lets scripts drive the world of virtual time: a network of
+// internal/worlds/sim on one goroutine, where waiting for an answer runs the world
+// until the answer comes. One seed is one run.
 package stage
 
 import (
@@ -43,7 +43,7 @@ type Stage struct {
 	hosts  *pyhost.Pool
 	params params.Params
 	auto   bool
-	failed error // why the world cannot go on
+	failed error // why the world cannot continue
 	last   types.Height
 	seen   *readmodel.Sightings
 	past   []fault.Effect // of faults before the last restore
@@ -58,7 +58,7 @@ func Open(c scenario.Config) (scenario.Backend, error) {
 	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Open: true,
 		Keeps: c.Snapshots}, newHosts(nil))
 	if err != nil {
-		return nil, err // a nil *Stage would be no nil Backend
+		return nil, err // a nil *Stage would make a Backend that is not nil
 	}
 	return s, nil
 }
@@ -112,7 +112,7 @@ func newHosts(notes func(*program.Probed)) *pyhost.Pool {
 // fork costs some milliseconds, as much as the blocks of a virtual second.
 const blocksAChild = 64
 
-// callTimeout bounds a message in real time far beyond what any takes on a busy
+// callTimeout bounds a message in real time far beyond the need of any on a busy
 // machine: a host that fails by it makes two runs of a seed differ.
 const callTimeout = 5 * time.Minute
 
@@ -132,7 +132,7 @@ func (s *Stage) Info() api.Info {
 }
 
 // best is the running honest validator with the highest final block, or "".
-// One that is frozen shows what it has, and answers nothing.
+// A frozen validator shows its state, and answers nothing.
 func (s *Stage) best() (best string) {
 	for _, name := range s.Names() {
 		if s.Running(name) && s.Honest(name) && !s.Frozen(name) && (best == "" || s.Height(name) > s.Height(best)) {
@@ -184,8 +184,8 @@ func (s *Stage) Accounts() (all []api.NamedAccount) {
 	return all
 }
 
-// Signer implements scenario.Backend. The system key signs for the verbs of
-// governance alone, which number its instructions.
+// Signer implements scenario.Backend. The system key signs only for the verbs of
+// governance, which number its instructions.
 func (s *Stage) Signer(name string) env.Signer {
 	if !slices.Contains(wallet.Users(), name) {
 		return nil
@@ -227,7 +227,7 @@ func (s *Stage) height() types.Height {
 	if name := s.best(); name != "" {
 		s.last = s.Height(name)
 	}
-	return s.last // that of who ran last, where nobody runs
+	return s.last // the last known state, if no validator runs
 }
 
 // answered runs the world until a validator has answered.

@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 )
 
-// refuse makes what the world says of a verb the script's to read.
+// refuse converts the world's error about a verb to one for the script.
 func refuse(err error) error {
 	if err == nil {
 		return nil
@@ -82,7 +82,7 @@ func (s *Stage) orderTimer(id types.TimerID, opcode uint16, args any) error {
 // time; live it is as long.
 const orderPatience = 60 * time.Second
 
-// order has the system key give an instruction, and runs the world until the chain
+// order lets the system key send an instruction, and runs the world until the chain
 // has judged it.
 func (s *Stage) order(give func() error) error {
 	if s.Paused() {

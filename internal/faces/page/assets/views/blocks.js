@@ -48,7 +48,7 @@ function make() {
       const bin = BINS.includes(asked) ? asked : r.at !== null || store.pace <= 10 ? 1 : store.pace <= 100 ? 10 : 100;
       const need = Math.min(store.SIZE, Math.max(STRIP, ROWS * bin));
       store.fill('blocks', need, to);
-      const list = store.blocks.last(need, to);
+      const list = store.within(store.blocks.last(need, to), r.from, (b) => b.height);
       const bins = binned(list, bin).slice(-ROWS).reverse();
       if (bin > 1 && r.at === null) { // the latest row is always the latest block
         const last = list[list.length - 1];
@@ -66,7 +66,7 @@ function make() {
       show(newer, r.at !== null);
       const up = to + ROWS * bin;
       attr(newer, 'href', route.changed({ at: up >= store.head() ? '' : `h${up}` }));
-      write(note, r.at === null ? store.now?.ready?.paused ? 'no block is made: the network is paused' : '' : `up to ${count(r.at)}`);
+      write(note, r.at === null ? store.now?.ready?.paused ? 'no block is made: the network is paused' : '' : r.from === null ? `up to ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
     },
   };
 }

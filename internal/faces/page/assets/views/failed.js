@@ -10,7 +10,10 @@ export const failed = { id: 'views', title: 'Views', key: 'v', make };
 
 const ROWS = 60;
 
-/** A view that was nullified, or an open one that validators gave up. @param {store.View} v */
+/**
+ * A view that was nullified, or an open one that validators gave up.
+ * @param {store.View} v
+ */
 const gaveUp = (v) => v.outcome === 'nullified' || v.outcome === 'open' && v.cause !== '';
 
 function make() {
@@ -35,7 +38,10 @@ function make() {
     draw(r) {
       store.fill('views', store.SIZE);
       let list = store.views.last(store.SIZE);
-      if (r.at !== null) list = list.filter((v) => v.height === null || v.height <= /** @type {number} */ (r.at));
+      const last = r.at === null ? null : store.viewAt(r.at);
+      const before = r.from === null ? null : store.viewAt(r.from - 1);
+      if (last !== null) list = list.filter((v) => v.view <= last);
+      if (before !== null) list = list.filter((v) => v.view > before);
       const bad = list.filter(gaveUp);
       const every = r.params.all === '1';
       const wanted = /^cause:(.+)$/.exec(r.params.q || '')?.[1] || '';

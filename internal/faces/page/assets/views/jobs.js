@@ -44,7 +44,7 @@ function make() {
     const runners = story ? await get(`/job/${part(id)}/runners`).catch(() => []) : [];
     return { list, story, runners };
   }, ({ list, story, runners }, r) => {
-    const shown = r.at === null ? list : list.filter((/** @type {any} */ j) => j.submitted_at <= /** @type {number} */ (r.at));
+    const shown = r.at === null ? list : list.filter((/** @type {any} */ j) => j.submitted_at <= /** @type {number} */ (r.at) && j.submitted_at >= (r.from ?? 0));
     table.set(shown, r.sel);
     show(none, !shown.length);
     if (!shown.length) {

@@ -50,7 +50,7 @@ function make() {
   });
   const seen = poll(1000, async (r) => {
     const to = Math.min(r.at ?? store.head(), store.head()) - 1;
-    return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, to - HEIGHTS + 1), to });
+    return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, r.from ?? 1, to - HEIGHTS + 1), to });
   }, (p) => {
     latest = { p };
     drawMap();

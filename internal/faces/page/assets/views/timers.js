@@ -48,7 +48,7 @@ function make() {
         : empty('No timer was scheduled yet. An actor that schedules itself is an example:', 'devnet actor deploy fixtures/actors/heartbeat.py --fund 10', h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, command('actor call heartbeat start'))));
     }
   });
-  const recent = poll(500, (r) => (r.at === null || r.at >= store.head() ? get('/timers/lane', { last: LAST }) : lanesBefore(r.at)), (list, r) => {
+  const recent = poll(500, (r) => (r.at === null || r.from === null && r.at >= store.head() ? get('/timers/lane', { last: LAST }) : lanesBefore(r.at, r.from)), (list, r) => {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
@@ -78,10 +78,11 @@ function make() {
 /**
  * lanesBefore are the lane's blocks up to a moment, of what the blocks' columns tell.
  * @param {number} at
+ * @param {number|null} from
  */
-async function lanesBefore(at) {
+async function lanesBefore(at, from) {
   await store.fill('blocks', LAST, at);
-  return store.blocks.last(LAST, at).map((b) => ({ height: b.height, policy: 'the lane', budget: b.budget, timer_cycles_used: b.lane, gc_cycles_used: 0, fired: b.fired, deferred: b.deferred, expired: b.ended, insufficient: 0,
+  return store.within(store.blocks.last(LAST, at), from, (b) => b.height).map((b) => ({ height: b.height, policy: 'the lane', budget: b.budget, timer_cycles_used: b.lane, gc_cycles_used: 0, fired: b.fired, deferred: b.deferred, expired: b.ended, insufficient: 0,
     basefee_lane_timer: b.feeLane, basefee_cycle: b.feeCycle, deferred_for: [] }));
 }
 

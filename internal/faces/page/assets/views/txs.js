@@ -36,7 +36,7 @@ function make() {
   const list = poll(700, async (r) => {
     const to = Math.min(r.at ?? store.head(), store.head());
     await store.fill('blocks', 2000, to);
-    const busy = store.blocks.last(2000, to).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
+    const busy = store.within(store.blocks.last(2000, to), r.from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
     const found = [];
     for (const b of busy) {
       found.push(...(await receiptsOf(b.height)));

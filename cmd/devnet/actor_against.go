@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/cmd/devnet/compat"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+)
+
+var againstFlag = &cli.StringFlag{Name: "against", Usage: "`ACTOR` or file that FILE would replace: say what changes for callers, readers and state"}
+
+// checkAgainst compares a file with an actor of the network, or with another file.
+func checkAgainst(c *cli.Context, file string) error {
+	code, err := readActor(file)
+	if err != nil {
+		return err
+	}
+	after, err := schemaOfCode(code)
+	if err != nil {
+		return failed("", "%s: %v", file, err)
+	}
+	before, err := schemaBefore(c, c.String("against"))
+	if err != nil {
+		return err
+	}
+	changes, err := compat.Compare(before, after)
+	if err != nil {
+		return failed("", "%s: %v", file, err)
+	}
+	if err := emit(c, changes, func(w io.Writer) {
+		var rows [][]string
+		for _, change := range changes {
+			rows = append(rows, []string{string(change.Verdict), printable(change.Where), printable(change.What)})
+		}
+		table(w, "Nothing changes.", "VERDICT WHERE WHAT", rows)
+	}); err != nil {
+		return err
+	}
+	broken := 0
+	for _, change := range changes {
+		if change.Verdict != compat.Safe {
+			broken++
+		}
+	}
+	if broken > 0 {
+		return failed("", "%s", fmt.Sprintf("%d of %d changes break callers, readers or state", broken, len(changes)))
+	}
+	return nil
+}
+
+func schemaBefore(c *cli.Context, against string) ([]byte, error) {
+	if _, err := os.Stat(against); err == nil {
+		code, err := readActor(against)
+		if err != nil {
+			return nil, err
+		}
+		return schemaOfCode(code)
+	}
+	return network(c).Schema(c.Context, against)
+}
+
+// schemaOfCode is what a deploy would read of a file, by this machine's Python.
+func schemaOfCode(code []byte) ([]byte, error) {
+	pool := pyhost.New(pyhost.Config{Hosts: 1})
+	defer pool.Close()
+	session, err := pool.Open(program.ForRead)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	found, err := session.Inspect(program.Code{Hash: types.Keccak(code), Source: code})
+	if err == nil && len(found.Schema) == 0 {
+		err = errors.New("the code has no schema")
+	}
+	return found.Schema, err
+}

@@ -1,0 +1,79 @@
+package compat
+
+import (
+	"fmt"
+	"testing"
+)
+
+// The table of changes: for arguments, for results and events, and for state.
+func TestEveryChangeHasItsVerdict(t *testing.T) {
+	const records = `"types":{"A":{"record":[{"name":"x","type":"u8"}]},"B":{"record":[{"name":"x","type":"u8"},` +
+		`{"name":"y","type":"u8","default":1}]},"E":{"enum":[{"name":"P","value":"p"}]}}`
+	const more = `"types":{"A":{"record":[{"name":"x","type":"u8"},{"name":"y","type":"u8","default":1}]},"B":{"record":[{"name":"x",` +
+		`"type":"u8"}]},"E":{"enum":[{"name":"P","value":"p"},{"name":"Q","value":"q"}]}}`
+	for _, row := range []struct {
+		was, is                   string
+		arguments, results, state Verdict // "" for no change
+	}{
+		{`"u8"`, `"u8"`, "", "", ""},
+		{`"u8"`, `"u16"`, Safe, Readers, Safe},
+		{`"u16"`, `"u8"`, Callers, Safe, NeedsMigrate},
+		{`"u32"`, `"u64"`, Safe, Readers, Safe},
+		{`"u8"`, `{"int":[0,255]}`, "", "", ""},
+		{`"u8"`, `{"int":[1,255]}`, Callers, Safe, NeedsMigrate},
+		{`"str"`, `{"optional":"str"}`, Safe, Readers, Safe},
+		{`{"optional":"str"}`, `"str"`, Callers, Safe, NeedsMigrate},
+		{`"str"`, `"bytes"`, Callers, Readers, NeedsMigrate},
+		{`{"list":"u8"}`, `{"list":"u16"}`, Safe, Readers, Safe},
+		{`{"list":"u8"}`, `{"dict":["str","u8"]}`, Callers, Readers, NeedsMigrate},
+		{`{"dict":["str","u8"]}`, `{"dict":["int","u8"]}`, Callers, Readers, NeedsMigrate},
+		{`{"tuple":["u8","u8"]}`, `{"tuple":["u8"]}`, Callers, Readers, NeedsMigrate},
+		{`"A"`, `"A"`, "", "", ""},
+		{`"B"`, `"B"`, Callers, Readers, NeedsMigrate},
+		{`"E"`, `"E"`, Safe, Readers, Safe},
+	} {
+		doc := func(types, t string) []byte {
+			return fmt.Appendf(nil, `{"schema":1,%s,"handlers":[{"name":"f","arguments":[{"name":"a","type":%s}]},{"name":"g","arguments":[],`+
+				`"returns":%s}],"state":[{"name":"s","type":%s}]}`, types, t, t, t)
+		}
+		changes, err := Compare(doc(records, row.was), doc(more, row.is))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]Verdict{}
+		for _, c := range changes {
+			got[c.Where] = c.Verdict
+		}
+		for where, want := range map[string]Verdict{"argument a of f": row.arguments, "result of g": row.results, "state s": row.state} {
+			if got[where] != want {
+				t.Errorf("%s → %s, %s: %q, want %q", row.was, row.is, where, got[where], want)
+			}
+		}
+	}
+}
+
+func TestNamesThatComeAndGo(t *testing.T) {
+	before := `{"handlers":[{"name":"f","arguments":[{"name":"a","type":"u8"},{"name":"b","type":"u8","default":1}]},{"name":"old"},` +
+		`{"name":"raw","raw":true}],"events":["E","G"],"types":{"E":{"record":[{"name":"x","type":"u8"},{"name":"y","type":"u8"}]},` +
+		`"G":{"record":[]}},"state":[{"name":"s","type":"u8"},{"name":"m","key":"str","type":"u8"},{"name":"l","list":"u8"}]}`
+	after := `{"handlers":[{"name":"f","arguments":[{"name":"b","type":"u8"},{"name":"c","type":"u8"},{"name":"d","type":"u8","default":1}]},` +
+		`{"name":"new"},{"name":"raw"}],"events":["E","F"],"types":{"E":{"record":[{"name":"x","type":"u8"},{"name":"z","type":"u8"}]},` +
+		`"F":{"record":[]}},"state":[{"name":"m","key":"int","type":"u8"},{"name":"l","type":"u8"},{"name":"n","type":"u8"},` +
+		`{"name":"o","type":"u8","default":1},{"name":"p","list":"u8"}]}`
+	changes, err := Compare([]byte(before), []byte(after))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Verdict{"argument a of f": Callers, "argument b of f": Callers, "argument c of f": Callers, "argument d of f": Safe,
+		"handler old": Callers, "handler raw": Callers, "handler new": Safe, "event G": Readers, "event F": Safe,
+		"state s": NeedsMigrate, "state m": NeedsMigrate, "state l": NeedsMigrate, "state n": NeedsMigrate, "state o": Safe, "state p": Safe}
+	got := map[string]Verdict{}
+	for _, c := range changes {
+		if c.Where != "event E" {
+			got[c.Where] = c.Verdict
+		}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}

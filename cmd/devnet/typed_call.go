@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/typed"
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+)
+
+// typedHelp says how arguments of typed handlers are given.
+const typedHelp = "A typed handler takes NAME=VALUE for each argument: who=bob amount=5. Lists and records are JSON."
+
+// anArgument is NAME=VALUE.
+var anArgument = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*)=`)
+
+// handed is what a call gives its handler: bytes as the HTTP API takes them, or arguments.
+type handed struct {
+	payload string
+	args    map[string]json.RawMessage
+}
+
+// calledWith reads what stands after ACTOR and HANDLER: a payload, or NAME=VALUE where the
+// handler is typed.
+func calledWith(c *cli.Context) (who []string, given handed, err error) {
+	all := c.Args().Slice()
+	if len(all) < 3 || len(all) == 3 && !anArgument.MatchString(all[2]) {
+		if who, err = arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]"); err != nil {
+			return nil, given, err
+		}
+		given.payload, err = resolved(c, who[2])
+		return who, given, err
+	}
+	schema, err := schemaOf(c, all[0])
+	if err != nil {
+		return nil, given, err
+	}
+	h := (*typed.Handler)(nil)
+	if schema != nil {
+		h = schema.Handler(all[1])
+	}
+	if h != nil && !h.Raw {
+		given.args, err = named(h, all[2:])
+		return all[:2], given, err
+	}
+	if len(all) > 3 {
+		return nil, given, usage("It takes one PAYLOAD.", "%s takes bytes, and no NAME=VALUE", all[1])
+	}
+	given.payload, err = resolved(c, all[2])
+	return all[:2], given, err
+}
+
+// schemaOf is the schema of an actor; nil where its code has none.
+func schemaOf(c *cli.Context, actor string) (*typed.Schema, error) {
+	doc, err := network(c).Schema(c.Context, actor)
+	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Code == "no_schema" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return typed.Parse(doc)
+}
+
+// named are arguments by name, as JSON. What they may be the network says.
+func named(h *typed.Handler, given []string) (map[string]json.RawMessage, error) {
+	args := map[string]json.RawMessage{}
+	for _, text := range given {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || !anArgument.MatchString(text) {
+			return nil, usage(typedHelp, "%q is not NAME=VALUE", text)
+		}
+		if args[name] != nil {
+			return nil, usage("Give each argument once.", "%s stands there twice", name)
+		}
+		var of *typed.Type
+		for i := range h.Arguments {
+			if h.Arguments[i].Name == name {
+				of = &h.Arguments[i].Type
+			}
+		}
+		raw, err := argument(of, name, value)
+		if err != nil {
+			return nil, err
+		}
+		args[name] = raw
+	}
+	return args, nil
+}
+
+// argument is a value as JSON: a text for what is written in quotes, and JSON for what is
+// made of others.
+func argument(t *typed.Type, name, text string) (json.RawMessage, error) {
+	quoted, err := json.Marshal(text)
+	if err != nil || t == nil {
+		return quoted, err
+	}
+	switch t.Form {
+	case typed.OptionalForm:
+		if text == "null" {
+			return json.RawMessage(text), nil
+		}
+		return argument(&t.Of[0], name, text)
+	case typed.Bool:
+		if text == "true" || text == "false" {
+			return json.RawMessage(text), nil
+		}
+	case typed.ListForm, typed.TupleForm, typed.DictForm, typed.NamedForm:
+		if json.Valid([]byte(text)) {
+			return json.RawMessage(text), nil
+		}
+		if t.Form != typed.NamedForm { // the value of an enum is a text
+			return nil, usage("Write it as in "+name+`='["0x…","0x…"]'.`, "%s is %s, as JSON: %s is none", name, t, text)
+		}
+	}
+	return quoted, nil
+}
+
+// signature is a handler as its author wrote it.
+func signature(s *typed.Schema, h *typed.Handler) string {
+	if h.Raw {
+		return h.Name + "(payload)"
+	}
+	var given []string
+	for i := range h.Arguments {
+		f := &h.Arguments[i]
+		text := f.Name + ": " + f.Type.String()
+		if f.Optional {
+			if value, err := s.Append(nil, "", &f.Type, f.Default); err == nil {
+				text += " = " + string(value)
+			}
+		}
+		given = append(given, text)
+	}
+	text := h.Name + "(" + strings.Join(given, ", ") + ")"
+	if h.Returns != nil {
+		text += " -> " + h.Returns.String()
+	}
+	return text
+}

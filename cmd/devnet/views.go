@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// shownViews are the latest views that are listed unless more are asked for.
+const shownViews = 20
+
+func viewsCommand() *cli.Command {
+	return &cli.Command{
+		Name: "views", Usage: "list the latest views: who led, how many voted, what came of each and why",
+		Description: "Example: devnet views --failed",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "failed", Usage: "only views without a final block, of all that are kept"},
+			&cli.Uint64Flag{Name: "from", Usage: fmt.Sprintf("start at view `V` (default: the last %d views)", shownViews)},
+			&cli.Uint64Flag{Name: "to", Usage: "end with view `V` (default: the latest)"},
+			jsonFlag, httpFlag},
+		Action: views,
+	}
+}
+
+func views(c *cli.Context) error {
+	if _, err := arguments(c); err != nil {
+		return err
+	}
+	var r client.Range
+	for name, bound := range map[string]**uint64{"from": &r.From, "to": &r.To} {
+		if c.IsSet(name) {
+			v := c.Uint64(name)
+			*bound = &v
+		}
+	}
+	all, err := network(c).Views(c.Context, r)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.Bool("failed"):
+		all.Views = failedOf(all.Views)
+	case r.From == nil && len(all.Views) > shownViews:
+		all.Views = all.Views[len(all.Views)-shownViews:]
+	}
+	return emit(c, all, func(w io.Writer) { printViews(w, &all, c.Bool("failed")) })
+}
+
+// failedOf are the views that ended without a final block.
+func failedOf(all []model.View) []model.View {
+	failed := []model.View{}
+	for i := range all {
+		if all[i].Outcome == model.ViewNullified {
+			failed = append(failed, all[i])
+		}
+	}
+	return failed
+}
+
+// printViews prints a line for each view, and below it what does not fit.
+func printViews(w io.Writer, all *model.Views, failed bool) {
+	if len(all.Views) == 0 {
+		none := "No views are known there: the latest is %d, and the first that is kept %d.\n"
+		if failed {
+			none = "No view failed, up to view %d and from view %d on.\n"
+		}
+		fmt.Fprintf(w, none, all.Latest, all.KeptFrom)
+		return
+	}
+	const under = "                         " // as wide as the columns before the text
+	fmt.Fprintf(w, "%-9s %-7s %-6s %s\n", "VIEW", "LEADER", "VOTES", "OUTCOME")
+	for i := range all.Views {
+		v := &all.Views[i]
+		leader := "-"
+		if v.Leader >= 0 && v.Leader < len(all.Validators) {
+			leader = printable(all.Validators[v.Leader].Name)
+		}
+		text := wrapped(printable(v.Text), under, messageColumns(w))
+		fmt.Fprintf(w, "%-9d %-7s %-6s %s\n", v.View, leader, strconv.Itoa(votesOf(v)), text[min(len(under), len(text)):])
+	}
+	fmt.Fprintf(w, "Nullified since the start: %d\n", all.Failed)
+}
+
+// votesOf counts the votes that decided a view: to nullify one that failed, and else to
+// notarize it.
+func votesOf(v *model.View) int {
+	if v.Outcome == model.ViewNullified {
+		return len(v.Nullify)
+	}
+	return len(v.Notarize)
+}

@@ -1,0 +1,528 @@
+package typed
+
+import (
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// validName is what a class, a handler, an argument or a field may be called: a public
+// name of Python in ASCII, so that it can be written in every language.
+var validName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
+// keywords are the words that Python lets nothing be called. A schema that has one as a
+// name was made by no deploy.
+var keywords = strings.Fields("False None True and as assert async await break class continue def del elif else except finally for from " +
+	"global if import in is lambda nonlocal not or pass raise return try while with yield")
+
+// Parse reads a schema as JSON. It comes from a stranger: what this version does not know
+// is refused by its name, so that no client is made of half a schema.
+func Parse(data []byte) (*Schema, error) {
+	root, err := readJSON(data, MaxSchemaBytes, maxSchemaDepth)
+	if err != nil {
+		return nil, schemaError(err)
+	}
+	p := &parser{schema: &Schema{Hash: types.Keccak(data)}}
+	if err := p.document(root); err != nil {
+		return nil, schemaError(err)
+	}
+	return p.schema, nil
+}
+
+func schemaError(err error) error { return fmt.Errorf("the schema is not valid: %w", err) }
+
+type parser struct{ schema *Schema }
+
+// members are those of an object, each known by a function that reads it.
+func members(path string, n node, known map[string]func(path string, n node) error) error {
+	if n.kind != isObject {
+		return &Error{path, "is no object"}
+	}
+	for i, name := range n.names {
+		read := known[name]
+		if slices.Index(n.names, name) < i {
+			return &Error{within(path, name), "stands there twice"}
+		}
+		if read == nil {
+			return &Error{within(path, name), "is not known in a schema of version 1"}
+		}
+		if err := read(within(path, name), n.items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each reads the items of a list within a limit.
+func each(path string, n node, limit int, read func(path string, n node) error) error {
+	if n.kind != isList {
+		return &Error{path, "is no list"}
+	}
+	if len(n.items) > limit {
+		return &Error{path, fmt.Sprintf("has %d entries: at most %d are allowed", len(n.items), limit)}
+	}
+	for i, item := range n.items {
+		if err := read(fmt.Sprintf("%s[%d]", path, i), item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text reads a text of at most so many bytes.
+func text(into *string, limit int) func(string, node) error {
+	return func(path string, n node) error {
+		if n.kind != isText {
+			return &Error{path, "is no text"}
+		}
+		if len(n.text) > limit {
+			return &Error{path, fmt.Sprintf("has %d bytes: at most %d are allowed", len(n.text), limit)}
+		}
+		*into = n.text
+		return nil
+	}
+}
+
+func flag(into *bool) func(string, node) error {
+	return func(path string, n node) error {
+		if n.kind != isBool {
+			return &Error{path, "is neither true nor false"}
+		}
+		*into = n.text == "true"
+		return nil
+	}
+}
+
+func later(into **node) func(string, node) error {
+	return func(_ string, n node) error {
+		*into = &n
+		return nil
+	}
+}
+
+func checkName(path, name string) error {
+	if len(name) > maxName || !validName.MatchString(name) || slices.Contains(keywords, name) {
+		return &Error{path, fmt.Sprintf("is %q, which is no name: at most %d ASCII letters, digits and _, not at the beginning",
+			clipped(name), maxName)}
+	}
+	return nil
+}
+
+// document reads the whole. The types come first, since the others name them.
+func (p *parser) document(root node) error {
+	s, version := p.schema, ""
+	var named, handlers, events, state *node
+	err := members("", root, map[string]func(string, node) error{
+		"schema": func(_ string, n node) error { version = n.text; return nil },
+		"actor":  text(&s.Actor, maxName), "doc": text(&s.Doc, maxDoc),
+		"types": later(&named), "handlers": later(&handlers), "events": later(&events), "state": later(&state)})
+	switch {
+	case version != fmt.Sprint(Version):
+		return &Error{"schema", fmt.Sprintf("is of version %q: this devnet knows version %d", clipped(version), Version)}
+	case err != nil:
+		return err
+	case s.Actor != "" && checkName("actor", s.Actor) != nil:
+		return checkName("actor", s.Actor)
+	case handlers == nil:
+		return &Error{"handlers", "is missing"}
+	}
+	if named != nil {
+		if err := p.types(*named); err != nil {
+			return err
+		}
+	}
+	if err := each("handlers", *handlers, maxHandlers, p.handler); err != nil {
+		return err
+	}
+	if events != nil {
+		if err := each("events", *events, maxTypes, p.event); err != nil {
+			return err
+		}
+	}
+	if state != nil {
+		return each("state", *state, maxState, p.state)
+	}
+	return nil
+}
+
+// types reads records and enums. All names are known before the first field is read.
+func (p *parser) types(n node) error {
+	if n.kind != isObject {
+		return &Error{"types", "is no object"}
+	}
+	if len(n.items) > maxTypes {
+		return &Error{"types", fmt.Sprintf("has %d entries: at most %d are allowed", len(n.items), maxTypes)}
+	}
+	for _, name := range n.names {
+		path := within("types", name)
+		if err := checkName(path, name); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(atoms, func(t Type) bool { return t.Name == name }) {
+			return &Error{path, "has the name of a type that every schema has"}
+		}
+		if p.schema.Type(name) != nil {
+			return &Error{path, "stands there twice"}
+		}
+		p.schema.Types = append(p.schema.Types, Named{Name: name})
+	}
+	late := make([]*node, len(n.items)) // fields of records
+	for i, item := range n.items {
+		t := &p.schema.Types[i]
+		path := within("types", t.Name)
+		err := members(path, item, map[string]func(string, node) error{"doc": text(&t.Doc, maxDoc), "record": later(&late[i]),
+			"enum": func(path string, n node) error {
+				return each(path, n, maxMembers, func(path string, n node) error { return p.member(t, path, n) })
+			}})
+		if err != nil {
+			return err
+		}
+		if (late[i] == nil) == (len(t.Values) == 0) {
+			return &Error{path, "is either a record or an enum with values"}
+		}
+	}
+	if err := p.records(late); err != nil {
+		return err
+	}
+	// By name, whatever order the document has: what is made of it is the same.
+	slices.SortFunc(p.schema.Types, func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+func (p *parser) records(late []*node) error {
+	for i, fields := range late {
+		if fields == nil {
+			continue
+		}
+		t := &p.schema.Types[i]
+		found, err := p.fields(within(within("types", t.Name), "record"), *fields, maxFields)
+		if err != nil {
+			return err
+		}
+		t.Fields = found
+	}
+	return p.depths()
+}
+
+// member reads a value of an enum.
+func (p *parser) member(t *Named, path string, n node) error {
+	var m Member
+	err := members(path, n, map[string]func(string, node) error{"name": text(&m.Name, maxName), "value": func(path string, n node) error {
+		switch n.kind {
+		case isText:
+			m.Value = n.text
+		case isNumber:
+			number, ok := new(big.Int).SetString(n.text, 10)
+			if !ok || number.CmpAbs(safe) > 0 {
+				return &Error{path, "is no whole number within 2^53"}
+			}
+			m.Value = number
+		default:
+			return &Error{path, "is neither a text nor a number"}
+		}
+		return nil
+	}})
+	if err != nil {
+		return err
+	}
+	if err := checkName(within(path, "name"), m.Name); err != nil {
+		return err
+	}
+	if m.Value == nil {
+		return &Error{within(path, "value"), "is missing"}
+	}
+	for _, other := range t.Values {
+		_, mine := m.Value.(string)
+		if _, its := other.Value.(string); its != mine || other.Name == m.Name || fmt.Sprint(other.Value) == fmt.Sprint(m.Value) {
+			return &Error{path, "has a name or value of another member, or another kind of value"}
+		}
+	}
+	t.Values = append(t.Values, m)
+	return nil
+}
+
+// fields reads the fields of a record or the arguments of a handler.
+func (p *parser) fields(path string, n node, limit int) (found []Field, err error) {
+	err = each(path, n, limit, func(path string, n node) error {
+		f, err := p.field(path, n)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(found, func(o Field) bool { return o.Name == f.Name }) {
+			return &Error{path, fmt.Sprintf("is a second %s", f.Name)}
+		}
+		found = append(found, f)
+		return nil
+	})
+	return found, err
+}
+
+func (p *parser) field(path string, n node) (f Field, err error) {
+	var kind, given *node
+	err = members(path, n, map[string]func(string, node) error{"name": text(&f.Name, maxName), "type": later(&kind), "default": later(&given)})
+	if err != nil {
+		return f, err
+	}
+	if err := checkName(within(path, "name"), f.Name); err != nil {
+		return f, err
+	}
+	if kind == nil {
+		return f, &Error{within(path, "type"), "is missing"}
+	}
+	if f.Type, err = p.typ(within(path, "type"), *kind, maxTypeDepth); err != nil || given == nil {
+		return f, err
+	}
+	f.Optional = true
+	f.Default = *given // read when all types are there
+	return f, nil
+}
+
+func (p *parser) handler(path string, n node) error {
+	h := Handler{}
+	var arguments, returns, callers *node
+	err := members(path, n, map[string]func(string, node) error{"name": text(&h.Name, maxName), "doc": text(&h.Doc, maxDoc),
+		"raw": flag(&h.Raw), "callers": later(&callers), "arguments": later(&arguments), "returns": later(&returns)})
+	if err != nil {
+		return err
+	}
+	if err := checkName(within(path, "name"), h.Name); err != nil {
+		return err
+	}
+	if p.schema.Handler(h.Name) != nil {
+		return &Error{path, fmt.Sprintf("is a second %s", h.Name)}
+	}
+	if callers != nil {
+		if h.Chain, err = chainOnly(within(path, "callers"), *callers); err != nil {
+			return err
+		}
+	}
+	if h.Raw && (arguments != nil || returns != nil) {
+		return &Error{path, "is raw, and so has neither arguments nor returns"}
+	}
+	if arguments != nil {
+		at := within(path, "arguments")
+		if h.Arguments, err = p.fields(at, *arguments, maxArguments); err != nil {
+			return err
+		}
+		if err := p.defaults(at, h.Arguments); err != nil {
+			return err
+		}
+	}
+	if returns != nil && returns.kind != isNull {
+		t, err := p.typ(within(path, "returns"), *returns, maxTypeDepth)
+		if err != nil {
+			return err
+		}
+		h.Returns = &t
+	}
+	p.schema.Handlers = append(p.schema.Handlers, h)
+	return nil
+}
+
+// chainOnly reads who may call: anyone, the chain, or a list of OWNER, SELF and addresses.
+func chainOnly(path string, n node) (bool, error) {
+	if n.kind == isText && (n.text == "anyone" || n.text == "chain") {
+		return n.text == "chain", nil
+	}
+	if n.kind != isList {
+		return false, &Error{path, `is neither "anyone", "chain" nor a list`}
+	}
+	return false, each(path, n, maxArguments, func(path string, n node) error {
+		if n.kind == isText && (n.text == "OWNER" || n.text == "SELF") {
+			return nil
+		}
+		_, err := binary(path, n, len(types.Address{}))
+		return err
+	})
+}
+
+func (p *parser) event(path string, n node) error {
+	name := ""
+	if err := text(&name, maxName)(path, n); err != nil {
+		return err
+	}
+	if t := p.schema.Type(name); t == nil || t.IsEnum() {
+		return &Error{path, fmt.Sprintf("is %q, which is no record of this schema", clipped(name))}
+	}
+	p.schema.Events = append(p.schema.Events, name)
+	return nil
+}
+
+// state checks an entry of the state: a client of version 1 has nothing made of it.
+func (p *parser) state(path string, n node) error {
+	name := ""
+	typ := func(path string, n node) error { _, err := p.typ(path, n, maxTypeDepth); return err }
+	any := func(string, node) error { return nil }
+	err := members(path, n, map[string]func(string, node) error{"name": text(&name, maxName), "type": typ, "list": typ, "key": typ,
+		"default": any})
+	if err != nil {
+		return err
+	}
+	return checkName(within(path, "name"), name)
+}
+
+// typ reads a type: a word, or an object of one member.
+func (p *parser) typ(path string, n node, depth int) (Type, error) {
+	if depth == 0 {
+		return Type{}, &Error{path, fmt.Sprintf("nests deeper than %d", maxTypeDepth)}
+	}
+	if n.kind == isText {
+		return p.word(path, n.text)
+	}
+	if n.kind != isObject || len(n.items) != 1 {
+		return Type{}, &Error{path, "is neither a word nor an object of one member"}
+	}
+	word, inner := n.names[0], n.items[0]
+	switch path = within(path, word); word {
+	case "optional":
+		return p.composed(path, OptionalForm, depth, inner)
+	case "list":
+		return p.composed(path, ListForm, depth, inner)
+	case "tuple", "dict":
+		return p.several(path, word, depth, inner)
+	case "int", "str":
+		return bounds(path, word, inner)
+	}
+	return Type{}, &Error{path, "is a form of type that is not known in a schema of version 1"}
+}
+
+func (p *parser) word(path, word string) (Type, error) {
+	for _, t := range atoms {
+		if t.Name == word {
+			return t, nil
+		}
+	}
+	if t := p.schema.Type(word); t != nil {
+		return Type{Form: NamedForm, Name: word}, nil
+	}
+	return Type{}, &Error{path, fmt.Sprintf("is %q, which is neither a type that every schema has nor one of this", clipped(word))}
+}
+
+func (p *parser) composed(path string, form Form, depth int, inner ...node) (Type, error) {
+	t := Type{Form: form}
+	for _, n := range inner {
+		of, err := p.typ(path, n, depth-1)
+		if err != nil {
+			return t, err
+		}
+		t.Of = append(t.Of, of)
+	}
+	if form == OptionalForm && t.Of[0].Form == OptionalForm {
+		return t, &Error{path, "is optional twice"}
+	}
+	return t, nil
+}
+
+func (p *parser) several(path, word string, depth int, inner node) (Type, error) {
+	if inner.kind != isList || len(inner.items) > maxArguments || len(inner.items) == 0 {
+		return Type{}, &Error{path, fmt.Sprintf("is no list of 1 to %d types", maxArguments)}
+	}
+	if word == "tuple" {
+		return p.composed(path, TupleForm, depth, inner.items...)
+	}
+	t, err := p.composed(path, DictForm, depth, inner.items...)
+	if err == nil && (len(t.Of) != 2 || !isKey(&t.Of[0])) {
+		err = &Error{path, "has not two types, of which the first is str, int, Address or Hash"}
+	}
+	return t, err
+}
+
+func isKey(t *Type) bool {
+	return slices.Contains([]string{"str", "int", "Address", "Hash"}, t.Name) && t.Form != NamedForm && t.Max == 0
+}
+
+// bounds reads the bounds of an integer, or of the length of a text.
+func bounds(path, word string, n node) (Type, error) {
+	var both []*big.Int
+	err := each(path, n, 2, func(path string, n node) error {
+		number, err := integer(path, n, &Type{Low: atoms[0].Low, High: atoms[0].High})
+		both = append(both, number)
+		return err
+	})
+	if err != nil {
+		return Type{}, err
+	}
+	if len(both) != 2 || both[0].Cmp(both[1]) > 0 {
+		return Type{}, &Error{path, "is no pair of bounds, the lower first"}
+	}
+	if word == "int" {
+		return Type{Low: both[0], High: both[1]}, nil
+	}
+	if both[0].Sign() < 0 || both[1].Sign() == 0 || both[1].Cmp(big.NewInt(MaxPayloadBytes)) > 0 {
+		return Type{}, &Error{path, fmt.Sprintf("is no length of a text: 0 to %d", MaxPayloadBytes)}
+	}
+	return Type{Form: Text, Min: int(both[0].Int64()), Max: int(both[1].Int64())}, nil
+}
+
+// depths finds records within themselves, and types too deep, and then reads the defaults.
+func (p *parser) depths() error {
+	known := map[string]int{} // depths of records; one that is not known yet is 0
+	for i := range p.schema.Types {
+		t := &p.schema.Types[i]
+		if _, err := p.depth(within("types", t.Name), &Type{Form: NamedForm, Name: t.Name}, known, 0); err != nil {
+			return err
+		}
+	}
+	for i := range p.schema.Types {
+		t := &p.schema.Types[i]
+		if err := p.defaults(within(within("types", t.Name), "record"), t.Fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// depth is how deep a type nests. Each record is measured once, however many name it.
+func (p *parser) depth(path string, t *Type, known map[string]int, above int) (deepest int, err error) {
+	if above > maxTypeDepth {
+		return 0, &Error{path, fmt.Sprintf("is within itself, or nests deeper than %d", maxTypeDepth)}
+	}
+	if t.Form == NamedForm && known[t.Name] > 0 {
+		return known[t.Name], nil
+	}
+	of := t.Of
+	if t.Form == NamedForm {
+		for _, f := range p.schema.Type(t.Name).Fields {
+			of = append(of, f.Type)
+		}
+	}
+	for i := range of {
+		inner, err := p.depth(path, &of[i], known, above+1)
+		if err != nil {
+			return 0, err
+		}
+		deepest = max(deepest, inner)
+	}
+	if deepest++; deepest > maxTypeDepth {
+		return 0, &Error{path, fmt.Sprintf("is within itself, or nests deeper than %d", maxTypeDepth)}
+	}
+	if t.Form == NamedForm {
+		known[t.Name] = deepest
+	}
+	return deepest, nil
+}
+
+// defaults reads what arguments are where they are left out.
+func (p *parser) defaults(path string, fields []Field) error {
+	for i := range fields {
+		f := &fields[i]
+		given, waits := f.Default.(node)
+		if !waits {
+			continue
+		}
+		value, err := p.schema.read(within(fmt.Sprintf("%s[%d]", path, i), "default"), &f.Type, given)
+		if err != nil {
+			return err
+		}
+		f.Default = value
+	}
+	return nil
+}
+
+// characters are those of a text, as Python counts them.
+func characters(text string) int { return utf8.RuneCountInString(text) }

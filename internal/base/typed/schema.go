@@ -1,0 +1,149 @@
+package typed
+
+import (
+	"math/big"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// Version is the version of schemas that this package reads.
+const Version = 1
+
+// The limits of a schema: those that a deploy holds to, and for the rest what a page shows.
+const (
+	MaxSchemaBytes = 64 << 10
+	maxSchemaDepth = 64 // of JSON: a type of depth 16 has four for each of its own
+	maxTypeDepth   = 16 // of types within each other, those they name included
+	maxTypes       = 64
+	maxHandlers    = 256
+	maxArguments   = 32
+	maxFields      = 64 // of a record
+	maxMembers     = 256
+	maxState       = 256
+	maxName        = 64      // bytes
+	maxDoc         = 4 << 10 // bytes
+)
+
+// Schema is what an actor's annotations say.
+type Schema struct {
+	Hash     types.Hash // of the document that it was read from
+	Actor    string     // the class; "" for bare functions
+	Doc      string
+	Types    []Named // by name
+	Handlers []Handler
+	Events   []string // records that the actor emits
+}
+
+// Named is a record or an enum of the actor's file.
+type Named struct {
+	Name   string
+	Doc    string
+	Fields []Field  // of a record
+	Values []Member // of an enum; none for a record
+}
+
+// IsEnum reports whether it is an enum.
+func (n *Named) IsEnum() bool { return len(n.Values) > 0 }
+
+// Member is a value of an enum: Value is a string, or a *big.Int that fits a JSON number.
+type Member struct {
+	Name  string
+	Value any
+}
+
+// Field is a field of a record, or an argument.
+type Field struct {
+	Name     string
+	Type     Type
+	Optional bool // it has a default
+	Default  any  // where it is optional: its value, as Decode returns values
+}
+
+// Handler is a function of the actor.
+type Handler struct {
+	Name      string
+	Doc       string
+	Raw       bool // it takes and returns bytes
+	Chain     bool // the chain alone calls it
+	Arguments []Field
+	Returns   *Type // nil: nothing
+}
+
+// Form is how a type is written.
+type Form byte
+
+// The forms of types.
+const (
+	Integer Form = iota
+	Bool
+	Text
+	Binary
+	OptionalForm
+	ListForm
+	TupleForm
+	DictForm
+	NamedForm
+)
+
+// Type is the type of a value.
+type Type struct {
+	Form Form
+	Name string   // of an atom its word, like Amount; of a record or an enum its name
+	Low  *big.Int // of an integer, the bounds that it has
+	High *big.Int
+	Size int // of Binary: its bytes, 0 for any number
+	Min  int // of Text with bounds: its characters
+	Max  int // of Text: 0 for any number
+	Of   []Type
+}
+
+// Number reports whether an integer is written as a number, and not as digits in quotes.
+func (t *Type) Number() bool {
+	return t.Form == Integer && t.Low.CmpAbs(safe) <= 0 && t.High.CmpAbs(safe) <= 0
+}
+
+// Bounded reports whether it is an integer of bounds of its own.
+func (t *Type) Bounded() bool { return t.Form == Integer && t.Name == "" }
+
+// safe is 2^53 - 1: a number beyond it may have lost digits on its way.
+var safe = power(53)
+
+// power is 2^n - 1.
+func power(n uint) *big.Int {
+	return new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), n), big.NewInt(1))
+}
+
+// atoms are the types that are a word.
+var atoms = []Type{
+	{Name: "int", Low: new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), 255)), High: power(255)},
+	{Name: "u8", Low: new(big.Int), High: power(8)},
+	{Name: "u16", Low: new(big.Int), High: power(16)},
+	{Name: "u32", Low: new(big.Int), High: power(32)},
+	{Name: "u64", Low: new(big.Int), High: power(64)},
+	{Name: "Amount", Low: new(big.Int), High: power(256)},
+	{Name: "bool", Form: Bool},
+	{Name: "str", Form: Text},
+	{Name: "bytes", Form: Binary},
+	{Name: "Address", Form: Binary, Size: len(types.Address{})},
+	{Name: "Hash", Form: Binary, Size: len(types.Hash{})},
+}
+
+// Handler is the handler of a name, nil where there is none.
+func (s *Schema) Handler(name string) *Handler {
+	for i := range s.Handlers {
+		if s.Handlers[i].Name == name {
+			return &s.Handlers[i]
+		}
+	}
+	return nil
+}
+
+// Type is the record or enum of a name, nil where there is none.
+func (s *Schema) Type(name string) *Named {
+	for i := range s.Types {
+		if s.Types[i].Name == name {
+			return &s.Types[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,473 @@
+package typed
+
+import (
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// What a value is in Go: nil, bool, string, *big.Int for every integer, []byte for bytes,
+// Address and Hash, []any for lists and tuples, map[string]any for records and dicts, and
+// of an enum the member's value. The keys of a dict are as they are written.
+
+// maxDigits is the most digits of an integer, those of 2^256.
+const maxDigits = 78
+
+// Arguments reads the payload of a handler.
+func (s *Schema) Arguments(h *Handler, payload []byte) (map[string]any, error) {
+	if len(payload) == 0 {
+		payload = []byte("{}")
+	}
+	n, err := readJSON(payload, MaxPayloadBytes, maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	if n.kind != isObject {
+		return nil, &Error{"", "the arguments are an object: this is " + shown(n)}
+	}
+	return s.record("", h.Name, h.Arguments, n)
+}
+
+// Decode reads a value.
+func (s *Schema) Decode(t *Type, data []byte) (any, error) {
+	n, err := readJSON(data, MaxPayloadBytes, maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	return s.read("", t, n)
+}
+
+func (s *Schema) read(path string, t *Type, n node) (any, error) {
+	wrong := func(what string) error { return &Error{path, "is " + what + ": this is " + shown(n)} }
+	switch t.Form {
+	case Integer:
+		return integerValue(integer(path, n, t))
+	case Bool:
+		if n.kind != isBool {
+			return nil, wrong("true or false")
+		}
+		return n.text == "true", nil
+	case Text:
+		if n.kind != isText {
+			return nil, wrong("a text")
+		}
+		return n.text, s.checkText(path, t, n.text)
+	case Binary:
+		return bytesValue(binary(path, n, t.Size))
+	case OptionalForm:
+		if n.kind == isNull {
+			return nil, nil
+		}
+		return s.read(path, &t.Of[0], n)
+	case ListForm, TupleForm:
+		return s.list(path, t, n)
+	case DictForm:
+		return s.dict(path, t, n)
+	}
+	named := s.Type(t.Name)
+	if named.IsEnum() {
+		return enum(path, named, n)
+	}
+	if n.kind != isObject {
+		return nil, wrong("an object, " + t.Name)
+	}
+	return s.record(path, t.Name, named.Fields, n)
+}
+
+// integerValue and bytesValue are nil where there is an error, and not a nil of their type.
+func integerValue(v *big.Int, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func bytesValue(v []byte, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+func (s *Schema) checkText(path string, t *Type, text string) error {
+	if n := characters(text); t.Max > 0 && (n < t.Min || n > t.Max) {
+		return &Error{path, fmt.Sprintf("has %d to %d characters: this has %d", t.Min, t.Max, n)}
+	}
+	return nil
+}
+
+func (s *Schema) list(path string, t *Type, n node) (any, error) {
+	if n.kind != isList {
+		return nil, &Error{path, "is a list: this is " + shown(n)}
+	}
+	if t.Form == TupleForm && len(n.items) != len(t.Of) {
+		return nil, &Error{path, fmt.Sprintf("is a list of %d: this has %d", len(t.Of), len(n.items))}
+	}
+	all := []any{}
+	for i, item := range n.items {
+		v, err := s.read(fmt.Sprintf("%s[%d]", path, i), t.Item(i), item)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// Item is the type of the i-th item of a list or a tuple.
+func (t *Type) Item(i int) *Type {
+	if t.Form == TupleForm {
+		return &t.Of[i]
+	}
+	return &t.Of[0]
+}
+
+func (s *Schema) dict(path string, t *Type, n node) (any, error) {
+	if n.kind != isObject {
+		return nil, &Error{path, "is an object: this is " + shown(n)}
+	}
+	all := map[string]any{}
+	for i, name := range n.names {
+		at := within(path, name)
+		key, err := s.read(at, &t.Of[0], node{kind: isText, text: name})
+		if err != nil {
+			return nil, err
+		}
+		written := keyText(key)
+		if _, twice := all[written]; twice {
+			return nil, &Error{at, "stands there twice"}
+		}
+		if all[written], err = s.read(at, &t.Of[1], n.items[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Key reads a key of a dict.
+func (s *Schema) Key(t *Type, written string) (any, error) {
+	return s.read(clipped(written), &t.Of[0], node{kind: isText, text: written})
+}
+
+// keyText is a key of a dict as it is written.
+func keyText(key any) string {
+	switch k := key.(type) {
+	case *big.Int:
+		return k.String()
+	case []byte:
+		return "0x" + hex.EncodeToString(k)
+	}
+	return key.(string)
+}
+
+func enum(path string, t *Named, n node) (any, error) {
+	var all []string
+	for _, m := range t.Values {
+		word, isWord := m.Value.(string)
+		if isWord && n.kind == isText && n.text == word || !isWord && n.kind == isNumber && n.text == fmt.Sprint(m.Value) {
+			return m.Value, nil
+		}
+		all = append(all, clipped(fmt.Sprint(m.Value)))
+	}
+	return nil, &Error{path, fmt.Sprintf("is one of %s: this is %s", strings.Join(all, ", "), shown(n))}
+}
+
+// record reads the fields of a record, or the arguments of a handler.
+func (s *Schema) record(path, of string, fields []Field, n node) (map[string]any, error) {
+	seen := map[string]bool{}
+	for _, name := range n.names {
+		if !slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name }) {
+			return nil, unknownField(path, of, name, fields)
+		}
+		if seen[name] {
+			return nil, &Error{within(path, name), "stands there twice"}
+		}
+		seen[name] = true
+	}
+	all := map[string]any{}
+	for i := range fields {
+		f := &fields[i]
+		at := slices.Index(n.names, f.Name)
+		if at < 0 && !f.Optional {
+			return nil, missing(path, f)
+		}
+		if at < 0 {
+			continue
+		}
+		v, err := s.read(within(path, f.Name), &f.Type, n.items[at])
+		if err != nil {
+			return nil, err
+		}
+		all[f.Name] = v
+	}
+	return all, nil
+}
+
+func missing(path string, f *Field) error {
+	return &Error{within(path, f.Name), "is missing: " + f.Type.String()}
+}
+
+func unknownField(path, of, name string, fields []Field) error {
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	has := strings.Join(names, ", ")
+	if has == "" {
+		has = "none"
+	}
+	return &Error{within(path, name), fmt.Sprintf("is unknown: %s has %s", of, has)}
+}
+
+// integer reads an integer as a number or as digits.
+func integer(path string, n node, t *Type) (*big.Int, error) {
+	wrong := func() error { return &Error{path, "is " + t.noun() + ": this is " + shown(n)} }
+	if n.kind != isNumber && n.kind != isText || !wholeNumber(n.text) {
+		return nil, wrong()
+	}
+	v, _ := new(big.Int).SetString(n.text, 10)
+	if n.kind == isNumber && v.CmpAbs(safe) > 0 {
+		return nil, &Error{path, "is a number beyond 2^53: write its digits in quotes"}
+	}
+	if v.Cmp(t.Low) < 0 || v.Cmp(t.High) > 0 {
+		return nil, wrong()
+	}
+	return v, nil
+}
+
+// wholeNumber reports whether a text is an integer in its one form.
+func wholeNumber(text string) bool {
+	digits := strings.TrimPrefix(text, "-")
+	if digits == "" || len(digits) > maxDigits || digits[0] == '0' && text != "0" {
+		return false
+	}
+	return strings.Trim(digits, "0123456789") == ""
+}
+
+// binary reads bytes; size 0 is any number of them.
+func binary(path string, n node, size int) ([]byte, error) {
+	want := "bytes, 0x and pairs of hexadecimal digits"
+	if size > 0 {
+		want = fmt.Sprintf("%d bytes, 0x and %d hexadecimal digits", size, 2*size)
+	}
+	digits, prefixed := strings.CutPrefix(n.text, "0x")
+	data, err := hex.DecodeString(digits)
+	if n.kind != isText || !prefixed || err != nil || size > 0 && len(data) != size {
+		return nil, &Error{path, "is " + want + ": this is " + shown(n)}
+	}
+	return data, nil
+}
+
+// noun is what an integer is called in an error.
+func (t *Type) noun() string {
+	if t.Name == "Amount" {
+		return "an amount in wei"
+	}
+	return fmt.Sprintf("an integer from %s to %s", t.Low, t.High)
+}
+
+// shown is a stranger's value in an error.
+func shown(n node) string {
+	switch n.kind {
+	case isText:
+		return `"` + clipped(n.text) + `"`
+	case isList:
+		return "a list"
+	case isObject:
+		return "an object"
+	}
+	return clipped(n.text)
+}
+
+// String is the type as Python has it.
+func (t *Type) String() string {
+	var of []string
+	for i := range t.Of {
+		of = append(of, t.Of[i].String())
+	}
+	inner := strings.Join(of, ", ")
+	switch {
+	case t.Bounded():
+		return fmt.Sprintf("Annotated[int, Bounds(%s, %s)]", t.Low, t.High)
+	case t.Form == Text && t.Max > 0:
+		return fmt.Sprintf("Annotated[str, Bounds(%d, %d)]", t.Min, t.Max)
+	case t.Form == OptionalForm:
+		return inner + " | None"
+	case t.Form == ListForm:
+		return "list[" + inner + "]"
+	case t.Form == TupleForm:
+		return "tuple[" + inner + "]"
+	case t.Form == DictForm:
+		return "dict[" + inner + "]"
+	}
+	return t.Name
+}
+
+// Encode writes the arguments of a handler in the one form. What is left out stays left
+// out.
+func (s *Schema) Encode(h *Handler, arguments map[string]any) ([]byte, error) {
+	out, err := s.appendRecord(nil, "", h.Name, h.Arguments, arguments, false)
+	if err == nil && len(out) > MaxPayloadBytes {
+		err = &Error{"", fmt.Sprintf("the arguments have %d bytes: at most %d are sent", len(out), MaxPayloadBytes)}
+	}
+	return out, err
+}
+
+// Append writes a value in the one form. A record without a field that has a default gets
+// that.
+func (s *Schema) Append(out []byte, path string, t *Type, v any) ([]byte, error) {
+	wrong := func(what string) error { return &Error{path, fmt.Sprintf("is %s: this is %T", what, v)} }
+	if len(out) > MaxPayloadBytes {
+		return nil, &Error{path, fmt.Sprintf("is behind the first %d bytes: no more are sent", MaxPayloadBytes)}
+	}
+	switch t.Form {
+	case Integer:
+		return t.appendInteger(out, path, v)
+	case Bool:
+		b, ok := v.(bool)
+		if !ok {
+			return nil, wrong("true or false")
+		}
+		return fmt.Append(out, b), nil
+	case Text:
+		text, ok := v.(string)
+		if !ok {
+			return nil, wrong("a text")
+		}
+		if text != strings.ToValidUTF8(text, "") {
+			return nil, &Error{path, "is no UTF-8"}
+		}
+		return appendText(out, text), s.checkText(path, t, text)
+	case Binary:
+		data, ok := v.([]byte)
+		if !ok || t.Size > 0 && len(data) != t.Size {
+			return nil, wrong("bytes of " + t.Name)
+		}
+		return append(hex.AppendEncode(append(out, `"0x`...), data), '"'), nil
+	case OptionalForm:
+		if v == nil {
+			return append(out, "null"...), nil
+		}
+		return s.Append(out, path, &t.Of[0], v)
+	case ListForm, TupleForm:
+		return s.appendList(out, path, t, v)
+	case DictForm:
+		return s.appendDict(out, path, t, v)
+	}
+	return s.appendNamed(out, path, t, v)
+}
+
+func (t *Type) appendInteger(out []byte, path string, v any) ([]byte, error) {
+	n, ok := v.(*big.Int)
+	if !ok || n == nil || n.Cmp(t.Low) < 0 || n.Cmp(t.High) > 0 {
+		return nil, &Error{path, fmt.Sprintf("is %s: this is %.80s", t.noun(), fmt.Sprint(v))}
+	}
+	if t.Number() {
+		return n.Append(out, 10), nil
+	}
+	return append(n.Append(append(out, '"'), 10), '"'), nil
+}
+
+func (s *Schema) appendList(out []byte, path string, t *Type, v any) ([]byte, error) {
+	items, ok := v.([]any)
+	if !ok || t.Form == TupleForm && len(items) != len(t.Of) {
+		return nil, &Error{path, fmt.Sprintf("is %s: this is %T", t, v)}
+	}
+	out = append(out, '[')
+	for i, item := range items {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		var err error
+		if out, err = s.Append(out, fmt.Sprintf("%s[%d]", path, i), t.Item(i), item); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, ']'), nil
+}
+
+func (s *Schema) appendDict(out []byte, path string, t *Type, v any) ([]byte, error) {
+	entries, ok := v.(map[string]any)
+	if !ok {
+		return nil, &Error{path, fmt.Sprintf("is %s: this is %T", t, v)}
+	}
+	out = append(out, '{')
+	for i, name := range slices.Sorted(maps.Keys(entries)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		at := within(path, name)
+		key, err := s.read(at, &t.Of[0], node{kind: isText, text: name})
+		if err != nil {
+			return nil, err
+		}
+		if keyText(key) != name {
+			return nil, &Error{at, "is a key in another form than " + keyText(key)}
+		}
+		if out, err = s.Append(append(appendText(out, name), ':'), at, &t.Of[1], entries[name]); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}
+
+func (s *Schema) appendNamed(out []byte, path string, t *Type, v any) ([]byte, error) {
+	named := s.Type(t.Name)
+	if !named.IsEnum() {
+		fields, ok := v.(map[string]any)
+		if !ok {
+			return nil, &Error{path, fmt.Sprintf("is %s: this is %T", t.Name, v)}
+		}
+		return s.appendRecord(out, path, t.Name, named.Fields, fields, true)
+	}
+	word, isWord := v.(string)
+	if isWord {
+		if _, err := enum(path, named, node{kind: isText, text: word}); err != nil {
+			return nil, err
+		}
+		return appendText(out, word), nil
+	}
+	digits := fmt.Sprint(v)
+	if _, err := enum(path, named, node{kind: isNumber, text: digits}); err != nil {
+		return nil, err
+	}
+	return append(out, digits...), nil
+}
+
+// appendRecord writes fields by their names. With whole a field that is left out is
+// written as its default.
+func (s *Schema) appendRecord(out []byte, path, of string, fields []Field, given map[string]any, whole bool) ([]byte, error) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name }) {
+			return nil, unknownField(path, of, name, fields)
+		}
+	}
+	sorted := slices.Clone(fields)
+	slices.SortFunc(sorted, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
+	first := true
+	out = append(out, '{')
+	for i := range sorted {
+		f := &sorted[i]
+		v, there := given[f.Name]
+		switch {
+		case !there && !f.Optional:
+			return nil, missing(path, f)
+		case !there && !whole:
+			continue
+		case !there:
+			v = f.Default
+		}
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		var err error
+		if out, err = s.Append(append(appendText(out, f.Name), ':'), within(path, f.Name), &f.Type, v); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}

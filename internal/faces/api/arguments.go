@@ -1,0 +1,180 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/typed"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// given is what a request gives a handler: bytes, or arguments by name. Arguments are
+// checked against the schema here, so that a wrong one costs nothing. field is what
+// errors call the bytes.
+func (s *Server) given(v Reader, to types.Address, handler, text, field string, args map[string]json.RawMessage) ([]byte, error) {
+	if args == nil {
+		return payload(text, field)
+	}
+	if text != "" {
+		return nil, Refuse(http.StatusBadRequest, "invalid_request", "args and %s are two forms of one thing", field).At("args").
+			Hint("Give args to a typed handler, and %s to one that takes bytes.", field)
+	}
+	schema, h, err := s.typedHandler(v, to, handler)
+	if err != nil {
+		return nil, err
+	}
+	named, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	if named, err = (&addressing{s, v, schema}).arguments(h, named); err != nil {
+		return nil, err
+	}
+	values, err := schema.Arguments(h, named)
+	if err == nil {
+		var out []byte
+		if out, err = schema.Encode(h, values); err == nil {
+			return out, nil
+		}
+	}
+	return nil, badArgument(err)
+}
+
+func badArgument(err error) error {
+	field := "args"
+	if wrong := (*typed.Error)(nil); errors.As(err, &wrong) && wrong.Path != "" {
+		field += "." + wrong.Path
+	}
+	return Refuse(http.StatusBadRequest, "bad_argument", "%v", err).At(field)
+}
+
+// schemaOf is the schema of an actor; nil of an address that has none.
+func (s *Server) schemaOf(v Reader, at types.Address) (*typed.Schema, error) {
+	doc, err := v.Schema(at)
+	if err != nil || doc == nil {
+		return nil, err
+	}
+	return typed.Parse(doc)
+}
+
+func (s *Server) typedHandler(v Reader, to types.Address, handler string) (*typed.Schema, *typed.Handler, error) {
+	schema, err := s.schemaOf(v, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	if schema == nil {
+		return nil, nil, Refuse(http.StatusBadRequest, "no_schema", "%s has no schema: its handlers take bytes", to).At("args").
+			Hint("Give payload.")
+	}
+	h := schema.Handler(handler)
+	if h == nil {
+		return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the actor has no handler %s; it has %s", handler,
+			strings.Join(handlerNames(schema), ", ")).At("handler")
+	}
+	if h.Raw {
+		return nil, nil, Refuse(http.StatusBadRequest, "raw_handler", "%s takes bytes, and no arguments by name", handler).At("args").
+			Hint("Give payload.")
+	}
+	return schema, h, nil
+}
+
+func handlerNames(s *typed.Schema) (names []string) {
+	for _, h := range s.Handlers {
+		names = append(names, h.Name)
+	}
+	return names
+}
+
+// addressing puts addresses in the place of names, where arguments are addresses.
+type addressing struct {
+	server *Server
+	reader Reader
+	schema *typed.Schema
+}
+
+func (a *addressing) arguments(h *typed.Handler, args []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(args))
+	d.UseNumber()
+	var all map[string]any
+	if err := d.Decode(&all); err != nil {
+		return nil, err
+	}
+	if err := a.fields("args", h.Arguments, all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+func (a *addressing) fields(path string, fields []typed.Field, all map[string]any) (err error) {
+	for i := range fields {
+		name := fields[i].Name
+		if v, there := all[name]; there {
+			if all[name], err = a.value(path+"."+name, &fields[i].Type, v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *addressing) value(path string, t *typed.Type, v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		if t.Form == typed.OptionalForm {
+			return a.value(path, &t.Of[0], v)
+		}
+		if t.Name != "Address" || t.Form != typed.Binary || strings.HasPrefix(v, "0x") {
+			return v, nil
+		}
+		at, err := a.server.address(a.reader, strings.TrimPrefix(v, "@"), path)
+		return at.String(), err
+	case []any:
+		return v, a.items(path, t, v)
+	case map[string]any:
+		return v, a.object(path, t, v)
+	}
+	return v, nil
+}
+
+func (a *addressing) items(path string, t *typed.Type, all []any) (err error) {
+	if t.Form == typed.OptionalForm {
+		t = &t.Of[0]
+	}
+	if t.Form != typed.ListForm && t.Form != typed.TupleForm {
+		return nil
+	}
+	for i, v := range all {
+		if t.Form == typed.TupleForm && i >= len(t.Of) {
+			return nil
+		}
+		of := &t.Of[0]
+		if t.Form == typed.TupleForm {
+			of = &t.Of[i]
+		}
+		if all[i], err = a.value(path, of, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *addressing) object(path string, t *typed.Type, all map[string]any) (err error) {
+	if t.Form == typed.OptionalForm {
+		t = &t.Of[0]
+	}
+	if t.Form == typed.DictForm {
+		for k, v := range all {
+			if all[k], err = a.value(path+"."+k, &t.Of[1], v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if named := a.schema.Type(t.Name); t.Form == typed.NamedForm && named != nil {
+		return a.fields(path, named.Fields, all)
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package clientgen
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/cowboyinc/devnet/internal/base/typed"
+)
+
+// Languages are those that clients are written in; actor is the interface for actors.
+var Languages = []string{"py", "ts", "go", "actor"}
+
+// File writes the client of an actor, whose name is what the reader typed for it.
+func File(s *typed.Schema, name, language string) ([]byte, error) {
+	w := &writer{schema: s, actor: name, language: language}
+	w.class = camel(s.Actor)
+	if w.class == "" {
+		w.class = camel(name)
+	}
+	if w.class == "" || unicode.IsDigit(rune(w.class[0])) {
+		w.class = "Actor" + w.class // of bare functions, and known by its address alone
+	}
+	switch language {
+	case "py":
+		w.python()
+	case "ts":
+		w.typescript()
+	case "go":
+		return w.golang()
+	case "actor":
+		w.interfaces()
+	default:
+		return nil, fmt.Errorf("there are no clients in %q: the languages are %s", language, strings.Join(Languages, ", "))
+	}
+	return []byte(w.out.String()), nil
+}
+
+// writer writes one file.
+type writer struct {
+	schema   *typed.Schema
+	actor    string
+	language string
+	class    string // of the actor
+	types    map[string]string
+	out      strings.Builder
+}
+
+// p writes a line.
+func (w *writer) p(format string, args ...any) { fmt.Fprintf(&w.out, format+"\n", args...) }
+
+// made says what made the file.
+func (w *writer) made() string {
+	return fmt.Sprintf("devnet actor client %s --lang %s`", commandWord(w.actor), w.language)
+}
+
+// commandWord is the actor's name in the command that made the file. A name that is no
+// plain word stays out of the code.
+func commandWord(name string) string {
+	plain := func(r rune) bool {
+		return strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", r)
+	}
+	if name == "" || len(name) > 64 || strings.TrimFunc(name, plain) != "" || strings.HasPrefix(name, "-") {
+		return "NAME"
+	}
+	return name
+}
+
+// called are the handlers that others than the chain call.
+func (w *writer) called() (all []*typed.Handler) {
+	for i := range w.schema.Handlers {
+		if h := &w.schema.Handlers[i]; !h.Chain && h.Name != "init" {
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// lines are the lines of a text of the schema, of printable characters alone.
+func lines(doc string) (all []string) {
+	for _, line := range strings.Split(doc, "\n") {
+		line = strings.TrimRightFunc(strings.Map(func(r rune) rune {
+			switch {
+			case r == '\t':
+				return ' '
+			case unicode.IsPrint(r):
+				return r
+			}
+			return -1
+		}, line), unicode.IsSpace)
+		all = append(all, line)
+	}
+	for len(all) > 0 && all[len(all)-1] == "" {
+		all = all[:len(all)-1]
+	}
+	return all
+}
+
+// names hands out names, each once.
+type names map[string]bool
+
+func taken(words string) names {
+	n := names{}
+	for _, word := range strings.Fields(words) {
+		n[word] = true
+	}
+	return n
+}
+
+// free is a name that nothing has yet: the given one, or it with _ behind.
+func (n names) free(name string) string {
+	for n[name] {
+		name += "_"
+	}
+	n[name] = true
+	return name
+}
+
+// camel is a name as Go and class names have it: set_price is SetPrice.
+func camel(name string) string {
+	var out strings.Builder
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }) {
+		for _, r := range word {
+			if r >= unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+				return ""
+			}
+		}
+		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return out.String()
+}
+
+// wire is a value in the one form of the wire.
+func (w *writer) wire(t *typed.Type, v any) string {
+	out, err := w.schema.Append(nil, "", t, v)
+	if err != nil {
+		panic(err) // it was read by this type
+	}
+	return string(out)
+}
+
+// allOptional reports whether a handler may be called without any argument.
+func allOptional(h *typed.Handler) bool {
+	for i := range h.Arguments {
+		if !h.Arguments[i].Optional {
+			return false
+		}
+	}
+	return true
+}
+
+// ordered are the types such that each stands behind those within it.
+func (w *writer) ordered() (all []*typed.Named) {
+	seen := names{}
+	var add func(t *typed.Named)
+	var within func(t *typed.Type)
+	within = func(t *typed.Type) {
+		if named := w.schema.Type(t.Name); t.Form == typed.NamedForm && named != nil {
+			add(named)
+		}
+		for i := range t.Of {
+			within(&t.Of[i])
+		}
+	}
+	add = func(t *typed.Named) {
+		if seen[t.Name] {
+			return
+		}
+		seen[t.Name] = true
+		for i := range t.Fields {
+			within(&t.Fields[i].Type)
+		}
+		all = append(all, t)
+	}
+	for i := range w.schema.Types {
+		add(&w.schema.Types[i])
+	}
+	return all
+}

@@ -1,0 +1,327 @@
+package clientgen
+
+import (
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/cowboyinc/devnet/internal/base/typed"
+)
+
+// What classes may not be called: what the file imports, and the built-in names it uses.
+const pyTypes = "Address AddressLike Amount Handle Handlers Receipt Schema SCHEMA Terms Unpack annotations dataclass enum field bool " +
+	"bytes dict int list str tuple property interface Annotated Bounds Hash u8 u16 u32 u64"
+
+// PythonTerms are the arguments that every call of a handle takes besides the handler's.
+const PythonTerms = "sender value sponsor cycles cells read dry_run"
+
+// PythonAttributes are those of a handle itself. A handler of such a name is reached by
+// `handlers` alone.
+const PythonAttributes = "address balance by call chain dry_run events handlers logs name read schema send state timers"
+
+func (w *writer) python() {
+	class := w.pyNames()
+	w.p("# Made by `%s. Do not edit.", w.made())
+	w.p("# Its schema is %s.", w.schema.Hash)
+	w.p("# flake8: noqa")
+	w.pyDoc("", w.schema.Doc)
+	w.p("from __future__ import annotations")
+	w.p("")
+	w.p("import enum")
+	w.p("from dataclasses import dataclass, field")
+	w.p("from typing import Unpack")
+	w.p("")
+	w.p("from cowboy_sdk.client import AddressLike, Handle, Handlers, Receipt, Schema, Terms")
+	w.pyTypes()
+	var types []string
+	for i := range w.schema.Types {
+		types = append(types, fmt.Sprintf("%s: %s", pyText(w.schema.Types[i].Name), w.types[w.schema.Types[i].Name]))
+	}
+	w.p("")
+	w.p("")
+	w.p("SCHEMA = Schema(")
+	w.p("    %s,", pyText(w.schema.Hash.String()))
+	w.p("    %s,", pyText(string(w.schema.Brief())))
+	w.p("    {%s},", strings.Join(types, ", "))
+	w.p(")")
+	handlers := taken(pyTypes).free(class + "Handlers")
+	hidden := taken(PythonAttributes)
+	mark := ""
+	w.p("")
+	w.p("")
+	w.p("class %s(Handlers):", handlers)
+	w.p("    schema = SCHEMA")
+	for _, h := range w.called() {
+		w.pyHandler(h)
+		if hidden[h.Name] {
+			mark = "  # type: ignore[misc]"
+		}
+	}
+	w.p("")
+	w.p("")
+	w.p("class %s(Handle, %s):%s", class, handlers, mark)
+	w.pyDoc("    ", w.schema.Doc)
+	w.p("    schema = SCHEMA")
+	w.p("")
+	w.p("    @property")
+	w.p("    def handlers(self) -> %s:", handlers)
+	w.p("        \"\"\"Every handler, also one that has the name of an attribute of the handle.\"\"\"")
+	w.p("        return %s(self)", handlers)
+}
+
+// pyNames gives every type its name, and returns the actor's class.
+func (w *writer) pyNames() string {
+	free := taken(pyTypes)
+	w.types = map[string]string{}
+	for i := range w.schema.Types {
+		w.types[w.schema.Types[i].Name] = free.free(w.schema.Types[i].Name)
+	}
+	return free.free(w.class)
+}
+
+// pyDoc writes a text as a docstring.
+func (w *writer) pyDoc(indent, doc string) {
+	all := lines(strings.ReplaceAll(doc, `\`, `\\`))
+	if len(all) == 0 {
+		return
+	}
+	for i := range all {
+		all[i] = strings.ReplaceAll(all[i], `"`, `\"`)
+		if !strings.Contains(all[i], `\"\"\"`) && !strings.HasSuffix(all[i], `\"`) {
+			all[i] = strings.ReplaceAll(all[i], `\"`, `"`)
+		}
+		if i > 0 && all[i] != "" && strings.TrimLeft(all[i], " ") == all[i] {
+			all[i] = indent + all[i]
+		}
+	}
+	text := strings.Join(all, "\n")
+	if len(all) > 1 {
+		text += "\n" + indent
+	}
+	w.p("%s\"\"\"%s\"\"\"", indent, text)
+}
+
+// pyText is a literal of ASCII.
+func pyText(text string) string {
+	var out strings.Builder
+	out.WriteByte('\'')
+	for _, r := range text {
+		switch {
+		case r == '\'' || r == '\\':
+			out.WriteByte('\\')
+			out.WriteRune(r)
+		case r < unicode.MaxASCII && unicode.IsPrint(r):
+			out.WriteRune(r)
+		case r <= 0xff:
+			fmt.Fprintf(&out, `\x%02x`, r)
+		default:
+			fmt.Fprintf(&out, `\U%08x`, r)
+		}
+	}
+	return out.String() + "'"
+}
+
+func (w *writer) pyTypes() {
+	for _, t := range w.ordered() {
+		w.p("")
+		w.p("")
+		if t.IsEnum() {
+			w.pyEnum(t)
+			continue
+		}
+		w.p("@dataclass")
+		w.p("class %s:", w.types[t.Name])
+		w.pyDoc("    ", t.Doc)
+		for j := range t.Fields {
+			f := &t.Fields[j]
+			given := ""
+			if f.Optional {
+				given = " = " + w.pyValue(&f.Type, f.Default)
+				if made := strings.TrimPrefix(given, " = "); strings.ContainsAny(made[:1], "[{") || strings.HasSuffix(made, ")") {
+					given = " = field(default_factory=lambda: " + made + ")"
+				}
+			}
+			w.p("    %s: %s%s", f.Name, w.pyOf(&f.Type), given)
+		}
+		if t.Doc == "" && len(t.Fields) == 0 {
+			w.p("    pass")
+		}
+	}
+}
+
+func (w *writer) pyEnum(t *typed.Named) {
+	w.p("class %s(enum.Enum):", w.types[t.Name])
+	w.pyDoc("    ", t.Doc)
+	for _, m := range t.Values {
+		if word, ok := m.Value.(string); ok {
+			w.p("    %s = %s", m.Name, pyText(word))
+		} else {
+			w.p("    %s = %s", m.Name, fmt.Sprint(m.Value))
+		}
+	}
+}
+
+// pyHandler writes a method. It takes the terms of a call too, unless the handler has an
+// argument of such a name: then `by` gives them.
+func (w *writer) pyHandler(h *typed.Handler) {
+	w.p("")
+	if h.Raw {
+		w.p("    def %s(self, payload: bytes | str = b\"\", **terms: Unpack[Terms]) -> Receipt[bytes]:", h.Name)
+		w.pyDoc("        ", h.Doc)
+		w.p("        return self._send(%s, payload, terms)", pyText(h.Name))
+		return
+	}
+	reserved, own := taken(PythonTerms), "self"
+	terms := ", **terms: Unpack[Terms]"
+	var signature, passed []string
+	for i := range h.Arguments {
+		f := &h.Arguments[i]
+		given := ""
+		if f.Optional {
+			given = " = " + w.pyValue(&f.Type, f.Default)
+		}
+		if f.Name == "self" {
+			own = "_self"
+		}
+		if f.Name == "terms" || reserved[f.Name] {
+			terms = ""
+		}
+		signature = append(signature, f.Name+": "+w.pyLike(&f.Type)+given)
+		passed = append(passed, pyText(f.Name)+": "+f.Name)
+	}
+	head := own
+	if len(signature) > 0 {
+		head += ", *, " + strings.Join(signature, ", ")
+	}
+	returns := "None"
+	if h.Returns != nil {
+		returns = w.pyOf(h.Returns)
+	}
+	w.p("    def %s(%s%s) -> Receipt[%s]:", h.Name, head, terms, returns)
+	w.pyDoc("        ", h.Doc)
+	last := "terms"
+	if terms == "" {
+		last = "{}"
+	}
+	w.p("        return %s._call(%s, {%s}, %s)", own, pyText(h.Name), strings.Join(passed, ", "), last)
+}
+
+// pyLike is what an argument may be given as: an address also as a name or a handle.
+func (w *writer) pyLike(t *typed.Type) string {
+	if t.Form == typed.Binary && t.Name == "Address" {
+		return "AddressLike"
+	}
+	if t.Form == typed.OptionalForm {
+		return w.pyLike(&t.Of[0]) + " | None"
+	}
+	return w.pyOf(t)
+}
+
+func (w *writer) pyOf(t *typed.Type) string {
+	var of []string
+	for i := range t.Of {
+		of = append(of, w.pyOf(&t.Of[i]))
+	}
+	inner := strings.Join(of, ", ")
+	switch t.Form {
+	case typed.Integer:
+		return "int"
+	case typed.Bool:
+		return "bool"
+	case typed.Text:
+		return "str"
+	case typed.Binary:
+		return "bytes"
+	case typed.OptionalForm:
+		return inner + " | None"
+	case typed.ListForm:
+		return "list[" + inner + "]"
+	case typed.TupleForm:
+		return "tuple[" + inner + "]"
+	case typed.DictForm:
+		return "dict[" + inner + "]"
+	}
+	return w.types[t.Name]
+}
+
+// pyValue is a value as an expression.
+func (w *writer) pyValue(t *typed.Type, v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "None"
+	case bool:
+		if x {
+			return "True"
+		}
+		return "False"
+	case []byte:
+		return fmt.Sprintf("bytes.fromhex('%s')", hex.EncodeToString(x))
+	}
+	switch t.Form {
+	case typed.OptionalForm:
+		return w.pyValue(&t.Of[0], v)
+	case typed.ListForm, typed.TupleForm:
+		return w.pyItems(t, v.([]any))
+	case typed.DictForm:
+		return w.pyDict(t, v.(map[string]any))
+	case typed.NamedForm:
+		return w.pyNamed(w.schema.Type(t.Name), v)
+	}
+	if number, ok := v.(*big.Int); ok {
+		return number.String()
+	}
+	return pyText(v.(string))
+}
+
+func (w *writer) pyItems(t *typed.Type, items []any) string {
+	var all []string
+	for i, item := range items {
+		of := &t.Of[0]
+		if t.Form == typed.TupleForm {
+			of = &t.Of[i]
+		}
+		all = append(all, w.pyValue(of, item))
+	}
+	if t.Form == typed.ListForm {
+		return "[" + strings.Join(all, ", ") + "]"
+	}
+	return "(" + strings.Join(all, ", ") + ",)"
+}
+
+func (w *writer) pyDict(t *typed.Type, entries map[string]any) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(entries)) {
+		written := pyText(key)
+		switch t.Of[0].Form {
+		case typed.Integer:
+			written = key
+		case typed.Binary:
+			written = "bytes.fromhex('" + key[2:] + "')"
+		}
+		all = append(all, written+": "+w.pyValue(&t.Of[1], entries[key]))
+	}
+	return "{" + strings.Join(all, ", ") + "}"
+}
+
+func (w *writer) pyNamed(named *typed.Named, v any) string {
+	if named.IsEnum() {
+		for _, m := range named.Values {
+			if fmt.Sprint(m.Value) == fmt.Sprint(v) {
+				return w.types[named.Name] + "." + m.Name
+			}
+		}
+	}
+	given := v.(map[string]any)
+	var all []string
+	for i := range named.Fields {
+		f := &named.Fields[i]
+		if value, there := given[f.Name]; there {
+			all = append(all, f.Name+"="+w.pyValue(&f.Type, value))
+		}
+	}
+	return w.types[named.Name] + "(" + strings.Join(all, ", ") + ")"
+}

@@ -1,0 +1,94 @@
+package box
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
+)
+
+// scheduler is how operator code waits on this machine: a signal is a channel, and a task a
+// goroutine.
+type scheduler struct {
+	failed func(task string, err error)
+	ending context.Context // of the network
+	quit   context.CancelFunc
+
+	mu     sync.Mutex
+	closed bool
+	tasks  sync.WaitGroup
+}
+
+var _ network.Scheduler = (*scheduler)(nil)
+
+func newScheduler(failed func(task string, err error)) *scheduler {
+	s := &scheduler{failed: failed}
+	s.ending, s.quit = context.WithCancel(context.Background())
+	return s
+}
+
+// firing implements network.Signal.
+type firing struct {
+	once  sync.Once
+	fired chan struct{}
+}
+
+// Fire implements network.Signal.
+func (s *firing) Fire() { s.once.Do(func() { close(s.fired) }) }
+
+// Now implements network.Scheduler, by the machine's clock.
+func (s *scheduler) Now() types.Time { return types.Time(time.Now().UnixNano()) }
+
+// NewSignal implements network.Scheduler.
+func (s *scheduler) NewSignal() network.Signal { return &firing{fired: make(chan struct{})} }
+
+// Wait implements network.Scheduler. What has fired already is no wait, at the end neither.
+func (s *scheduler) Wait(ctx context.Context, on network.Signal, patience time.Duration) error {
+	fired := on.(*firing).fired
+	select {
+	case <-fired:
+		return nil
+	default:
+	}
+	var late <-chan time.Time
+	if patience != network.Forever {
+		timer := time.NewTimer(patience)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case <-fired:
+		return nil
+	case <-late:
+		return network.ErrLate
+	case <-s.ending.Done():
+		return network.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Go implements network.Scheduler. At the network's end it does nothing.
+func (s *scheduler) Go(name string, task func() error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.tasks.Go(func() {
+		if err := task(); err != nil {
+			s.failed(name, err)
+		}
+	})
+}
+
+// close ends all waits, and returns when the tasks are over.
+func (s *scheduler) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.quit()
+	s.tasks.Wait()
+}

@@ -1,0 +1,90 @@
+package byzantine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// ValidatorProcess is a process of a validator as faults of its own find it.
+type ValidatorProcess struct {
+	Mask     *Mask
+	Programs *fault.Programs
+	Actors   Actors
+}
+
+// Do has the process do an order of a fault of its own, which is sound. Nil counts end what
+// its verb began. over is told once when the fault can do nothing more, after so long from
+// then, where the process knows.
+func (p *ValidatorProcess) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
+	switch o.Verb {
+	case "misbehave":
+		p.Mask.Honest()
+		if counts == nil {
+			return nil
+		}
+		return p.Mask.Behave(o.Kind, counts)
+	case "host_fail":
+		how := o.How
+		if counts == nil {
+			how = fault.HostWorks
+		}
+		p.Programs.Fail(o.Actor, how, counts)
+		return nil
+	case "panic", "hang":
+		return Upset(p.Actors, o, counts, over)
+	}
+	return notOwn(o, fault.Validators)
+}
+
+// RunnerProcess is a process of a runner as faults of its own find it.
+type RunnerProcess struct {
+	Mask   *RunnerMask
+	Shell  Serving
+	Actors Actors
+}
+
+// Serving is a runner that is told what it says of itself.
+type Serving interface {
+	Drain(on bool, reason string)
+	Change(added, removed []string)
+}
+
+// Do is as that of a validator's process.
+func (p *RunnerProcess) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
+	switch o.Verb {
+	case "blackhole":
+		p.Mask.Swallow(counts)
+	case "saturate":
+		p.Mask.Saturate(counts)
+		if counts == nil {
+			p.Shell.Drain(false, "")
+		} else {
+			p.Shell.Drain(true, "saturated")
+		}
+	case "capability":
+		p.Mask.Offer(*o, counts)
+		p.Shell.Change(o.Add, o.Remove)
+	case "slow":
+		p.Mask.Slow(o.Delay, counts)
+	case "flap":
+		p.Mask.Flap(o.Up, o.Down, o.Times, counts, func() { over(0) })
+	case "misbehave":
+		if counts == nil {
+			p.Mask.Honest()
+			return nil
+		}
+		return p.Mask.Behave(o.Kind, counts)
+	case "panic", "hang":
+		return Upset(p.Actors, o, counts, over)
+	default:
+		return notOwn(o, fault.Runners)
+	}
+	return nil
+}
+
+// notOwn refuses a verb that no process of a kind of node does to itself.
+func notOwn(o *fault.Order, kind fault.Whose) error {
+	return &fault.Unsupported{Verb: o.Verb, Why: fmt.Sprintf("no process of %s does it to itself", kind)}
+}

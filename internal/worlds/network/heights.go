@@ -1,0 +1,34 @@
+package network
+
+import (
+	"context"
+	"time"
+)
+
+// heights tells those who wait for a condition that a higher block is final.
+type heights struct{ waiting guarded[[]Signal] }
+
+// rise wakes all who wait.
+func (h *heights) rise() {
+	var all []Signal
+	h.waiting.do(func(waiting *[]Signal) { all, *waiting = *waiting, nil })
+	for _, s := range all {
+		s.Fire()
+	}
+}
+
+// until waits until a condition holds, which is asked now and at each higher block. Each of
+// these is waited for with a patience.
+func (h *heights) until(ctx context.Context, s Scheduler, patience time.Duration, cond func() bool) error {
+	for {
+		next := s.NewSignal()
+		h.waiting.do(func(waiting *[]Signal) { *waiting = append(*waiting, next) })
+		if cond() {
+			next.Fire() // nobody waits for it
+			return nil
+		}
+		if err := s.Wait(ctx, next, patience); err != nil {
+			return err
+		}
+	}
+}

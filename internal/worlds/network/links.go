@@ -1,0 +1,210 @@
+package network
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// LinkRules say what happens on the links between nodes. They do not change: an order of
+// links makes others.
+type LinkRules struct {
+	By    *fault.Order // the order that made them; nil where none did
+	usual *ruled       // the links that no order has set; nil: they are sound
+	set   map[pair]*ruled
+	cut   *Fault // the partition or bridge in force, or nil
+	apart func(from, to string) bool
+}
+
+// pair is a link from one node to another.
+type pair struct{ from, to string }
+
+// ruled is how a link is, and the fault that set it.
+type ruled struct {
+	link fault.Link
+	by   *Fault
+}
+
+// Rule is what happens to what one node sends another.
+type Rule struct {
+	Link   fault.Link
+	Counts *fault.Counts // of the link's effects; nil: no rule is in force
+	Cut    *fault.Counts // of what is lost because the link is cut; nil: it is not
+}
+
+// Between is the rule for what one node sends another, by their names.
+func (r *LinkRules) Between(from, to string) (rule Rule) {
+	set := r.set[pair{from, to}]
+	if set == nil {
+		set = r.usual
+	}
+	if set != nil {
+		rule.Link, rule.Counts = set.link, &set.by.Counts
+	}
+	if r.cut != nil && r.apart(from, to) {
+		rule.Cut = &r.cut.Counts
+	}
+	return rule
+}
+
+// Sound reports whether no rule is in force.
+func (r *LinkRules) Sound() bool { return r.usual == nil && r.cut == nil && len(r.set) == 0 }
+
+// SameCut reports whether others cut the same links, by the same fault.
+func (r *LinkRules) SameCut(other *LinkRules) bool { return r.cut == other.cut }
+
+// apartBy is which links an order cuts.
+func apartBy(o *fault.Order) func(from, to string) bool {
+	if o.Verb == "partition" {
+		side := fault.SideOf(o.Groups...)
+		return func(a, b string) bool { return side(a) != side(b) }
+	}
+	side := fault.SideOf(o.Left, o.Right)
+	return func(a, b string) bool { return a != o.Node && b != o.Node && side(a)*side(b) == 2 }
+}
+
+// sever cuts the links between the pairs that an order names, both ways, in place of those
+// that were cut before.
+func (w *Orders) sever(o *fault.Order) *Fault {
+	f, apart := newFault(o), apartBy(o)
+	f.Counts.Cut.Add(w.cuts(apart))
+	w.ruleLinks(o, func(r *LinkRules) {
+		w.endLink(r.cut)
+		r.cut, r.apart = f, apart
+	})
+	return f
+}
+
+// cuts counts the connections that there are over links that are to be cut.
+func (w *Orders) cuts(apart func(a, b string) bool) (n int64) {
+	nodes := w.backend.Nodes()
+	known := make(map[types.Address]Identity, len(nodes))
+	for _, node := range nodes {
+		known[node.Who().Address] = node.Who()
+	}
+	for _, node := range nodes {
+		if node.Phase() == Stopped || node.Phase() == Failed {
+			continue
+		}
+		for _, address := range node.Peers() {
+			if a, b := node.Who(), known[address]; counted(a, b) && apart(a.Name, b.Name) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// counted reports whether a connection of a with b is counted as a's: those of runners are
+// the runner's, and those of validators the lesser name's.
+func counted(a, b Identity) bool {
+	switch {
+	case b.Name == "":
+		return false
+	case a.Kind != b.Kind:
+		return a.Kind == fault.Runners
+	}
+	return a.Name < b.Name
+}
+
+// setLink sets the link between two nodes, or with OneWay that from a to b.
+func (w *Orders) setLink(o *fault.Order) *Fault {
+	f := newFault(o)
+	w.ruleLinks(o, func(r *LinkRules) {
+		pairs := []pair{{o.A, o.B}, {o.B, o.A}}
+		if o.Link.OneWay {
+			pairs = pairs[:1]
+		}
+		for _, p := range pairs {
+			before := r.set[p]
+			if r.set[p] = (&ruled{o.Link, f}); before != nil && !r.rules(before.by) {
+				w.endLink(before.by)
+			}
+		}
+	})
+	return f
+}
+
+// rules reports whether a fault still sets a link.
+func (r *LinkRules) rules(f *Fault) bool {
+	for _, set := range r.set { // order: whether any does
+		if set.by == f {
+			return true
+		}
+	}
+	return false
+}
+
+// heal mends every link, which is then as usual.
+func (w *Orders) heal(o *fault.Order) {
+	w.ruleLinks(o, func(r *LinkRules) {
+		w.endLink(r.cut)
+		for _, set := range r.set { // order: each is ended alike
+			w.endLink(set.by)
+		}
+		r.cut, r.apart = nil, nil
+		clear(r.set)
+	})
+}
+
+// SetUsualLink sets how all links are that no order has set, also those of nodes that join
+// later. It is no fault: nothing tells of it, and heal leaves it.
+func (w *Orders) SetUsualLink(to fault.Link) error {
+	if err := to.Check(); err != nil {
+		return err
+	}
+	return w.linking.Do(context.Background(), func() error {
+		w.ruleLinks(nil, func(r *LinkRules) { r.usual = &ruled{to, newFault(&fault.Order{})} })
+		return nil
+	})
+}
+
+// endLink ends a fault of links; nil is none.
+func (w *Orders) endLink(f *Fault) {
+	if f != nil {
+		f.end(w.backend.Now())
+	}
+}
+
+// ruleLinks makes other rules of those in force, and has the backend follow them. It is
+// called in the turn of links.
+func (w *Orders) ruleLinks(by *fault.Order, change func(*LinkRules)) {
+	next := *w.rules
+	next.By, next.set = by, maps.Clone(next.set)
+	if next.set == nil {
+		next.set = map[pair]*ruled{}
+	}
+	change(&next)
+	w.rules = &next
+	w.backend.SetLinks(&next)
+}
+
+// onLinks does an order of links.
+func (w *Orders) onLinks(o *fault.Order) (f *Fault, err error) {
+	err = w.linking.Do(context.Background(), func() error {
+		switch o.Verb {
+		case "partition", "bridge":
+			f = w.sever(o)
+		case "link":
+			f = w.setLink(o)
+		case "heal":
+			w.heal(o)
+			return nil
+		default:
+			return &fault.Unsupported{Verb: o.Verb, Why: "no link has it"}
+		}
+		w.record.do(func(r *record) { r.add(f) })
+		return nil
+	})
+	return f, err
+}
+
+// standing lists the faults in force, those of links too.
+func (w *Orders) standing() (all []*Fault) {
+	now := w.backend.Now()
+	w.record.do(func(r *record) { all = slices.Clone(r.all) })
+	return slices.DeleteFunc(all, func(f *Fault) bool { return f.Ended(now) })
+}

@@ -1,0 +1,73 @@
+package network
+
+import (
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+// Identity names a node.
+type Identity struct {
+	Name    string
+	Address types.Address
+	Kind    fault.Whose
+}
+
+// Phase is how the process of a node stands.
+type Phase int
+
+// The phases.
+const (
+	Stopped Phase = iota // no process runs
+	Running
+	Frozen // it runs, and does nothing
+	Failed // it stopped by itself, and nobody ended it
+)
+
+// Up reports whether a process runs.
+func (p Phase) Up() bool { return p == Running || p == Frozen }
+
+// Node is a validator or a runner, through all its processes. Its methods are called in the
+// turn of the network's nodes, and what they need of its phase was asked before.
+type Node interface {
+	Who() Identity
+	Phase() Phase
+	// Start starts a process on what the disk of the node keeps.
+	Start() error
+	// Stop ends the process in good order, and clears away what a failure left.
+	Stop() error
+	// Kill ends the process as kill -9 and a power cut do, and counts what is lost with it.
+	Kill(*fault.Counts) error
+	// Freeze stops the process from running, and counts what waits for it.
+	Freeze(*fault.Counts) error
+	Thaw() error
+	// Wipe loses the files of a node that is down, and counts them.
+	Wipe(*fault.Counts) error
+	// Do does a fault of the node itself. Nil counts end what the verb began. over is told
+	// once when the fault can do nothing more, after so long from then, where the node knows.
+	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
+	// Peers are those with whom it is connected, once for each connection.
+	Peers() []types.Address
+}
+
+// Backend has the nodes and the links of one network.
+type Backend interface {
+	Scheduler
+	// Refuse says why the network takes no such order, or nil. The order may be unsound.
+	Refuse(o *fault.Order) error
+	// Unknown refuses a name that no node has.
+	Unknown(name string) error
+	// Node finds a node by its name; nil where there is none.
+	Node(name string) Node
+	// Nodes lists all nodes, in the order in which they were made.
+	Nodes() []Node
+	// Height is the highest block that is final.
+	Height() types.Height
+	// SetLinks has all links, also those of nodes to come, follow rules.
+	SetLinks(*LinkRules)
+	// Renew gives a runner that is down its next key, and has it registered.
+	Renew(name string) error
+	// Count brings the counters of faults up to date.
+	Count()
+}

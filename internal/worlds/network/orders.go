@@ -1,0 +1,304 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+)
+
+var _ fault.World = (*Orders)(nil)
+
+// Orders does what orders of faults say, and keeps the faults that it made.
+type Orders struct {
+	backend Backend
+	units   fault.Units
+	nodes   *Turn // of who starts, stops and faults nodes
+	linking *Turn // of who sets the rules of links
+	rules   *LinkRules
+	record  guarded[record]
+	heights heights
+}
+
+// NewOrders makes a network of which no fault was ordered. nodes is the turn of all that
+// starts and stops its nodes.
+func NewOrders(b Backend, nodes *Turn, units fault.Units) *Orders {
+	return &Orders{backend: b, units: units, nodes: nodes, linking: NewTurn(b), rules: &LinkRules{}}
+}
+
+// Do implements fault.World.
+func (w *Orders) Do(o fault.Order) (fault.Effect, error) {
+	f, err := w.Order(&o)
+	w.backend.Count()
+	switch {
+	case err != nil:
+		return fault.Effect{}, err
+	case f == nil:
+		return o.Done(), nil
+	}
+	return f.effect(w.backend.Now(), w.units), nil
+}
+
+// Faults implements fault.World.
+func (w *Orders) Faults() (all []fault.Effect) {
+	w.backend.Count()
+	var made []*Fault
+	w.record.do(func(r *record) { made = slices.Clone(r.all) })
+	now := w.backend.Now()
+	for _, f := range made {
+		all = append(all, f.effect(now, w.units))
+	}
+	return all
+}
+
+// InForce is a fault that still lasts, or nil.
+func (w *Orders) InForce() *Fault {
+	if all := w.standing(); len(all) > 0 {
+		return all[0]
+	}
+	return nil
+}
+
+// Order judges an order and does it. The fault is the one that it made or ended, and nil
+// where the verb has none.
+func (w *Orders) Order(o *fault.Order) (f *Fault, err error) {
+	if err := w.judge(o); err != nil {
+		return nil, err
+	}
+	if !fault.Lookup(o.Verb).OfNode() {
+		return w.onLinks(o)
+	}
+	err = w.nodes.Do(context.Background(), func() error {
+		n := w.backend.Node(o.Node)
+		if n == nil {
+			return w.backend.Unknown(o.Node)
+		}
+		f, err = w.onNode(n, o)
+		return err
+	})
+	return f, err
+}
+
+// judge says what is wrong with an order, or nil.
+func (w *Orders) judge(o *fault.Order) error {
+	if err := w.backend.Refuse(o); err != nil {
+		return err
+	}
+	if err := o.Check(); err != nil {
+		return err
+	}
+	kind := fault.Validators
+	for _, name := range o.Nodes() {
+		n := w.backend.Node(name)
+		switch {
+		case n == nil:
+			return w.backend.Unknown(name)
+		case name == o.Node:
+			kind = n.Who().Kind
+		}
+	}
+	return o.CheckOf(kind)
+}
+
+// onNode does an order of a node, which has the verb.
+func (w *Orders) onNode(n Node, o *fault.Order) (*Fault, error) {
+	switch o.Verb {
+	case "crash", "drop":
+		return w.Kill(n, o)
+	case "rejoin":
+		f, err := w.Kill(n, o)
+		if err == nil {
+			w.rejoin(o)
+		}
+		return f, err
+	case "restart":
+		return nil, w.restart(n)
+	case "freeze":
+		return w.freeze(n, o)
+	case "thaw":
+		return nil, w.thaw(n)
+	case "wipe":
+		return w.wipe(n, o)
+	}
+	if lasts := fault.Lookup(o.Verb).Lasts; lasts != fault.Machine && !n.Phase().Up() {
+		return nil, fmt.Errorf("%s does not run: restart it first", o.Node)
+	}
+	if o.Mends() {
+		return w.mend(n, o)
+	}
+	return w.own(n, o)
+}
+
+// own has a node do a fault of its own.
+func (w *Orders) own(n Node, o *fault.Order) (*Fault, error) {
+	f := newFault(o)
+	if err := n.Do(&f.Order, &f.Counts, func(after time.Duration) { w.over(f, after) }); err != nil {
+		return nil, err
+	}
+	w.began(f)
+	return f, nil
+}
+
+// Noted is the fault of an order that a node did by itself.
+func (w *Orders) Noted(o *fault.Order) *Fault {
+	f := newFault(o)
+	w.began(f)
+	return f
+}
+
+// Cheated lists a cheat among the faults. It is over: its effect is in the blocks.
+func (w *Orders) Cheated(e fault.Effect) {
+	f := &Fault{told: &e}
+	f.end(w.backend.Now())
+	w.record.do(func(r *record) { r.add(f) })
+}
+
+// began notes a fault that was made, in force in place of the one before it where it lasts.
+func (w *Orders) began(f *Fault) {
+	now := w.backend.Now()
+	w.record.do(func(r *record) {
+		r.add(f)
+		if lasts := fault.Lookup(f.Order.Verb).Lasts; lasts != fault.AtOnce && !f.Ended(now) {
+			r.begin(f, now)
+		}
+	})
+}
+
+// mend has a node end a fault of its own, and returns it; nil where there was none.
+func (w *Orders) mend(n Node, o *fault.Order) (before *Fault, err error) {
+	if err := n.Do(o, nil, nil); err != nil {
+		return nil, err
+	}
+	w.record.do(func(r *record) {
+		before = r.find(keyOf(o))
+		r.finish(before, w.backend.Now())
+	})
+	return before, nil
+}
+
+// Kill ends the process of a node by an order. Its connections end with it.
+func (w *Orders) Kill(n Node, o *fault.Order) (*Fault, error) {
+	if n.Phase() == Stopped {
+		return nil, fmt.Errorf("%s does not run", o.Node)
+	}
+	f := newFault(o)
+	f.Counts.Cut.Add(int64(len(n.Peers())))
+	f.Counts.Ended.Add(1)
+	err := n.Kill(&f.Counts)
+	w.ProcessEnded(o.Node)
+	w.began(f)
+	return f, err
+}
+
+// ProcessEnded notes that the process of a node has ended, and what it did wrong with it.
+func (w *Orders) ProcessEnded(name string) {
+	w.record.do(func(r *record) { r.finishAll(name, w.backend.Now()) })
+}
+
+// restart starts a process where none runs any more.
+func (w *Orders) restart(n Node) error {
+	name := n.Who().Name
+	switch {
+	case n.Phase().Up():
+		return fmt.Errorf("%s runs already", name)
+	case n.Phase() == Failed:
+		if err := n.Stop(); err != nil {
+			return err
+		}
+		w.ProcessEnded(name)
+	}
+	if err := n.Start(); err != nil {
+		return err
+	}
+	var kept []*Fault
+	w.record.do(func(r *record) {
+		r.finish(r.find(key{node: name, verb: "crash"}), w.backend.Now())
+		for _, f := range r.force {
+			if f.Order.Node == name && f.Order.Verb == "host_fail" {
+				kept = append(kept, f)
+			}
+		}
+	})
+	for _, f := range kept { // a host outlives no process everywhere
+		if err := n.Do(&f.Order, &f.Counts, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *Orders) freeze(n Node, o *fault.Order) (*Fault, error) {
+	switch {
+	case !n.Phase().Up():
+		return nil, fmt.Errorf("%s does not run", o.Node)
+	case n.Phase() == Frozen:
+		return nil, fmt.Errorf("%s is frozen already", o.Node)
+	}
+	f := newFault(o)
+	if err := n.Freeze(&f.Counts); err != nil {
+		return nil, err
+	}
+	w.began(f)
+	return f, nil
+}
+
+func (w *Orders) thaw(n Node) error {
+	if n.Phase() != Frozen {
+		return fmt.Errorf("%s is not frozen", n.Who().Name)
+	}
+	err := n.Thaw()
+	w.record.do(func(r *record) { r.finish(r.find(key{node: n.Who().Name, verb: "freeze"}), w.backend.Now()) })
+	return err
+}
+
+func (w *Orders) wipe(n Node, o *fault.Order) (*Fault, error) {
+	if n.Phase() != Stopped {
+		return nil, fmt.Errorf("%s runs: crash it first", o.Node)
+	}
+	f := newFault(o)
+	if err := n.Wipe(&f.Counts); err != nil {
+		return nil, err
+	}
+	f.end(w.backend.Now())
+	w.began(f)
+	return f, nil
+}
+
+// rejoin has a runner whose process was ended come back some blocks later, and under
+// another key where the order says so.
+func (w *Orders) rejoin(o *fault.Order) {
+	name, fresh, at := o.Node, o.NewIdentity, w.backend.Height()+types.Height(o.AfterBlocks)
+	w.backend.Go(name+" comes back", func() error {
+		err := w.heights.until(context.Background(), w.backend, Forever, func() bool { return w.backend.Height() >= at })
+		if err == nil {
+			err = w.comeBack(name, fresh)
+		}
+		if errors.Is(err, ErrClosed) {
+			return nil
+		}
+		return err
+	})
+}
+
+// comeBack starts a runner, unless somebody did so while it was waited for.
+func (w *Orders) comeBack(name string, fresh bool) error {
+	runs := func() bool { return w.backend.Node(name).Phase().Up() }
+	if fresh && !runs() {
+		if err := w.backend.Renew(name); err != nil {
+			return err
+		}
+	}
+	return w.nodes.Do(context.Background(), func() error {
+		if runs() {
+			return nil
+		}
+		return w.restart(w.backend.Node(name))
+	})
+}
+
+// Final notes that a higher block has become final.
+func (w *Orders) Final() { w.heights.rise() }

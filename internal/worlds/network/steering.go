@@ -1,0 +1,176 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
+)
+
+// Why an advance does not begin.
+var (
+	ErrAdvancing   = errors.New("another advance is under way")
+	ErrNoValidator = errors.New("no validator is running")
+)
+
+// answerPatience is how long validators may take to answer that they were told where to
+// travel. One that stops meanwhile does not answer.
+const answerPatience = 5 * time.Second
+
+// Steered is a running validator whose pace is steered.
+type Steered interface {
+	Pause(on bool)
+	SkipTo(height types.Height, done func())
+	MakeTo(height types.Height, done func())
+}
+
+// Paced is a network whose pace its operator decides.
+type Paced interface {
+	Scheduler
+	// Each does something with every validator that runs, and returns when it is done.
+	Each(do func(Steered))
+	// Best is the final state of the best validator, and the history that it keeps. The state
+	// is nil where no validator runs.
+	Best() (*ledger.State, *history.Archive)
+	// Clock is the network's clock.
+	Clock() types.Time
+	// MoveClock puts the clocks of all nodes ahead, also of those that start later. A clock
+	// that is kept on disk is kept first.
+	MoveClock(by time.Duration) error
+	// Stall is how long an advance waits for each next block.
+	Stall() time.Duration
+}
+
+// Steering is the pace that the operator of a network has decided beside its genesis.
+type Steering struct {
+	network Paced
+	heights *heights
+	pace    guarded[pace]
+}
+
+// pace is what was decided.
+type pace struct {
+	paused  bool
+	goal    simplex.Goal // of the latest advance; its height is 0: none
+	travels bool         // an advance is under way
+}
+
+// NewSteering steers a network to the goal of the latest advance; orders are the network's.
+func NewSteering(n Paced, orders *Orders, goal simplex.Goal) *Steering {
+	s := &Steering{network: n, heights: &orders.heights}
+	s.pace.do(func(p *pace) { p.goal = goal })
+	return s
+}
+
+// Tell tells a validator that has just started what was decided.
+func (s *Steering) Tell(v Steered) {
+	s.pace.do(func(p *pace) {
+		if p.paused {
+			v.Pause(true)
+		}
+		if p.goal.Height > 0 {
+			p.send(v, nil)
+		}
+	})
+}
+
+// send tells a validator where the latest advance goes.
+func (p *pace) send(v Steered, done func()) {
+	if p.goal.Every {
+		v.MakeTo(p.goal.Height, done)
+	} else {
+		v.SkipTo(p.goal.Height, done)
+	}
+}
+
+// Hold stops the making of blocks, or lets it go on. What is under way still becomes final.
+func (s *Steering) Hold(on bool) {
+	s.pace.do(func(p *pace) {
+		p.paused = on
+		s.network.Each(func(v Steered) { v.Pause(on) })
+	})
+}
+
+// Paused says whether the network is paused.
+func (s *Steering) Paused() (paused bool) {
+	s.pace.do(func(p *pace) { paused = p.paused })
+	return paused
+}
+
+// Goal is where the latest advance goes; its height is 0 if there was none.
+func (s *Steering) Goal() (goal simplex.Goal) {
+	s.pace.do(func(p *pace) { goal = p.goal })
+	return goal
+}
+
+// Travel is time travel (decision C8): it returns when a height is final that the network
+// gets to by skipping what it may, or with a block at each. The clocks are moved along. Where the wait ends first the
+// network goes on all the same. Refusals are *history.TravelError, or one of the above.
+func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.Advance, error) {
+	begins := false
+	s.pace.do(func(p *pace) { begins, p.travels = !p.travels, true })
+	if !begins {
+		return nil, ErrAdvancing
+	}
+	defer s.pace.do(func(p *pace) { p.travels = false })
+	state, _ := s.network.Best()
+	if state == nil {
+		return nil, ErrNoValidator
+	}
+	to, moved, err := target.Height(state, s.network.Clock())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.depart(ctx, simplex.Goal{Height: to, Every: target.Make > 0}); err != nil {
+		return nil, err
+	}
+	if err := s.network.MoveClock(moved); err != nil {
+		return nil, err
+	}
+	if err := s.reach(ctx, to); err != nil {
+		return nil, err
+	}
+	_, archive := s.network.Best()
+	receipt, err := archive.Advanced(state.Height(), to)
+	if err != nil {
+		return nil, err
+	}
+	receipt.Clock = moved
+	return receipt, nil
+}
+
+// depart tells all validators where to travel, and waits until they know.
+func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
+	all, open := s.network.NewSignal(), &guarded[int]{value: 1}
+	count := func(n int) {
+		left := 0
+		open.do(func(open *int) { *open += n; left = *open })
+		if left == 0 {
+			all.Fire()
+		}
+	}
+	s.pace.do(func(p *pace) {
+		p.goal = to
+		s.network.Each(func(v Steered) {
+			count(1)
+			p.send(v, func() { count(-1) })
+		})
+	})
+	count(-1)
+	if err := s.network.Wait(ctx, all, answerPatience); err != nil && !errors.Is(err, ErrLate) && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// reach waits until a height is final, as long as new blocks become final.
+func (s *Steering) reach(ctx context.Context, to types.Height) error {
+	return s.heights.until(ctx, s.network, s.network.Stall(), func() bool {
+		state, _ := s.network.Best()
+		return state != nil && state.Height() >= to
+	})
+}

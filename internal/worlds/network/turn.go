@@ -1,0 +1,91 @@
+package network
+
+import (
+	"context"
+	"slices"
+)
+
+// Turn lets one caller through at a time, also while that waits. Callers come in the order
+// in which they asked. It takes the place of a lock, which no simulated wait may hold.
+type Turn struct {
+	scheduler Scheduler
+	queue     guarded[queue]
+}
+
+// queue is who has the turn, and who waits for it.
+type queue struct {
+	taken   bool
+	closed  bool // nobody has it any more
+	waiting []Signal
+}
+
+// NewTurn makes a turn that nobody has.
+func NewTurn(s Scheduler) *Turn { return &Turn{scheduler: s} }
+
+// Do waits for the turn and has do use it. It fails with the error of that wait, with that
+// of do, or with ErrClosed.
+func (t *Turn) Do(ctx context.Context, do func() error) error {
+	if mine := t.ask(); mine != nil {
+		if err := t.scheduler.Wait(ctx, mine, Forever); err != nil {
+			t.giveUp(mine)
+			return err
+		}
+	}
+	defer t.pass()
+	if t.over() {
+		return ErrClosed
+	}
+	return do()
+}
+
+// Close has do take the last turn. Whoever asks for one later is refused.
+func (t *Turn) Close(do func() error) error {
+	return t.Do(context.Background(), func() error {
+		t.queue.do(func(q *queue) { q.closed = true })
+		return do()
+	})
+}
+
+func (t *Turn) over() (closed bool) {
+	t.queue.do(func(q *queue) { closed = q.closed })
+	return closed
+}
+
+// ask takes the turn, or returns what fires when it is the caller's.
+func (t *Turn) ask() (mine Signal) {
+	t.queue.do(func(q *queue) {
+		if !q.taken {
+			q.taken = true
+			return
+		}
+		mine = t.scheduler.NewSignal()
+		q.waiting = append(q.waiting, mine)
+	})
+	return mine
+}
+
+// pass gives the turn to who waits longest.
+func (t *Turn) pass() {
+	var next Signal
+	t.queue.do(func(q *queue) {
+		if q.taken = len(q.waiting) > 0; q.taken {
+			next, q.waiting = q.waiting[0], q.waiting[1:]
+		}
+	})
+	if next != nil {
+		next.Fire()
+	}
+}
+
+// giveUp leaves the queue. A turn that came at the same moment goes to the next.
+func (t *Turn) giveUp(mine Signal) {
+	came := true
+	t.queue.do(func(q *queue) {
+		if i := slices.Index(q.waiting, mine); i >= 0 {
+			q.waiting, came = slices.Delete(q.waiting, i, i+1), false
+		}
+	})
+	if came {
+		t.pass()
+	}
+}

@@ -1,0 +1,150 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
+)
+
+// tasks are operator code beside the script: each a coroutine, which runs between two steps
+// alone. There is never a second thread.
+type tasks struct {
+	open    []*task
+	current *task                        // that runs, or nil
+	failed  func(name string, err error) // is told of a task's error; nil: nobody is
+}
+
+// task is one of them.
+type task struct {
+	name   string
+	resume func() (struct{}, bool) // runs it until its next wait; false: it is over
+	stop   func()
+	wait   func(struct{}) bool // ends a run; false: the world is closed
+	closed bool
+}
+
+// signal implements network.Signal.
+type signal struct {
+	loop   *loop
+	fired  bool
+	waiter func() // is called once, at the time of Fire
+}
+
+// Fire implements network.Signal.
+func (s *signal) Fire() {
+	if s.fired {
+		return
+	}
+	s.fired = true
+	if s.waiter != nil {
+		s.loop.At(s.loop.now, s.waiter)
+	}
+}
+
+// NewSignal implements network.Scheduler.
+func (l *loop) NewSignal() network.Signal { return &signal{loop: l} }
+
+// Go implements network.Scheduler: the task begins at this instant.
+func (l *loop) Go(name string, do func() error) {
+	t := &task{name: name}
+	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
+		t.wait = yield
+		if err := do(); err != nil && l.tasks.failed != nil {
+			l.tasks.failed(name, err)
+		}
+	})
+	l.tasks.open = append(l.tasks.open, t)
+	l.At(l.now, func() { l.run(t) })
+}
+
+// run runs a task until its next wait.
+func (l *loop) run(t *task) {
+	before := l.tasks.current
+	l.tasks.current = t
+	_, more := t.resume()
+	l.tasks.current = before
+	if !more {
+		l.tasks.drop(t)
+	}
+}
+
+func (ts *tasks) drop(t *task) {
+	for i := range ts.open {
+		if ts.open[i] == t {
+			ts.open = append(ts.open[:i], ts.open[i+1:]...)
+			return
+		}
+	}
+}
+
+// end ends the waits of all tasks, and so the tasks.
+func (ts *tasks) end() {
+	for len(ts.open) > 0 {
+		t := ts.open[0]
+		t.closed, ts.current = true, t
+		t.stop()
+		ts.current = nil
+		ts.drop(t)
+	}
+}
+
+// Wait implements network.Scheduler. A script's wait runs the world; a task's lets the
+// world run on. Within an event nothing can wait: that is what Go is for.
+func (l *loop) Wait(ctx context.Context, s network.Signal, patience time.Duration) error {
+	on := s.(*signal)
+	if t := l.tasks.current; t != nil {
+		return l.park(ctx, t, on, patience)
+	}
+	if l.occurring {
+		panic("sim: a wait within an event: do what waits as a task, by Go")
+	}
+	err := l.RunUntil(func() bool { return on.fired || ctx.Err() != nil }, l.deadline(patience))
+	switch {
+	case on.fired:
+		return nil
+	case errors.Is(err, ErrDeadline), errors.Is(err, ErrAsleep):
+		return network.ErrLate
+	case err != nil:
+		return err
+	}
+	return ctx.Err()
+}
+
+// park has a task wait.
+func (l *loop) park(ctx context.Context, t *task, on *signal, patience time.Duration) error {
+	woken := on.fired
+	wake := func() {
+		if !woken && !t.closed {
+			woken = true
+			l.run(t)
+		}
+	}
+	on.waiter = wake
+	if at := l.deadline(patience); at != types.Never && !woken {
+		l.At(at, wake)
+	}
+	for !woken {
+		if t.closed || !t.wait(struct{}{}) {
+			return network.ErrClosed
+		}
+	}
+	switch {
+	case on.fired:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return network.ErrLate
+}
+
+// deadline is when a patience is over.
+func (l *loop) deadline(patience time.Duration) types.Time {
+	if patience == network.Forever {
+		return types.Never
+	}
+	return l.now.Add(patience)
+}

@@ -1,0 +1,611 @@
+"""The schema of an actor's file: what its annotations say, read from the syntax tree. No code of the file runs.
+
+Handlers of a class under @actor are typed where anything of them is annotated, unless their one argument is called payload. All other
+handlers are raw: they take and return bytes. A schema is JSON of one form (authors read it in docs/ACTORS.md), and the chain keeps it
+beside the code.
+"""
+
+import ast
+import re
+from json.encoder import encode_basestring
+
+from host import check, jobs, meter, records, storage, typed
+from host.protocol import BID_HANDLER, MAX_SCHEMA
+from host.typed import ATOMS, Field, Handler, Wrong
+
+VERSION = 1
+MAX_ARGUMENTS, MAX_FIELDS, MAX_TYPES, MAX_MEMBERS, MAX_HANDLERS, MAX_STATE = 32, 64, 64, 256, 256, 256
+MAX_NAME, MAX_DOC = 64, 1024  # bytes
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+OURS = frozenset("u8 u16 u32 u64 Amount Address Hash List Map Bounds Result emit interface".split())  # of cowboy_sdk
+HINTS = frozenset("Optional List Dict Tuple Annotated".split())  # of typing
+BUILT_IN = frozenset("int bool str bytes list dict tuple".split())
+RAW = frozenset((jobs.HANDLER, BID_HANDLER))  # what the chain gives objects of its own
+ENUMS = frozenset(("Enum", "IntEnum", "StrEnum"))
+NO_TYPE = "no type of an argument, a result or state"
+MARKS = ("public", "callable_by")
+INSTEAD = {"float": "no node has the same floats: use int, or text", "Any": "a caller has to know what it is: name the type",
+           "set": "a set has no order: use list", "object": "a caller has to know what it is: name the type"}
+
+
+class Attribute:
+    """An attribute of the actor's class that is state. kind is value, list or map."""
+
+    __slots__ = ("name", "kind", "type", "key", "default", "line")
+
+    def __init__(self, name, kind, type, line, key=None, default=records.UNSET):
+        self.name, self.kind, self.type, self.line, self.key, self.default = name, kind, type, line, key, default
+
+    def described(self):
+        found = {"name": self.name}
+        if self.kind == "list":
+            return {**found, "list": self.type.form}
+        if self.kind == "map":
+            found["key"] = self.key.form
+        found["type"] = self.type.form
+        if self.default is not records.UNSET:
+            found["default"] = typed.json.loads(self.default)
+        return found
+
+
+class Schema:
+    """What a file says of its actor. handlers and state are by their names."""
+
+    __slots__ = ("actor", "doc", "types", "handlers", "events", "state", "attributes", "interfaces", "kept")
+
+    def __init__(self, actor, doc):
+        self.actor, self.doc = actor, doc
+        self.types, self.handlers, self.events, self.state = {}, {}, [], {}
+        self.kept = b""  # its document
+        self.interfaces = {}  # class under @interface → its methods, by name
+        self.attributes = {}  # what stands in the class for each of state
+
+    def described(self):
+        found = {"schema": VERSION, "handlers": [h.described() for h in self.handlers.values()]}
+        if self.actor:
+            found["actor"] = self.actor
+        if self.doc:
+            found["doc"] = self.doc
+        if self.types:
+            found["types"] = {n: self.types[n].described() for n in sorted(self.types)}
+        if self.events:
+            found["events"] = self.events
+        if self.state:
+            found["state"] = [a.described() for a in self.state.values()]
+        return found
+
+    def document(self):
+        """Its one form."""
+        return written(self.described()).encode()
+
+
+def written(v):
+    """JSON with sorted names and no spaces."""
+    t = type(v)
+    if t is str:
+        return encode_basestring(v)
+    if t is list:
+        return "[%s]" % ",".join(map(written, v))
+    if t is dict:
+        return "{%s}" % ",".join(["%s:%s" % (encode_basestring(k), written(v[k])) for k in sorted(v, key=str.encode)])
+    return "null" if v is None else str(v) if t is int else "true" if v else "false"
+
+
+def documentation(node):
+    """A documentation's first paragraph."""
+    text = (ast.get_docstring(node) or "").strip().split("\n\n")[0].encode("utf-8", "replace")[:MAX_DOC].decode("utf-8", "ignore")
+    return " ".join(text.split())
+
+
+def decorator_names(node):
+    for d in node.decorator_list:
+        d = d.func if isinstance(d, ast.Call) else d
+        yield d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "")
+
+
+def named(node, name, what):
+    """name, if callers may know it."""
+    if len(name) > MAX_NAME or NAME.fullmatch(name) is None:
+        check.refuse(node, "%s is called %s: callers know names of at most %d ASCII letters, digits and _, with a letter first" % (
+            what, name, MAX_NAME))
+    return name
+
+
+def few(node, n, most, what):
+    if n > most:
+        check.refuse(node, "%s: at most %d are allowed" % (what, most))
+
+
+class Reader:
+    """Reads the annotations of one file."""
+
+    def __init__(self, tree):
+        self.classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
+        self.names, self.packages = imported(tree)
+        self.types = {}  # those that were read, by name
+        self.reading = []  # the records around
+
+    def word(self, node):
+        """What a name in an annotation means: a word of ours, or a class of the file."""
+        if isinstance(node, ast.Name):
+            if node.id in self.classes:
+                return node.id
+            found = self.names.get(node.id)
+            return found if found is not None else node.id if node.id in BUILT_IN or node.id in INSTEAD else None
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in self.packages:
+            return node.attr if node.attr in OURS | HINTS | frozenset(("Any",)) else None
+        return None
+
+    def type(self, node, depth=0):
+        """The type that an annotation names."""
+        if depth == typed.MAX_DEPTH:
+            check.refuse(node, "types nest deeper than %d" % typed.MAX_DEPTH)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return self.union(node, depth)
+        if isinstance(node, ast.Subscript):
+            return self.composed(node, depth)
+        word = self.word(node)
+        if word in self.classes:
+            return self.of_file(node, word, depth)
+        if word in ATOMS:
+            return ATOMS[word]
+        if word in INSTEAD:
+            check.refuse(node, "%s is %s: %s" % (word, NO_TYPE, INSTEAD[word]))
+        if isinstance(node, ast.Constant) and type(node.value) is str:
+            check.refuse(node, "an annotation in quotes: annotations never run, so write %s without them" % node.value[:40])
+        if word in ("list", "List", "dict", "Dict", "Map", "tuple", "Tuple", "Optional"):
+            check.refuse(node, "%s of what: write %s[…]" % (word, word))
+        check.refuse(node, "%s is %s: those are %s, list[…], dict[…], tuple[…], dataclasses and enums of this file" % (
+            ast.unparse(node)[:60], NO_TYPE, ", ".join(ATOMS)))
+
+    def union(self, node, depth):
+        sides = [node.left, node.right]
+        nothing = [isinstance(s, ast.Constant) and s.value is None for s in sides]
+        if sum(nothing) != 1:
+            check.refuse(node, "a union of several types: only T | None has a form")
+        return self.optional(node, sides[nothing.index(False)], depth)
+
+    def optional(self, node, inner, depth):
+        of = self.type(inner, depth + 1)
+        if isinstance(of, typed.Optional):
+            check.refuse(node, "optional twice")
+        return typed.Optional(of)
+
+    def composed(self, node, depth):
+        word = self.word(node.value)
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if word == "Optional" and len(inner) == 1:
+            return self.optional(node, inner[0], depth)
+        if word in ("list", "List") and len(inner) == 1:
+            return typed.List(self.type(inner[0], depth + 1))
+        if word in ("tuple", "Tuple") and inner and not any(isinstance(i, ast.Constant) for i in inner):
+            few(node, len(inner), MAX_ARGUMENTS, "a tuple of %d" % len(inner))
+            return typed.Tuple([self.type(i, depth + 1) for i in inner])
+        if word in ("dict", "Dict", "Map") and len(inner) == 2:
+            key = self.type(inner[0], depth + 1)
+            if key.form not in typed.KEYS:
+                check.refuse(inner[0], "a key is one of %s, not %s" % (", ".join(sorted(typed.KEYS)), key.words))
+            return typed.Dict(key, self.type(inner[1], depth + 1))
+        if word == "Annotated" and len(inner) == 2:
+            return self.bounded(node, *inner)
+        check.refuse(node, "%s is %s" % (ast.unparse(node)[:60], NO_TYPE))
+
+    def bounded(self, node, of, bounds):
+        """Annotated[int, Bounds(a, b)], and of str."""
+        word = self.word(of)
+        if not (word in ("int", "str") and isinstance(bounds, ast.Call) and self.word(bounds.func) == "Bounds" and len(bounds.args) == 2
+                and not bounds.keywords):
+            check.refuse(node, "Annotated is of int or str with Bounds, as in Annotated[int, Bounds(0, 100)]")
+        low, high = [literal(b) for b in bounds.args]
+        if type(low) is not int or type(high) is not int or low > high:
+            check.refuse(node, "Bounds are two integers written out, the lower first")
+        if word == "str":
+            if low < 0 or not 1 <= high <= typed.MAX_BYTES:
+                check.refuse(node, "Bounds of a text are its characters, 0 to %d" % typed.MAX_BYTES)
+            return typed.Text(low, high)
+        whole = ATOMS["int"]
+        if low < whole.low or high > whole.high:
+            check.refuse(node, "Bounds of int are within -2^255 and 2^255-1")
+        return typed.Integer(None, low, high)
+
+    def of_file(self, node, name, depth):
+        """A dataclass or an enum of the file."""
+        found = self.types.get(name)
+        if name in self.reading:
+            check.refuse(node, "%s has itself within it: %s" % (name, " → ".join(self.reading + [name])))
+        if found is not None:
+            return found
+        cls = self.classes[name]
+        named(cls, name, "a type")
+        few(node, len(self.types) + 1, MAX_TYPES, "more than %d types in a schema" % MAX_TYPES)
+        bases = {b.attr if isinstance(b, ast.Attribute) else getattr(b, "id", "") for b in cls.bases}
+        if bases & ENUMS:
+            return self.enumeration(cls)
+        if "dataclass" not in decorator_names(cls):
+            check.refuse(node, "%s is neither a dataclass nor an Enum: decorate it with @dataclass" % name)
+        return self.record(cls, depth)
+
+    def record(self, cls, depth):
+        made = typed.Record(cls.name, documentation(cls))
+        if any(isinstance(d, ast.Call) and any(k.arg == "init" for k in d.keywords) for d in cls.decorator_list):
+            check.refuse(cls, "%s has no __init__ of its fields: leave init= out" % cls.name)
+        self.reading.append(cls.name)
+        fields = {}
+        for c in reversed(lineage(self.classes, cls)):
+            for s in c.body:
+                if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and "ClassVar" not in ast.dump(s.annotation):
+                    name = named(s, s.target.id, "a field of " + cls.name)
+                    t = self.type(s.annotation, depth + 1)
+                    fields[name] = Field(name, t, self.default(s, t, s.value))
+        few(cls, len(fields), MAX_FIELDS, "%d fields" % len(fields))
+        self.reading.pop()
+        made.fields = list(fields.values())
+        self.types[cls.name] = made
+        return made
+
+    def enumeration(self, cls):
+        members = {}
+        for s in cls.body:
+            if not (isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name)):
+                continue
+            if s.targets[0].id.startswith("_"):
+                continue
+            value = literal(s.value)
+            if type(value) is not str and (type(value) is not int or abs(value) > typed.SAFE):
+                check.refuse(s, "a member of %s is a text, or an integer within 2^53, written out" % cls.name)
+            if value in members.values() or members and type(value) is not type(next(iter(members.values()))):
+                check.refuse(s, "the members of %s are all texts or all integers, each once" % cls.name)
+            if type(value) is str:
+                encodable(s, value)
+            members[named(s, s.targets[0].id, "a member of " + cls.name)] = value
+        if not members:
+            check.refuse(cls, "%s has no members" % cls.name)
+        few(cls, len(members), MAX_MEMBERS, "%d members" % len(members))
+        made = self.types[cls.name] = typed.Enumeration(cls.name, documentation(cls), members)
+        return made
+
+    def default(self, node, t, value):
+        """A default in its wire form."""
+        if value is None:
+            return records.UNSET
+        if isinstance(value, ast.Call) and getattr(value.func, "id", getattr(value.func, "attr", "")) == "field":
+            given = {k.arg: k.value for k in value.keywords}
+            if "init" in given or "kw_only" in given:
+                check.refuse(node, "a field that callers fill has neither init= nor kw_only=")
+            if "default" in given:
+                return self.default(node, t, given["default"])
+            made = getattr(given.get("default_factory"), "id", None)
+            if made in ("list", "dict") and type(t) is {"list": typed.List, "dict": typed.Dict}[made]:
+                return "[]" if made == "list" else "{}"
+            if "default_factory" in given:
+                check.refuse(node, "a default that callers can know is list, dict or written out")
+            return records.UNSET
+        if isinstance(t, typed.Enumeration) or isinstance(t, typed.Optional) and isinstance(t.of, typed.Enumeration):
+            of = t if isinstance(t, typed.Enumeration) else t.of
+            if isinstance(value, ast.Attribute) and getattr(value.value, "id", "") == of.name and value.attr in of.members:
+                found = of.members[value.attr]
+                return encode_basestring(found) if of.texts else str(found)
+        found = literal(value)
+        if isinstance(found, Unwritten):
+            check.refuse(node, "a default is written out, so that callers know it: %s is not" % ast.unparse(value)[:40])
+        try:
+            return meter.unpaid(t.text, found)
+        except Wrong as w:
+            check.refuse(node, "the default %s" % w.words())
+
+
+def encodable(node, text):
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        check.refuse(node, "a text with half of a surrogate pair")
+
+
+class Unwritten:
+    """What stands where a literal was wanted."""
+
+
+def literal(node):
+    """The value that is written out, of the types of ours; else Unwritten."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        v = node.operand.value
+        return -v if type(v) is int else Unwritten()
+    if isinstance(node, ast.List):
+        return [literal(e) for e in node.elts]
+    if isinstance(node, ast.Tuple):
+        return tuple([literal(e) for e in node.elts])
+    if isinstance(node, ast.Dict) and all(isinstance(k, ast.Constant) for k in node.keys):
+        return {k.value: literal(v) for k, v in zip(node.keys, node.values)}
+    return Unwritten()
+
+
+def imported(tree):
+    """Names of ours and of typing, by what the file calls them; and what it calls their modules."""
+    names, packages = {}, set()
+    for s in tree.body:
+        if isinstance(s, ast.ImportFrom) and s.module in ("cowboy_sdk", "typing"):
+            known = OURS if s.module == "cowboy_sdk" else HINTS | frozenset(("Any",))
+            names.update({a.asname or a.name: a.name for a in s.names if a.name in known})
+        elif isinstance(s, ast.Import):
+            packages |= {a.asname or a.name for a in s.names if a.name in ("cowboy_sdk", "typing")}
+    return names, packages
+
+
+def lineage(classes, current):
+    """A class of the file and those that it is built on."""
+    found = []
+    while current is not None and current not in found:
+        found.append(current)
+        bases = [b.id for b in current.bases if isinstance(b, ast.Name) and b.id in classes]
+        current = classes[bases[0]] if bases else None
+    return found
+
+
+def annotated(f):
+    """Whether anything of a method is annotated: then callers know its types, unless it takes a payload."""
+    a = f.args
+    given = (a.posonlyargs + a.args)[1:] + a.kwonlyargs
+    if len(given) == 1 and given[0].arg == "payload":
+        return False
+    given += [g for g in (a.vararg, a.kwarg) if g is not None]
+    return any(g.annotation is not None for g in given) or f.returns is not None
+
+
+INTERFACE = frozenset(("send", "limit", "address"))  # names of every class under @interface
+GIVEN = frozenset(("address", "storage"))  # what @actor gives
+BEGINS = frozenset(("__init__", "__post_init__"))  # run for each message
+
+
+def is_marked(f):
+    return any(n in MARKS for n in decorator_names(f))
+
+
+def is_typed(f, sdk):
+    """Whether a method of the actor's class is typed. One that nobody is to call stays as it is where its types are not ours."""
+    return sdk and f.name not in RAW and annotated(f) and not set(decorator_names(f)) & {"property", "staticmethod", "classmethod"}
+
+
+def given_result(reader, f):
+    """Of a method whose first argument is a Result[T]: T, and the method without that argument."""
+    a = f.args
+    first = (a.posonlyargs + a.args)[1:2]
+    note = first[0].annotation if first else None
+    if not isinstance(note, ast.Subscript) or reader.word(note.value) != "Result":
+        return None, f
+    if len(a.args) < 2 or len(a.defaults) >= len(a.args) - 1:
+        check.refuse(f, "the Result stands first, and has no default")
+    rest = ast.arguments(a.posonlyargs, a.args[:1] + a.args[2:], a.vararg, a.kwonlyargs, a.kw_defaults, a.kwarg, a.defaults)
+    without = ast.copy_location(ast.FunctionDef(f.name, rest, f.body, f.decorator_list, f.returns), f)
+    if is_marked(f):
+        check.refuse(f, "%s takes the Result of a job, which the chain alone gives: leave @public out" % f.name)
+    return (reader.type(note.slice), first[0].arg), without
+
+
+def arguments(reader, f):
+    """The arguments of a typed handler."""
+    a = f.args
+    if a.vararg or a.kwarg or a.posonlyargs[1:]:
+        check.refuse(f, "%s takes *, ** or / arguments: callers give each by its name" % f.name)
+    given = (a.posonlyargs + a.args)[1:]
+    defaults = [None] * (len(given) - len(a.defaults)) + a.defaults[max(0, len(a.defaults) - len(given)):]
+    given, defaults = given + a.kwonlyargs, defaults + a.kw_defaults
+    few(f, len(given), MAX_ARGUMENTS, "%s takes %d arguments" % (f.name, len(given)))
+    found = []
+    for g, d in zip(given, defaults):
+        if g.annotation is None:
+            check.refuse(f, "%s is annotated in part: %s has no type" % (f.name, g.arg))
+        named(f, g.arg, "an argument of " + f.name)
+        t = reader.type(g.annotation)
+        found.append(Field(g.arg, t, reader.default(g, t, d)))
+    return found
+
+
+def returned(reader, f):
+    """The type of a result, None of nothing."""
+    r = f.returns
+    if r is None or isinstance(r, ast.Constant) and r.value is None:
+        return None
+    return reader.type(r)
+
+
+def callers(f):
+    """Who may call a method, as far as the file writes it out."""
+    for d in f.decorator_list:
+        name = d.func if isinstance(d, ast.Call) else d
+        name = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
+        if name == "public":
+            return "anyone"
+        if name == "callable_by" and isinstance(d, ast.Call):
+            return [c for c in map(caller, d.args) if c is not None]
+    return "chain"
+
+
+def caller(node):
+    word = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    if word in ("OWNER", "SELF"):
+        return word
+    if isinstance(node, ast.Constant) and type(node.value) is str and len(node.value) == 42 and typed.HEX.fullmatch(node.value):
+        return node.value.lower()
+    if isinstance(node, ast.Constant) and type(node.value) is bytes and len(node.value) == 20:
+        return "0x" + node.value.hex()
+    return None
+
+
+def fits(reader, f):
+    """Whether all that an unmarked method takes and returns has types of ours."""
+    before = dict(reader.types)
+    try:
+        arguments(reader, given_result(reader, f)[1])
+        returned(reader, f)
+        return True
+    except check.Refusal:
+        reader.types, reader.reading = before, []
+        return False
+
+
+def of(tree, actor, functions, takes, sdk, waiting=(), tell=None):
+    """The schema of a file, read by reader. functions are those that may handle, by name; takes those of them that are handlers."""
+    reader = Reader(tree)
+    cls = reader.classes.get(actor)
+    found = Schema(actor or "", documentation(cls if cls is not None else tree))
+    for name, f in functions.items():
+        if name not in takes:
+            continue
+        with Told(tell):
+            named(f, name, "a handler")
+            if cls is not None and is_typed(f, sdk):
+                returns = None if name in waiting else returned(reader, f)
+                result, g = given_result(reader, f)
+                found.handlers[name] = Handler(name, documentation(f), callers(f), arguments(reader, g), returns, waits=name in waiting,
+                                               result=result)
+            else:
+                who = callers(f) if sdk else "anyone"
+                found.handlers[name] = Handler(name, documentation(f), who, raw=True)
+    bare = all(h.raw for h in found.handlers.values())  # nothing of it is typed, so that nothing of it is refused
+    if not bare:
+        few(tree, len(found.handlers), MAX_HANDLERS, "%d handlers" % len(found.handlers))
+    if cls is not None and "actor" in decorator_names(cls):
+        with Told(tell):
+            declared(reader, cls, found)
+        for c in lineage(reader.classes, cls):
+            assigned(c, actor, found, tell)
+    for c in reader.classes.values():
+        if any(reader.word(d) == "interface" for d in c.decorator_list):
+            with Told(tell):
+                found.interfaces[c.name] = interface(reader, c)
+    with Told(tell):
+        emitted(reader, tree, found)
+    found.types, found.attributes = reader.types, storage.attributes(found)
+    found.kept = found.document()
+    if bare and len(found.kept) > MAX_SCHEMA:
+        found.handlers = {n: Handler(n, "", h.callers, raw=True) for n, h in list(found.handlers.items())[:MAX_HANDLERS]}
+        found.kept = found.document()
+    if len(found.kept) > MAX_SCHEMA:
+        check.refuse(cls or tree, "a schema of more than %d bytes: shorten documentation, or take arguments out" % MAX_SCHEMA)
+    return found
+
+
+class Told:
+    """Raises a refusal, or tells it."""
+
+    def __init__(self, tell):
+        self.tell = tell
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, refusal, _):
+        if kind is check.Refusal and self.tell is not None:
+            self.tell(refusal)
+            return True
+        return False
+
+
+def declared(reader, cls, found):
+    """The attributes of the actor's class that are state."""
+    classes = lineage(reader.classes, cls)
+    methods = {s.name for c in classes for s in c.body if isinstance(s, ast.FunctionDef)}
+    for c in reversed(classes):
+        for s in c.body:
+            if not isinstance(s, ast.AnnAssign) or not isinstance(s.target, ast.Name) or s.target.id.startswith("_"):
+                continue
+            if "ClassVar" in ast.dump(s.annotation):
+                continue
+            name = named(s, s.target.id, "an attribute")
+            if name in GIVEN or name in methods:
+                check.refuse(s, "the attribute %s has the name of %s" % (name, "what @actor gives" if name in GIVEN else "a method"))
+            found.state[name] = attribute(reader, name, s)
+    few(cls, len(found.state), MAX_STATE, "%d attributes" % len(found.state))
+
+
+def attribute(reader, name, s):
+    word = reader.word(s.annotation.value) if isinstance(s.annotation, ast.Subscript) else None
+    if word in ("list", "List"):
+        if s.value is not None:
+            check.refuse(s, "a List begins empty: leave its default out")
+        return Attribute(name, "list", reader.type(s.annotation).of, s.lineno)
+    if word in ("dict", "Dict", "Map"):
+        parts = s.annotation.slice.elts if isinstance(s.annotation.slice, ast.Tuple) else []
+        if len(parts) != 2:
+            check.refuse(s, "a Map is of two types, Map[K, V]")
+        key, to = reader.type(parts[0]), reader.type(parts[1])
+        each = key.of if isinstance(key, typed.Tuple) else [key]
+        if any(k.form not in typed.KEYS for k in each):
+            check.refuse(s, "the keys of a Map are of %s, or tuples of them, not %s" % (", ".join(sorted(typed.KEYS)), key.words))
+        return Attribute(name, "map", to, s.lineno, key, map_default(reader, s, to))
+    t = reader.type(s.annotation)
+    return Attribute(name, "value", t, s.lineno, default=reader.default(s, t, s.value))
+
+
+def map_default(reader, s, to):
+    """The default of Map(default=…)."""
+    if s.value is None:
+        return records.UNSET
+    if not isinstance(s.value, ast.Call) or reader.word(s.value.func) != "Map" or s.value.args or \
+            [k.arg for k in s.value.keywords] != ["default"]:
+        check.refuse(s, "a Map begins empty: leave its default out, or write Map(default=…) for entries that are absent")
+    return reader.default(s, to, s.value.keywords[0].value)
+
+
+def assigned(cls, actor, found, tell):
+    """Refuses what a method assigns that would end with its message in silence."""
+    kept = {s.name for s in cls.body if isinstance(s, ast.FunctionDef)}
+    for f in cls.body:
+        if not isinstance(f, ast.FunctionDef):
+            continue
+        given = (f.args.posonlyargs + f.args.args)[:1]
+        me = {given[0].arg, actor} if given and "staticmethod" not in decorator_names(f) else {actor}
+        begins = f.name in BEGINS
+        for node in ast.walk(f):
+            if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del)) and isinstance(node.value, ast.Name)):
+                continue
+            if node.value.id not in me or node.attr.startswith("_") or node.attr in kept or node.attr in GIVEN:
+                continue
+            with Told(tell):
+                stored(node, found.state, begins, actor)
+
+
+def stored(node, state, begins, actor):
+    what = "%s.%s" % (node.value.id, node.attr)
+    a = state.get(node.attr)
+    if a is None and not begins:
+        check.refuse(node, "%s ends with the message: declare it in the class to keep it, as in %s: int = 0, or call it %s._%s if it is "
+                     "for this message alone" % (what, node.attr, node.value.id, node.attr))
+    if a is not None and begins:
+        check.refuse(node, "%s is state, and %s runs for each message: set it in init, which runs once" % (what, "__init__"))
+    if a is not None and node.value.id == actor:
+        check.refuse(node, "%s is state of an instance: write self.%s" % (what, node.attr))
+    if a is not None and a.kind != "value":
+        check.refuse(node, "%s is a %s: change its entries, since it is not assigned as a whole" % (what, a.kind.capitalize()))
+
+
+def interface(reader, cls):
+    """The methods of a class under @interface, which another actor answers."""
+    methods = {}
+    for f in cls.body:
+        if isinstance(f, ast.Expr) and isinstance(f.value, ast.Constant):
+            continue
+        if not isinstance(f, ast.FunctionDef) or f.decorator_list or not f.args.args:
+            check.refuse(f, "a class under @interface has methods alone, as in def charge(self, who: Address) -> int: ...")
+        if f.name in INTERFACE or f.name in methods:
+            check.refuse(f, "%s is @interface's own name, or stands there twice" % f.name)
+        methods[named(f, f.name, "a method")] = Handler(f.name, "", "anyone", arguments(reader, f), returned(reader, f))
+    return methods
+
+
+def emitted(reader, tree, found):
+    """The records that some emit(Name(…)) of the file makes."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and reader.word(node.func) == "emit" and node.args):
+            continue
+        made = node.args[0]
+        name = made.func.id if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) else None
+        if name not in reader.classes:
+            continue
+        t = reader.of_file(node, name, 0)
+        if not isinstance(t, typed.Record):
+            check.refuse(node, "emit takes an instance of a dataclass")
+        if name not in found.events:
+            found.events.append(name)
