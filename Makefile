@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet race race-shared coverage bench digests prices soak plants pythons fuzz peers all-checks build python wheel image containers testcontainers manifests openapi browser page-types page-figures pictures
+.PHONY: up test vet race race-shared coverage bench digests prices soak plants pythons fuzz peers all-checks build python wheel release try-release image containers testcontainers manifests openapi browser page-types page-figures pictures
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -99,10 +99,20 @@ python:
 wheel: python
 	@scripts/make-wheel
 
+# Archives, wheels, bills of materials and checksums of a release, in dist/release; VERSION=X and
+# TARGETS=linux/amd64 for others than the tag's and all. docs/RELEASE.md says what a release is.
+release: python
+	@GO="$(GO)" VERSION="$(VERSION)" TARGETS="$(TARGETS)" scripts/make-release
+
+# A release as its users meet it: equal bytes from two folders, pip, go install, the workflow of
+# an actor. Each compiles all of it: PARTS="wheels actor" tries some.
+try-release: python
+	@GO="$(GO)" TARGETS="$(TARGETS)" scripts/try-release $(if $(filter command line,$(origin PARTS)),$(PARTS))
+
 # The image of containers: IMAGE=NAME calls it so, BASE=IMAGE puts it on another base,
-# MADE=NAME calls a base that it makes so.
+# MADE=NAME calls a base that it makes so, PLATFORM=linux/arm64 is for another architecture.
 image:
-	@GO="$(GO)" IMAGE="$(IMAGE)" BASE="$(BASE)" MADE="$(MADE)" scripts/make-image
+	@GO="$(GO)" PLATFORM="$(PLATFORM)" VERSION="$(VERSION)" IMAGE="$(IMAGE)" BASE="$(BASE)" MADE="$(MADE)" scripts/make-image
 
 # Tests on containers of the image, which they make first: one package after the other,
 # since one has the engine join a Swarm and leave it.

@@ -104,5 +104,17 @@ func (f *newFile) write(path, name string) error {
 			class += strings.ToUpper(word[:1]) + word[1:]
 		}
 	}
-	return os.WriteFile(path, []byte(strings.NewReplacer("NAME", name, "CLASS", class).Replace(string(text))), 0o644)
+	filled := strings.NewReplacer("NAME", name, "CLASS", class, "INSTALL", installing(version)).Replace(string(text))
+	return os.WriteFile(path, []byte(filled), 0o644)
+}
+
+// installing are the steps of a workflow that install devnet: those of this release, or a
+// clone if this binary is no release.
+func installing(version string) string {
+	if version != unreleased {
+		return "- run: go install github.com/cowboyinc/devnet/cmd/devnet@v" + version
+	}
+	return "# This devnet is no release: it is built from a clone.\n" +
+		`      - run: git clone --depth 1 https://github.com/cowboyinc/devnet "$RUNNER_TEMP/devnet"` + "\n" +
+		`      - run: cd "$RUNNER_TEMP/devnet" && go install ./cmd/devnet`
 }

@@ -58,6 +58,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	context.AfterFunc(ctx, stop) // from then on a signal has its own way
 	cli.HelpPrinter = help
 	app := newApp(stdout, stderr)
+	if len(args) > 1 && args[1] == completing {
+		complete(stdout, app, args[2:])
+		return exitDone
+	}
 	if len(args) > 1 && args[1] == "--version" {
 		args = append([]string{args[0], "version"}, args[2:]...)
 	}
@@ -89,6 +93,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			advanceCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
 			healCommand(), snapshotCommand(),
 			runCommand(), reportCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
+			completionCommand(), manCommand(),
 		},
 	}
 	quiet(app.Commands)

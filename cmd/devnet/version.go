@@ -5,18 +5,38 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
 )
 
-// version is the version of this binary, set at link time for a release.
-var version = "0.1.0-dev"
+// unreleased is the version of a binary that no release made: the next release's number with -dev.
+const unreleased = "0.1.0-dev"
+
+// linked and commit are those of a release, which its link sets; "" in every other binary.
+var linked, commit string
+
+// version is this binary's.
+var version = versionOf(linked, buildInfo())
+
+// versionOf takes the version that a release linked, or the one that go install chose.
+// The checksum of the main module shows that it came as a module: a build in a clone has
+// a version of its own making there, and no checksum.
+func versionOf(linked string, info *debug.BuildInfo) string {
+	switch {
+	case linked != "":
+		return linked
+	case info != nil && info.Main.Sum != "":
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return unreleased
+}
 
 func versionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "the version of this binary", Description: "Example: devnet version",
+		Name: "version", Usage: "the version of this binary", Description: "Example: devnet version\nThe same: devnet --version",
 		Flags: []cli.Flag{jsonFlag},
 		Action: func(c *cli.Context) error {
 			if _, err := arguments(c); err != nil {
@@ -28,7 +48,7 @@ func versionCommand() *cli.Command {
 				Format   int    `json:"home_format"`
 				Go       string `json:"go"`
 				Platform string `json:"platform"`
-			}{version, revision(), home.Format, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+			}{version, revision(commit, buildInfo()), home.Format, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 			return emit(c, v, func(w io.Writer) {
 				fmt.Fprintf(w, "devnet %s", v.Version)
 				if v.Revision != "" {
@@ -40,16 +60,21 @@ func versionCommand() *cli.Command {
 	}
 }
 
-// revision is the commit the binary was built from, where it says.
-func revision() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value[:min(12, len(s.Value))]
+// buildInfo is what the toolchain wrote into this binary; nil without modules.
+func buildInfo() *debug.BuildInfo {
+	info, _ := debug.ReadBuildInfo()
+	return info
+}
+
+// revision is the commit the binary was built from, in twelve digits: the one that a
+// release linked, or the toolchain's; "" if neither is known.
+func revision(commit string, info *debug.BuildInfo) string {
+	if commit == "" && info != nil {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value
+			}
 		}
 	}
-	return ""
+	return commit[:min(12, len(commit))]
 }

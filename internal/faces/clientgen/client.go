@@ -130,15 +130,6 @@ func camel(name string) string {
 	return out.String()
 }
 
-// wire is a value in the one form of the wire.
-func (w *writer) wire(t *typed.Type, v any) string {
-	out, err := w.schema.Append(nil, "", t, v)
-	if err != nil {
-		panic(err) // it was read by this type
-	}
-	return string(out)
-}
-
 // allOptional reports whether a handler may be called without any argument.
 func allOptional(h *typed.Handler) bool {
 	for i := range h.Arguments {

@@ -156,18 +156,6 @@ func (c *connections) forget(s *side) {
 	}
 }
 
-// live counts the connections that are up.
-func (l *process) live() (n int) {
-	if l.connections != nil {
-		for s := l.connections.first; s != nil; s = s.next {
-			if s.up && !s.closing {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // dial begins a connection with the node that listens at an endpoint.
 func (c *connections) dial(v connection.Dial) {
 	if !c.dials {

@@ -24,13 +24,6 @@ func (m *machines) find(name string) *node {
 	return n
 }
 
-// known panics for an unknown node name.
-func (m *machines) known(names ...string) {
-	for _, name := range names {
-		m.find(name)
-	}
-}
-
 // Running says whether a process runs on a node, frozen or not.
 func (m *machines) Running(name string) bool { return m.find(name).process != nil }
 

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"testing"
+)
+
+func TestTheVersionIsTheReleasesOrTheModulesOrThatOfSources(t *testing.T) {
+	module := &debug.BuildInfo{Main: debug.Module{Version: "v0.2.0", Sum: "h1:abc="}}
+	clone := &debug.BuildInfo{Main: debug.Module{Version: "v0.0.0-20261126000000-c5841103abcd+dirty"},
+		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "c5841103abcdef0123456789"}}}
+	for _, c := range []struct {
+		name, linked, commit string
+		info                 *debug.BuildInfo
+		version, revision    string
+	}{
+		{"a release", "0.3.0", "0123456789abcdef", clone, "0.3.0", "0123456789ab"},
+		{"go install of a version", "", "", module, "0.2.0", ""},
+		{"a build in a clone", "", "", clone, unreleased, "c5841103abcd"},
+		{"a build without modules", "", "", nil, unreleased, ""},
+	} {
+		if got := versionOf(c.linked, c.info); got != c.version {
+			t.Errorf("%s: version %q, want %q", c.name, got, c.version)
+		}
+		if got := revision(c.commit, c.info); got != c.revision {
+			t.Errorf("%s: revision %q, want %q", c.name, got, c.revision)
+		}
+	}
+}
+
+// The refusal comes before anything is compiled, and so is the only error.
+func TestABuildForWindowsIsRefusedWithTheRemedy(t *testing.T) {
+	load := func(name string) (string, error) {
+		command := exec.Command("go", "list", "-deps", name)
+		command.Env = append(command.Environ(), "GOOS=windows", "CGO_ENABLED=0")
+		said, err := command.CombinedOutput()
+		return string(said), err
+	}
+	said, err := load(".")
+	if err == nil || strings.Count(said, "build constraints exclude") != 1 || !strings.Contains(said, "run_it_in_WSL") {
+		t.Errorf("a build for Windows ends with %v:\n%s", err, said)
+	}
+	if said, err := load("github.com/cowboyinc/devnet/client"); err != nil {
+		t.Errorf("package client does not load for Windows:\n%s", said)
+	}
+}
