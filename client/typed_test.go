@@ -96,7 +96,7 @@ func TestTypedReadsAskTheLatestState(t *testing.T) {
 }
 
 func TestTypedCallsOfAnotherSchemaAreRefused(t *testing.T) {
-	n, c := begin(t, read(t, clubSchema)+" ", "")
+	n, c := begin(t, strings.Replace(read(t, clubSchema), `"doc":"`, `"doc":"X`, 1), "")
 	_, err := club.NewClub(c, "club").SetPrice(t.Context(), club.SetPriceArguments{})
 	if err == nil || err.Error() != "the schema of club changed: run devnet actor client club again" || n.sent != nil {
 		t.Errorf("%v, after %v", err, n.sent)
