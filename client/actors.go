@@ -51,7 +51,7 @@ func (c *Client) DeployFile(ctx context.Context, path string, d Deployment) (*Ac
 
 // Call is a call of a handler, signed by the devnet.
 type Call struct {
-	From        string // a devnet account; "": alice
+	From        string // a devnet account, "": alice; any other address or actor is impersonated
 	To          string // an actor
 	Handler     string
 	Payload     []byte
@@ -60,6 +60,7 @@ type Call struct {
 	CyclesLimit Cycles // 0: 2,000,000
 	CellsLimit  Cells  // 0: enough for the payload, and 100,000 more
 	DryRun      bool   // execute it on the latest state and change nothing
+	NoWait      bool   // return once it is in the pool: the receipt has its hash, and the status pending
 }
 
 // Call calls a handler, and returns the receipt once it is final; it comes with an
@@ -67,7 +68,7 @@ type Call struct {
 func (c *Client) Call(ctx context.Context, call Call) (Receipt, error) {
 	return judged(c.api.Send(ctx, model.SendRequest{From: orAlice(call.From), To: call.To, Handler: call.Handler,
 		Payload: Bytes(call.Payload).String(), Value: &call.Value, Sponsor: &call.Sponsor, CyclesLimit: given(call.CyclesLimit),
-		CellsLimit: given(call.CellsLimit), DryRun: call.DryRun}))
+		CellsLimit: given(call.CellsLimit), DryRun: call.DryRun, NoWait: call.NoWait}))
 }
 
 // Actors lists the deployed actors.
@@ -115,6 +116,17 @@ func (a *Actor) State(ctx context.Context, prefix []byte) ([]StateEntry, error) 
 	return whole(func(p client.Page) ([]StateEntry, error) {
 		return a.client.api.State(ctx, a.id(), Bytes(prefix).String(), p)
 	})
+}
+
+// SetState gives a key of its state another value; nil removes the key.
+func (a *Actor) SetState(ctx context.Context, key, value []byte) error {
+	r := model.StateRequest{Actor: a.id(), Key: Bytes(key).String()}
+	if value != nil {
+		text := Bytes(value).String()
+		r.Value = &text
+	}
+	_, err := a.client.api.SetState(ctx, r)
+	return err
 }
 
 // Get returns the value of one key of its state, nil if there is none.

@@ -68,6 +68,12 @@ func (c *Client) Faucet(ctx context.Context, name string) (FaucetReceipt, error)
 	return c.api.Faucet(ctx, name)
 }
 
+// SetBalance gives an account or actor another balance, and returns the former one.
+func (c *Client) SetBalance(ctx context.Context, name string, balance Wei) (before Wei, err error) {
+	set, err := c.api.SetBalance(ctx, model.BalanceRequest{Account: name, Balance: balance})
+	return set.Before, err
+}
+
 // BaseFee is the prices of the next block.
 func (c *Client) BaseFee(ctx context.Context) (BaseFee, error) { return c.api.BaseFee(ctx) }
 

@@ -110,6 +110,18 @@ func (c *Client) AdvanceToNextTimer(ctx context.Context) (Advance, error) {
 	return c.api.Advance(ctx, model.AdvanceRequest{ToNextTimer: true})
 }
 
+// Mine makes a number of blocks now and skips no height, also while the network is
+// paused. It tells what fired.
+func (c *Client) Mine(ctx context.Context, blocks uint64) (Advance, error) {
+	return c.api.Mine(ctx, blocks)
+}
+
+// Automine says whether blocks are made by themselves. Off is the same as Pause, on the
+// same as Resume.
+func (c *Client) Automine(ctx context.Context, on bool) (Pace, error) {
+	return c.api.SetAutomine(ctx, on)
+}
+
 // Pause stops the making of blocks.
 func (c *Client) Pause(ctx context.Context) (Pace, error) { return c.api.SetPaused(ctx, true) }
 

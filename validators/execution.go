@@ -29,8 +29,12 @@ type (
 		here   bool   // the transactions came in at this validator
 		ticket ticket // of an admitted, for a transaction that came in here; otherwise 0
 	}
-	// skipTo says that the blocks after from, up to a height, skip what they may.
-	skipTo struct{ from, height types.Height }
+	// skipTo says that the blocks after from, up to a height, skip what they may, or
+	// that every height gets a block.
+	skipTo struct {
+		from, height types.Height
+		every        bool
+	}
 	// lookAtJobs rings when an open job may need a block.
 	lookAtJobs struct{}
 	// again says that what was put off may be tried.
@@ -147,7 +151,7 @@ func (e *execution) build(ask simplex.Build) {
 	proposal := ledger.Proposal{View: ask.View, Proposer: e.v.node.Signer.Address(), Timestamp: ledger.Stamp(parent, now),
 		Parent: ask.Notarization, Finalization: ask.Finalization}
 	if parent.Height() < e.target.height {
-		if parent.Height() > e.target.from || !e.hasPending() {
+		if !e.target.every && (parent.Height() > e.target.from || !e.hasPending()) {
 			proposal.Skipped = parent.SkipTo(e.target.height)
 		}
 		proposal.Timestamp = ledger.StampSkipping(parent, proposal.Skipped, now)

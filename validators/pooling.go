@@ -157,7 +157,9 @@ func (e *execution) drop(hash types.Hash, why error) {
 
 // confirm forgets what a final block used up.
 func (e *execution) confirm(result *ledger.Result) {
-	var accounts []mempool.Account
+	// A receipt in another's name does not show who signed: the system key did.
+	system := result.State.SystemKey()
+	accounts := []mempool.Account{{Address: system, Nonce: result.State.Account(system).Nonce}}
 	for i := range result.Receipts {
 		receipt := &result.Receipts[i]
 		if receipt.Origin == types.OriginTransaction {

@@ -8,9 +8,14 @@
 //	64  SYS_SET_PARAMETER        {key, value, height}
 //	65  SYS_JOIN_VALIDATOR       {public_key, endpoint}
 //	66  SYS_LEAVE_VALIDATOR      {address}
+//	80  SYS_SET_BALANCE          {address, balance}
+//	81  SYS_SET_STATE            {actor, key, value}
+//	82  SYS_IMPERSONATE          {from, to, value, payload}
 //
-// 48 to 50 come from the specs; 64 to 66 are additions. A refused instruction is a
-// failed receipt; an unreadable instruction makes the transaction invalid.
+// 48 to 50 come from the specs; the others are additions. 80 to 82 are the cheats of a
+// devnet (decision G2), which are refused if the parameter chain.cheats is false. A
+// refused instruction is a failed receipt; an unreadable instruction makes the
+// transaction invalid.
 //
 // A parameter changes at the start of a block: SetParameter only registers the
 // change. One of class block holds from any later height, one of class epoch

@@ -221,7 +221,7 @@ func TestTheSetFollowsASortedMap(t *testing.T) {
 }
 
 // Each opcode stands for one instruction, as in WIRE.md: the draft's are 48 to 50,
-// the devnet's own 64 to 66.
+// the devnet's own 64 to 66, and its cheats 80 to 82.
 func TestOpcodesAreThoseOfTheWire(t *testing.T) {
 	for opcode := range uint16(256) {
 		var want Instruction
@@ -238,6 +238,12 @@ func TestOpcodesAreThoseOfTheWire(t *testing.T) {
 			want = &JoinValidator{}
 		case 66:
 			want = &LeaveValidator{}
+		case 80:
+			want = &SetBalance{}
+		case 81:
+			want = &SetState{Key: []byte("k")}
+		case 82:
+			want = &Impersonate{To: new(types.Address), Payload: codec.Marshal(&types.Transfer{Kind: types.KindTransfer})}
 		default:
 			var unknown *UnknownOpcode
 			if in, err := Decode(opcode, codec.Marshal(map[string]int{})); !errors.As(err, &unknown) || unknown.Opcode != opcode {
@@ -257,7 +263,9 @@ func FuzzDecode(f *testing.F) {
 	for opcode, args := range map[uint16]any{
 		OpCancelTimer: &CancelTimer{}, OpExtendTimer: &ExtendTimer{NewExpiresAt: 9},
 		OpUpdateTimerConfig: &UpdateTimerConfig{TimerConfig{MaxTTLBlocks: &value}},
-		OpSetParameter:      &SetParameter{Key: "cip3.min_basefee", Value: "1"}, OpJoinValidator: &JoinValidator{Endpoint: "host:1"},
+		OpSetBalance:        &SetBalance{}, OpSetState: &SetState{Key: []byte("k")},
+		OpImpersonate:  &Impersonate{To: new(types.Address), Payload: codec.Marshal(&types.Transfer{Kind: types.KindTransfer})},
+		OpSetParameter: &SetParameter{Key: "cip3.min_basefee", Value: "1"}, OpJoinValidator: &JoinValidator{Endpoint: "host:1"},
 		OpLeaveValidator: &LeaveValidator{}, 7: 1,
 	} {
 		f.Add(opcode, codec.Marshal(args))
@@ -275,11 +283,21 @@ func FuzzDecode(f *testing.F) {
 		}
 		c := chain(1)
 		SetValidators(c.KV, &types.ValidatorSet{Members: []types.Validator{{}}})
-		c.Timers = noTimers{}
+		c.Timers, c.Money, c.State = noTimers{}, noAccounts{}, noAccounts{}
 		in.Cycles(c.Params)
 		in.Execute(c)
 	})
 }
+
+// noAccounts are accounts and actors that do not exist.
+type noAccounts struct{}
+
+func (noAccounts) SetBalance(types.Address, types.Wei) (before types.Wei, refused *types.Fault) {
+	return before, nil
+}
+func (noAccounts) HasActor(types.Address) bool              { return true }
+func (noAccounts) SetStorage(types.Address, []byte, []byte) {}
+func (noAccounts) DeleteStorage(types.Address, []byte)      {}
 
 type noTimers struct{}
 

@@ -16,9 +16,13 @@ const (
 	OpSetParameter      uint16 = 64
 	OpJoinValidator     uint16 = 65
 	OpLeaveValidator    uint16 = 66
+	OpSetBalance        uint16 = 80
+	OpSetState          uint16 = 81
+	OpImpersonate       uint16 = 82
 )
 
-// MaxArgsBytes bounds the arguments of an instruction.
+// MaxArgsBytes bounds the arguments of an instruction. Those that bring a value of
+// state or a payload are bounded by the transaction.
 const MaxArgsBytes = 4096
 
 // KV is the state.
@@ -40,6 +44,8 @@ type Chain struct {
 	Params *params.Params // the parameters in force in this block
 	Height types.Height
 	Timers Timers
+	Money  Money
+	State  State
 }
 
 // Effect is the effect of an instruction besides its writes.
@@ -59,6 +65,7 @@ type Instruction interface {
 // Decode reads an instruction's arguments. Its error is the sender's fault.
 func Decode(opcode uint16, args []byte) (Instruction, error) {
 	var in Instruction
+	limit := MaxArgsBytes
 	switch opcode {
 	case OpCancelTimer:
 		in = new(CancelTimer)
@@ -72,10 +79,20 @@ func Decode(opcode uint16, args []byte) (Instruction, error) {
 		in = new(JoinValidator)
 	case OpLeaveValidator:
 		in = new(LeaveValidator)
+	case OpSetBalance:
+		in = new(SetBalance)
+	case OpSetState:
+		in, limit = new(SetState), types.MaxTransactionBytes
+	case OpImpersonate:
+		in, limit = new(Impersonate), types.MaxTransactionBytes
 	default:
 		return nil, &UnknownOpcode{opcode}
 	}
-	if err := codec.Unmarshal(args, MaxArgsBytes, in); err != nil {
+	err := codec.Unmarshal(args, limit, in)
+	if as, ok := in.(*Impersonate); ok && err == nil {
+		err = as.decode()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("arguments of opcode %d: %w", opcode, err)
 	}
 	return in, nil
@@ -85,7 +102,7 @@ func Decode(opcode uint16, args []byte) (Instruction, error) {
 type UnknownOpcode struct{ Opcode uint16 }
 
 func (e *UnknownOpcode) Error() string {
-	return fmt.Sprintf("opcode %d is none of 48, 49, 50, 64, 65, 66", e.Opcode)
+	return fmt.Sprintf("opcode %d is none of 48, 49, 50, 64, 65, 66, 80, 81, 82", e.Opcode)
 }
 
 // SetSystemKey writes the address whose instructions count. Only genesis does.

@@ -21,7 +21,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
-var fromFlag = &cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACCOUNT` that signs"}
+var fromFlag = &cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACCOUNT` that signs; an actor or address is impersonated"}
+
+var noWaitFlag = &cli.BoolFlag{Name: "no-wait", Usage: "hand the transaction in and print its hash; devnet tx HASH shows its end"}
 
 func actorCommand() *cli.Command {
 	reads := []cli.Flag{jsonFlag, httpFlag, nodeFlag}
@@ -48,7 +50,7 @@ func actorCommand() *cli.Command {
 					&cli.Uint64Flag{Name: "cycles", DefaultText: grouped(uint64(wallet.DefaultCycles)), Usage: "at most `N` cycles may be used"},
 					&cli.Uint64Flag{Name: "cells", DefaultText: "the payload's and " + grouped(uint64(wallet.DefaultCells)),
 						Usage: "at most `N` cells may be used"},
-					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"},
+					&cli.BoolFlag{Name: "dry-run", Usage: "only say what it would do"}, noWaitFlag,
 					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},
 			{Name: "read", Usage: "call a handler read-only", ArgsUsage: "ACTOR HANDLER [PAYLOAD | NAME=VALUE…]",
@@ -160,7 +162,7 @@ func actorCall(c *cli.Context) error {
 		return err
 	}
 	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
-		Value: &value, Sponsor: &sponsor, DryRun: c.Bool("dry-run")}
+		Value: &value, Sponsor: &sponsor, DryRun: c.Bool("dry-run"), NoWait: c.Bool("no-wait")}
 	if c.IsSet("cycles") {
 		limit := types.Cycles(c.Uint64("cycles"))
 		request.CyclesLimit = &limit
@@ -175,6 +177,9 @@ func actorCall(c *cli.Context) error {
 	r, err := network(c).Send(c.Context, request)
 	if err != nil {
 		return err
+	}
+	if request.NoWait {
+		return emit(c, r, func(w io.Writer) { fmt.Fprintln(w, r.Hash) })
 	}
 	if err := emit(c, r, func(w io.Writer) {
 		r := r

@@ -90,8 +90,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
 			blockCommand(), txCommand(), debugCommand(), eventsCommand(), viewsCommand(), linksCommand(), accountCommand(), transferCommand(), faucetCommand(), paramsCommand(),
-			advanceCommand(), paceCommand(true), paceCommand(false), faultCommand(), healCommand(), snapshotCommand(),
-			runCommand(), reportCommand(), testCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
+			advanceCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
+			healCommand(), snapshotCommand(),
+			runCommand(), reportCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
 			completionCommand(), manCommand(),
 		},
 	}

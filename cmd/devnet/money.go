@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/urfave/cli/v2"
@@ -15,7 +16,7 @@ func transferCommand() *cli.Command {
 		Name: "transfer", Usage: "move CBY from a devnet account to an account or actor", ArgsUsage: "TO AMOUNT",
 		Description: "Example: devnet transfer bob 2.5 --from alice\n" +
 			"TO is an address or a name. It returns when the transfer is final.",
-		Flags:  []cli.Flag{fromFlag, jsonFlag, httpFlag},
+		Flags:  []cli.Flag{noWaitFlag, fromFlag, jsonFlag, httpFlag},
 		Action: transfer,
 	}
 }
@@ -33,9 +34,12 @@ func transfer(c *cli.Context) error {
 		return usage("Give an amount like 100 or 0.25.", "AMOUNT: a transfer of nothing does nothing")
 	}
 	n := network(c)
-	r, err := n.Send(c.Context, model.SendRequest{From: c.String("from"), To: args[0], Value: &amount})
+	r, err := n.Send(c.Context, model.SendRequest{From: c.String("from"), To: args[0], Value: &amount, NoWait: c.Bool("no-wait")})
 	if err != nil {
 		return err
+	}
+	if c.Bool("no-wait") {
+		return emit(c, r, func(w io.Writer) { fmt.Fprintln(w, r.Hash) })
 	}
 	return moved(c, n, r, amount)
 }

@@ -21,7 +21,7 @@ const maxPayloadBytes = 8 << 20
 const payloadHelp = "PAYLOAD is 0x-hex, or text; @FILE reads a file, - standard input, and @@ begins a text with @."
 
 // fileHint is said where a payload names a file that cannot be read.
-const fileHint = "@FILE names a file; a text that begins with @ has another before it: @@."
+const fileHint = "@FILE names a file; a text that begins with @ has another before it: @@. With --resolve, @NAME alone is an address."
 
 // payloadOf is a payload as a person gave it, as the HTTP API takes it. Errors call it
 // what, as that person does.
@@ -47,10 +47,16 @@ var resolveFlag = &cli.BoolFlag{Name: "resolve", Usage: "replace @alice or @NAME
 // aName is a name within a payload, not preceded by a part of a word.
 var aName = regexp.MustCompile(`(^|[^\w@.])@([A-Za-z_][\w-]*)`)
 
+// aloneName is a payload that is a name and nothing else.
+var aloneName = regexp.MustCompile(`^@[A-Za-z_][\w-]*$`)
+
 // resolved returns a payload with addresses instead of names, if that was
 // requested: as text, even if the name is the whole text.
 func resolved(c *cli.Context, text string) (string, error) {
-	payload, err := payloadOf(c, "the payload", text)
+	payload, err := text, error(nil)
+	if named := c.Bool("resolve") && aloneName.MatchString(text); !named { // with --resolve, @club is an actor and no file
+		payload, err = payloadOf(c, "the payload", text)
+	}
 	if err != nil || !c.Bool("resolve") {
 		return payload, err
 	}

@@ -12,6 +12,8 @@ import (
 const (
 	// MaxAdvanceBlocks bounds one advance: some thirty years at a block a second.
 	MaxAdvanceBlocks = 1_000_000_000
+	// MaxMakeBlocks bounds an advance that makes every block: each is voted on.
+	MaxMakeBlocks = 10_000
 	// MaxReceiptTimers bounds the timers that the receipt of an advance lists;
 	// all are counted.
 	MaxReceiptTimers = 10_000
@@ -26,6 +28,7 @@ type Target struct {
 	Blocks    uint64       // number of heights from here
 	To        types.Height // this height
 	NextTimer bool         // the height at which the next timer is due
+	Make      uint64       // so many heights from here, each with a block
 }
 
 // TravelError refuses an advance.
@@ -67,6 +70,15 @@ func (t Target) Height(state *ledger.State, now types.Time) (to types.Height, cl
 }
 
 func (t Target) height(state *ledger.State) (types.Height, error) {
+	if t.Make > 0 {
+		if t != (Target{Make: t.Make}) {
+			return 0, errTarget()
+		}
+		if t.Make > MaxMakeBlocks {
+			return 0, &TravelError{CodeTooFar, fmt.Sprintf("%d blocks to make, at most %d at once", t.Make, MaxMakeBlocks)}
+		}
+		return state.Height() + types.Height(t.Make), nil
+	}
 	switch {
 	case t.Blocks > 0 && t.To == 0 && !t.NextTimer:
 		return state.Height() + types.Height(min(t.Blocks, MaxAdvanceBlocks+1)), nil
@@ -79,7 +91,11 @@ func (t Target) height(state *ledger.State) (types.Height, error) {
 		}
 		return max(due, state.Height()+1), nil
 	}
-	return 0, &TravelError{CodeBadTarget, "an advance goes by a number of blocks, to a height, or to the next timer: one of these"}
+	return 0, errTarget()
+}
+
+func errTarget() *TravelError {
+	return &TravelError{CodeBadTarget, "an advance goes by a number of blocks, to a height, or to the next timer: one of these"}
 }
 
 // Advance is the receipt of an advance.

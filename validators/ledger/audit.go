@@ -25,7 +25,7 @@ func Audit(state *State) error {
 	})
 	supply := state.Supply()
 	if want := supply.Circulating(); held != want {
-		return fmt.Errorf("ledger: height %d: balances and prepaid messages hold %s wei; genesis + minted - burned is %s",
+		return fmt.Errorf("ledger: height %d: balances and prepaid messages hold %s wei; genesis + minted - burned - removed is %s",
 			state.Height(), held, want)
 	}
 	if !state.header.Precedes(state.set) {

@@ -112,6 +112,9 @@ func (c *Checked) decodeSystem(in *types.System) *Invalid {
 		return invalid(CodeMalformed, "CIP-1 §12", "%v", err)
 	}
 	c.lane, c.system = laneSystem, decoded
+	if _, as := decoded.(*governance.Impersonate); as {
+		c.lane = laneUser // it has the room of the transaction that it stands for
+	}
 	return nil
 }
 

@@ -136,7 +136,7 @@ func (g *Genesis) entered() (*actors.State, *params.Params, error) {
 	if err := g.enrol(state, p, &supply); err != nil {
 		return nil, nil, fmt.Errorf("genesis: %w", err)
 	}
-	state.Set(keySupply, codec.Marshal(&supply))
+	setSupply(state, &supply)
 	return state, p, nil
 }
 

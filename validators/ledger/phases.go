@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"github.com/cowboyinc/devnet/actors/governance"
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/plant"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
@@ -97,11 +96,11 @@ func (r *run) settleBooks() error {
 	if r.burned == (Burned{}) {
 		return nil
 	}
-	supply := r.parent.Supply()
+	supply := supplyOf(r.state)
 	supply.BurnedCycle = supply.BurnedCycle.Add(r.burned.Cycle)
 	supply.BurnedCell = supply.BurnedCell.Add(r.burned.Cell)
 	supply.BurnedLaneTimer = supply.BurnedLaneTimer.Add(r.burned.LaneTimer)
-	r.state.Set(keySupply, codec.Marshal(&supply))
+	setSupply(r.state, &supply)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"pgregory.net/rapid"
@@ -81,7 +82,27 @@ func (w *world) draw(t *rapid.T) *Checked {
 }
 
 func (w *world) drawInstruction(t *rapid.T, from string) *Checked {
-	switch rapid.IntRange(0, 4).Draw(t, "opcode") {
+	switch rapid.IntRange(0, 7).Draw(t, "opcode") {
+	case 5:
+		return w.instructBy(from, governance.OpSetBalance, &governance.SetBalance{
+			Address: w.address(rapid.SampledFrom([]string{"carol", "bob", "s", "hb", "v0", "system"}).Draw(t, "who")),
+			Balance: types.WeiOf(rapid.Uint64Range(0, 3*initialBalance).Draw(t, "balance"))})
+	case 6:
+		in := governance.SetState{Actor: w.address(rapid.SampledFrom([]string{"c", "hb", "carol"}).Draw(t, "actor")), Key: []byte("n")}
+		if rapid.Bool().Draw(t, "set") {
+			value := samples.Number(rapid.Uint64Range(0, 9).Draw(t, "value"))
+			in.Value = &value
+		}
+		return w.instructBy(from, governance.OpSetState, &in)
+	case 7:
+		to := w.address(rapid.SampledFrom([]string{"c", "s", "bob"}).Draw(t, "to"))
+		payload := codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: "increment", Payload: []byte{}})
+		if rapid.Bool().Draw(t, "transfer") {
+			payload = codec.Marshal(&types.Transfer{Kind: types.KindTransfer})
+		}
+		return w.instructBy(from, governance.OpImpersonate, &governance.Impersonate{
+			From: w.address(rapid.SampledFrom([]string{"carol", "s", "hb", "v1"}).Draw(t, "who")), To: &to,
+			Value: types.WeiOf(rapid.Uint64Range(0, types.CBY).Draw(t, "wei")), Payload: payload})
 	case 0:
 		key := rapid.SampledFrom([]string{"cip3.min_basefee", "cip3.cycles_transaction", "cip5.max_cells_per_fire", "chain.max_validators",
 			"chain.id"}).Draw(t, "key")

@@ -38,18 +38,23 @@ type Supply struct {
 	BurnedCycle     types.Wei
 	BurnedCell      types.Wei
 	BurnedLaneTimer types.Wei
+
+	// Removed is what balances that were set lack on the whole. Minted is 0 then: one
+	// of them says by how much set balances changed the supply (decision G2). State
+	// has it under a separate key, once there is any.
+	Removed types.Wei `cbor:"-"`
 }
 
 // Circulating is what the balances and the prepaid messages hold together.
 func (s *Supply) Circulating() types.Wei {
-	return s.Genesis.Add(s.Minted).Sub(s.Burned())
+	return s.Genesis.Add(s.Minted).Sub(s.Burned()).Sub(s.Removed)
 }
 
 // Burned is the sum of the three.
 func (s *Supply) Burned() types.Wei { return s.BurnedCycle.Add(s.BurnedCell).Add(s.BurnedLaneTimer) }
 
-// keySupply holds the Supply.
-var keySupply = []byte("x/supply")
+// keySupply holds the Supply, and keyRemoved the part of it that is Removed.
+var keySupply, keyRemoved = []byte("x/supply"), []byte("x/removed")
 
 // reader reads a tree as actors and governance read a state.
 type reader struct{ tree *trie.Tree }
@@ -157,6 +162,9 @@ func (s *State) FormerValidators() *types.ValidatorSet {
 	return governance.Previous(reader{s.tree})
 }
 
+// SystemKey is the address whose instructions count.
+func (s *State) SystemKey() types.Address { return governance.Key(reader{s.tree}) }
+
 // Moves lists who joins and leaves at the end of the epoch.
 func (s *State) Moves() []governance.Move { return governance.Moves(reader{s.tree}) }
 
@@ -168,10 +176,24 @@ func (s *State) PendingParams() []governance.Change { return governance.Pending(
 func (s *State) HasWork() bool { return s.hasWork }
 
 // Supply is what was made and burned since genesis.
-func (s *State) Supply() (supply Supply) {
-	value, _ := s.tree.Get(keySupply)
-	mustRead(value, &supply)
+func (s *State) Supply() Supply { return supplyOf(reader{s.tree}) }
+
+func supplyOf(s actors.Reader) (supply Supply) {
+	mustRead(s.Get(keySupply), &supply)
+	if removed := s.Get(keyRemoved); removed != nil {
+		mustRead(removed, &supply.Removed)
+	}
 	return supply
+}
+
+// setSupply writes what was made, burned and removed.
+func setSupply(s *actors.State, supply *Supply) {
+	s.Set(keySupply, codec.Marshal(supply))
+	if !supply.Removed.IsZero() {
+		s.Set(keyRemoved, codec.Marshal(&supply.Removed))
+	} else if s.Get(keyRemoved) != nil {
+		s.Set(keyRemoved, nil)
+	}
 }
 
 // Account returns the account at an address.

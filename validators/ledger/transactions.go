@@ -106,6 +106,11 @@ func (r *run) execute(c *Checked) (x *actors.Execution, to types.Address, outcom
 				to, outcome, err = x.Deploy(c.Sender, in, c.Tx.Value)
 				return outcome, err
 			default:
+				if as, ok := c.system.(*governance.Impersonate); ok {
+					var err error
+					to, outcome, err = r.impersonate(x, c, as)
+					return outcome, err
+				}
 				return x.Instruct(c.Sender, types.GovernanceAddress, "instruct", func() program.Outcome { return r.govern(x, c.system) })
 			}
 		})
@@ -132,7 +137,7 @@ func (r *run) transfer(from, to types.Address, value types.Wei) program.Outcome 
 func (r *run) govern(x *actors.Execution, in governance.Instruction) program.Outcome {
 	before := r.state.Snapshot()
 	effect, refused := in.Execute(governance.Chain{KV: r.state, Params: r.params, Height: r.header.Height,
-		Timers: governedTimers{r.programTimers(), r.state}})
+		Timers: governedTimers{r.programTimers(), r.state}, Money: governedMoney{r.state}, State: governedState{r.state}})
 	if refused != nil {
 		r.state.Revert(before)
 		return fault(refused.Code, refused.Message)
@@ -153,12 +158,27 @@ func fault(code, message string) program.Outcome {
 func (c *Checked) receipt(to types.Address, cost feemarket.Cost) types.Receipt {
 	receipt := types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: to, Fee: cost.Total(), Tip: cost.Tip}
 	switch in := c.Instruction.(type) {
-	case *types.Execute:
-		receipt.Handler = in.Handler
-	case *types.Deploy:
-		receipt.Handler = "init"
+	case *types.Execute, *types.Deploy:
+		receipt.Handler = handlerOf(in)
 	case *types.System:
 		receipt.To = types.GovernanceAddress
+		if as, ok := c.system.(*governance.Impersonate); ok {
+			receipt.Sender, receipt.To, receipt.Handler = as.From, to, handlerOf(as.Asked())
+			if as.To != nil {
+				receipt.To = *as.To
+			}
+		}
 	}
 	return receipt
+}
+
+// handlerOf is the handler that an instruction runs; "" for none.
+func handlerOf(in types.Instruction) string {
+	switch in := in.(type) {
+	case *types.Execute:
+		return in.Handler
+	case *types.Deploy:
+		return "init"
+	}
+	return ""
 }

@@ -113,7 +113,7 @@ func (m *synchronizer) missing(r *round) string {
 		return fmt.Sprintf("the block below %d", h.Height)
 	case !ready:
 		return fmt.Sprintf("the execution of block %d", parent.Height)
-	case h.Skipped > 0 && h.Height > m.goal:
+	case h.Skipped > 0 && h.Height > m.leap:
 		return fmt.Sprintf("a reason to skip %d heights", h.Skipped)
 	}
 	for v := r.view - 1; v > parent.View; v-- {

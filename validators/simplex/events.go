@@ -59,8 +59,11 @@ type (
 	Hold struct{ On bool }
 	// Goal asks for blocks up to a height, whether or not there is work, and in
 	// spite of Hold. Only up to it does the validator vote for blocks that skip
-	// heights (decision C8).
-	Goal struct{ Height types.Height }
+	// heights (decision C8), and for none that does if every height is to be made.
+	Goal struct {
+		Height types.Height
+		Every  bool
+	}
 	// CaughtUp says that finality moved to Root by other means.
 	CaughtUp struct {
 		Root     Root

@@ -158,7 +158,10 @@ func (m *Machine) handle(event Event) {
 		m.paused = e.On
 		m.disarmIdle()
 	case Goal:
-		m.goal = e.Height
+		m.goal, m.leap = e.Height, e.Height
+		if e.Every {
+			m.leap = 0
+		}
 		m.clocks = newClocks(len(m.set.Members)) // stamps follow clocks that were moved, block by block
 		m.disarmIdle()
 	case CaughtUp:

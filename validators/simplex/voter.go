@@ -77,7 +77,7 @@ func (m *voter) consider() bool {
 		m.refuse(r, r.hash, reason)
 		return true
 	}
-	if n.block.Header.Skipped > 0 && n.block.Header.Height > m.goal {
+	if n.block.Header.Skipped > 0 && n.block.Header.Height > m.leap {
 		return false // this validator has no order for that travel, or not yet
 	}
 	if !ready {

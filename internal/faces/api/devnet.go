@@ -109,7 +109,7 @@ type sendInput struct{ Body model.SendRequest }
 
 func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err error) {
 	body := in.Body
-	v, key, err := s.signing("/devnet/send", body.From)
+	v, by, err := s.signs("/devnet/send", body.From)
 	if err != nil {
 		return m, err
 	}
@@ -141,13 +141,21 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 			Hint("GET /transaction/{hash}/trace shows the trace of an executed transaction.")
 	}
 	var r *Executed
-	if body.DryRun {
-		r, err = s.simulate(ctx, v, key, d)
-	} else {
-		r, err = s.sign(ctx, v, key, d)
+	switch {
+	case body.NoWait && body.DryRun:
+		err = Refuse(http.StatusBadRequest, "invalid_request", "a dry run is over at once: leave out no_wait").At("no_wait")
+	case body.NoWait:
+		r, err = s.handedIn(ctx, v, &by, d)
+	case body.DryRun:
+		r, err = s.simulate(ctx, v, by.key, by.of(d))
+	default:
+		r, err = s.sign(ctx, v, by.key, by.of(d))
 	}
 	if err != nil {
 		return m, err
+	}
+	if !body.DryRun {
+		s.impersonated(&by, &r.Receipt)
 	}
 	m.Receipt = receiptModel(&r.Receipt, r.Logs)
 	if body.Trace {
@@ -156,7 +164,23 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 	return m, nil
 }
 
-func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Executed, error) {
+// StatusPending is that of a receipt whose transaction is in the pool.
+const StatusPending types.Status = "pending"
+
+// handedIn hands in a transaction and answers what is known of its receipt.
+func (s *Server) handedIn(ctx context.Context, v Reader, by *signer, d wallet.Draft) (*Executed, error) {
+	h, _, err := s.handIn(ctx, v, by.key, by.of(d))
+	if err != nil {
+		return nil, err
+	}
+	r := types.Receipt{Hash: h, Origin: types.OriginTransaction, Sender: by.address(), To: *d.To, Status: StatusPending}
+	if call, ok := d.Payload.(types.Execute); ok {
+		r.Handler = call.Handler
+	}
+	return &Executed{Receipt: r}, nil
+}
+
+func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d Signable) (*Executed, error) {
 	free, err := s.reads.take()
 	if err != nil {
 		return nil, err
@@ -173,7 +197,7 @@ type deployInput struct{ Body model.DeployRequest }
 
 func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed, err error) {
 	body := in.Body
-	v, key, err := s.signing("/devnet/deploy", body.From)
+	v, by, err := s.signs("/devnet/deploy", body.From)
 	if err != nil {
 		return m, err
 	}
@@ -186,7 +210,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 		return m, err
 	}
 	if body.Name != "" {
-		release, err := s.claims.claim(v, body.Name, key.Address(), body.Replace)
+		release, err := s.claims.claim(v, body.Name, by.address(), body.Replace)
 		if err != nil {
 			return m, err
 		}
@@ -194,19 +218,20 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	}
 	d := wallet.Draft{Value: or(body.Fund, types.Wei{}), Cycles: body.CyclesLimit, Cells: body.CellsLimit,
 		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name}}}
-	if err := s.runnable(ctx, v, key, d); err != nil {
+	if err := s.runnable(ctx, v, by.key, by.of(d)); err != nil {
 		return m, err
 	}
-	r, err := s.sign(ctx, v, key, d)
+	r, err := s.sign(ctx, v, by.key, by.of(d))
 	if err != nil {
 		return m, err
 	}
+	s.impersonated(&by, &r.Receipt)
 	return model.Deployed{Address: r.To, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
 }
 
 // runnable refuses a deploy that no validator here could execute, since it
 // would wait for one without end. The code's behaviour is not judged.
-func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) error {
+func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d Signable) error {
 	_, err := s.simulate(ctx, v, key, d)
 	var refused *Error
 	if errors.As(err, &refused) && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
@@ -214,6 +239,8 @@ func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d walle
 	}
 	return nil
 }
+
+const codeUnknownSigner = "unknown_signer"
 
 // key returns the key of a devnet account.
 func (d directory) key(name string) (env.Signer, error) {
@@ -224,12 +251,12 @@ func (d directory) key(name string) (env.Signer, error) {
 			}
 		}
 	}
-	return nil, Refuse(http.StatusNotFound, "unknown_signer", "the devnet has no key of %q", clip(name)).
+	return nil, Refuse(http.StatusNotFound, codeUnknownSigner, "the devnet has no key of %q", clip(name)).
 		Hint("GET /devnet/accounts lists the accounts it signs for; with any other key use POST /submit.").At("from")
 }
 
 // sign signs a transaction, submits it and waits for its receipt.
-func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d wallet.Draft) (*Executed, error) {
+func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d Signable) (*Executed, error) {
 	if err := s.moving(); err != nil {
 		return nil, err
 	}
@@ -238,10 +265,7 @@ func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d wallet.Dr
 		return nil, err
 	}
 	defer free()
-	head, chain := v.Head(), s.info.ChainID
-	h, nonce, err := s.nonces.submit(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
-		return d.Sign(offer(chain, head), key, nonce).Encode()
-	})
+	h, nonce, err := s.handIn(ctx, v, key, d)
 	if err != nil {
 		return nil, err
 	}
@@ -251,6 +275,14 @@ func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d wallet.Dr
 		s.nonces.giveBack(key.Address(), nonce)
 	}
 	return r, err
+}
+
+// handIn signs a transaction and submits it.
+func (s *Server) handIn(ctx context.Context, v Reader, key env.Signer, d Signable) (types.Hash, types.Nonce, error) {
+	head, chain := v.Head(), s.info.ChainID
+	return s.nonces.submit(ctx, key.Address(), head.Height, func(nonce types.Nonce) []byte {
+		return d.Sign(offer(chain, head), key, nonce).Encode()
+	})
 }
 
 // offer is what the devnet offers for a transaction: twice the next block's base

@@ -33,6 +33,7 @@ var routes = []string{
 	"POST /devnet/job/submit", "POST /devnet/job/cancel", "POST /devnet/job/answer", "POST /devnet/job/progress",
 	"POST /devnet/runner/join", "POST /devnet/runner/leave", "POST /devnet/runner/pause", "POST /devnet/runner/reload",
 	"POST /devnet/runner/resume",
+	"POST /devnet/automine", "POST /devnet/balance", "POST /devnet/mine", "POST /devnet/state",
 	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/timer/cancel",
 	"POST /devnet/timer/extend", "POST /devnet/validator/join", "POST /devnet/validator/leave",
 	"POST /faucet", "POST /submit", "POST /submit_wait",

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -30,6 +31,8 @@ type Steering interface {
 	// CancelTimer and ExtendTimer return the instruction's receipt once it is final.
 	CancelTimer(context.Context, types.TimerID) (*types.Receipt, error)
 	ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error)
+	// Tell lists a cheat among the faults.
+	Tell(fault.Effect)
 	// AnswerJob gives the result of a job of the executor manual, or says how far it is, to
 	// those of the devnet's runners that wait for it, and returns them.
 	AnswerJob(job types.Hash, given execution.Given) ([]types.Address, error)
@@ -91,6 +94,7 @@ func (s *Server) registerSteering() {
 		summary: "Set a protocol parameter from a height on; answers once that is decided", errors: []int{404, 409, 429, 504},
 		request:  model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
 		response: model.ParamChange{Key: "cip3.min_basefee", Value: "10", Class: "block", Height: 14, Hash: exampleHash}}, s.setParam)
+	s.registerCheats()
 	s.registerTimerOrders()
 	s.registerJobOrders()
 	s.registerRunnerOrders()
@@ -113,9 +117,13 @@ func (s *Server) pace(on bool) (m model.Pace, err error) {
 type advanceInput struct{ Body model.AdvanceRequest }
 
 func (s *Server) advance(ctx context.Context, in *advanceInput) (m model.Advance, err error) {
+	return s.travel(ctx, history.Target{Blocks: in.Body.Blocks, To: in.Body.To, NextTimer: in.Body.ToNextTimer})
+}
+
+func (s *Server) travel(ctx context.Context, to history.Target) (m model.Advance, err error) {
 	ctx, cancel := context.WithTimeout(ctx, AdvanceTimeout)
 	defer cancel()
-	receipt, err := s.backend.Steer().Advance(ctx, history.Target{Blocks: in.Body.Blocks, To: in.Body.To, NextTimer: in.Body.ToNextTimer})
+	receipt, err := s.backend.Steer().Advance(ctx, to)
 	var refused *history.TravelError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

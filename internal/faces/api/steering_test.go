@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -40,8 +41,10 @@ func (s steered) SetPaused(on bool) error {
 }
 
 func (s steered) Advance(_ context.Context, t history.Target) (*history.Advance, error) {
-	return &history.Advance{To: t.To + types.Height(t.Blocks)}, s.refuse()
+	return &history.Advance{To: t.To + types.Height(t.Blocks+t.Make)}, s.refuse()
 }
+
+func (s steered) Tell(e fault.Effect) { s.m.faults = append(s.m.faults, e) }
 
 func (s steered) Join(_ context.Context, name string) (model.Move, error) {
 	return model.Move{Name: name, Status: "joining"}, s.refuse()
@@ -90,6 +93,10 @@ func TestSteeringRoutes(t *testing.T) {
 			{"/devnet/pause", nil, map[string]any{"paused": true}},
 			{"/devnet/pause", nil, map[string]any{"paused": true}},
 			{"/devnet/resume", nil, map[string]any{"paused": false}},
+			{"/devnet/automine", model.AutomineRequest{}, map[string]any{"paused": true}},
+			{"/devnet/automine", model.AutomineRequest{On: true}, map[string]any{"paused": false}},
+			{"/devnet/mine", model.MineRequest{Blocks: 3}, map[string]any{"to": 3.0}},
+			{"/devnet/mine", model.MineRequest{}, map[string]any{"to": 1.0}},
 			{"/devnet/advance", model.AdvanceRequest{Blocks: 7}, map[string]any{"to": 7.0}},
 			{"/devnet/advance", model.AdvanceRequest{To: 9}, map[string]any{"to": 9.0}},
 			{"/devnet/validator/join", model.MoveRequest{Name: "v4"}, map[string]any{"name": "v4", "status": "joining"}},
@@ -112,6 +119,9 @@ func TestSteeringRoutes(t *testing.T) {
 					t.Errorf("%s: %s is %v, not %v", c.path, key, got[key], want)
 				}
 			}
+		}
+		if told := w.chain.faults; !strict && (len(told) != 2 || told[0].Verb != "mine" || !told[0].Ended) {
+			t.Errorf("the list of faults has %+v, want two cheats that are over", told)
 		}
 	}
 }

@@ -151,16 +151,26 @@ func (j *Judge) settled(tx *types.Transaction, r *types.Receipt, signer types.Ad
 	if err := codec.UnmarshalPartial(tx.Payload, types.MaxTransactionBytes, &head); err != nil {
 		wrong("the payload of transaction %s cannot be read: %v", r.Hash, err)
 	}
-	if r.Sender != signer || tx.To != nil && r.To != *tx.To {
-		wrong("the receipt of transaction %s of %s says it is from %s to %s", r.Hash, signer, r.Sender, r.To)
+	from, to, value := signer, tx.To, tx.Value
+	if as := impersonation(tx); as != nil {
+		if from, to, value = as.From, as.To, as.Value; signer != j.rules.SystemKey {
+			wrong("transaction %s of %s, which is not the system key, is in the name of %s", r.Hash, signer, from)
+		}
+		if err := codec.UnmarshalPartial(as.Payload, types.MaxTransactionBytes, &head); err != nil {
+			wrong("the payload in the name of %s cannot be read: %v", from, err)
+		}
+	}
+	if r.Sender != from || to != nil && r.To != *to {
+		wrong("the receipt of transaction %s of %s says it is from %s to %s", r.Hash, from, r.Sender, r.To)
 	}
 	m.take(signer, r.Fee.Big())
 	m.ran = m.ran || head.Kind == types.KindExecute || head.Kind == types.KindDeploy
 	if r.Status != types.StatusOK {
 		return
 	}
-	m.take(signer, tx.Value.Big())
-	m.add(r.To, tx.Value.Big())
+	m.take(from, value.Big())
+	m.add(r.To, value.Big())
+	j.setBalance(tx, r, m, wrong)
 	if head.Kind == types.KindDeploy {
 		j.books.actors[r.To] = true
 	}

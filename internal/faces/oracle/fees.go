@@ -46,7 +46,11 @@ func newCharging(j *Judge, o *Observation) *charging {
 	for i := range o.Block.Transactions {
 		tx := &o.Block.Transactions[i]
 		c.txs[keccak(codec.Marshal(tx))] = tx
-		j.supply.given = j.supply.given || tx.To != nil && *tx.To == types.TimerEscrow
+		to := tx.To
+		if as := impersonation(tx); as != nil {
+			to = as.To
+		}
+		j.supply.given = j.supply.given || to != nil && *to == types.TimerEscrow
 	}
 	for i := range o.Timers {
 		if o.Timers[i].Status == types.TimerFired {

@@ -9,7 +9,8 @@
 //	certificates  n - f distinct valid signatures of the epoch's set, by an own count;
 //	              no validator votes against itself
 //	roots         equal roots at equal heights; the header's is that of a full re-hash
-//	supply        genesis + minted - burned = balances + escrows (decision C15)
+//	supply        genesis + minted - burned - removed = balances + escrows (decision C15);
+//	              what was minted and removed is what balances were set by (G2)
 //	fees          each receipt to the wei; what is burned is what was paid less tips
 //	basefees      every base fee follows from the block before (decisions C14, T12)
 //	lane          budgets, order, weights and caps of the timer lane
@@ -72,7 +73,8 @@ type Entry struct{ Key, Value []byte }
 
 // Money is all the money there is after a block, in wei.
 type Money struct {
-	Minted   types.Wei // since genesis
+	Minted   types.Wei // by balances that were set
+	Removed  types.Wei // by balances that were set
 	Burned   types.Wei // since genesis
 	Balances []types.Wei
 	Escrows  []types.Wei // of messages, jobs

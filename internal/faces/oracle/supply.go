@@ -13,6 +13,7 @@ type supply struct {
 	last       big.Int      // the chain's own count of burned fees, at that time
 	lastOwn    big.Int      // ours, then
 	given      bool         // a transaction went to the escrow of bids
+	set        big.Int      // by which balances that were set changed the supply
 }
 
 // sum judges the money after a block (decision C15), and that the chain counted
@@ -26,11 +27,12 @@ func (j *Judge) sum(h types.Height, m *Money) {
 		}
 	}
 	made := new(big.Int).Add(j.rules.Supply.Big(), m.Minted.Big())
-	made.Sub(made, m.Burned.Big())
+	made.Sub(made, m.Burned.Big()).Sub(made, m.Removed.Big())
 	if made.Cmp(held) != 0 {
-		j.report("supply", h, types.Address{}, "genesis %s + minted %s - burned %s = %s, and balances and escrows hold %s",
-			j.rules.Supply, m.Minted, m.Burned, made, held)
+		j.report("supply", h, types.Address{}, "genesis %s + minted %s - burned %s - removed %s = %s, and balances and escrows hold %s",
+			j.rules.Supply, m.Minted, m.Burned, m.Removed, made, held)
 	}
+	j.changed(h, m)
 	j.burnt(h, m)
 	j.locked(h, m)
 }

@@ -87,6 +87,10 @@ type Backend interface {
 	SetParam(key, value string, at types.Height) error
 	CancelTimer(types.TimerID) error
 	ExtendTimer(id types.TimerID, expiresAt types.Height) error
+	// SystemKey signs instructions; nil: the network has no cheats.
+	SystemKey() env.Signer
+	// Cheated lists a cheat among the faults.
+	Cheated(fault.Effect)
 	Pause() error
 	Resume() error
 	// Advance travels (decision C8): a *history.TravelError where it refuses to.

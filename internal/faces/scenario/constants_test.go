@@ -26,7 +26,7 @@ func TestCheckJudgesConstants(t *testing.T) {
 		{`net.bridge("v0", ["v1"], ["w2"])`, `right names "w2"`},
 		{`net.deploy("actors/hartbeat.py")`, "file names nothing to deploy: actors/hartbeat.py cannot be read: "},
 		{`net.deploy("go:countr")`, "file names nothing to deploy"},
-		{`net.deploy("actors/heartbeat.py", sender = "alise")`, `sender names "alise", and no account is called so; did you mean alice?`},
+		{`net.submit_job(kind = "custom", sender = "alise")`, `sender names "alise", and no account is called so; did you mean alice?`},
 		{`net.run(until = net.height > 5)`, "until is a function without arguments"},
 		{`net.run(until = not net.height)`, "write lambda: before it"},
 		{`print(net.validators["v3"])`, `by name it is net.validator("v3")`},

@@ -13,6 +13,7 @@ import (
 	"go.starlark.net/starlark"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
@@ -40,6 +41,8 @@ func init() {
 		{"bytes", `bytes like b"hello"; a string stands for its UTF-8 bytes`, readBytes},
 		{"amount", `an amount: a string like "100 CBY" or "5 wei", or a whole number of wei`, readAmount},
 		{"party", "an account or actor: its name, its address as bytes or 0x-hex, an actor, a validator or a runner", readParty},
+		{"sender", "an account that the devnet signs for, by name; any other party is impersonated: the system key signs and pays the fee",
+			readSender},
 		{"node", `a node: its name like "v0" or "r0", a validator or a runner`, readNode},
 		{"nodes", `a list of nodes, like ["v0", "v1"]`, readNodes},
 		{"groups", `a list of lists of nodes, like [["v0", "v1"], ["v2", "v3"]]`, readGroups},
@@ -320,6 +323,33 @@ func readParty(c *call, v starlark.Value) (any, error) {
 		return c.network().named(string(v))
 	}
 	return nil, want("party", v)
+}
+
+// sender is who a transaction is from: an account that signs, or who is impersonated.
+type sender struct {
+	name string
+	as   *types.Address
+}
+
+func readSender(c *call, v starlark.Value) (any, error) {
+	name, text := starlark.AsString(v)
+	if text && (name == wallet.System || c.network().backend.Signer(name) != nil) {
+		return sender{name: name}, nil
+	}
+	at, err := readParty(c, v)
+	if err != nil && text && !strings.HasPrefix(name, "0x") {
+		return sender{name: name}, nil // submit says which accounts there are
+	}
+	if err != nil {
+		return nil, err
+	}
+	address := at.(types.Address)
+	for _, a := range c.network().backend.Accounts() {
+		if a.Address == address && c.network().backend.Signer(a.Name) != nil {
+			return sender{name: a.Name}, nil
+		}
+	}
+	return sender{c.network().nameOf(address), &address}, nil
 }
 
 // named finds an account, an actor or a validator by name.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
@@ -70,9 +71,20 @@ func (n *network) nextNonce(sender types.Address) types.Nonce {
 // times the next block's base fees, which holds for ten blocks of the steepest
 // rise.
 func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
-	name := wallet.Users()[0]
-	if c.has("sender") {
-		name = get[string](c, "sender")
+	by := sender{name: wallet.Users()[0]}
+	switch given := c.values["sender"].(type) {
+	case string:
+		by.name = given
+	case sender:
+		by = given
+	}
+	name := by.name
+	if by.as != nil {
+		hash, err := c.instruct(n, api.As{From: *by.as, Draft: d})
+		if err == nil {
+			n.backend.Cheated(api.Told("impersonate", "transaction "+hash.Short(), "%s: %s", name, c.title))
+		}
+		return hash, err
 	}
 	key := n.backend.Signer(name)
 	if key == nil {
@@ -84,6 +96,20 @@ func (c *call) submit(n *network, d wallet.Draft) (types.Hash, error) {
 		}
 		return types.Hash{}, mistake("%s: sender is one of %s; got %q%s", c.title, strings.Join(known, ", "), name, meant(name, known))
 	}
+	return c.signed(n, key, d)
+}
+
+// instruct signs by the system key and hands in.
+func (c *call) instruct(n *network, d api.Signable) (types.Hash, error) {
+	key := n.backend.SystemKey()
+	if key == nil {
+		return types.Hash{}, mistake("%s: it is a cheat, and this network has none (chain.cheats)", c.title)
+	}
+	return c.signed(n, key, d)
+}
+
+// signed signs a transaction and hands it in.
+func (c *call) signed(n *network, key env.Signer, d api.Signable) (types.Hash, error) {
 	if len(n.waiting) >= MaxOutstanding {
 		return types.Hash{}, mistake("%s: %d transactions wait already to be final; run the network", c.title, MaxOutstanding)
 	}

@@ -78,17 +78,17 @@ func init() {
 			"network(…) may bring up another, to compare them.", netClose),
 		parse("pause()", "Stops the making of blocks.", netPause),
 		parse("resume()", "Continues with it.", netResume),
-		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, sender: text = \"alice\", within: count = 50)",
+		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, sender: sender = \"alice\", within: count = 50)",
 			"Deploys an actor from a file of the script's folder, from a fixture like \"actors/heartbeat.py\", or a Go sample like "+
 				"\"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok.", netDeploy),
-		parse("call(actor: party, handler: text, payload: bytes?, *, sender: text = \"alice\", value: amount?, sponsor: amount?, cycles: "+
+		parse("call(actor: party, handler: text, payload: bytes?, *, sender: sender = \"alice\", value: amount?, sponsor: amount?, cycles: "+
 			"count?, cells: count?, within: count = 50)",
 			"Calls a handler by a signed transaction and returns its receipt once final, whatever its status. Timers of the actor may cost the "+
 				"sender at most sponsor.", netCall),
-		parse("send(actor: party, handler: text, payload: bytes?, *, sender: text = \"alice\", value: amount?, sponsor: amount?, cycles: "+
+		parse("send(actor: party, handler: text, payload: bytes?, *, sender: sender = \"alice\", value: amount?, sponsor: amount?, cycles: "+
 			"count?, cells: count?)",
 			"As call, and does not wait: returns the transaction's hash. It is handed in again until it is final.", netSend),
-		parse("transfer(to: party, amount: amount, *, sender: text = \"alice\", within: count = 50)",
+		parse("transfer(to: party, amount: amount, *, sender: sender = \"alice\", within: count = 50)",
 			"Pays, and returns the receipt once final.", netTransfer),
 		parse("read(actor: party, handler: text, payload: bytes?, *, sender: party?, node: node?)",
 			"Calls a handler read-only on the latest final state: height, status, output, text, cycles, cells, error, logs.", netRead),
@@ -118,6 +118,14 @@ func init() {
 		parse("cancel_timer(id: hash)", "Cancels any actor's timer by an instruction of the system key.", netCancelTimer),
 		parse("extend_timer(id: hash, expires_at: height)",
 			"Moves any actor's timer's expires_at by an instruction of the system key. It only lengthens.", netExtendTimer),
+		parse("set_balance(of: party, balance: amount)", "Gives an account or actor another balance by an instruction of the system key. The "+
+			"difference counts as minted or removed.", netSetBalance),
+		parse("set_state(actor: party, key: bytes, value: bytes?)", "Gives a key of an actor's state another value by an instruction of the "+
+			"system key; without a value it removes the key.", netSetState),
+		parse("mine(blocks: count = 1)", "Makes a number of blocks now and skips no height. It works while the network is paused. Returns what "+
+			"advance does.", netMine),
+		parse("automine(on: bool)", "False: blocks are made only by net.mine and net.advance, as after net.pause. True: as after net.resume.",
+			netAutomine),
 		parse("join_validator(name: text = \"\")", "Adds a validator by instruction: it starts from nothing, catches up, and votes from the "+
 			"next epoch on.", netJoin),
 		parse("leave_validator(node: node)", "Removes one at the epoch's end, by instruction.", netLeave),

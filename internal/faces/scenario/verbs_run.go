@@ -148,7 +148,6 @@ func (n *network) stand() string {
 }
 
 func netAdvance(c *call) (starlark.Value, error) {
-	n := netOf(c)
 	target := history.Target{Blocks: get[uint64](c, "blocks"), To: get[types.Height](c, "to"), NextTimer: get[bool](c, "to_next_timer")}
 	given := 0
 	for _, set := range []bool{c.has("blocks"), c.has("to"), target.NextTimer} {
@@ -159,6 +158,12 @@ func netAdvance(c *call) (starlark.Value, error) {
 	if given != 1 {
 		return nil, mistake("net.advance needs one of blocks = …, to = … and to_next_timer = True")
 	}
+	return c.travel(target)
+}
+
+// travel advances, and shows what fired on the way.
+func (c *call) travel(target history.Target) (starlark.Value, error) {
+	n := netOf(c)
 	receipt, err := n.backend.Advance(target)
 	var refused *history.TravelError
 	switch {

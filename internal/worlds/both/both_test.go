@@ -52,6 +52,12 @@ var scripts = []string{
 	`v3.crash(); print([net.run(blocks = 1) >= 1 for i in range(6)])`, `net.pause(); net.run(blocks = 1); print(net.run(blocks = 9, within = 1))`,
 	`net.pause(); print(net.run(blocks = 4) <= 2)`, `net.pause(); net.pause(); net.resume(); again(2); print("on")`, `net.resume(); again(1); print("on")`,
 	`net.pause(); net.set_param("cip3.min_basefee", 3)`, `net.pause(); net.join_validator()`, `net.pause(); net.leave_validator("v3")`,
+	`net.mine(2); print(net.height > 3)`, `net.pause(); print(net.mine(2).skipped)`, `net.mine(20000)`, `net.automine(False); net.automine(True); again(1); print("on")`,
+	`net.set_balance("bob", 5); print(net.balance("bob"))`, `net.set_balance("0x0000000000000000000000000000000000000002", 5)`, `net.set_balance("nobody", 5)`,
+	`net.set_state(heart, "interval", be8(9)); print(net.state(heart, "interval"))`, `net.set_state("bob", "k", "v")`, `net.set_state(heart, "k")`,
+	`print(net.transfer("bob", 5, sender = heart).status, net.balance(heart))`, `print(net.call(heart, "start", be8(3), sender = heart).sender == heart.address)`,
+	`h = net.send(heart, "start", be8(3), sender = heart); again(4); print(net.receipt(h).status)`,
+	`net.set_param("cip3.min_basefee", 3); h = net.send(heart, "start", be8(3), sender = heart); net.set_balance("bob", 1); net.set_param("cip3.min_basefee", 4); print("on")`,
 	`net.restore("nothing")`, `net.close()`, `net.close(); net.run(blocks = 1)`,
 	// actors and money
 	`print(net.call(heart, "start", be8(3)).status)`, `print(net.call(heart, "nothing").status)`, `net.call(heart, "start", be8(3), sender = "nobody")`,

@@ -113,7 +113,14 @@ func (a *authority) govern(ctx context.Context, opcode uint16, args any) (*types
 	defer a.governing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, governPatience)
 	defer cancel()
-	return a.execute(ctx, a.instruction(opcode, args))
+	for tries := 1; ; tries++ {
+		receipt, err := a.execute(ctx, a.instruction(opcode, args))
+		var refused *api.Error
+		if tries == api.NonceTries || !errors.As(err, &refused) ||
+			refused.Body.Code != api.CodeNonceTaken && refused.Body.Code != api.CodeNonceTooLow {
+			return receipt, err
+		}
+	}
 }
 
 // execute submits a transaction and returns its receipt when that is final; one that

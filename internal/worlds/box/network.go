@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Network is a live network in this process, composed of what it is: which network, what
@@ -72,7 +73,7 @@ func compose(o *origin) *Network {
 	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
 	n.submissions = &submissions{nodes: n.nodeList, finality: n.finality}
 	n.steering = &steering{scheduler: n.scheduler, origin: o, shared: s, nodes: n.nodeList}
-	n.Steering = network.NewSteering(n.steering, n.Orders, 0)
+	n.Steering = network.NewSteering(n.steering, n.Orders, simplex.Goal{})
 	n.authority = &authority{origin: o, shared: s, nodes: n.nodeList, readers: n.readers, submissions: n.submissions,
 		steering: n.Steering}
 	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, presence: n.presence, sightings: views.Sightings}

@@ -114,6 +114,7 @@ type Shell interface {
 	BringRefusal(runner types.Address, ack *push.JobAck, answer func(error))
 	Pause(on bool)
 	SkipTo(height types.Height, done func())
+	MakeTo(height types.Height, done func())
 }
 
 // Packets is the socket of a node: lossy.Conn says what is meant.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -67,6 +68,9 @@ func (h operator) SetParam(ctx context.Context, r model.ParamRequest) (m model.P
 	}
 	return model.ParamChange{Key: change.Key, Value: change.Value, Class: string(change.Class), Height: change.Height, Hash: change.Hash}, nil
 }
+
+// Tell implements api.Steering.
+func (h operator) Tell(e fault.Effect) { h.network.Cheated(e) }
 
 // CancelTimer implements api.Steering.
 func (h operator) CancelTimer(ctx context.Context, id types.TimerID) (*types.Receipt, error) {

@@ -122,7 +122,7 @@ func (n *Network) Advance(ctx context.Context, target history.Target) (*history.
 	case errors.Is(err, network.ErrAdvancing):
 		return nil, api.Refuse(http.StatusConflict, "advancing", "an advance is already running").Hint("Wait until it ends.")
 	case err != nil && ctx.Err() != nil:
-		return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", n.Goal(),
+		return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", n.Goal().Height,
 			n.Best().height()).
 			Hint("The advance continues: GET /height returns the height, GET /ready whether blocks are made.")
 	}

@@ -36,6 +36,7 @@ type validator struct {
 	lies     bool         // guarded by mu, as what follows
 	hold     bool         // it is to make no blocks
 	goal     types.Height // where it was told to travel last
+	every    bool         // with a block at every height
 }
 
 var _ box.RemoteValidator = (*validator)(nil)
@@ -404,13 +405,18 @@ func (v *validator) Pause(on bool) {
 }
 
 // SkipTo implements box.Shell.
-func (v *validator) SkipTo(to types.Height, done func()) {
+func (v *validator) SkipTo(to types.Height, done func()) { v.travel(to, false, done) }
+
+// MakeTo implements box.Shell.
+func (v *validator) MakeTo(to types.Height, done func()) { v.travel(to, true, done) }
+
+func (v *validator) travel(to types.Height, every bool, done func()) {
 	v.mu.Lock()
-	v.goal = to
+	v.goal, v.every = to, every
 	v.mu.Unlock()
 	go func() {
 		if v.answers() {
-			if err := v.client.SkipTo(v.crew.ctx, to); err != nil && v.answers() {
+			if err := v.client.SkipTo(v.crew.ctx, to, every); err != nil && v.answers() {
 				v.crew.note(fmt.Errorf("%s was not told where to travel: %w", v.name, err))
 			}
 		}
@@ -426,11 +432,11 @@ func (v *validator) Thaw() bool {
 		return false
 	}
 	v.mu.Lock()
-	hold, goal := v.hold, v.goal
+	hold, goal, every := v.hold, v.goal, v.every
 	v.mu.Unlock()
 	v.Pause(hold)
 	if goal > 0 {
-		v.SkipTo(goal, nil)
+		v.travel(goal, every, nil)
 	}
 	return true
 }

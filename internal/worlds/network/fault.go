@@ -13,6 +13,7 @@ type Fault struct {
 	Order  fault.Order
 	Counts fault.Counts
 	until  guarded[types.Time] // it has no effect from then on; types.Never while it lasts
+	told   *fault.Effect       // of a cheat, which is over; nil of a fault
 }
 
 func newFault(o *fault.Order) *Fault {
@@ -41,6 +42,9 @@ func (f *Fault) Did(u fault.Units) string { return f.Counts.Text(f.Order.Verb, u
 
 // effect says what the fault did so far.
 func (f *Fault) effect(now types.Time, u fault.Units) fault.Effect {
+	if f.told != nil {
+		return *f.told
+	}
 	did := f.Did(u)
 	return fault.Effect{Verb: f.Order.Verb, Detail: f.Order.Detail(), Did: did, Idle: did == "", Ended: f.Ended(now), Order: &f.Order}
 }

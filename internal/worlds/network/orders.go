@@ -150,6 +150,13 @@ func (w *Orders) Noted(o *fault.Order) *Fault {
 	return f
 }
 
+// Cheated lists a cheat among the faults. It is over: its effect is in the blocks.
+func (w *Orders) Cheated(e fault.Effect) {
+	f := &Fault{told: &e}
+	f.end(w.backend.Now())
+	w.record.do(func(r *record) { r.add(f) })
+}
+
 // began notes a fault that was made, in force in place of the one before it where it lasts.
 func (w *Orders) began(f *Fault) {
 	now := w.backend.Now()

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Why an advance does not begin.
@@ -24,6 +25,7 @@ const answerPatience = 5 * time.Second
 type Steered interface {
 	Pause(on bool)
 	SkipTo(height types.Height, done func())
+	MakeTo(height types.Height, done func())
 }
 
 // Paced is a network whose pace its operator decides.
@@ -53,12 +55,12 @@ type Steering struct {
 // pace is what was decided.
 type pace struct {
 	paused  bool
-	goal    types.Height // of the latest advance; 0: none
+	goal    simplex.Goal // of the latest advance; its height is 0: none
 	travels bool         // an advance is under way
 }
 
 // NewSteering steers a network to the goal of the latest advance; orders are the network's.
-func NewSteering(n Paced, orders *Orders, goal types.Height) *Steering {
+func NewSteering(n Paced, orders *Orders, goal simplex.Goal) *Steering {
 	s := &Steering{network: n, heights: &orders.heights}
 	s.pace.do(func(p *pace) { p.goal = goal })
 	return s
@@ -70,10 +72,19 @@ func (s *Steering) Tell(v Steered) {
 		if p.paused {
 			v.Pause(true)
 		}
-		if p.goal > 0 {
-			v.SkipTo(p.goal, nil)
+		if p.goal.Height > 0 {
+			p.send(v, nil)
 		}
 	})
+}
+
+// send tells a validator where the latest advance goes.
+func (p *pace) send(v Steered, done func()) {
+	if p.goal.Every {
+		v.MakeTo(p.goal.Height, done)
+	} else {
+		v.SkipTo(p.goal.Height, done)
+	}
 }
 
 // Hold stops the making of blocks, or lets it go on. What is under way still becomes final.
@@ -90,14 +101,14 @@ func (s *Steering) Paused() (paused bool) {
 	return paused
 }
 
-// Goal is the height of the latest advance; 0: there was none.
-func (s *Steering) Goal() (goal types.Height) {
+// Goal is where the latest advance goes; its height is 0 if there was none.
+func (s *Steering) Goal() (goal simplex.Goal) {
 	s.pace.do(func(p *pace) { goal = p.goal })
 	return goal
 }
 
 // Travel is time travel (decision C8): it returns when a height is final that the network
-// gets to by skipping what it may. The clocks are moved along. Where the wait ends first the
+// gets to by skipping what it may, or with a block at each. The clocks are moved along. Where the wait ends first the
 // network goes on all the same. Refusals are *history.TravelError, or one of the above.
 func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.Advance, error) {
 	begins := false
@@ -114,7 +125,7 @@ func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.
 	if err != nil {
 		return nil, err
 	}
-	if err := s.skip(ctx, to); err != nil {
+	if err := s.depart(ctx, simplex.Goal{Height: to, Every: target.Make > 0}); err != nil {
 		return nil, err
 	}
 	if err := s.network.MoveClock(moved); err != nil {
@@ -132,8 +143,8 @@ func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.
 	return receipt, nil
 }
 
-// skip tells all validators where to travel, and waits until they know.
-func (s *Steering) skip(ctx context.Context, to types.Height) error {
+// depart tells all validators where to travel, and waits until they know.
+func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
 	all, open := s.network.NewSignal(), &guarded[int]{value: 1}
 	count := func(n int) {
 		left := 0
@@ -146,7 +157,7 @@ func (s *Steering) skip(ctx context.Context, to types.Height) error {
 		p.goal = to
 		s.network.Each(func(v Steered) {
 			count(1)
-			v.SkipTo(to, func() { count(-1) })
+			p.send(v, func() { count(-1) })
 		})
 	})
 	count(-1)

@@ -129,7 +129,7 @@ func (s stateReader) Get(key []byte) (value []byte) {
 // moneyOf reads all the money of a state.
 func moneyOf(s *ledger.State) *oracle.Money {
 	supply := s.Supply()
-	m := &oracle.Money{Minted: supply.Minted, Burned: supply.Burned(), Bids: s.Account(types.TimerEscrow).Balance}
+	m := &oracle.Money{Minted: supply.Minted, Removed: supply.Removed, Burned: supply.Burned(), Bids: s.Account(types.TimerEscrow).Balance}
 	actors.ScanAccounts(stateReader{s}, func(_ types.Address, a actors.Account) bool {
 		m.Balances = append(m.Balances, a.Balance)
 		return true

@@ -329,5 +329,11 @@ func (backend) Count() {}
 // Do implements fault.World.
 func (w *World) Do(o fault.Order) (fault.Effect, error) { return w.orders.Do(o) }
 
+// Cheated lists a cheat among the faults, and notes it in the trace.
+func (w *World) Cheated(e fault.Effect) {
+	w.trace.fault(w.now, e.Verb+" "+e.Detail)
+	w.orders.Cheated(e)
+}
+
 // Faults implements fault.World.
 func (w *World) Faults() []fault.Effect { return w.orders.Faults() }

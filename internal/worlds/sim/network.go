@@ -127,7 +127,7 @@ func (n *Network) compose() {
 	n.watch = watch{fleet: &n.fleet, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps}
 	n.operator = operator{watch: &n.watch}
 	n.crew = crew{fleet: &n.fleet, config: &n.config, working: map[string]*runners.Runner{}, states: map[string]*ledger.State{}}
-	goal := types.Height(0)
+	var goal simplex.Goal
 	if n.config.From != nil {
 		goal = n.config.From.goal
 	}

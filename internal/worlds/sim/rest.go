@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Rest is a network as its validators' disks have it, with the clock, and with what
@@ -31,7 +32,7 @@ type Rest struct {
 	nonces   map[string]types.Nonce
 	wiped    map[string]bool
 	steering steering
-	goal     types.Height // of the latest advance
+	goal     simplex.Goal // of the latest advance
 	tip      types.Height
 	told     []word // what the oracles were told so far
 }

@@ -193,7 +193,7 @@ func (n *Network) Advance(target history.Target) (*history.Advance, error) {
 	case err != nil && wrong != nil:
 		return nil, wrong
 	case errors.Is(err, network.ErrLate):
-		return nil, fmt.Errorf("advancing to height %d: %w; validators are at %v", n.Goal(), err, n.heights())
+		return nil, fmt.Errorf("advancing to height %d: %w; validators are at %v", n.Goal().Height, err, n.heights())
 	}
 	return receipt, err
 }

@@ -63,6 +63,14 @@ class Actor:
     def balance(self):
         return self.chain.balance(self)
 
+    def set_state(self, key, value):
+        """As Chain.set_state."""
+        return self.chain.set_state(self, key, value)
+
+    def delete_state(self, key):
+        """As Chain.delete_state."""
+        return self.chain.delete_state(self, key)
+
     @property
     def timers(self):
         """The pending ones."""

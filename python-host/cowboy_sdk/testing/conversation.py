@@ -73,12 +73,13 @@ def _given():
 
 
 begun = [_given()]  # is the first network's
+own_group = [False]  # whether a bench is out of reach of the terminal's Ctrl-C
 
 
 def begin():
     """The process of a bench: the one that was begun already, once, or a new one."""
     given, begun[0] = begun[0], None
-    return given or subprocess.Popen([program(), "bench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    return given or subprocess.Popen([program(), "bench"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=own_group[0])
 
 
 class Bench:
@@ -122,7 +123,7 @@ class Bench:
             try:
                 self.process.stdin.write(b"".join(frames))
                 self.process.stdin.flush()
-                answers = [self.answer() for _ in frames]
+                answers = [self.answer(self.asked - left) for left in reversed(range(len(frames)))]
             except (OSError, ValueError) as error:
                 raise DevnetGone("the devnet of this chain has ended: %s" % error) from None
         for answer in answers:
@@ -135,11 +136,15 @@ class Bench:
         self.asked += 1
         return json.dumps(dict(fields, id=self.asked, do=do)).encode() + b"\n"
 
-    def answer(self):
-        line = self.process.stdout.readline(MAX_ANSWER)
-        if not line.endswith(b"\n"):
-            raise DevnetGone("the devnet of this chain ended in the middle of a conversation; its output is above")
-        return json.loads(line)
+    def answer(self, number):
+        """The answer to a frame. Those to earlier ones, whose wait was interrupted, are passed over."""
+        while True:
+            line = self.process.stdout.readline(MAX_ANSWER)
+            if not line.endswith(b"\n"):
+                raise DevnetGone("the devnet of this chain ended in the middle of a conversation; its output is above")
+            answer = json.loads(line)
+            if answer["id"] in (0, number):
+                return answer
 
     def close(self):
         """End the network. It may be called again."""
@@ -178,6 +183,9 @@ class Live:
                 self.connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"})
                 answer = self.connection.getresponse()
                 status, text = answer.status, answer.read(MAX_ANSWER)
+            except KeyboardInterrupt:
+                self.connection.close()  # the answer that is on its way is nobody's
+                raise
             except self.errors as error:
                 self.connection.close()
                 raise DevnetGone("no network answers at %s:%d: %s" % (self.connection.host, self.connection.port, error)) from None

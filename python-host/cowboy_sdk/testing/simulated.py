@@ -49,7 +49,7 @@ class SimulatedChain:
         return self.actor.events(name)
 
     def set_sender(self, sender):
-        """Set the caller of the next calls: an account whose key the chain has, by name or address."""
+        """Set the caller of the next calls: an account by name or address, or an actor or other address, which is impersonated."""
         self.chain.sender(sender)
         self.sender = sender
 

@@ -7,8 +7,8 @@ BYTES = frozenset(
     "actor address arguments block code_hash data fee_payer gba hash id key output owner parent payload proposer public_key result sender "
     "sponsor state_root to value".split())
 AMOUNTS = frozenset(
-    "amount balance basefee_cell basefee_cycle basefee_lane_timer bid burned cell cycle fee fee_paid lane_timer max_fee_per_cycle "
-    "max_priority_fee_per_cycle priority sponsor tip tip_paid tip_per_cycle tips timers transactions value".split())
+    "after amount balance basefee_cell basefee_cycle basefee_lane_timer before bid burned cell cycle fee fee_paid lane_timer "
+    "max_fee_per_cycle max_priority_fee_per_cycle priority sponsor tip tip_paid tip_per_cycle tips timers transactions value".split())
 ADDRESS = 20
 
 

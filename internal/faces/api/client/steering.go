@@ -20,6 +20,26 @@ func (c *Client) Advance(ctx context.Context, r model.AdvanceRequest) (model.Adv
 	return write[model.Advance](ctx, c, "/devnet/advance", r)
 }
 
+// SetBalance gives an account or actor another balance.
+func (c *Client) SetBalance(ctx context.Context, r model.BalanceRequest) (model.BalanceSet, error) {
+	return write[model.BalanceSet](ctx, c, "/devnet/balance", r)
+}
+
+// SetState gives a key of an actor's state another value, or removes it.
+func (c *Client) SetState(ctx context.Context, r model.StateRequest) (model.StateSet, error) {
+	return write[model.StateSet](ctx, c, "/devnet/state", r)
+}
+
+// Mine makes a number of blocks.
+func (c *Client) Mine(ctx context.Context, blocks uint64) (model.Advance, error) {
+	return write[model.Advance](ctx, c, "/devnet/mine", model.MineRequest{Blocks: blocks})
+}
+
+// SetAutomine says whether blocks are made by themselves.
+func (c *Client) SetAutomine(ctx context.Context, on bool) (model.Pace, error) {
+	return write[model.Pace](ctx, c, "/devnet/automine", model.AutomineRequest{On: on})
+}
+
 // JoinValidator starts a validator that joins at the epoch's end; an empty name
 // means the next that is free.
 func (c *Client) JoinValidator(ctx context.Context, name string) (model.Move, error) {

@@ -417,7 +417,7 @@ type TimerEvent struct {
 
 // SendRequest is the body of POST /devnet/send.
 type SendRequest struct {
-	From        string                     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address."`
+	From        string                     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address. An actor or another address is impersonated: the system key signs and pays the fee."`
 	To          string                     `json:"to" minLength:"1" maxLength:"256" doc:"An account or actor, by name or address."`
 	Handler     string                     `json:"handler,omitempty" maxLength:"256" doc:"The handler to call; without one the value is transferred."`
 	Payload     string                     `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
@@ -426,13 +426,14 @@ type SendRequest struct {
 	Sponsor     *types.Wei                 `json:"sponsor,omitempty" doc:"The most in wei that timers of the actor may cost the sender, who else cannot be their fee payer; 0 where absent."`
 	CyclesLimit *types.Cycles              `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
 	CellsLimit  *types.Cells               `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
+	NoWait      bool                       `json:"no_wait,omitempty" doc:"Answer once the transaction is in the pool: the receipt then has its hash and the status pending. Works while the network is paused."`
 	DryRun      bool                       `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
 	Trace       bool                       `json:"trace,omitempty" doc:"For a dry run: add its trace, call by call, to the receipt."`
 }
 
 // DeployRequest is the body of POST /devnet/deploy.
 type DeployRequest struct {
-	From string     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address; it becomes the owner."`
+	From string     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address; it becomes the owner. An actor or another address is impersonated."`
 	Code string     `json:"code" minLength:"1" doc:"The Python source as text, or as 0x-hex."`
 	Name string     `json:"name,omitempty" maxLength:"256" doc:"A name that works wherever an address does; must be free."`
 	Init string     `json:"init,omitempty" doc:"Payload of init: 0x-hex is bytes, any other string is UTF-8 text."`

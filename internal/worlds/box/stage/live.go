@@ -153,6 +153,17 @@ func (s *Stage) Signer(name string) env.Signer {
 	return s.Network.Signer(name)
 }
 
+// SystemKey implements scenario.Backend.
+func (s *Stage) SystemKey() env.Signer {
+	if s.Network.Info().Strict {
+		return nil
+	}
+	return s.Network.Signer(wallet.System)
+}
+
+// Cheated implements scenario.Backend.
+func (s *Stage) Cheated(e fault.Effect) { s.Network.Steer().Tell(e) }
+
 // Reader implements scenario.Backend.
 func (s *Stage) Reader(node string) (api.Reader, error) { return s.Network.Reader(node) }
 

@@ -153,9 +153,10 @@ func (c *Client) Call(ctx context.Context, names map[types.Address]string, netwo
 	return err
 }
 
-// SkipTo has the validator travel; it returns when that knows where to.
-func (c *Client) SkipTo(ctx context.Context, to types.Height) error {
-	_, err := ask[empty](ctx, c, "skip", skipRequest{to})
+// SkipTo has the validator travel, with a block at every height if so asked; it returns
+// when that knows where to.
+func (c *Client) SkipTo(ctx context.Context, to types.Height, every bool) error {
+	_, err := ask[empty](ctx, c, "skip", skipRequest{to, every})
 	return err
 }
 

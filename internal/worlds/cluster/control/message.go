@@ -112,7 +112,8 @@ type (
 		Network string                   `json:"network,omitempty"` // URL of the whole network's API
 	}
 	skipRequest struct {
-		To types.Height `json:"to"`
+		To    types.Height `json:"to"`
+		Every bool         `json:"every,omitempty"` // height gets a block
 	}
 	submitRequest struct {
 		Raw []byte `json:"raw"`

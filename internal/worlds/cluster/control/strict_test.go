@@ -28,7 +28,7 @@ func TestAStrictNodeTakesNoOrders(t *testing.T) {
 		orders := map[string]error{"rules": c.SetRules(ctx, nil), "mute": c.Mute(ctx), "clock": c.SetClock(ctx, 0)}
 		_, orders["order"] = c.Order(ctx, 0, fault.Order{Verb: "misbehave", Node: "v0", Kind: "equivocate"})
 		if i == 0 {
-			orders["pause"], orders["skip"] = c.Pause(ctx, true), c.SkipTo(ctx, 9)
+			orders["pause"], orders["skip"] = c.Pause(ctx, true), c.SkipTo(ctx, 9, false)
 		} else {
 			orders["answer"] = c.Answer(ctx, types.Hash{}, execution.Given{})
 		}

@@ -179,7 +179,11 @@ func (s *ValidatorSeat) call(_ context.Context, r callRequest) (empty, error) {
 
 // skip answers when the validator knows where to go.
 func (s *ValidatorSeat) skip(ctx context.Context, r skipRequest) (empty, error) {
-	return awaited(ctx, func(done func(empty)) { s.node.Shell().SkipTo(r.To, func() { done(empty{}) }) })
+	travel := s.node.Shell().SkipTo
+	if r.Every {
+		travel = s.node.Shell().MakeTo
+	}
+	return awaited(ctx, func(done func(empty)) { travel(r.To, func() { done(empty{}) }) })
 }
 
 func (s *ValidatorSeat) submit(ctx context.Context, r submitRequest) (hashAnswer, error) {

@@ -126,8 +126,12 @@ func (b *Bench) Info() api.Info {
 	return info
 }
 
-// Signer implements api.Backend: a network that is open has a faucet as well.
+// Signer implements api.Backend: it signs for the system key, and a network that is open
+// has a faucet as well.
 func (b *Bench) Signer(name string) env.Signer {
+	if name == wallet.System {
+		return b.SystemKey()
+	}
 	if name == wallet.Faucet && slices.Contains(b.config.Accounts, name) {
 		return b.Scheme().Signer(b.Key(name))
 	}
@@ -262,6 +266,8 @@ func (b *Bench) Tell() {
 // Liveness implements api.Backend.
 func (b *Bench) Liveness() api.Liveness {
 	switch {
+	case b.Paused() && !b.awaits:
+		return api.Liveness{} // what is handed in waits in the pool
 	case b.Paused():
 		return api.Liveness{Blocked: true, Cause: "the network is paused", Hint: "Call resume."}
 	case b.best() == "":

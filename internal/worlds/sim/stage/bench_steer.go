@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -95,6 +96,9 @@ func (o operator) SetParam(_ context.Context, r model.ParamRequest) (m model.Par
 	}
 	return m, nil
 }
+
+// Tell implements api.Steering.
+func (o operator) Tell(e fault.Effect) { o.bench.Cheated(e) }
 
 // CancelTimer implements api.Steering.
 func (o operator) CancelTimer(_ context.Context, id types.TimerID) (*types.Receipt, error) {

@@ -4,6 +4,7 @@
 package stage
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -192,6 +193,17 @@ func (s *Stage) Signer(name string) env.Signer {
 	return s.Scheme().Signer(s.Key(name))
 }
 
+// SystemKey implements scenario.Backend.
+func (s *Stage) SystemKey() env.Signer {
+	if !s.params.Cheats {
+		return nil
+	}
+	return s.Scheme().Signer(s.Key(wallet.System))
+}
+
+// Cheated implements scenario.Backend.
+func (s *Stage) Cheated(e fault.Effect) { s.Network.Cheated(e) }
+
 // Next implements scenario.Backend: it drives the world.
 func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, error) {
 	if s.failed != nil {
@@ -241,7 +253,25 @@ func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
 	if !done {
 		return hash, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer", name)
 	}
+	if err == nil {
+		s.number(raw)
+	}
 	return hash, readmodel.Refusal(err)
+}
+
+// number has the system key's next instruction numbered after one that was signed here:
+// those of the world are numbered by it, and not by a pool.
+func (s *Stage) number(raw []byte) {
+	if !bytes.Contains(raw, []byte(types.KindSystem)) {
+		return
+	}
+	if tx, err := types.DecodeTransaction(raw); err == nil {
+		if in, err := tx.Instruction(); err == nil {
+			if _, system := in.(*types.System); system {
+				s.Network.Numbered(wallet.System, tx.Nonce+1)
+			}
+		}
+	}
 }
 
 // NextNonce implements scenario.Backend.
@@ -256,6 +286,9 @@ func (s *Stage) NextNonce(a types.Address) types.Nonce {
 	v.NextNonce(a, final, func(n types.Nonce) { next, done = n, true })
 	if err := s.answered(&done); err != nil && s.failed == nil {
 		s.failed = err
+	}
+	if a == s.Key(wallet.System).Address() {
+		next = max(next, s.Network.Nonce(wallet.System))
 	}
 	return next
 }

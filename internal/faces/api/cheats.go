@@ -1,0 +1,266 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/env"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+	"github.com/cowboyinc/devnet/validators/history"
+)
+
+// The cheats of a devnet (decision G2). Those that change state are instructions of
+// the system key, so every validator executes them, and a restart and an audit find
+// them in the blocks.
+func (s *Server) registerCheats() {
+	serve(s, operation{id: "set_balance", method: http.MethodPost, path: "/devnet/balance", tag: tagDevnet,
+		summary: "Give an account or actor another balance; answers once final",
+		description: "An instruction of the system key. The difference counts as minted or removed in the supply. Addresses of the chain's own " +
+			"(0x00 to 0xff) are refused: stakes, escrows and bids add up to their balances.",
+		errors: []int{404, 409, 429, 504}, request: model.BalanceRequest{Account: "bob", Balance: types.WeiOf(5 * types.CBY)},
+		response: model.BalanceSet{Address: exampleAddress, Before: types.WeiOf(7), After: types.WeiOf(5 * types.CBY), Height: 14,
+			Hash: exampleHash}}, s.setBalance)
+	value := "5"
+	serve(s, operation{id: "set_state", method: http.MethodPost, path: "/devnet/state", tag: tagDevnet,
+		summary: "Give a key of an actor's state another value, or remove it; answers once final",
+		description: "An instruction of the system key. Key and value are bytes if they begin with 0x, otherwise UTF-8 text; a null value removes " +
+			"the key. Timers that watch the key become due, as after a write of the program.",
+		errors: []int{404, 409, 429, 504}, request: model.StateRequest{Actor: "club", Key: "price", Value: &value},
+		response: model.StateSet{Actor: exampleActorAt, Key: types.Bytes("price"), Height: 14, Hash: exampleHash}}, s.setState)
+	serve(s, operation{id: "mine", method: http.MethodPost, path: "/devnet/mine", tag: tagDevnet,
+		summary: "Make a number of blocks now, and list the timers that ended",
+		description: "Unlike an advance it skips no height: each gets a block, and the clock moves a block time for each. It works while the " +
+			"network is paused.",
+		errors: []int{409, 504}, request: model.MineRequest{Blocks: 3},
+		response: model.Advance{From: 12, To: 15, Blocks: 3, ClockMS: 3000, Timers: []model.AdvanceTimer{}}}, s.mine)
+	serve(s, operation{id: "automine", method: http.MethodPost, path: "/devnet/automine", tag: tagDevnet,
+		summary:     "Make blocks by themselves, or only when asked",
+		description: "Off is the same as pause: transactions wait in the pool until a mine or an advance. On is the same as resume.",
+		request:     model.AutomineRequest{On: false}, response: model.Pace{Paused: true, Height: 12}},
+		func(_ context.Context, in *automineInput) (m model.Pace, err error) {
+			if err := s.cheat("/devnet/automine"); err != nil {
+				return m, err
+			}
+			return s.pace(!in.Body.On)
+		})
+}
+
+// Signable is a transaction before it has a nonce, fees and a signature.
+type Signable interface {
+	Sign(wallet.Offer, wallet.Signer, types.Nonce) *types.Transaction
+}
+
+// As is a draft in the name of an address whose key nobody needs. The system key signs
+// it and pays its fee.
+type As struct {
+	From types.Address
+	wallet.Draft
+}
+
+// Sign implements Signable.
+func (a As) Sign(o wallet.Offer, key wallet.Signer, nonce types.Nonce) *types.Transaction {
+	d, code := a.Draft, 0
+	if deploy, ok := d.Payload.(types.Deploy); ok {
+		deploy.Salt, code = wallet.Salt(nonce), len(deploy.Code)
+		d.Payload = deploy
+	}
+	if d.Cycles == nil {
+		cycles := wallet.DefaultCycles.Add(types.Cycles(4 * code))
+		d.Cycles = &cycles
+	}
+	in := governance.Impersonate{From: a.From, To: d.To, Value: d.Value, Payload: codec.Marshal(d.Payload)}
+	d.To, d.Value, d.Payload = nil, types.Wei{}, instruction(governance.OpImpersonate, &in)
+	return d.Sign(o, key, nonce)
+}
+
+func instruction(opcode uint16, args any) types.System {
+	return types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)}
+}
+
+// SetBalance is the draft of an instruction.
+func SetBalance(at types.Address, balance types.Wei) wallet.Draft {
+	return wallet.Draft{Payload: instruction(governance.OpSetBalance, &governance.SetBalance{Address: at, Balance: balance})}
+}
+
+// SetState is the draft of an instruction; a nil value removes the key.
+func SetState(actor types.Address, key []byte, value *[]byte) wallet.Draft {
+	return wallet.Draft{Payload: instruction(governance.OpSetState, &governance.SetState{Actor: actor, Key: key, Value: value})}
+}
+
+// Told is a cheat among the faults: what it did is in the blocks, and it does no more.
+func Told(verb, did, format string, args ...any) fault.Effect {
+	return fault.Effect{Verb: verb, Detail: fmt.Sprintf(format, args...), Did: did, Ended: true}
+}
+
+// tell lists a cheat among the faults, and in the log of events.
+func (s *Server) tell(e fault.Effect) {
+	s.backend.Steer().Tell(e)
+	s.feed.note(ShowFault(e))
+}
+
+// signer is who a request has a transaction signed by: an account that the devnet has
+// the key of, or the system key in the name of another address.
+type signer struct {
+	key  env.Signer
+	as   *types.Address
+	name string // as the request has it
+}
+
+// of makes a draft the signer's.
+func (b *signer) of(d wallet.Draft) Signable {
+	if b.as == nil {
+		return d
+	}
+	return As{*b.as, d}
+}
+
+// address is in whose name it acts.
+func (b *signer) address() types.Address {
+	if b.as == nil {
+		return b.key.Address()
+	}
+	return *b.as
+}
+
+// signs is the final state and who signs for from: an account of the devnet, or for an
+// actor or any other address the system key, which then impersonates it.
+func (s *Server) signs(path, from string) (v Reader, by signer, err error) {
+	v, key, err := s.signing(path, from)
+	by = signer{key: key, name: from}
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Body.Code != codeUnknownSigner {
+		return v, by, err
+	}
+	at, unknown := s.address(v, from, "from")
+	if unknown != nil {
+		return nil, by, err
+	}
+	if by.key = s.backend.Signer(wallet.System); by.key == nil {
+		return nil, by, err
+	}
+	by.as = &at
+	return v, by, nil
+}
+
+// impersonated tells of an execution in another's name.
+func (s *Server) impersonated(by *signer, r *types.Receipt) {
+	if by.as == nil {
+		return
+	}
+	what := "transfer to " + r.To.String()
+	if r.Handler != "" {
+		what = fmt.Sprintf("%.80q of %s", r.Handler, r.To)
+	}
+	s.tell(Told("impersonate", fmt.Sprintf("transaction %s: %s", r.Hash.Short(), r.Status), "%s: %s", clip(by.name), what))
+}
+
+// ordered signs an instruction by the system key and returns its receipt; one that was
+// refused on chain is an error with the chain's code.
+func (s *Server) ordered(ctx context.Context, v Reader, d wallet.Draft) (*types.Receipt, error) {
+	key := s.backend.Signer(wallet.System)
+	if key == nil {
+		return nil, Refuse(http.StatusForbidden, "no_system_key", "this network's system key is not the devnet's").
+			Hint("A network that devnet started with its own keys has it.")
+	}
+	r, err := s.sign(ctx, v, key, d)
+	if err != nil {
+		return nil, err
+	}
+	return &r.Receipt, Judged(&r.Receipt)
+}
+
+type balanceInput struct{ Body model.BalanceRequest }
+
+func (s *Server) setBalance(ctx context.Context, in *balanceInput) (m model.BalanceSet, err error) {
+	if err := s.cheat("/devnet/balance"); err != nil {
+		return m, err
+	}
+	v, err := s.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	at, err := s.address(v, in.Body.Account, "account")
+	if err != nil {
+		return m, err
+	}
+	r, err := s.ordered(ctx, v, SetBalance(at, in.Body.Balance))
+	if err != nil {
+		return m, err
+	}
+	set, err := BalanceIn(r)
+	if err != nil {
+		return m, err
+	}
+	s.tell(Told("set_balance", fmt.Sprintf("%s wei became %s", set.Before, set.After), "%s", clip(in.Body.Account)))
+	return model.BalanceSet{Address: at, Before: set.Before, After: set.After, Height: r.Height, Hash: r.Hash}, nil
+}
+
+// BalanceIn is what an instruction that set a balance says of it.
+func BalanceIn(r *types.Receipt) (set governance.BalanceSet, err error) {
+	for _, e := range r.Events {
+		if e.Name == "balance.set" {
+			return set, codec.Unmarshal(e.Data, types.MaxTransactionBytes, &set)
+		}
+	}
+	return set, fmt.Errorf("the receipt %s shows no balance that was set", r.Hash)
+}
+
+type setStateInput struct{ Body model.StateRequest }
+
+func (s *Server) setState(ctx context.Context, in *setStateInput) (m model.StateSet, err error) {
+	if err := s.cheat("/devnet/state"); err != nil {
+		return m, err
+	}
+	v, err := s.backend.Reader("")
+	if err != nil {
+		return m, err
+	}
+	at, err := s.address(v, in.Body.Actor, "actor")
+	if err != nil {
+		return m, err
+	}
+	key, err := payload(in.Body.Key, "key")
+	if err != nil {
+		return m, err
+	}
+	var value *[]byte
+	if in.Body.Value != nil {
+		data, err := payload(*in.Body.Value, "value")
+		if err != nil {
+			return m, err
+		}
+		data = append([]byte{}, data...)
+		value = &data
+	}
+	r, err := s.ordered(ctx, v, SetState(at, key, value))
+	if err != nil {
+		return m, err
+	}
+	did := "removed"
+	if value != nil {
+		did = fmt.Sprintf("set, %d bytes", len(*value))
+	}
+	s.tell(Told("set_state", did, "%s %.40q", clip(in.Body.Actor), key))
+	return model.StateSet{Actor: at, Key: key, Removed: value == nil, Height: r.Height, Hash: r.Hash}, nil
+}
+
+type mineInput struct{ Body model.MineRequest }
+
+func (s *Server) mine(ctx context.Context, in *mineInput) (m model.Advance, err error) {
+	if err := s.cheat("/devnet/mine"); err != nil {
+		return m, err
+	}
+	if m, err = s.travel(ctx, history.Target{Make: max(1, in.Body.Blocks)}); err == nil {
+		s.tell(Told("mine", fmt.Sprintf("%d blocks", m.Blocks), "to height %d", m.To))
+	}
+	return m, err
+}
+
+type automineInput struct{ Body model.AutomineRequest }

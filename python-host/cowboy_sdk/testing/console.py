@@ -1,0 +1,282 @@
+"""`devnet console`: a Python prompt on a network, with the handles and the verbs of tests.
+
+    devnet console                       on a running network
+    devnet console --new                 on a simulated one of its own
+    devnet console -c "club.balance"     one statement
+
+    python3 -m cowboy_sdk.testing.console [--http HOST:PORT | --new OPTIONS] [-c CODE]
+"""
+
+import argparse
+import builtins
+import code
+import json
+import keyword
+import os
+import sys
+
+from cowboy_sdk.testing import CBY, Chain, DevnetError, DevnetGone, Reverted, conversation
+from cowboy_sdk.testing.actors import Actor
+
+HISTORY = "~/.devnet_history"
+MAX_HISTORY = 1000  # lines
+VERBS = ("advance automine balance blocks call chain_events delete_state deploy dry_run events job jobs mine read receipt receipts run "
+         "send set_balance set_param set_state submit_job timers transfer").split()
+HELP = """Names of accounts and actors are handles; Tab completes them.
+
+    alice.call(club.join, "5")     a call, once it is final
+    club.call("join", "5")         the same, from alice
+    club.join("5", sender=bob)     the same, from bob; sender=vault impersonates an actor
+    club.state()  club.balance  club.timers  club.logs
+    deploy("club.py")  net.advance(to_next_timer=True)  mine(3)  automine(False)
+    set_balance(bob, 5 * CBY)  club.set_state("price", "5")  timers()  accounts
+    refresh()                      actors that were deployed elsewhere
+
+help(net) lists all verbs; docs/ACTORS.md describes them. Ctrl-C ends a wait, Ctrl-D the console."""
+
+
+class Account:
+    """An account that the devnet signs for."""
+
+    def __init__(self, chain, name):
+        self.chain, self.name, self.address = chain, name, chain.accounts[name]
+
+    def __repr__(self):
+        return "<account %s>" % self.name
+
+    @property
+    def balance(self):
+        """In wei."""
+        return self.chain.balance(self.address)
+
+    def call(self, to, *arguments, **more):
+        """Call a handler: alice.call(club.join, payload), or alice.call(club, "join", payload)."""
+        return self._ask(self.chain.call, to, arguments, more)
+
+    def send(self, to, *arguments, **more):
+        """As call, without waiting: the transaction's hash."""
+        return self._ask(self.chain.send, to, arguments, more)
+
+    def dry_run(self, to, *arguments, **more):
+        """As call, and nothing changes."""
+        return self._ask(self.chain.dry_run, to, arguments, more)
+
+    def transfer(self, to, amount):
+        """Pay, in wei."""
+        return self.chain.transfer(to, amount, sender=self.address)
+
+    def _ask(self, verb, to, arguments, more):
+        if isinstance(to, Handler):
+            to, arguments = to.actor, (to.name, *arguments)
+        return verb(to, *arguments, sender=self.address, **more)
+
+
+class Handler:
+    """A handler of an actor; calling it calls it."""
+
+    def __init__(self, actor, name):
+        self.actor, self.name = actor, name
+
+    def __repr__(self):
+        return "<handler %s of %r>" % (self.name, self.actor)
+
+    def __call__(self, payload=b"", **more):
+        return self.actor.call(self.name, payload, **more)
+
+
+class Handle(Actor):
+    """An actor whose handlers are attributes."""
+
+    def __init__(self, chain, address, name, source="", origin=""):
+        super().__init__(chain, address, name, source, origin)
+        self._handlers = None
+
+    @property
+    def handlers(self):
+        """The names of its handlers."""
+        if self._handlers is None:
+            self._handlers = [h["name"] for h in self.chain.get("/actor/0x" + self.address.hex())["handlers"]]
+        return self._handlers
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self.handlers:
+            raise AttributeError("%r has no attribute and no handler %s; its handlers are %s"
+                                 % (self, name, "none" if name.startswith("_") else ", ".join(self.handlers)))
+        return Handler(self, name)
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *self.handlers})
+
+
+class Network(Chain):
+    """The network of the console: a chain as tests have it, which knows the actors that it did not deploy itself."""
+
+    def refresh(self):
+        """Find the actors that were deployed elsewhere."""
+        for found in self.pages("/actors"):
+            address = bytes.fromhex(found["address"][2:])
+            if address not in self.actors:
+                self.actors[address] = Handle(self, address, found["name"])
+        return list(self.actors.values())
+
+    def address(self, of):
+        return of.address if isinstance(of, Account) else super().address(of)
+
+    def deploy(self, source, name="", **more):
+        """Deploy an actor from a file, the text of one, a module, a class or an instance: its handle."""
+        made = super().deploy(source, name, **more)
+        handle = Handle(self, made.address, made.name, made.source, made.origin)
+        handle.deployed = made.deployed
+        self.actors[made.address] = handle
+        self.names.take(handle)
+        return handle
+
+    def _free(self, name):
+        """The name itself: the network refuses one that is taken, with what to do."""
+        return name
+
+
+class Names(dict):
+    """The names of the prompt. Those of actors that were deployed elsewhere are looked up when they are used first."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+        self.update({verb: getattr(net, verb) for verb in VERBS})
+        self.update({name: Account(net, name) for name in net.accounts})
+        self.update(net=net, chain=net, CBY=CBY, accounts=[Account(net, name) for name in net.accounts], refresh=self.refresh,
+                    __name__="__console__", __builtins__=dict(vars(builtins), help=self.help))
+        net.names = self
+        self.refresh()
+
+    def refresh(self):
+        """Make handles of the actors that were deployed elsewhere."""
+        for actor in self.net.refresh():
+            self.take(actor)
+
+    def take(self, actor):
+        """An actor's name leads to it, if it is a word of Python that is free."""
+        free = isinstance(self.get(actor.name, actor), Actor)
+        if free and actor.name.isidentifier() and not keyword.iskeyword(actor.name):
+            self[actor.name] = actor
+
+    def help(self, *of):
+        """What the console has; help(thing) as in Python."""
+        if of:
+            builtins.help(*of)
+        else:
+            print(HELP)
+
+    def __missing__(self, name):
+        if name not in vars(builtins) and not name.startswith("_"):
+            self.refresh()
+            if name in self:
+                return self[name]
+        raise KeyError(name)
+
+
+class Prompt(code.InteractiveConsole):
+    """Prints what the network refused without the lines of the SDK."""
+
+    failed = False
+
+    def showtraceback(self):
+        error = sys.exc_info()[1]
+        Prompt.failed = True
+        if isinstance(error, (DevnetError, DevnetGone, Reverted)):
+            self.write("%s: %s\n" % (type(error).__name__, error))
+        elif isinstance(error, KeyboardInterrupt):
+            self.write("interrupted; the network goes on\n")
+        else:
+            super().showtraceback()
+
+    def showsyntaxerror(self, *arguments, **more):
+        Prompt.failed = True
+        super().showsyntaxerror(*arguments, **more)
+
+    def one(self, text, name):
+        """Run statements, and print the value of an expression. Whether they ended well."""
+        for mode in ("eval", "exec"):
+            try:
+                compiled = compile(text, name, mode)
+                break
+            except SyntaxError:
+                if mode == "exec":
+                    self.showsyntaxerror(name)
+                    return False
+        if mode == "eval":
+            try:
+                value = eval(compiled, self.locals)
+                if value is not None:
+                    print(repr(value))
+            except SystemExit:
+                raise
+            except BaseException:
+                self.showtraceback()
+        else:
+            self.runcode(compiled)
+        return not self.failed
+
+
+def remember(names):
+    """History and completion on a terminal, as far as this Python has them."""
+    try:
+        import readline
+        import rlcompleter
+    except ImportError:
+        return lambda: None
+    readline.set_completer(rlcompleter.Completer(names).complete)
+    readline.parse_and_bind("bind ^I rl_complete" if "libedit" in (readline.__doc__ or "") else "tab: complete")
+    file = os.path.expanduser(HISTORY)
+    try:
+        readline.read_history_file(file)
+    except OSError:
+        pass
+    readline.set_history_length(MAX_HISTORY)
+
+    def keep():
+        try:
+            os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
+            readline.write_history_file(file)
+        except OSError:
+            pass
+    return keep
+
+
+def opened(told):
+    if told.new:
+        options = json.loads(told.new)
+        conversation.own_group[0] = True  # Ctrl-C at this prompt is not for it
+        return Network(**options)
+    return Network(http=told.http)
+
+
+def main():
+    words = argparse.ArgumentParser(prog="devnet console")
+    words.add_argument("--http")
+    words.add_argument("--new")
+    words.add_argument("-c", dest="code")
+    told = words.parse_args()
+    try:
+        net = opened(told)
+    except (DevnetError, DevnetGone) as error:
+        sys.exit("devnet: %s" % error)
+    with net:
+        names = Names(net)
+        prompt = Prompt(names)
+        if told.code is not None:
+            return 0 if prompt.one(told.code, "<-c>") else 1
+        if not sys.stdin.isatty():
+            return 0 if prompt.one(sys.stdin.read(), "<stdin>") else 1
+        sys.ps1, sys.ps2 = ">>> ", "... "
+        keep = remember(names)
+        try:
+            where = "a simulated network" if told.new else "the network at " + told.http
+            prompt.interact("%s, at height %d. help() lists what there is; Ctrl-D ends it." % (where, net.height), "")
+        finally:
+            keep()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
