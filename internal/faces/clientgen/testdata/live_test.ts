@@ -1,5 +1,5 @@
-// The client of fixtures/dapp against a network: calls that the devnet signs, one by a key of
-// its own, reads, wrong calls, events.
+// The client of fixtures/dapp against a network: calls that the devnet signs,
+// reads, wrong calls, events.
 import { Chain, CowboyError, Devnet, type Hex } from './cowboy.js'
 import { Club } from './club.js'
 
@@ -47,9 +47,9 @@ await refused('a short address', () => club.join({ who: '0x00', amount: 5n }), '
 await refused('half a pair', () => club.join({ who: alice, amount: 5n, note: '\ud800' }), 'bad_argument', 'note')
 await refused('one that is missing', () => club.join({ who: alice } as { who: Hex; amount: bigint }), 'bad_argument', 'amount')
 await refused('one too many', () => club.join({ who: alice, amount: 5n, more: 1 } as { who: Hex; amount: bigint }), 'bad_argument', 'more')
-await refused('too little', () => club.join({ who: alice, amount: 4n }), 'user_error', '')
-await refused('another caller', () => club.set_price({ price: 1n }, { signer: new Devnet('bob') }), 'unauthorized', '')
-await refused('no actor', () => new Club(chain, 'nobody').everyone(), 'unknown_name', '')
+await refused('too little', () => club.join({ who: alice, amount: 4n }), 'value_error', '')
+await refused('another caller', () => club.set_price({ price: 1n }, { signer: new Devnet('bob') }), 'not_callable', '')
+await refused('no actor', () => new Club(chain, 'nobody').everyone(), 'unknown_name', 'address')
 same('an event', await seen, 2n)
 abort.abort()
 console.log(`${wrong} differ`)
