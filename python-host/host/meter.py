@@ -94,6 +94,11 @@ def inspect(cycles):
     WORD.pack_into(page, STATE, COUNTING)
 
 
+def shown():
+    """Show the cycles so far before the slice ends: what comes next may be dear, and what was is paid for."""
+    WORD.pack_into(page, USED, max(account.zero - left(), 0))
+
+
 def show(cycles):
     """Show how many cycles the inspection pays so far."""
     WORD.pack_into(page, USED, cycles)

@@ -267,6 +267,7 @@ def handled(code, space, kind, handler, payload):
     said = None if said is None or said.raw else said
     given = None if said is None or said.result is not None else arguments(said, payload)
     exec(code.program, space)
+    meter.shown()
     if probe.asked:
         probe.host()
     if handler is None:

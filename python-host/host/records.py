@@ -8,7 +8,7 @@ from dataclasses import FrozenInstanceError
 
 from host import actor_code, enums, representation, sealed
 from host.costs import table
-from host.meter import charge
+from host.meter import charge, shown
 from host.weights import weigh
 
 DATACLASS, FIELD = 80, 6  # cycles of making a dataclass, and of each of its fields
@@ -84,6 +84,7 @@ def collected(cls, kw_only, frozen):
     own = cls.__dict__.get("__annotations__", ())
     below = [b for b in cls.__mro__[-1:0:-1] if "__dataclass_fields__" in b.__dict__]
     charge(DATACLASS + FIELD * (len(own) + sum(len(b.__dataclass_fields__) for b in below)))
+    shown()
     found = {}
     for b in below:
         found.update(b.__dataclass_fields__)

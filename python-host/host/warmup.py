@@ -3,7 +3,8 @@
 A child shares its memory with the fork server until it writes to it, and each
 page that a message is the first to touch costs it some microseconds. What every
 message touches the child makes its own here, while no block waits for it. The
-message is always the same one, reaches nobody, and leaves nothing behind.
+messages, one of them to a typed handler, are always the same, reach nobody, and
+leave nothing behind.
 """
 
 import mmap
@@ -29,9 +30,40 @@ class WarmUp:
         while i < 4000:
             i += 1
 '''
+TYPED = b'''
+from dataclasses import dataclass
+from cowboy_sdk import Address, Amount, List, Map, actor, emit, public
+
+@dataclass
+class Paid:
+    who: Address
+    paid: Amount
+    note: str | None = None
+
+@dataclass
+class Ran:
+    who: Address
+    members: int
+
+@actor
+class Typed:
+    price: Amount = 5
+    members: List[Address]
+    log: Map[Address, Paid]
+
+    @public
+    def run(self, who: Address, amount: Amount, note: str | None = None) -> list[Paid]:
+        if amount < self.price:
+            raise ValueError("the price is %d" % self.price)
+        self.members.append(who)
+        self.log[who] = Paid(who, amount, note)
+        emit(Ran(who, len(self.members)))
+        return [self.log[who] for who in self.members]
+'''
+GIVEN = b'{"amount":"5","who":"0x%s"}' % (b"00" * 20)
 CYCLES = 100_000
 PAGES = 64  # to which it writes, to measure that
-CODE = bytes(32)  # its hash, which no code has
+CODE, TYPED_CODE = bytes(32), bytes(31) + bytes((1,))  # their hashes, which no code has
 
 
 class Nobody:
@@ -54,23 +86,24 @@ def short(name, raw):
     return wire.name(name) + head + raw
 
 
-def call(handler):
+def call(handler, payload=b"p", code=CODE):
     """The frame of a message."""
     given = {"kind": protocol.KINDS.index("call"), "cycles": CYCLES}
-    begins = [short(n, bytes(size)) if size else number(n, given.get(n, 0)) for n, size in protocol.CALL_BEGINS]
-    rest = short("handler", handler) + short("payload", b"p")
+    begins = [short(n, code if n == "code" else bytes(size)) if size else number(n, given.get(n, 0)) for n, size in protocol.CALL_BEGINS]
+    rest = short("handler", handler) + short("payload", payload)
     return bytes((protocol.CALL,)) + wire.MAPS[len(begins) + 2] + b"".join(begins) + rest
 
 
-CALL, SPIN = call(b"run"), call(b"spin")
+CALL, SPIN, CALL_TYPED = call(b"run"), call(b"spin"), call(b"run", GIVEN, TYPED_CODE)
 ANSWER = bytes((protocol.ANSWER,)) + wire.MAPS[1] + number("cycles", CYCLES // 2)
-prepared = None
+prepared = prepared_typed = None
 
 
 def prepare():
     """Compile it, once, in the fork server. That the table of costs may change matters not."""
-    global prepared
+    global prepared, prepared_typed
     prepared = program.load(SOURCE, imports.exported)
+    prepared_typed = program.load(TYPED, imports.exported)
 
 
 def page():
@@ -86,8 +119,9 @@ def run():
     """Run it once; a test checks its outcome. Return how many nanoseconds
     of CPU time a thousand cycles of a plain loop take here and now."""
     pipe, chain.pipe = chain.pipe, Nobody()
-    serving.sources[CODE] = prepared
+    serving.sources[CODE], serving.sources[TYPED_CODE] = prepared, prepared_typed
     try:
+        serving.call(CALL_TYPED)
         serving.call(CALL)
         cycles, began = -serving.uncollected, meter.cpu()
         serving.call(SPIN)
@@ -95,5 +129,5 @@ def run():
         serving.uncollected = 0
         return took * 1000 // cycles
     finally:
-        del serving.sources[CODE]
+        del serving.sources[CODE], serving.sources[TYPED_CODE]
         chain.pipe = pipe
