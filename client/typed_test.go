@@ -80,7 +80,8 @@ func TestTypedCallsCarryTheirTerms(t *testing.T) {
 	n, c := begin(t, read(t, clubSchema), `"1"`)
 	_, err := club.NewClub(c, "club").Join(t.Context(), club.JoinArguments{}, client.WithSponsor(client.WeiOf(9)),
 		client.WithLimits(700_000, 4096), client.DryRun())
-	if err != nil || n.sent["sponsor"] != "9" || n.sent["cycles_limit"] != 700_000.0 || n.sent["cells_limit"] != 4096.0 || n.sent["dry_run"] != true {
+	if err != nil || n.sent["sponsor"] != "9" || n.sent["cycles_limit"] != 700_000.0 || n.sent["cells_limit"] != 4096.0 ||
+		n.sent["dry_run"] != true {
 		t.Errorf("%v was sent: %v", n.sent, err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 )
 
-var againstFlag = &cli.StringFlag{Name: "against", Usage: "`ACTOR` or file that FILE would replace: say what changes for callers, readers and state"}
+var againstFlag = &cli.StringFlag{Name: "against",
+	Usage: "`ACTOR` or file that FILE would replace: say what changes for callers, readers and state"}
 
 // checkAgainst compares a file with an actor of the network, or with another file.
 func checkAgainst(c *cli.Context, file string) error {

@@ -89,10 +89,12 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Commands: []*cli.Command{
 			upCommand(), downCommand(), initCommand(), statusCommand(), logsCommand(),
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
-			blockCommand(), txCommand(), debugCommand(), eventsCommand(), viewsCommand(), linksCommand(), accountCommand(), transferCommand(), faucetCommand(), paramsCommand(),
+			blockCommand(), txCommand(), debugCommand(), eventsCommand(), viewsCommand(), linksCommand(), accountCommand(),
+			transferCommand(), faucetCommand(), paramsCommand(),
 			advanceCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
 			healCommand(), snapshotCommand(),
-			runCommand(), reportCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(), doctorCommand(), versionCommand(),
+			runCommand(), reportCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(),
+			doctorCommand(), versionCommand(),
 			completionCommand(), manCommand(),
 		},
 	}

@@ -56,7 +56,8 @@ func TestCompletionOffersEveryCommandOfHelp(t *testing.T) {
 			t.Errorf("%s is not offered", c.Name)
 		}
 		for _, sub := range c.Subcommands {
-			if !sub.Hidden && !slices.ContainsFunc(candidates(app, []string{c.Name, sub.Name}), func(found topic) bool { return found.name == sub.Name }) {
+			if !sub.Hidden && !slices.ContainsFunc(candidates(app, []string{c.Name, sub.Name}),
+				func(found topic) bool { return found.name == sub.Name }) {
 				t.Errorf("%s %s is not offered", c.Name, sub.Name)
 			}
 		}

@@ -50,7 +50,8 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			Origins    []string              `json:"origins,omitempty"` // whose pages may call the API
 			Accounts   []model.DevnetAccount `json:"accounts"`
 			Validators []model.Validator     `json:"validators"`
-		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), ready.Origins, append([]model.DevnetAccount{}, accounts...),
+		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), ready.Origins,
+			append([]model.DevnetAccount{}, accounts...),
 			validators})
 	}
 	w := u.App.Writer

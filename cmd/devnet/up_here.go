@@ -44,7 +44,8 @@ func (u *running) inThisProcess() error {
 		logs.close()
 		return notUp(err)
 	}
-	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: callable(u.settings.HTTP), Origins: u.settings.Origins, Web: folder})
+	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: callable(u.settings.HTTP),
+		Origins: u.settings.Origins, Web: folder})
 	u.network.note("the node runs")
 	return nil
 }

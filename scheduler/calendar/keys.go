@@ -15,8 +15,10 @@ const (
 )
 
 var (
-	prefixes = [...][]byte{Ring: []byte("t/q/"), Epoch: []byte("t/e/"), Overflow: []byte("t/f/"), Carry: []byte("t/c/"), Arrears: []byte("t/t/")}
-	ends     = [...][]byte{Ring: []byte("t/q0"), Epoch: []byte("t/e0"), Overflow: []byte("t/f0"), Carry: []byte("t/c0"), Arrears: []byte("t/t0")}
+	prefixes = [...][]byte{Ring: []byte("t/q/"), Epoch: []byte("t/e/"), Overflow: []byte("t/f/"), Carry: []byte("t/c/"),
+		Arrears: []byte("t/t/")}
+	ends = [...][]byte{Ring: []byte("t/q0"), Epoch: []byte("t/e0"), Overflow: []byte("t/f0"), Carry: []byte("t/c0"),
+		Arrears: []byte("t/t0")}
 )
 
 // start returns the first key that a tier can have, end the first key after all of them: '0' follows '/'.

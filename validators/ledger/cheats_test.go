@@ -153,7 +153,8 @@ func TestG2AnActorCanBeImpersonated(t *testing.T) {
 	if got := w.balance("bob"); got != types.WeiOf(initialBalance+3) {
 		t.Errorf("bob has %s", got)
 	}
-	in := governance.Impersonate{From: w.address("s"), Payload: codec.Marshal(&types.Deploy{Kind: types.KindDeploy, Code: samples.Code("counter")})}
+	in := governance.Impersonate{From: w.address("s"), Payload: codec.Marshal(&types.Deploy{Kind: types.KindDeploy,
+		Code: samples.Code("counter")})}
 	w.block(w.instruct(governance.OpImpersonate, &in))
 	w.ok()
 	made := w.last.Receipts[0]
@@ -232,7 +233,8 @@ func TestG2WhatCannotBeImpersonatedIsNoTransaction(t *testing.T) {
 		&types.Execute{Kind: types.KindExecute, Handler: string(make([]byte, types.MaxNameBytes+1)), Payload: []byte{}},
 	} {
 		in := governance.Impersonate{From: w.address("alice"), To: &bob, Payload: codec.Marshal(payload)}
-		tx := w.sign("system", w.tx("system", nil, &types.System{Kind: types.KindSystem, Opcode: governance.OpImpersonate, Args: codec.Marshal(&in)}))
+		tx := w.sign("system", w.tx("system", nil, &types.System{Kind: types.KindSystem, Opcode: governance.OpImpersonate,
+			Args: codec.Marshal(&in)}))
 		if _, refusal := w.executor.check(w.head.next, tx, tx.Encode()); refusal == nil || refusal.Code != CodeMalformed {
 			t.Errorf("%T: %v", payload, refusal)
 		}

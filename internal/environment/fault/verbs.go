@@ -120,7 +120,8 @@ var verbs = []Verb{
 	{Name: "clock_skew", Of: Validators, Takes: []Argument{Node, Skew}, Lasts: Machine,
 		NotLive: "live nodes share this machine's clock; use --backend sim",
 		Script:  "Sets its clock ahead of the others, or back."},
-	{Name: "misbehave", Of: Validators | Runners, Takes: []Argument{Node, Kind}, Lasts: Process, Unsound: func(o *Order) bool { return o.Kind != Honest },
+	{Name: "misbehave", Of: Validators | Runners, Takes: []Argument{Node, Kind}, Lasts: Process,
+		Unsound: func(o *Order) bool { return o.Kind != Honest },
 		Script: "Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, misshape_presence, choose_votes, " +
 			"bad_state_root, silent_leader, tamper_body, withhold_body, impersonate, forge, flood, passes_over, false_commit, " +
 			"false_cancel, withhold_result or double_assign; \"\" ends it.",
@@ -139,7 +140,8 @@ var verbs = []Verb{
 	{Name: "blackhole", Of: Runners, Takes: []Argument{Node, On}, Lasts: Process, Needs: Running, Unsound: func(o *Order) bool { return o.On },
 		Script:  "It keeps pinging and answers no job, until called with False.",
 		Command: "leave a runner's jobs without an answer", Example: "r1"},
-	{Name: "slow", Of: Runners, Takes: []Argument{Node, Delay}, Lasts: Process, Needs: Running, Unsound: func(o *Order) bool { return o.Delay > 0 },
+	{Name: "slow", Of: Runners, Takes: []Argument{Node, Delay}, Lasts: Process, Needs: Running,
+		Unsound: func(o *Order) bool { return o.Delay > 0 },
 		Script:  "Its work on each job takes longer by the given time; 0 ends it.",
 		Command: "delay the work of a runner on each job; 0s ends it", Example: "r1 2s"},
 	{Name: "flap", Of: Runners, Takes: []Argument{Node, Flapping}, Lasts: Process, Needs: Running,

@@ -126,7 +126,8 @@ func ownChain(dir string) (lock *os.File, err error) {
 	case err != nil:
 		return nil, err
 	case meta.Node != "":
-		return nil, &SnapshotError{fmt.Sprintf("%s is the home of the single node %s", dir, meta.Node), "a snapshot would lose its votes while other validators continue"}
+		return nil, &SnapshotError{fmt.Sprintf("%s is the home of the single node %s", dir, meta.Node),
+			"a snapshot would lose its votes while other validators continue"}
 	}
 	return takeLock(dir)
 }

@@ -155,8 +155,9 @@ const (
 
 // The maps beside those of a conversation: from the host, and to it.
 var (
-	helloForm       = newForm("hello", "version")
-	forkForm        = newForm("fork", "pid rate page") // the child, and its CPU time in nanoseconds: of a thousand cycles, and of the first write to a page
+	helloForm = newForm("hello", "version")
+	// the child, and its CPU time in nanoseconds: of a thousand cycles, and of the first write to a page
+	forkForm        = newForm("fork", "pid rate page")
 	partForm        = newForm("part", "name missing")
 	refusalForm     = newForm("refusal", "units line reason")
 	descriptionForm = newForm("description", "units schema")

@@ -106,13 +106,15 @@ func beatOf(ctx context.Context, t *testing.T, address, era string) (b sent) {
 }
 
 func TestOnlyExactOriginsCanBeNamed(t *testing.T) {
-	for text, want := range map[string]string{"http://localhost:5173": "http://localhost:5173", "HTTP://LocalHost:5173/": "http://localhost:5173",
+	for text, want := range map[string]string{"http://localhost:5173": "http://localhost:5173",
+		"HTTP://LocalHost:5173/":   "http://localhost:5173",
 		"https://dapp.example:443": "https://dapp.example", "http://127.0.0.1:80": "http://127.0.0.1", "http://[::1]:3000": "http://[::1]:3000"} {
 		if got, err := ParseOrigin(text); err != nil || got != want {
 			t.Errorf("%s is read as %q: %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "*", "null", "http://*", "http://*.example", "localhost:5173", "//localhost", "file:///tmp", "ftp://a", "http://",
+	for _, text := range []string{"", "*", "null", "http://*", "http://*.example", "localhost:5173", "//localhost",
+		"file:///tmp", "ftp://a", "http://",
 		"http://a/b", "http://a?b", "http://a?", "http://a#b", "http://u@a", "http://a:0", "http://a:99999", "http://a:08", "http://a b",
 		"http://a:5173,http://b", "http://bücher.example", "http://" + strings.Repeat("a", 300)} {
 		if got, err := ParseOrigin(text); err == nil {
@@ -165,8 +167,10 @@ func TestAPageOfANamedOriginReadsAndActs(t *testing.T) {
 			t.Errorf("%s: %d %s", site, got.Code, got.Body)
 		}
 	}
-	asks := from(w, origin, "OPTIONS", "/devnet/send", "", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "content-type")
-	if asks.Code != http.StatusNoContent || asks.Header().Get(allowed) != origin || asks.Header().Get("Access-Control-Allow-Methods") != "GET, POST" ||
+	asks := from(w, origin, "OPTIONS", "/devnet/send", "", "Access-Control-Request-Method", "POST",
+		"Access-Control-Request-Headers", "content-type")
+	if asks.Code != http.StatusNoContent || asks.Header().Get(allowed) != origin ||
+		asks.Header().Get("Access-Control-Allow-Methods") != "GET, POST" ||
 		asks.Header().Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("%d %v", asks.Code, asks.Header())
 	}
@@ -182,7 +186,8 @@ func TestAPageOfANamedOriginReadsAndActs(t *testing.T) {
 // supervisor, no cheat of a strict network.
 func TestANamedOriginOpensNothingElse(t *testing.T) {
 	w, origin := named(t)
-	for _, other := range []string{"http://localhost:5174", "https://localhost:5173", "http://localhost", "http://evil.example", "null", "*", origin + "/",
+	for _, other := range []string{"http://localhost:5174", "https://localhost:5173", "http://localhost",
+		"http://evil.example", "null", "*", origin + "/",
 		origin + ".evil.example", "HTTP://localhost:5173"} {
 		for _, got := range []*httptest.ResponseRecorder{
 			from(w, other, "GET", "/height", "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "cors"),

@@ -30,7 +30,8 @@ func (s *Server) registerCheats() {
 	value := "5"
 	serve(s, operation{id: "set_state", method: http.MethodPost, path: "/devnet/state", tag: tagDevnet,
 		summary: "Give a key of an actor's state another value, or remove it; answers once final",
-		description: "An instruction of the system key. Key and value are bytes if they begin with 0x, otherwise UTF-8 text; a null value removes " +
+		description: "An instruction of the system key. Key and value are bytes if they begin with 0x, otherwise UTF-8 text; " +
+			"a null value removes " +
 			"the key. Timers that watch the key become due, as after a write of the program.",
 		errors: []int{404, 409, 429, 504}, request: model.StateRequest{Actor: "club", Key: "price", Value: &value},
 		response: model.StateSet{Actor: exampleActorAt, Key: types.Bytes("price"), Height: 14, Hash: exampleHash}}, s.setState)

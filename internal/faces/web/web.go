@@ -34,7 +34,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // media are the types of the files of pages: what the machine's own table has is not
 // asked, so that a page is the same on each.
 var media = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".mjs":  "text/javascript; charset=utf-8",
 	".json": "application/json", ".map": "application/json", ".svg": "image/svg+xml",
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".ico": "image/x-icon",
 	".woff2": "font/woff2", ".wasm": "application/wasm", ".txt": "text/plain; charset=utf-8", ".ts": "text/plain; charset=utf-8",

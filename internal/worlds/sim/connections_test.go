@@ -44,7 +44,8 @@ func wire(t *testing.T, seed uint64, link Link) *wired {
 	if err := add(w.World, "v0", fault.Validators, key("v0"), (*process).gateway, boot("v0", &w.validator)); err != nil {
 		t.Fatal(err)
 	}
-	if err := add(w.World, "r0", fault.Runners, key("r0"), func(l *process) env.Connections { return l.dialer(0) }, boot("r0", &w.runner)); err != nil {
+	if err := add(w.World, "r0", fault.Runners, key("r0"), func(l *process) env.Connections { return l.dialer(0) }, boot("r0",
+		&w.runner)); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"v0", "r0"} {

@@ -23,7 +23,8 @@ func (r *Effect) count(name string) int {
 		return 0
 	}
 	c := &r.Counts
-	return int(map[string]interface{ Load() int64 }{"Cut": &c.Cut, "Ended": &c.Ended, "Dropped": &c.Dropped, "Held": &c.Held, "Delayed": &c.Delayed,
+	return int(map[string]interface{ Load() int64 }{"Cut": &c.Cut, "Ended": &c.Ended, "Dropped": &c.Dropped, "Held": &c.Held,
+		"Delayed":    &c.Delayed,
 		"Duplicated": &c.Duplicated, "Reordered": &c.Reordered, "Lost": &c.Lost, "Refused": &c.Refused, "Flipped": &c.Flipped,
 		"Slowed": &c.Slowed}[name].Load())
 }

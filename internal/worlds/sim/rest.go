@@ -68,7 +68,8 @@ func (n *Network) Rest() (*Rest, error) {
 		return nil, err
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
-		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, goal: n.Goal(), tip: n.tip, heads: map[string]*validators.Head{}}
+		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, goal: n.Goal(), tip: n.tip,
+		heads: map[string]*validators.Head{}}
 	r.told = slices.Clip(n.told)
 	r.steering.joining, r.runners = maps.Clone(n.joining), slices.Clone(n.runners)
 	for _, name := range n.names {
