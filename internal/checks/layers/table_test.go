@@ -128,7 +128,7 @@ var table = []layer{
 			"environment"},
 	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
 		why: "what worlds share knows validators and oracles, and no world"},
-	{name: "network", packages: networks, imports: join(base, interfaces, composition, history), pure: true,
+	{name: "network", packages: networks, imports: join(base, interfaces, composition, history, []string{"validators/simplex"}), pure: true,
 		standard: join(deterministic, []string{"context"}),
 		why:      "operator code waits through its scheduler, so that it is simulated as well: it knows the chain and orders of faults"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,

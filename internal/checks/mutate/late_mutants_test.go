@@ -48,7 +48,7 @@ var lateMutants = []mutant{
 	{name: "rate-slowest", what: "one child that lies sets the rate", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/rates.go", "sorted[len(sorted)/2]", "sorted[len(sorted)-1]"}}},
 	{name: "rate-kept", what: "the rate does not follow a machine that slows down", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/rates.go", "len(r.last) == keptRates", "len(r.last) == 9*keptRates"}}},
+		{"internal/environment/pyhost/rates.go", "len(r.loops) == keptRates", "len(r.loops) == 9*keptRates"}}},
 	{name: "inspect-unbounded", what: "an inspection has no allowance", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/session.go", "h.strictly(program.InspectionCycles(len(code.Source), limit))",
 			"_ = program.InspectionCycles"}}},

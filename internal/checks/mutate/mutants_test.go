@@ -71,7 +71,7 @@ var mutants = []mutant{
 	{name: "Hurried", what: "a child may be stamped a millisecond after its parent", tests: paceTests, edits: []edit{
 		{"validators/simplex/voter.go", "Add(m.gapAfter(n.block.Header.Parent)).Millis()", "Add(1).Millis()"}}},
 	{name: "OneClock", what: "one liar says that a clock is off", tests: paceTests, edits: []edit{
-		{"validators/simplex/clocks.go", "return lags[faulty]", "return lags[len(lags)-1]"}}},
+		{"validators/simplex/clocks.go", "return c.heard[faulty]", "return c.heard[len(c.heard)-1]"}}},
 	{name: "SetBack", what: "timeouts stand still where a clock is set back", tests: paceTests, edits: []edit{
 		{"validators/simplex/machine.go", "m.clock, m.now = now, now.Add(m.back)", "m.clock, m.now, m.back = now, max(now, m.now), 0"}}},
 	{name: "S04", what: "no notarization of the parent", tests: consensusCore, edits: []edit{
@@ -278,7 +278,7 @@ var mutants = []mutant{
 	{name: "K08", what: "nine awaits in a row", tests: waitingTests, edits: []edit{
 		{"python-host/host/continuations.py", "if run.awaits == MAX_AWAITS:", "if run.awaits > MAX_AWAITS:"}}},
 	{name: "K09", what: "an outcome is told twice", tests: waitingTests, edits: []edit{
-		{"python-host/host/jobs.py", "    chain.forget(key_of(told.job))\n", ""}}},
+		{"python-host/host/jobs.py", "  # another handler waits for it\n    chain.forget(key_of(told.job))\n", "\n"}}},
 	{name: "K10", what: "the watchdog stays when the outcome came", tests: waitingTests, edits: []edit{
 		{"python-host/host/continuations.py", "    stopped(chain.CANCEL, timer)\n", ""}}},
 	{name: "K11", what: "a run that did something ends without its error", tests: waitingTests, edits: []edit{
