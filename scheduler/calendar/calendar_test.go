@@ -505,7 +505,7 @@ func TestCheckFindsDamage(t *testing.T) {
 			cal Calendar) {
 			kv.Set(append(cal.key(Epoch, at(4000, 9)), 0), number(0))
 		},
-		"sequence 1 stands in the ring and in the epoch": func(kv *memory, cal Calendar) { kv.Set(cal.key(Epoch, at(3000, 1)), number(0)) },
+		"sequence 1 is in the ring and in the epoch": func(kv *memory, cal Calendar) { kv.Set(cal.key(Epoch, at(3000, 1)), number(0)) },
 		"sequence 9 of height 3600, examined at 0, is in the ring": func(kv *memory,
 			cal Calendar) {
 			kv.Set(cal.key(Ring, at(3600, 9)), number(0))
@@ -534,7 +534,7 @@ func TestCheckFindsDamage(t *testing.T) {
 			cal Calendar) {
 			kv.Set(cal.key(Arrears, Place{Height: 2999, Seq: 9, Examined: 3001}), number(0))
 		},
-		"sequence 9 of height 3001 stands in the slot of an": func(kv *memory,
+		"sequence 9 of height 3001 is in the slot of another height": func(kv *memory,
 			cal Calendar) {
 			kv.Set(append(atSlot(7, 3001), number2(^uint64(0), 9)...), number(0))
 		},
