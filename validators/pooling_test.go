@@ -71,7 +71,8 @@ func TestAPoolTellsWhatItGivesUp(t *testing.T) {
 	}
 	old := put(t, p, 1, 1, 1, 0, 10)
 	e := &execution{pool: p}
-	e.confirm(&ledger.Result{State: genesisState(), Block: &types.Block{Header: types.Header{Height: 1 + types.Height(mempool.DefaultLimits.AgeBlocks)}}})
+	aged := types.Header{Height: 1 + types.Height(mempool.DefaultLimits.AgeBlocks)}
+	e.confirm(&ledger.Result{State: genesisState(), Block: &types.Block{Header: aged}})
 	if why[old] != whyOld {
 		t.Errorf("told %v", why)
 	}
