@@ -26,7 +26,7 @@ func (r Receipt) String() string {
 	case len(r.Output) > maxShownOutput:
 		ended += fmt.Sprintf(" with %d bytes", len(r.Output))
 	case len(r.Output) > 0 && utf8.Valid(r.Output):
-		ended += fmt.Sprintf(" %q", r.Output)
+		ended += fmt.Sprintf(" %q", string(r.Output))
 	case len(r.Output) > 0:
 		ended += " " + r.Output.String()
 	}
