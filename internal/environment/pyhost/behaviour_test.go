@@ -322,7 +322,7 @@ func TestHangIsTheEnvironments(t *testing.T) {
 	expect(t, first(w.call(t, w.deploy(2, "def f(): pass\n"), "f", "")), types.StatusOK, "")
 	p.config.CallTimeout = 50 * time.Millisecond
 	at := w.deploy(1, endless)
-	failed(t, w.run(at), program.Late, "did not answer in time")
+	failed(t, w.run(at), program.Late, "no answer in time")
 	_, err = s.Inspect(codeOf(""))
 	failed(t, err, program.Crashed, "has ended")
 	s.Close()

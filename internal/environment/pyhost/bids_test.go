@@ -155,7 +155,7 @@ func TestGasBidContextsAreDeterministicCBOR(t *testing.T) {
 			t.Fatal(err)
 		}
 		if out, _ := w.askAs(t, alice, at, raw); out.Status != types.StatusReverted || out.Fault.Code != "malformed" ||
-			!strings.Contains(out.Fault.Message, "is given its context by the chain") {
+			!strings.Contains(out.Fault.Message, "takes its context from the chain") {
 			t.Errorf("%s: %s %v", bad, out.Status, out.Fault)
 		}
 	}
