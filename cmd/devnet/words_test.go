@@ -64,8 +64,9 @@ func TestEveryCommandThatPrintsDataTakesJSON(t *testing.T) {
 	for _, c := range newApp(io.Discard, io.Discard).Commands {
 		for _, leaf := range append([]*cli.Command{c}, c.Subcommands...) {
 			if len(leaf.Subcommands) > 0 || leaf.Name == "logs" && len(c.Subcommands) == 0 || leaf.Hidden ||
-				// pytest and pdb print for themselves, and a shell reads its script
-				leaf.Name == "test" || leaf.Name == "debug" || leaf.Name == "completion" {
+				// pytest, pdb and Python print for themselves; a shell or a compiler reads the rest
+				leaf.Name == "test" || leaf.Name == "debug" || leaf.Name == "completion" ||
+				leaf.Name == "client" || leaf.Name == "console" {
 				continue
 			}
 			if c.Name != "node" && !slices.ContainsFunc(leaf.Flags, func(f cli.Flag) bool { return f.Names()[0] == "json" }) {
