@@ -17,8 +17,8 @@ import (
 const SamplePrefix = "go:"
 
 // Deploy creates an actor, moves value to it and runs its init once: all of
-// these or none. The state keeps the schema of the code too, at the price of code.
-// An error comes from the environment.
+// these or none. The state keeps the schema of the code too, at the cycles of code and
+// the cells of a write. An error comes from the environment.
 //
 // Spec: CIP-6 (docs/DRAFTS.md), decision C22.
 func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.Wei) (types.Address, program.Outcome, error) {
@@ -35,7 +35,7 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 	if refusal != nil {
 		return at, *refusal, nil
 	}
-	if fault := x.Spend(types.Cycles(len(found.Schema))*p.CostDeployByte, 0); fault != nil {
+	if fault := x.Spend(types.Cycles(len(found.Schema))*p.CostDeployByte, types.Cells(len(found.Schema))); fault != nil {
 		return at, failed(fault.Status, fault.Code, fault.Message), nil
 	}
 	mark := x.mark()

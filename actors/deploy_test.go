@@ -102,6 +102,52 @@ func TestADeployIsAllOrNothing(t *testing.T) {
 	}
 }
 
+// described is a host whose code has a schema.
+type described struct {
+	inspecting
+	schema []byte
+}
+
+func (d described) Session() (program.Session, error) { return d, nil }
+func (d described) Inspect(program.Code) (program.Description, error) {
+	return program.Description{Schema: d.schema}, nil
+}
+
+// TestASchemaPaysForItsBytes compares two deploys of one code. The schema is state that
+// the signer did not send, so its bytes cost cells as those of a write do.
+//
+// Spec: decision C22, 6.
+func TestASchemaPaysForItsBytes(t *testing.T) {
+	ok := scripted(func(program.Context, program.Message) (program.Outcome, error) {
+		return program.Outcome{Status: types.StatusOK}, nil
+	})
+	p, d := params.Defaults(), types.Deploy{Code: []byte("code")}
+	deploy := func(schema string, cells types.Cells) (program.Outcome, types.Cycles, types.Cells, *State) {
+		state := NewState(trie.Empty)
+		host := described{inspecting{scripted: ok}, []byte(schema)}
+		x := Start(&BlockContext{Params: &p, Height: 5, Carrier: Direct{}, Sessions: host}, state, Cause{}, 100_000, cells)
+		_, outcome, err := x.Deploy(alice, &d, types.Wei{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cyclesUsed, cellsUsed := x.Used()
+		return outcome, cyclesUsed, cellsUsed, state
+	}
+	schema := strings.Repeat("s", 1000)
+	_, bareCycles, bareCells, _ := deploy("", 10_000)
+	outcome, cycles, cells, state := deploy(schema, 10_000)
+	if outcome.Status != types.StatusOK || cycles-bareCycles != 1000*p.CostDeployByte || cells-bareCells != 1000 {
+		t.Errorf("%s: %d cycles and %d cells more", outcome.Status, cycles-bareCycles, cells-bareCells)
+	}
+	if got := SchemaOf(state, types.Keccak(d.Code)); string(got) != schema {
+		t.Errorf("the chain keeps %.20q", got)
+	}
+	outcome, _, _, state = deploy(schema, 999)
+	if outcome.Status != types.StatusOutOfCells || SchemaOf(state, types.Keccak(d.Code)) != nil {
+		t.Errorf("with cells for less than the schema: %s", outcome.Status)
+	}
+}
+
 // TestActorAddress is keccak256(0xff ‖ deployer ‖ salt32 ‖ keccak256(code))[12:],
 // by the published vectors of that formula (EIP-1014).
 func TestActorAddress(t *testing.T) {
