@@ -8,6 +8,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -31,11 +32,10 @@ const MaxFileBytes = 16 << 20
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"worker-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
-// media are the types of the files of pages: what the machine's own table has is not
-// asked, so that a page is the same on each.
+// media are the types of the files of pages. The machine's table is not asked, so that a
+// page is the same on each machine.
 var media = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".mjs":  "text/javascript; charset=utf-8",
+	".js": "text/javascript; charset=utf-8", ".mjs": "text/javascript; charset=utf-8",
 	".json": "application/json", ".map": "application/json", ".svg": "image/svg+xml",
 	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp", ".ico": "image/x-icon",
 	".woff2": "font/woff2", ".wasm": "application/wasm", ".txt": "text/plain; charset=utf-8", ".ts": "text/plain; charset=utf-8",
@@ -80,6 +80,9 @@ func (d *Dir) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", info.ModTime(), file)
 }
 
+// errTooLarge refuses a file above MaxFileBytes.
+var errTooLarge = errors.New("the file is too large")
+
 // file opens a regular file of the folder. The root follows no link that leads out.
 func (d *Dir) file(name string) (io.ReadSeekCloser, os.FileInfo, error) {
 	for _, part := range strings.Split(name, "/") {
@@ -95,7 +98,7 @@ func (d *Dir) file(name string) (io.ReadSeekCloser, os.FileInfo, error) {
 	case !info.Mode().IsRegular():
 		return nil, nil, os.ErrNotExist
 	case info.Size() > MaxFileBytes:
-		return nil, nil, fmt.Errorf("has %d bytes: at most %d are served", info.Size(), MaxFileBytes)
+		return nil, nil, fmt.Errorf("%w: %d bytes, at most %d", errTooLarge, info.Size(), MaxFileBytes)
 	}
 	file, err := d.root.Open(name)
 	return file, info, err
@@ -108,8 +111,8 @@ func refuse(w http.ResponseWriter, name string, err error) {
 	}
 	body := model.ErrorBody{Code: "unknown_path", Message: fmt.Sprintf("the folder of --web has no file %q", name),
 		Hint: "A file is within the folder, and its name begins with no dot."}
-	if strings.Contains(err.Error(), "are served") {
-		body = model.ErrorBody{Code: "too_large", Message: fmt.Sprintf("%q %v", name, err), Hint: "Serve it by another server."}
+	if errors.Is(err, errTooLarge) {
+		body = model.ErrorBody{Code: "too_large", Message: fmt.Sprintf("%q: %v", name, err), Hint: "Serve it by another server."}
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusNotFound)
