@@ -36,7 +36,7 @@ func TestWireExamples(t *testing.T) {
 		m := fenced.FindStringSubmatch(block)
 		name := m[1]
 		if seen[name] {
-			t.Errorf("example %q stands there twice", name)
+			t.Errorf("example %q is given twice", name)
 		}
 		seen[name] = true
 		example := examples[name]

@@ -38,8 +38,8 @@ type SetState struct {
 	Value *[]byte       `cbor:"value"` // null: the key is removed
 }
 
-// Impersonate is a transfer, a deploy or a call in the name of an address whose key
-// nobody needs. The system key pays its fee.
+// Impersonate is a transfer, a deploy or a call in the name of an address. Its
+// key is not needed: the system key signs and pays the fee.
 type Impersonate struct {
 	From    types.Address    `cbor:"from"`
 	To      *types.Address   `cbor:"to"` // null for a deploy
@@ -116,7 +116,7 @@ func (in *SetBalance) Execute(c Chain) (Effect, *types.Fault) {
 	case !c.Params.Cheats:
 		return strict("setting a balance")
 	case in.Address.InSystemBand():
-		return refuse("reserved", "the balance of %s is the chain's: stakes, escrows and bids add up to it", in.Address)
+		return refuse("reserved", "the balance of %s belongs to the chain: stakes, escrows and bids add up to it", in.Address)
 	case in.Address == Key(c.KV):
 		return refuse("reserved", "%s is the system key's account, which pays for instructions", in.Address)
 	}

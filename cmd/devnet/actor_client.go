@@ -19,12 +19,12 @@ import (
 func actorClientCommand() *cli.Command {
 	return &cli.Command{Name: "client", Usage: "write a typed client of an actor, from its schema", ArgsUsage: "NAME",
 		Description: "Example: devnet actor client club --lang ts --out web/club.ts\n" +
-			"With --lang ts and --out the runtime cowboy.ts is written beside the file. With --lang\n" +
+			"With --lang ts and --out, it also writes the runtime cowboy.ts to the folder of FILE. With --lang\n" +
 			"actor it is the class by which other actors call it.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "lang", Usage: "`LANGUAGE` of the client: " + strings.Join(clientgen.Languages, ", ")},
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to write (default: standard output)"},
-			&cli.StringFlag{Name: "schema", Usage: "read the schema from `FILE`, and ask no network"},
+			&cli.StringFlag{Name: "schema", Usage: "read the schema from `FILE` instead of a network"},
 			httpFlag, nodeFlag},
 		Action: actorClient}
 }

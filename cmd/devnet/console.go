@@ -22,7 +22,7 @@ func consoleCommand() *cli.Command {
 			"Exit code 1 when the code of -c fails, 3 when there is no Python.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "c", Usage: "run `CODE` and end; the value of an expression is printed"},
-			&cli.BoolFlag{Name: "new", Usage: "on a simulated network of its own, which ends with the console"},
+			&cli.BoolFlag{Name: "new", Usage: "on a separate simulated network, which ends with the console"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "the seed `N` of the network of --new"},
 			&cli.IntFlag{Name: "validators", Value: 1, Usage: "`N` validators of the network of --new"},
 			&cli.IntFlag{Name: "runners", Usage: "`N` runners of the network of --new"},

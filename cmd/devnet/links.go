@@ -15,7 +15,7 @@ import (
 func linksCommand() *cli.Command {
 	return &cli.Command{
 		Name: "links", Usage: "list the links between nodes: up or cut, the rule in force, what was lost and delayed",
-		Description: "Example: devnet links --faulty\nA figure that nobody counts is -.",
+		Description: "Example: devnet links --faulty\nA figure without a count is -.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "faulty", Usage: "only links that are down or cut, have a rule, or on which something was lost or delayed"},
 			jsonFlag, httpFlag},

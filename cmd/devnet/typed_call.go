@@ -75,7 +75,7 @@ func named(h *typed.Handler, given []string) (map[string]json.RawMessage, error)
 			return nil, usage(typedHelp, "%q is not NAME=VALUE", text)
 		}
 		if args[name] != nil {
-			return nil, usage("Give each argument once.", "%s stands there twice", name)
+			return nil, usage("Give each argument once.", "%s is given twice", name)
 		}
 		var of *typed.Type
 		for i := range h.Arguments {

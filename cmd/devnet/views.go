@@ -16,7 +16,7 @@ const shownViews = 20
 
 func viewsCommand() *cli.Command {
 	return &cli.Command{
-		Name: "views", Usage: "list the latest views: who led, how many voted, what came of each and why",
+		Name: "views", Usage: "list the latest views: who led, how many voted, the outcome and its reason",
 		Description: "Example: devnet views --failed",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "failed", Usage: "only views without a final block, of all that are kept"},

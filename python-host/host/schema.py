@@ -590,7 +590,7 @@ def interface(reader, cls):
         if not isinstance(f, ast.FunctionDef) or f.decorator_list or not f.args.args:
             check.refuse(f, "a class under @interface has methods alone, as in def charge(self, who: Address) -> int: ...")
         if f.name in INTERFACE or f.name in methods:
-            check.refuse(f, "%s is @interface's own name, or stands there twice" % f.name)
+            check.refuse(f, "%s is @interface's own name, or is given twice" % f.name)
         methods[named(f, f.name, "a method")] = Handler(f.name, "", "anyone", arguments(reader, f), returned(reader, f))
     return methods
 

@@ -80,13 +80,13 @@ def parsed(payload):
     try:
         text = payload.decode("utf-8")
     except UnicodeDecodeError:
-        raise Wrong("is no UTF-8") from None
+        raise Wrong("is not UTF-8") from None
     if text.count("[") + text.count("{") > MAX_DEPTH:
         shallow(text)
     try:
         return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=Object)
     except (json.JSONDecodeError, RecursionError):
-        raise Wrong("is no JSON") from None
+        raise Wrong("is not JSON") from None
 
 
 def shallow(text):
@@ -420,7 +420,7 @@ class Dict(Type):
                 k = self.of.key(name)
                 charge(INDEX)
                 if k in made:
-                    raise Wrong("stands there twice")
+                    raise Wrong("is given twice")
                 made[k] = self.to.read(x)
             except Wrong as w:
                 raise w.under("." + clipped(name))
@@ -491,7 +491,7 @@ def fields_read(of, fields, v):
         if f is None:
             raise Wrong("is unknown: %s has %s" % (of, ", ".join(known) or "none"), "." + clipped(name))
         if name in made:
-            raise Wrong("stands there twice", "." + name)
+            raise Wrong("is given twice", "." + name)
         try:
             made[name] = f.type.read(x)
         except Wrong as w:
@@ -721,7 +721,7 @@ def named(handler, args, arguments):
         raise Wrong("%s takes %d arguments: these are %d" % (handler.name, len(handler.arguments), len(args)))
     for f, v in zip(handler.arguments, args):
         if f.name in arguments:
-            raise Wrong("stands there twice", "." + f.name)
+            raise Wrong("is given twice", "." + f.name)
         arguments[f.name] = v
     return arguments
 

@@ -67,7 +67,7 @@ func readJSON(data []byte, limit, depth int) (node, error) {
 }
 
 func (r *reader) wrong(what string) error {
-	return &Error{r.path, fmt.Sprintf("is no JSON: %s at byte %d", what, r.at)}
+	return &Error{r.path, fmt.Sprintf("is not JSON: %s at byte %d", what, r.at)}
 }
 
 // next is the first byte after spaces, 0 at the end.

@@ -53,7 +53,7 @@ func members(path string, n node, known map[string]func(path string, n node) err
 	for i, name := range n.names {
 		read := known[name]
 		if slices.Index(n.names, name) < i {
-			return &Error{within(path, name), "stands there twice"}
+			return &Error{within(path, name), "is given twice"}
 		}
 		if read == nil {
 			return &Error{within(path, name), "is not known in a schema of version 1"}
@@ -174,7 +174,7 @@ func (p *parser) types(n node) error {
 			return &Error{path, "has the name of a type that every schema has"}
 		}
 		if p.schema.Type(name) != nil {
-			return &Error{path, "stands there twice"}
+			return &Error{path, "is given twice"}
 		}
 		p.schema.Types = append(p.schema.Types, Named{Name: name})
 	}

@@ -138,7 +138,7 @@ func (s *Schema) dict(path string, t *Type, n node) (any, error) {
 		}
 		written := keyText(key)
 		if _, twice := all[written]; twice {
-			return nil, &Error{at, "stands there twice"}
+			return nil, &Error{at, "is given twice"}
 		}
 		if all[written], err = s.read(at, &t.Of[1], n.items[i]); err != nil {
 			return nil, err
@@ -183,7 +183,7 @@ func (s *Schema) record(path, of string, fields []Field, n node) (map[string]any
 			return nil, unknownField(path, of, name, fields)
 		}
 		if seen[name] {
-			return nil, &Error{within(path, name), "stands there twice"}
+			return nil, &Error{within(path, name), "is given twice"}
 		}
 		seen[name] = true
 	}
@@ -338,7 +338,7 @@ func (s *Schema) Append(out []byte, path string, t *Type, v any) ([]byte, error)
 			return nil, wrong("a text")
 		}
 		if text != strings.ToValidUTF8(text, "") {
-			return nil, &Error{path, "is no UTF-8"}
+			return nil, &Error{path, "is not UTF-8"}
 		}
 		return appendText(out, text), s.checkText(path, t, text)
 	case Binary:

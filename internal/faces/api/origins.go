@@ -31,7 +31,7 @@ func ParseOrigin(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
-		return "", fmt.Errorf("%q is no origin of a page: scheme, host and port are needed, like http://localhost:5173", text)
+		return "", fmt.Errorf("%q is not an origin: write scheme, host and port, like http://localhost:5173", text)
 	}
 	if u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery || u.Opaque != "" {
 		return "", fmt.Errorf("%q has more than an origin: leave what follows the port out", text)
@@ -47,7 +47,7 @@ func ParseOrigin(text string) (string, error) {
 	if n, err := strconv.ParseUint(port, 10, 16); port == "" || port == own {
 		return u.Scheme + "://" + host, nil
 	} else if err != nil || n == 0 || strconv.FormatUint(n, 10) != port {
-		return "", fmt.Errorf("%q is no port of an origin: 1 to 65535 is", port)
+		return "", fmt.Errorf("%q is not a port: write 1 to 65535", port)
 	}
 	return u.Scheme + "://" + host + ":" + port, nil
 }

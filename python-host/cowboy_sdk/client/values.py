@@ -213,7 +213,7 @@ class Schema:
                 at = within(path, name)
                 k = self.made(of[0], name, at)
                 if k in found:
-                    raise WrongValue(at, "stands there twice")
+                    raise WrongValue(at, "is given twice")
                 found[k] = self.made(of[1], x, at)
             return found
         raise WrongValue(path, "is of a form that this SDK does not know: " + form)
@@ -226,7 +226,7 @@ class Schema:
             if name not in known:
                 raise WrongValue(at, "is unknown: %s has %s" % (of, ", ".join(known) or "none"))
             if name in found:
-                raise WrongValue(at, "stands there twice")
+                raise WrongValue(at, "is given twice")
             found[name] = self.made(known[name]["type"], x, at)
         for f in fields:
             if f["name"] not in found and "default" not in f:
@@ -258,7 +258,7 @@ def parsed(raw):
     try:
         v = json.loads(raw.decode("utf-8"), parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=Object)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        raise WrongValue("", "the payload is no JSON") from None
+        raise WrongValue("", "the payload is not JSON") from None
     nesting(v, 0)
     return v
 

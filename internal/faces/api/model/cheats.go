@@ -5,7 +5,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // BalanceRequest is the body of POST /devnet/balance.
 type BalanceRequest struct {
 	Account string    `json:"account" minLength:"1" maxLength:"256" doc:"An account or actor, by name or address."`
-	Balance types.Wei `json:"balance" doc:"What it holds afterwards, in wei."`
+	Balance types.Wei `json:"balance" doc:"Balance after the change, in wei."`
 }
 
 // BalanceSet is a balance that was set.
@@ -13,7 +13,7 @@ type BalanceSet struct {
 	Address types.Address `json:"address"`
 	Before  types.Wei     `json:"before" doc:"In wei."`
 	After   types.Wei     `json:"after" doc:"In wei."`
-	Height  types.Height  `json:"height" doc:"Of the block that has it."`
+	Height  types.Height  `json:"height" doc:"Height of its block."`
 	Hash    types.Hash    `json:"hash" doc:"Of the transaction."`
 }
 
@@ -29,7 +29,7 @@ type StateSet struct {
 	Actor   types.Address `json:"actor"`
 	Key     types.Bytes   `json:"key"`
 	Removed bool          `json:"removed"`
-	Height  types.Height  `json:"height" doc:"Of the block that has it."`
+	Height  types.Height  `json:"height" doc:"Height of its block."`
 	Hash    types.Hash    `json:"hash" doc:"Of the transaction."`
 }
 

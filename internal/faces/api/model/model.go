@@ -421,7 +421,7 @@ type SendRequest struct {
 	To          string                     `json:"to" minLength:"1" maxLength:"256" doc:"An account or actor, by name or address."`
 	Handler     string                     `json:"handler,omitempty" maxLength:"256" doc:"The handler to call; without one the value is transferred."`
 	Payload     string                     `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
-	Args        map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, as its schema has them. Where an address is wanted, a name is one too."`
+	Args        map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, in the forms of its schema. Where an address is wanted, a name is one too."`
 	Value       *types.Wei                 `json:"value,omitempty" doc:"In wei; 0 where absent."`
 	Sponsor     *types.Wei                 `json:"sponsor,omitempty" doc:"The most in wei that timers of the actor may cost the sender, who else cannot be their fee payer; 0 where absent."`
 	CyclesLimit *types.Cycles              `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
@@ -450,7 +450,7 @@ type ReadRequest struct {
 	Actor   string                     `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
 	Handler string                     `json:"handler" minLength:"1" maxLength:"256"`
 	Payload string                     `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
-	Args    map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, as its schema has them. Where an address is wanted, a name is one too."`
+	Args    map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, in the forms of its schema. Where an address is wanted, a name is one too."`
 	From    string                     `json:"from,omitempty" maxLength:"256" doc:"Caller, by name or address; the zero address if absent."`
 }
 

@@ -193,7 +193,7 @@ export class Chain {
     try {
       return (await answer.json()) as T
     } catch (error) {
-      throw new CowboyError('not_a_devnet', `${this.url}${path} answered what is no JSON`, '', '', answer.status)
+      throw new CowboyError('not_a_devnet', `${this.url}${path} answered what is not JSON`, '', '', answer.status)
     }
   }
 
@@ -561,7 +561,7 @@ class Object_ { readonly pairs: [string, unknown][] = [] }
 function parse(s: string): unknown {
   if (utf8(s).length > MAX_BYTES) throw bad('', `the payload has more than ${MAX_BYTES} bytes`)
   let at = 0
-  const wrong = (): CowboyError => bad('', 'the payload is no JSON')
+  const wrong = (): CowboyError => bad('', 'the payload is not JSON')
   const space = (): void => { while (at < s.length && ' \t\n\r'.includes(s[at]!)) at++ }
   const take = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at
@@ -677,7 +677,7 @@ function readComposed(schema: Schema, t: Exclude<Type, string>, v: unknown, path
     for (const [name, x] of pairs.pairs) {
       const at = within(path, name)
       const k = key(schema, t.dict[0]!, name, at)
-      if (own(made, k)) throw bad(at, 'stands there twice')
+      if (own(made, k)) throw bad(at, 'is given twice')
       set(made, k, read(schema, t.dict[1]!, x, at))
     }
     return made
@@ -704,7 +704,7 @@ function readFields(schema: Schema, of: string, fields: Field[], v: Object_, pat
     const f = fields.find((known) => known.name === name)
     if (!f) throw unknown(of, fields, path, name)
     const at = within(path, name)
-    if (own(made, name)) throw bad(at, 'stands there twice')
+    if (own(made, name)) throw bad(at, 'is given twice')
     set(made, name, read(schema, f.type, x, at))
   }
   for (const f of fields) {
@@ -721,7 +721,7 @@ function textOf(data: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data)
   } catch {
-    throw bad('', 'the payload is no UTF-8')
+    throw bad('', 'the payload is not UTF-8')
   }
 }
 
