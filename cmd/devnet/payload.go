@@ -21,7 +21,8 @@ const maxPayloadBytes = 8 << 20
 const payloadHelp = "PAYLOAD is 0x-hex, or text; @FILE reads a file, - standard input, and @@ begins a text with @."
 
 // fileHint is said where a payload names a file that cannot be read.
-const fileHint = "@FILE names a file; a text that begins with @ has another before it: @@. With --resolve, a payload that is only @NAME becomes its address."
+const fileHint = "@FILE names a file; a text that begins with @ has another before it: @@. " +
+	"With --resolve, a payload that is only @NAME becomes its address."
 
 // payloadOf is a payload as a person gave it, as the HTTP API takes it. Errors call it
 // what, as that person does.
