@@ -4,7 +4,9 @@
 
 Each program runs in a separate child, between plain loops. Its ratio is its processor
 time a cycle over the lower time a cycle of those loops. A noisy machine makes single ratios
-too high, so a suspect runs again, alone, and the lowest of its ratios counts. A program whose
+too high, so a suspect runs again, alone, and the lowest of its ratios counts. First writes to
+pages of memory count as FAULT each, whatever they take here: virtual machines differ in them by
+a hundred times, and the bytes a cycle have a bound of their own. A program whose
 ratio grows with its cycles costs more than it pays in the long run: suspects run with four
 times the cycles too.
 """
@@ -39,6 +41,7 @@ MEMORY = 4 << 30
 MOST_BYTES = 60  # a cycle that a program may hold
 CYCLES_A_UNIT = 30  # of compiling, which a deploy pays besides one cycle per byte
 FRESH = 24 << 20  # bytes that any child holds
+FAULT = 500  # nanoseconds of a first write to a page, as measured on a machine of its own
 
 
 class Chain:
@@ -66,14 +69,25 @@ def start():
     gc.freeze()
 
 
+def timed():
+    """Processor time in nanoseconds, and first writes to pages, of this thread so far."""
+    return time.thread_time_ns(), resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+
+
+def since(start):
+    """Processor time since start, in which a page costs FAULT at most; at least a nanosecond."""
+    took, pages = (now - then for now, then in zip(timed(), start, strict=True))
+    return max(took - pages * max(min(warmup.page() for _ in range(3)) - FAULT, 0), 1)
+
+
 def run(code, cycles):
     """One message: how it ended, the cycles it used, its processor time in nanoseconds."""
     about = serving.CALLED.named(serving.CALLED.read(warmup.CALL))
     chain.now = chain.Message(about, "call")
     saved = meter.begin(cycles)
-    before = time.thread_time_ns()
+    before = timed()
     ended, fields = outcome.outcome(lambda _: code, b"", "call", "f", b"")
-    took = time.thread_time_ns() - before
+    took = since(before)
     used = cycles if meter.account.over else cycles - meter.meter[0]
     meter.end(saved)
     return ended, used, took, fields
@@ -83,9 +97,9 @@ def measure(source, cycles):
     """The findings of a child, which runs this."""
     plain = program.load(PLAIN, imports.exported)
     loops = [run(plain, PLAIN_CYCLES) for _ in range(3)]
-    before = time.thread_time_ns()
+    before = timed()
     code = program.load(source, imports.exported)
-    loading = time.thread_time_ns() - before
+    loading = since(before)
     held = peak()
     ended, used, took, fields = run(code, cycles)
     held = peak() - held
@@ -100,12 +114,12 @@ def deploy(name, source):
     def found():
         plain = program.load(PLAIN, imports.exported)
         loops = [run(plain, PLAIN_CYCLES) for _ in range(3)]
-        before = time.thread_time_ns()
+        before = timed()
         try:
             units, why = program.load(source, imports.exported).units, ""
         except check.Refusal as e:
             units, why = e.units, e.reason
-        took = time.thread_time_ns() - before
+        took = since(before)
         loops.append(run(plain, PLAIN_CYCLES))
         paid = len(source) + CYCLES_A_UNIT * units
         base = min(t / u for _, u, t, _ in loops)

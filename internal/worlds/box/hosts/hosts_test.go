@@ -115,7 +115,7 @@ func TestWrongSettingsAreRefusedByLineAndName(t *testing.T) {
 		{`key_file = "v0.key"`, `key = "` + other + `"`, "line 3, genesis: the genesis has no validator of v0's key"},
 		{`genesis = "genesis.cbor"`, `genesis = "v0.key"`, "line 3, genesis: v0.key is no genesis"},
 		{`genesis = "genesis.cbor"`, ``, "genesis: name the file"},
-		{`home = "homes/v0"`, ``, "home: name the folder"},
+		{`home = "homes/v0"`, ``, "home: name the validator's folder"},
 		{`listen = "127.0.0.1:4000"`, `listen = "127.0.0.1:0"`, `line 5, listen: invalid address "127.0.0.1:0"`},
 		{`http = "127.0.0.1:4000"`, `http = "4000"`, `line 6, http: invalid address "4000"`},
 		{`seed = "7"`, `seed = "8"`, "the seed 8 is not that of the genesis's accounts"},
