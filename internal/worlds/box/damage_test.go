@@ -327,7 +327,7 @@ func TestATornTailIsTold(t *testing.T) {
 	var said logged
 	n := up(t, Config{Home: dir, Log: said.logger()})
 	await(t, n, n.Best().height()+2)
-	if !said.contains("what was left of it is cut off") {
+	if !said.contains("the incomplete record was cut off") {
 		t.Errorf("the log says %s", said.text())
 	}
 }
