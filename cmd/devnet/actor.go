@@ -298,6 +298,10 @@ func lastLines(c *cli.Context, n *client.Client, actor string) ([]model.LogLine,
 // stateTable prints values as bytes and with their possible readings: the state
 // itself knows only bytes.
 func stateTable(w io.Writer, entries []model.StateEntry) {
+	if slices.ContainsFunc(entries, func(e model.StateEntry) bool { return e.Typed != nil }) {
+		typedStateTable(w, entries)
+		return
+	}
 	var rows [][]string
 	for _, e := range entries {
 		bytes, text := shortBytes(e.Value), e.Text
@@ -314,6 +318,26 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 		rows = append(rows, []string{value(e.Key), bytes, number, inQuotes(text)})
 	}
 	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rows)
+}
+
+// typedStateTable prints attributes with their values by the schema, next to the bytes. A
+// key that no attribute has, and a value of another type, are shown as bytes alone.
+func typedStateTable(w io.Writer, entries []model.StateEntry) {
+	var rows [][]string
+	for _, e := range entries {
+		key, typed, bytes := value(e.Key), "-", shortBytes(e.Value)
+		if e.Typed != nil {
+			key = printable(e.Typed.Attribute)
+			if e.Typed.Value != nil {
+				typed = printable(string(e.Typed.Value))
+			}
+		}
+		if len(entries) == 1 {
+			bytes = e.Value.String()
+		}
+		rows = append(rows, []string{key, typed, bytes})
+	}
+	table(w, "No state.", "KEY VALUE BYTES", rows)
 }
 
 // maxShownInt is how many bytes of a value may be a number: longer ones are ids

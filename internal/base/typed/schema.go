@@ -32,6 +32,7 @@ type Schema struct {
 	Types    []Named // by name
 	Handlers []Handler
 	Events   []string // records that the actor emits
+	State    []Attribute
 }
 
 // Named is a record or an enum of the actor's file.
