@@ -31,8 +31,9 @@ func actorCommand() *cli.Command {
 		Name: "actor", Usage: "deploy, call and look at actors",
 		Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --fund 100",
 		Subcommands: []*cli.Command{
-			{Name: "deploy", Usage: "deploy a Python file", ArgsUsage: "FILE",
-				Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --name hb --fund 100",
+			{Name: "deploy", Usage: "deploy a Python file", ArgsUsage: "FILE [NAME=VALUE…]",
+				Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --name hb --fund 100\n" +
+					"A typed init takes NAME=VALUE for each argument; a list or a record is JSON. Other inits take bytes, by --init.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "name", Usage: "`NAME` that works wherever an address does (default: the file's base name)"},
 					&cli.StringFlag{Name: "init", Usage: "`PAYLOAD` of init: JSON or other text, 0x-hex, @FILE, or - for standard input"},
@@ -74,7 +75,7 @@ func actorCommand() *cli.Command {
 }
 
 func actorDeploy(c *cli.Context) error {
-	args, err := arguments(c, "FILE")
+	file, given, err := deployedWith(c)
 	if err != nil {
 		return err
 	}
@@ -84,21 +85,18 @@ func actorDeploy(c *cli.Context) error {
 	}
 	name := c.String("name")
 	if name == "" {
-		name = baseName(args[0])
+		name = baseName(file)
 	}
-	initial, err := resolved(c, c.String("init"))
-	if err != nil {
-		return err
-	}
-	request := model.DeployRequest{From: c.String("from"), Name: name, Init: initial, Fund: &fund, Replace: c.Bool("replace")}
-	deploy := func() error { return deployNamed(c, args[0], request) }
+	request := model.DeployRequest{From: c.String("from"), Name: name, Init: given.payload, Args: given.args, Fund: &fund,
+		Replace: c.Bool("replace")}
+	deploy := func() error { return deployNamed(c, file, request) }
 	if !c.Bool("watch") {
 		return deploy()
 	}
 	if !request.Replace {
 		return usage("The name moves to each new actor: add --replace.", "--watch: the name %s would be taken", name)
 	}
-	return deployChanges(c, args[0], deploy)
+	return deployChanges(c, file, deploy)
 }
 
 // deployNamed deploys a file and prints the outcome.

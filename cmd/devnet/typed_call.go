@@ -54,6 +54,47 @@ func calledWith(c *cli.Context) (who []string, given handed, err error) {
 	return all[:2], given, err
 }
 
+// deployedWith reads what stands after deploy: a file, and NAME=VALUE for each argument of
+// a typed init. The payload of an init that takes bytes is in --init.
+func deployedWith(c *cli.Context) (file string, given handed, err error) {
+	all := c.Args().Slice()
+	if len(all) < 2 || !anArgument.MatchString(all[1]) {
+		who, err := arguments(c, "FILE", "[NAME=VALUE]")
+		if err != nil {
+			return "", given, err
+		}
+		if who[1] != "" {
+			return "", given, usage("Give --init PAYLOAD, or NAME=VALUE to a typed init.", "%q is not NAME=VALUE", who[1])
+		}
+		given.payload, err = resolved(c, c.String("init"))
+		return who[0], given, err
+	}
+	if c.IsSet("init") {
+		return "", given, usage("Leave one of them out.", "--init and NAME=VALUE are two forms of one thing")
+	}
+	code, err := readActor(all[0])
+	if err != nil {
+		return "", given, err
+	}
+	doc, err := schemaOfCode(code)
+	if err != nil {
+		return "", given, failed("", "%s: %v", all[0], err)
+	}
+	schema, err := typed.Parse(doc)
+	if err != nil {
+		return "", given, err
+	}
+	h := schema.Init()
+	switch {
+	case h == nil:
+		return "", given, usage("Leave NAME=VALUE out, or write def init(self, NAME: TYPE) in the class.", "%s has no init", all[0])
+	case h.Raw:
+		return "", given, usage("Give --init PAYLOAD.", "%s of %s takes bytes, and no NAME=VALUE", h.Name, all[0])
+	}
+	given.args, err = named(h, all[1:])
+	return all[0], given, err
+}
+
 // schemaOf is the schema of an actor; nil where its code has none.
 func schemaOf(c *cli.Context, actor string) (*typed.Schema, error) {
 	doc, err := network(c).Schema(c.Context, actor)

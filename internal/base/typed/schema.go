@@ -139,6 +139,15 @@ func (s *Schema) Handler(name string) *Handler {
 	return nil
 }
 
+// Init returns the handler that a deploy runs: init, or else deploy. It is nil if there is
+// neither.
+func (s *Schema) Init() *Handler {
+	if h := s.Handler("init"); h != nil {
+		return h
+	}
+	return s.Handler("deploy")
+}
+
 // Type is the record or enum of a name, nil where there is none.
 func (s *Schema) Type(name string) *Named {
 	for i := range s.Types {

@@ -207,7 +207,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	if err != nil {
 		return m, err
 	}
-	init, err := payload(body.Init, "init")
+	init, err := s.givenInit(v, code, body.Init, body.Args)
 	if err != nil {
 		return m, err
 	}

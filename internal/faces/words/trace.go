@@ -114,7 +114,9 @@ func shownPayload(b types.Bytes, most int) string {
 
 func (p *tracing) ended(c *model.TraceCall, depth int) {
 	if c.Error == nil {
-		if len(c.Output) > 0 {
+		if c.Typed != nil && c.Typed.Returned != nil {
+			p.row("", depth, "returns "+Printable(string(c.Typed.Returned)))
+		} else if len(c.Output) > 0 {
 			p.row("", depth, "returns "+Quoted(c.Output, Columns))
 		}
 		return

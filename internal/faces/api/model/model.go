@@ -439,11 +439,12 @@ type SendRequest struct {
 
 // DeployRequest is the body of POST /devnet/deploy.
 type DeployRequest struct {
-	From string     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address; it becomes the owner. An actor or another address is impersonated."`
-	Code string     `json:"code" minLength:"1" doc:"The Python source as text, or as 0x-hex."`
-	Name string     `json:"name,omitempty" maxLength:"256" doc:"A name that works wherever an address does; must be free."`
-	Init string     `json:"init,omitempty" doc:"Payload of init: 0x-hex is bytes, any other string is UTF-8 text."`
-	Fund *types.Wei `json:"fund,omitempty" doc:"In wei, moved from the deployer to the actor; 0 where absent."`
+	From string                     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address; it becomes the owner. An actor or another address is impersonated."`
+	Code string                     `json:"code" minLength:"1" doc:"The Python source as text, or as 0x-hex."`
+	Name string                     `json:"name,omitempty" maxLength:"256" doc:"A name that works wherever an address does; must be free."`
+	Init string                     `json:"init,omitempty" doc:"Payload of init: 0x-hex is bytes, any other string is UTF-8 text."`
+	Args map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of init: the arguments of a typed init by name, in the forms of its schema. Where an address is wanted, a name is one too."`
+	Fund *types.Wei                 `json:"fund,omitempty" doc:"In wei, moved from the deployer to the actor; 0 where absent."`
 
 	Replace bool `json:"replace,omitempty" doc:"Take the name from the actor of the same owner that has it."`
 
