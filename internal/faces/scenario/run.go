@@ -266,6 +266,9 @@ func openSources(path string) (*sources, error) {
 // commands.
 func Carried(file string) (folder fs.FS, name string, ok bool) { return fixtures.Carried(file) }
 
+// Examples calls each with every example that the program carries, as fixtures.Examples does.
+func Examples(each func(name string, text []byte) error) error { return fixtures.Examples(each) }
+
 // folderOf opens a script's folder: on disk, or else in the program, which carries the
 // examples.
 func folderOf(file string) (*sources, error) {
