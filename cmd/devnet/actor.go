@@ -29,7 +29,7 @@ func actorCommand() *cli.Command {
 	reads := []cli.Flag{jsonFlag, httpFlag, nodeFlag}
 	return &cli.Command{
 		Name: "actor", Usage: "deploy, call and look at actors",
-		Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --fund 100",
+		Description: "Example: devnet actor deploy fixtures/actors/counter.py",
 		Subcommands: []*cli.Command{
 			{Name: "deploy", Usage: "deploy a Python file", ArgsUsage: "FILE [NAME=VALUE…]",
 				Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --name hb --fund 100\n" +
@@ -55,7 +55,7 @@ func actorCommand() *cli.Command {
 					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},
 			{Name: "read", Usage: "call a handler read-only", ArgsUsage: "ACTOR HANDLER [PAYLOAD | NAME=VALUE…]",
-				Description: "Example: devnet actor read hb count\n" + payloadHelp + "\n" + typedHelp,
+				Description: "Example: devnet actor read counter count\n" + payloadHelp + "\n" + typedHelp,
 				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "from", Usage: "`ACCOUNT` that asks"}, resolveFlag}, reads...),
 				Action:      actorRead},
 			actorBidCommand(), actorNewCommand(), actorClientCommand(),
