@@ -19,8 +19,8 @@ type Deployment struct {
 	From string // a devnet account, which owns the actor; "": alice
 	Name string // works wherever an address does; "": none, or the base name of a file
 	Init []byte // payload of an init that takes bytes
-	// Args are the arguments of a typed init by name, in the forms of the schema: an integer
-	// is an Int, a Wei or a number, an address also the name of an account or actor.
+	// Args are the arguments of a typed init by name, in the forms of the schema. An integer
+	// is an Int, a Wei or a number. The name of an account or actor is an address too.
 	Args        map[string]any
 	Fund        Wei    // moved from the owner to the actor
 	Replace     bool   // take the name from the actor of the same owner that has it

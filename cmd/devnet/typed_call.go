@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -28,6 +29,11 @@ type handed struct {
 // handler is typed.
 func calledWith(c *cli.Context) (who []string, given handed, err error) {
 	all := c.Args().Slice()
+	if len(all) == 2 {
+		if err := nothingMissing(c, all[0], all[1]); err != nil {
+			return nil, given, err
+		}
+	}
 	if len(all) < 3 || len(all) == 3 && !anArgument.MatchString(all[2]) {
 		if who, err = arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]"); err != nil {
 			return nil, given, err
@@ -54,8 +60,22 @@ func calledWith(c *cli.Context) (who []string, given handed, err error) {
 	return all[:2], given, err
 }
 
-// deployedWith reads what stands after deploy: a file, and NAME=VALUE for each argument of
-// a typed init. The payload of an init that takes bytes is in --init.
+// nothingMissing refuses a call without arguments of a typed handler that needs some, since
+// the chain would charge for it. All else the network refuses by itself.
+func nothingMissing(c *cli.Context, actor, handler string) error {
+	schema, err := schemaOf(c, actor)
+	if err != nil || schema == nil {
+		return nil
+	}
+	h := schema.Handler(handler)
+	if h == nil || h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
+		return nil
+	}
+	return usage(typedHelp, "%s takes arguments: %s", handler, signature(schema, h))
+}
+
+// deployedWith reads the words after deploy: a file, and NAME=VALUE for each argument of a
+// typed init. The payload of an init that takes bytes is in --init.
 func deployedWith(c *cli.Context) (file string, given handed, err error) {
 	all := c.Args().Slice()
 	if len(all) < 2 || !anArgument.MatchString(all[1]) {

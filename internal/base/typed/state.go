@@ -187,7 +187,7 @@ func (s *Schema) unpackEntries(held any, of func(name string) (*Type, bool)) (an
 		return nil, false
 	}
 	all := map[string]any{}
-	for k, one := range entries {
+	for k, one := range entries { // order: the result is a map too
 		name, isText := k.(string)
 		if !isText {
 			return nil, false

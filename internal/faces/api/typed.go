@@ -6,9 +6,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// typing adds what bytes mean by the schemas of their actors. Bytes that do not fit their
-// type get no meaning, and are no error: programs and callers choose them. A schema is read
-// once for an answer. It is the one of the actor's present code.
+// typing adds the meaning of bytes by the schemas of their actors. Bytes that do not fit
+// their type get none, without an error: programs and callers choose them. A schema is read
+// once for an answer. It belongs to the actor's present code.
 type typing struct {
 	reader  Reader // nil: no bytes have a meaning
 	schemas map[types.Address]*typed.Schema
@@ -86,7 +86,7 @@ func (t *typing) timer(of *Timer) model.Timer {
 	return m
 }
 
-// state is what a key means, with its value and the value before, where there are any.
+// state returns the meaning of a key, with its value and the value before.
 func (t *typing) state(actor types.Address, key []byte, value, old *types.Bytes) *model.Typed {
 	s := t.schema(actor)
 	if s == nil {

@@ -6,7 +6,7 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// Limits of what a run measures: a verdict holds all samples until the end of a batch.
+// Limits of the measures of a run: a verdict holds all samples until the end of a batch.
 const (
 	MaxMeasures = 64
 	MaxSamples  = 10_000 // of all measures of a run

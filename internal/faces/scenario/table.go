@@ -41,7 +41,7 @@ func init() {
 		parse("sometimes(name: text, condition: value)",
 			"Notes whether the condition was true. Over `--seeds N` the batch fails if it was true in no run.", doSometimes),
 		parse("measure(name: text, value: value, unit: text = \"\")",
-			"Adds a number, or each of a list, to the figures that the run reports under a name: mean, minimum, median, 95th percentile and "+
+			"Adds a number, or each of a list, to the samples of a name. The run reports their mean, minimum, median, 95th percentile and "+
 				"maximum. Over `--seeds N` the figures of all runs that passed are put together.", doMeasure),
 		parse("check(oracles: names)",
 			"Asks the named oracles, or all of them. The table of oracles lists those that judge all events so far. queues checks that no queue is "+
