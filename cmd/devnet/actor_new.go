@@ -28,7 +28,8 @@ var newActorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
 func actorNewCommand() *cli.Command {
 	return &cli.Command{Name: "new", Usage: "begin an actor: its file, tests, a scenario, a workflow for CI", ArgsUsage: "NAME",
 		Description: "Example: devnet actor new tally --style typed\n" +
-			"functions and class take bytes; typed has handlers by annotations, state by attribute and events by dataclass. The files are made in the folder NAME, which must be new or empty. All are green at once.",
+			"functions and class take bytes; typed has handlers by annotations, state by attribute and events by dataclass. " +
+			"The files are made in the folder NAME, which must be new or empty. All are green at once.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "style", Value: actorStyles[0], Usage: "`STYLE` of the actor: " + strings.Join(actorStyles, ", ")},
 			&cli.StringFlag{Name: "out", DefaultText: "NAME", Usage: "`DIR` for the files"},

@@ -221,7 +221,8 @@ class Dynamic:
             return payload[0] if payload else given.pop("payload", b""), given
         arguments = self._handle.schema.handler(self._name)["arguments"]
         if payload:
-            raise TypeError("%s takes each argument by its name: %s" % (self._name, ", ".join(f["name"] + "=…" for f in arguments) or "none"))
+            named = ", ".join(f["name"] + "=…" for f in arguments)
+            raise TypeError("%s takes each argument by its name: %s" % (self._name, named or "none"))
         taken = {f["name"] for f in arguments}
         terms = {n: given.pop(n) for n in list(given) if n in Terms.__annotations__ and n not in taken}
         return given, terms
