@@ -2,6 +2,9 @@ package client
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,20 +16,44 @@ import (
 
 // Deployment says how an actor is deployed. All of it may be left out.
 type Deployment struct {
-	From        string // a devnet account, which owns the actor; "": alice
-	Name        string // works wherever an address does; "": none, or the base name of a file
-	Init        []byte // payload of init
+	From string // a devnet account, which owns the actor; "": alice
+	Name string // works wherever an address does; "": none, or the base name of a file
+	Init []byte // payload of an init that takes bytes
+	// Args are the arguments of a typed init by name, in the forms of the schema. An integer
+	// is an Int, a Wei or a number. The name of an account or actor is an address too.
+	Args        map[string]any
 	Fund        Wei    // moved from the owner to the actor
 	Replace     bool   // take the name from the actor of the same owner that has it
 	CyclesLimit Cycles // 0: 2,000,000 and 4 a byte of code
 	CellsLimit  Cells  // 0: enough for code and init, and 100,000 more
 }
 
+// initial is what a deploy gives init: bytes, or arguments.
+func (d Deployment) initial() (payload string, args map[string]json.RawMessage, err error) {
+	if d.Args == nil {
+		return Bytes(d.Init).String(), nil, nil
+	}
+	if len(d.Init) > 0 {
+		return "", nil, errors.New("a deploy has Init or Args: both are given")
+	}
+	args = map[string]json.RawMessage{}
+	for name, v := range d.Args {
+		if args[name], err = json.Marshal(v); err != nil {
+			return "", nil, fmt.Errorf("the argument %s: %w", name, err)
+		}
+	}
+	return "", args, nil
+}
+
 // Deploy deploys an actor from its Python source. The error is an *ExecutionError where
 // its init failed.
 func (c *Client) Deploy(ctx context.Context, source []byte, d Deployment) (*Actor, error) {
+	initial, args, err := d.initial()
+	if err != nil {
+		return nil, err
+	}
 	out, err := c.api.Deploy(ctx, model.DeployRequest{From: orAlice(d.From), Code: Bytes(source).String(), Name: d.Name,
-		Init: Bytes(d.Init).String(), Fund: &d.Fund, Replace: d.Replace, CyclesLimit: given(d.CyclesLimit), CellsLimit: given(d.CellsLimit)})
+		Init: initial, Args: args, Fund: &d.Fund, Replace: d.Replace, CyclesLimit: given(d.CyclesLimit), CellsLimit: given(d.CellsLimit)})
 	if err != nil {
 		return nil, err
 	}

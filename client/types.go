@@ -44,6 +44,7 @@ type (
 	ParamChange    = model.ParamChange
 	ActorInfo      = model.Actor
 	StateEntry     = model.StateEntry
+	Typed          = model.Typed
 	LogLine        = model.LogLine
 	ReadResult     = model.ReadResult
 	Timer          = model.Timer

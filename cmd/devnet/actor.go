@@ -29,10 +29,11 @@ func actorCommand() *cli.Command {
 	reads := []cli.Flag{jsonFlag, httpFlag, nodeFlag}
 	return &cli.Command{
 		Name: "actor", Usage: "deploy, call and look at actors",
-		Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --fund 100",
+		Description: "Example: devnet actor deploy fixtures/actors/counter.py",
 		Subcommands: []*cli.Command{
-			{Name: "deploy", Usage: "deploy a Python file", ArgsUsage: "FILE",
-				Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --name hb --fund 100",
+			{Name: "deploy", Usage: "deploy a Python file", ArgsUsage: "FILE [NAME=VALUE…]",
+				Description: "Example: devnet actor deploy fixtures/actors/heartbeat.py --name hb --fund 100\n" +
+					"A typed init takes NAME=VALUE for each argument; a list or a record is JSON. Other inits take bytes, by --init.",
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "name", Usage: "`NAME` that works wherever an address does (default: the file's base name)"},
 					&cli.StringFlag{Name: "init", Usage: "`PAYLOAD` of init: JSON or other text, 0x-hex, @FILE, or - for standard input"},
@@ -54,7 +55,7 @@ func actorCommand() *cli.Command {
 					resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorCall},
 			{Name: "read", Usage: "call a handler read-only", ArgsUsage: "ACTOR HANDLER [PAYLOAD | NAME=VALUE…]",
-				Description: "Example: devnet actor read hb count\n" + payloadHelp + "\n" + typedHelp,
+				Description: "Example: devnet actor read counter count\n" + payloadHelp + "\n" + typedHelp,
 				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "from", Usage: "`ACCOUNT` that asks"}, resolveFlag}, reads...),
 				Action:      actorRead},
 			actorBidCommand(), actorNewCommand(), actorClientCommand(),
@@ -74,7 +75,7 @@ func actorCommand() *cli.Command {
 }
 
 func actorDeploy(c *cli.Context) error {
-	args, err := arguments(c, "FILE")
+	file, given, err := deployedWith(c)
 	if err != nil {
 		return err
 	}
@@ -84,21 +85,18 @@ func actorDeploy(c *cli.Context) error {
 	}
 	name := c.String("name")
 	if name == "" {
-		name = baseName(args[0])
+		name = baseName(file)
 	}
-	initial, err := resolved(c, c.String("init"))
-	if err != nil {
-		return err
-	}
-	request := model.DeployRequest{From: c.String("from"), Name: name, Init: initial, Fund: &fund, Replace: c.Bool("replace")}
-	deploy := func() error { return deployNamed(c, args[0], request) }
+	request := model.DeployRequest{From: c.String("from"), Name: name, Init: given.payload, Args: given.args, Fund: &fund,
+		Replace: c.Bool("replace")}
+	deploy := func() error { return deployNamed(c, file, request) }
 	if !c.Bool("watch") {
 		return deploy()
 	}
 	if !request.Replace {
 		return usage("The name moves to each new actor: add --replace.", "--watch: the name %s would be taken", name)
 	}
-	return deployChanges(c, args[0], deploy)
+	return deployChanges(c, file, deploy)
 }
 
 // deployNamed deploys a file and prints the outcome.
@@ -298,6 +296,10 @@ func lastLines(c *cli.Context, n *client.Client, actor string) ([]model.LogLine,
 // stateTable prints values as bytes and with their possible readings: the state
 // itself knows only bytes.
 func stateTable(w io.Writer, entries []model.StateEntry) {
+	if slices.ContainsFunc(entries, func(e model.StateEntry) bool { return e.Typed != nil }) {
+		typedStateTable(w, entries)
+		return
+	}
 	var rows [][]string
 	for _, e := range entries {
 		bytes, text := shortBytes(e.Value), e.Text
@@ -314,6 +316,26 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 		rows = append(rows, []string{value(e.Key), bytes, number, inQuotes(text)})
 	}
 	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rows)
+}
+
+// typedStateTable prints attributes with their values by the schema, next to the bytes. A
+// key that no attribute has, and a value of another type, are shown as bytes alone.
+func typedStateTable(w io.Writer, entries []model.StateEntry) {
+	var rows [][]string
+	for _, e := range entries {
+		key, typed, bytes := value(e.Key), "-", shortBytes(e.Value)
+		if e.Typed != nil {
+			key = printable(e.Typed.Attribute)
+			if e.Typed.Value != nil {
+				typed = printable(string(e.Typed.Value))
+			}
+		}
+		if len(entries) == 1 {
+			bytes = e.Value.String()
+		}
+		rows = append(rows, []string{key, typed, bytes})
+	}
+	table(w, "No state.", "KEY VALUE BYTES", rows)
 }
 
 // maxShownInt is how many bytes of a value may be a number: longer ones are ids

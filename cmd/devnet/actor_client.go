@@ -94,6 +94,9 @@ func writeClient(w io.Writer, out, language string, text []byte) error {
 		}
 		files[runtime], written = clientgen.Runtime, append(written, runtime)
 	}
+	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
+		return failed("", "--out: %v", err)
+	}
 	for _, path := range written {
 		if err := os.WriteFile(path, files[path], 0o644); err != nil {
 			return failed("", "--out: %v", err)

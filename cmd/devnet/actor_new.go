@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -18,7 +19,7 @@ import (
 var newActorFiles embed.FS
 
 // The styles of actor new, the first of them its default.
-var actorStyles = []string{"functions", "class"}
+var actorStyles = []string{"functions", "class", "typed"}
 
 // newActorName is what a file of an actor may be called: Python's tests are found and
 // imported by such names.
@@ -26,10 +27,11 @@ var newActorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
 
 func actorNewCommand() *cli.Command {
 	return &cli.Command{Name: "new", Usage: "begin an actor: its file, tests, a scenario, a workflow for CI", ArgsUsage: "NAME",
-		Description: "Example: devnet actor new tally --style class\n" +
+		Description: "Example: devnet actor new tally --style typed\n" +
+			"functions and class take bytes; typed has handlers by annotations, state by attribute and events by dataclass. " +
 			"The files are made in the folder NAME, which must be new or empty. All are green at once.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "style", Value: actorStyles[0], Usage: "`STYLE` of the actor: " + strings.Join(actorStyles, " or ")},
+			&cli.StringFlag{Name: "style", Value: actorStyles[0], Usage: "`STYLE` of the actor: " + strings.Join(actorStyles, ", ")},
 			&cli.StringFlag{Name: "out", DefaultText: "NAME", Usage: "`DIR` for the files"},
 			jsonFlag},
 		Action: actorNew}
@@ -48,8 +50,8 @@ func actorNew(c *cli.Context) error {
 		return usage("Give at most 31 lower-case letters, digits and underscores, like price_feed.",
 			"NAME: invalid name %q of an actor's file", name)
 	}
-	if style != actorStyles[0] && style != actorStyles[1] {
-		return usage("The styles are "+strings.Join(actorStyles, " and ")+".", "--style: there is no style %q", style)
+	if !slices.Contains(actorStyles, style) {
+		return usage("The styles are "+strings.Join(actorStyles, ", ")+".", "--style: there is no style %q", style)
 	}
 	dir := c.String("out")
 	if dir == "" {
@@ -58,7 +60,12 @@ func actorNew(c *cli.Context) error {
 	if err := mustBeEmpty(dir); err != nil {
 		return err
 	}
-	files := []newFile{{name + ".py", style + ".py.txt"}, {"test_" + name + ".py", "test.py.txt"}, {name + ".star", "scenario.star.txt"},
+	of := "" // the template of tests and scenario
+	if style == "typed" {
+		of = "typed_"
+	}
+	files := []newFile{{name + ".py", style + ".py.txt"}, {"test_" + name + ".py", of + "test.py.txt"},
+		{name + ".star", of + "scenario.star.txt"},
 		{filepath.Join(".github", "workflows", "actors.yml"), "ci.yml.txt"}}
 	var paths []string
 	for _, f := range files {

@@ -95,7 +95,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			healCommand(), snapshotCommand(),
 			runCommand(), reportCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(),
 			doctorCommand(), versionCommand(),
-			completionCommand(), manCommand(),
+			examplesCommand(), completionCommand(), manCommand(),
 		},
 	}
 	quiet(app.Commands)

@@ -54,7 +54,7 @@ func called(as string) string {
 // commandLine finds the commands that a text advises.
 var commandLine = regexp.MustCompile(`(^|[^-./\w])devnet (up|down|init|status|logs|views|links|cheat|mine|automine|console|actor|timer|job|runner|validator|` +
 	`block|tx|debug|events|account|transfer|faucet|params|advance|pause|resume|fault|heal|snapshot|` +
-	`run|report|test|node|check|doctor|version|completion|man|COMMAND|--help)\b`)
+	`run|report|test|node|check|doctor|version|examples|completion|man|COMMAND|--help)\b`)
 
 // asTyped puts how this binary was called into the commands of a text.
 func asTyped(text string) string {

@@ -87,6 +87,7 @@ func (p *plan) summary(c *cli.Context, verdicts []batch.Verdict, missing []batch
 	if len(verdicts) == 1 {
 		if v := &verdicts[0]; !v.Failed() {
 			fmt.Fprintf(w, "passed %s\n", v.Line())
+			batch.TellMeasures(w, verdicts)
 			v.Overlooked(w)
 		}
 		return nil
@@ -97,6 +98,7 @@ func (p *plan) summary(c *cli.Context, verdicts []batch.Verdict, missing []batch
 		wall += verdicts[i].Wall
 	}
 	overlooked(w, verdicts)
+	batch.TellMeasures(w, verdicts)
 	fmt.Fprintf(w, "%d of %d runs passed: %.0f seconds of networks in %.1f of runs\n", len(verdicts)-failures, len(verdicts), virtual, wall)
 	return nil
 }

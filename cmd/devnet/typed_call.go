@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -28,6 +29,11 @@ type handed struct {
 // handler is typed.
 func calledWith(c *cli.Context) (who []string, given handed, err error) {
 	all := c.Args().Slice()
+	if len(all) == 2 {
+		if err := nothingMissing(c, all[0], all[1]); err != nil {
+			return nil, given, err
+		}
+	}
 	if len(all) < 3 || len(all) == 3 && !anArgument.MatchString(all[2]) {
 		if who, err = arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]"); err != nil {
 			return nil, given, err
@@ -52,6 +58,61 @@ func calledWith(c *cli.Context) (who []string, given handed, err error) {
 	}
 	given.payload, err = resolved(c, all[2])
 	return all[:2], given, err
+}
+
+// nothingMissing refuses a call without arguments of a typed handler that needs some, since
+// the chain would charge for it. All else the network refuses by itself.
+func nothingMissing(c *cli.Context, actor, handler string) error {
+	schema, err := schemaOf(c, actor)
+	if err != nil || schema == nil {
+		return nil
+	}
+	h := schema.Handler(handler)
+	if h == nil || h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
+		return nil
+	}
+	return usage(typedHelp, "%s takes arguments: %s", handler, signature(schema, h))
+}
+
+// deployedWith reads the words after deploy: a file, and NAME=VALUE for each argument of a
+// typed init. The payload of an init that takes bytes is in --init.
+func deployedWith(c *cli.Context) (file string, given handed, err error) {
+	all := c.Args().Slice()
+	if len(all) < 2 || !anArgument.MatchString(all[1]) {
+		who, err := arguments(c, "FILE", "[NAME=VALUE]")
+		if err != nil {
+			return "", given, err
+		}
+		if who[1] != "" {
+			return "", given, usage("Give --init PAYLOAD, or NAME=VALUE to a typed init.", "%q is not NAME=VALUE", who[1])
+		}
+		given.payload, err = resolved(c, c.String("init"))
+		return who[0], given, err
+	}
+	if c.IsSet("init") {
+		return "", given, usage("Leave one of them out.", "--init and NAME=VALUE are two forms of one thing")
+	}
+	code, err := readActor(all[0])
+	if err != nil {
+		return "", given, err
+	}
+	doc, err := schemaOfCode(code)
+	if err != nil {
+		return "", given, failed("", "%s: %v", all[0], err)
+	}
+	schema, err := typed.Parse(doc)
+	if err != nil {
+		return "", given, err
+	}
+	h := schema.Init()
+	switch {
+	case h == nil:
+		return "", given, usage("Leave NAME=VALUE out, or write def init(self, NAME: TYPE) in the class.", "%s has no init", all[0])
+	case h.Raw:
+		return "", given, usage("Give --init PAYLOAD.", "%s of %s takes bytes, and no NAME=VALUE", h.Name, all[0])
+	}
+	given.args, err = named(h, all[1:])
+	return all[0], given, err
 }
 
 // schemaOf is the schema of an actor; nil where its code has none.

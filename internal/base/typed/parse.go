@@ -152,7 +152,7 @@ func (p *parser) document(root node) error {
 		}
 	}
 	if state != nil {
-		return each("state", *state, maxState, p.state)
+		return each("state", *state, maxState, p.stateForm)
 	}
 	return nil
 }
@@ -358,19 +358,6 @@ func (p *parser) event(path string, n node) error {
 	}
 	p.schema.Events = append(p.schema.Events, name)
 	return nil
-}
-
-// state checks an entry of the state: a client of version 1 has nothing made of it.
-func (p *parser) state(path string, n node) error {
-	name := ""
-	typ := func(path string, n node) error { _, err := p.typ(path, n, maxTypeDepth); return err }
-	any := func(string, node) error { return nil }
-	err := members(path, n, map[string]func(string, node) error{"name": text(&name, maxName), "type": typ, "list": typ, "key": typ,
-		"default": any})
-	if err != nil {
-		return err
-	}
-	return checkName(within(path, "name"), name)
 }
 
 // typ reads a type: a word, or an object of one member.

@@ -32,6 +32,7 @@ type Schema struct {
 	Types    []Named // by name
 	Handlers []Handler
 	Events   []string // records that the actor emits
+	State    []Attribute
 }
 
 // Named is a record or an enum of the actor's file.
@@ -136,6 +137,15 @@ func (s *Schema) Handler(name string) *Handler {
 		}
 	}
 	return nil
+}
+
+// Init returns the handler that a deploy runs: init, or else deploy. It is nil if there is
+// neither.
+func (s *Schema) Init() *Handler {
+	if h := s.Handler("init"); h != nil {
+		return h
+	}
+	return s.Handler("deploy")
 }
 
 // Type is the record or enum of a name, nil where there is none.

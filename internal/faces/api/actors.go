@@ -110,9 +110,11 @@ func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEnt
 	if err != nil {
 		return nil, err
 	}
-	out := []model.StateEntry{}
+	out, as := []model.StateEntry{}, typesOf(v)
 	for _, e := range entries {
-		out = append(out, model.StateEntry{Key: e.Key, Value: e.Value, Text: model.Text(e.Value), Int: model.Int(e.Value)})
+		value := types.Bytes(e.Value)
+		out = append(out, model.StateEntry{Key: e.Key, Value: value, Text: model.Text(value), Int: model.Int(value),
+			Typed: as.state(actor.Address, e.Key, &value, nil)})
 	}
 	return out, nil
 }
@@ -174,9 +176,9 @@ func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResu
 	if err != nil {
 		return m, err
 	}
-	return model.ReadResult{Height: v.Head().Height, Status: string(r.Outcome.Status), Output: r.Outcome.Output,
-		Text: model.Text(r.Outcome.Output), Cycles: r.Cycles, Cells: r.Cells, Error: faultModel(r.Outcome.Fault),
-		Logs: append([]string{}, r.Logs...)}, nil
+	m = ShowResult(v.Head().Height, r)
+	m.Typed = typesOf(v).returned(actor.Address, call.Handler, r.Outcome.Output)
+	return m, nil
 }
 
 type bidInput struct {

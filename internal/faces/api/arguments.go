@@ -15,6 +15,39 @@ import (
 // checked against the schema here, so that a wrong one costs nothing. field is what
 // errors call the bytes.
 func (s *Server) given(v Reader, to types.Address, handler, text, field string, args map[string]json.RawMessage) ([]byte, error) {
+	return s.typedOr(v, text, field, args, func() (*typed.Schema, *typed.Handler, error) { return s.typedHandler(v, to, handler) })
+}
+
+// givenInit is the same for the init of code that is not deployed yet.
+func (s *Server) givenInit(v Reader, code []byte, text string, args map[string]json.RawMessage) ([]byte, error) {
+	return s.typedOr(v, text, "init", args, func() (*typed.Schema, *typed.Handler, error) {
+		doc, err := v.SchemaOf(code)
+		if err != nil {
+			return nil, nil, err
+		}
+		if doc == nil {
+			return nil, nil, Refuse(http.StatusBadRequest, "no_schema", "the code has no schema: its init takes bytes").At("args").
+				Hint("Give init.")
+		}
+		schema, err := typed.Parse(doc)
+		if err != nil {
+			return nil, nil, err
+		}
+		h := schema.Init()
+		switch {
+		case h == nil:
+			return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the code has no init to take args").At("args").
+				Hint("Leave args out, or write def init(self, NAME: TYPE) in the class.")
+		case h.Raw:
+			return nil, nil, rawHandler(h.Name, "init")
+		}
+		return schema, h, nil
+	})
+}
+
+// typedOr reads bytes, or args by a typed handler.
+func (s *Server) typedOr(v Reader, text, field string, args map[string]json.RawMessage,
+	of func() (*typed.Schema, *typed.Handler, error)) ([]byte, error) {
 	if args == nil {
 		return payload(text, field)
 	}
@@ -22,7 +55,7 @@ func (s *Server) given(v Reader, to types.Address, handler, text, field string, 
 		return nil, Refuse(http.StatusBadRequest, "invalid_request", "args and %s are two forms of one thing", field).At("args").
 			Hint("Give args to a typed handler, and %s to one that takes bytes.", field)
 	}
-	schema, h, err := s.typedHandler(v, to, handler)
+	schema, h, err := of()
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +108,13 @@ func (s *Server) typedHandler(v Reader, to types.Address, handler string) (*type
 			strings.Join(handlerNames(schema), ", ")).At("handler")
 	}
 	if h.Raw {
-		return nil, nil, Refuse(http.StatusBadRequest, "raw_handler", "%s takes bytes, and no arguments by name", handler).At("args").
-			Hint("Give payload.")
+		return nil, nil, rawHandler(handler, "payload")
 	}
 	return schema, h, nil
+}
+
+func rawHandler(name, field string) error {
+	return Refuse(http.StatusBadRequest, "raw_handler", "%s takes bytes, and no arguments by name", name).At("args").Hint("Give %s.", field)
 }
 
 func handlerNames(s *typed.Schema) (names []string) {

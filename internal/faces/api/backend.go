@@ -89,9 +89,11 @@ type Reader interface {
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
 	Receipt(types.Hash) (*Executed, error)
 	Account(types.Address) (Account, error)
-	Actor(types.Address) (*Actor, error)        // nil when there is none
-	Actors(offset, limit int) ([]Actor, error)  // by address
-	Schema(types.Address) ([]byte, error)       // as JSON; nil of what has none
+	Actor(types.Address) (*Actor, error)       // nil when there is none
+	Actors(offset, limit int) ([]Actor, error) // by address
+	Schema(types.Address) ([]byte, error)      // as JSON; nil of what has none
+	// SchemaOf returns the schema that a deploy of code would keep, as JSON.
+	SchemaOf(code []byte) ([]byte, error)
 	Named(name string) ([]types.Address, error) // the actors deployed under a name
 	// Addresses lists the addresses of actors from first to last.
 	Addresses(first, last types.Address) ([]types.Address, error)

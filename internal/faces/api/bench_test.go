@@ -52,6 +52,6 @@ func BenchmarkEvents(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		eventsOf(block)
+		eventsOf(block, typesOf(nil))
 	}
 }

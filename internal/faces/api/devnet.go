@@ -157,9 +157,11 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 	if !body.DryRun {
 		s.impersonated(&by, &r.Receipt)
 	}
-	m.Receipt = receiptModel(&r.Receipt, r.Logs)
-	if body.Trace {
+	as := typesOf(v)
+	m.Receipt = as.receipt(&r.Receipt, r.Logs)
+	if body.Trace && r.Trace != nil {
 		m.Trace = r.Trace
+		as.trace(m.Trace)
 	}
 	return m, nil
 }
@@ -205,7 +207,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	if err != nil {
 		return m, err
 	}
-	init, err := payload(body.Init, "init")
+	init, err := s.givenInit(v, code, body.Init, body.Args)
 	if err != nil {
 		return m, err
 	}

@@ -113,6 +113,7 @@ func (v *memoryView) Actor(a types.Address) (*Actor, error) {
 }
 
 func (v *memoryView) Schema(types.Address) ([]byte, error) { return nil, nil }
+func (v *memoryView) SchemaOf([]byte) ([]byte, error)      { return nil, nil }
 
 func (v *memoryView) Actors(offset, limit int) (out []Actor, err error) {
 	defer v.lock()()

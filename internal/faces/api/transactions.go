@@ -48,7 +48,8 @@ func (s *Server) registerTransactions() {
 		if err != nil {
 			return m, err
 		}
-		return receiptModel(&r.Receipt, r.Logs), nil
+		v, err := s.backend.Reader("")
+		return typesOf(v).receipt(&r.Receipt, r.Logs), err
 	})
 }
 

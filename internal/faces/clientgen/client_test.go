@@ -87,27 +87,37 @@ func tool(t *testing.T, name, from string) string {
 	return path
 }
 
-// compiled is a folder with the clients in TypeScript, as JavaScript. The options are the
-// strictest that Debian's compiler has.
+// compiled is a folder with the clients of testdata in TypeScript, as JavaScript.
 func compiled(t *testing.T, more ...string) string {
 	t.Helper()
-	tsc, dir := tool(t, "tsc", "node-typescript"), t.TempDir()
 	sources := []string{"runtime/cowboy.ts"}
 	for _, name := range schemas {
 		sources = append(sources, filepath.Join("testdata", name, name+".ts"))
 	}
-	words := []string{"--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "false", "--noImplicitOverride",
-		"--noUnusedLocals", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "--lib", "es2022,dom,dom.iterable",
-		"--outDir", "out"}
+	files := map[string][]byte{}
 	for _, source := range append(sources, more...) {
 		text, err := os.ReadFile(source)
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, filepath.Base(source)), text, 0o644)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		words = append(words, filepath.Base(source))
+		files[filepath.Base(source)] = text
+	}
+	return compiledOf(t, files)
+}
+
+// compiledOf is a folder with the files of TypeScript, as JavaScript. The options are the
+// strictest that Debian's compiler has.
+func compiledOf(t *testing.T, files map[string][]byte) string {
+	t.Helper()
+	tsc, dir := tool(t, "tsc", "node-typescript"), t.TempDir()
+	words := []string{"--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "false", "--noImplicitOverride",
+		"--noUnusedLocals", "--target", "es2022", "--module", "es2022", "--moduleResolution", "node", "--lib", "es2022,dom,dom.iterable",
+		"--outDir", "out"}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		words = append(words, name)
 	}
 	run(t, dir, tsc, words...)
 	if err := os.WriteFile(filepath.Join(dir, "out", "package.json"), []byte(`{"type":"module"}`), 0o644); err != nil {

@@ -183,6 +183,17 @@ func (v *reader) Schema(a types.Address) ([]byte, error) {
 	return v.state.Schema(record.CodeHash), nil
 }
 
+func (v *reader) SchemaOf(code []byte) ([]byte, error) {
+	found, err := v.source.inspect(program.Code{Hash: types.Keccak(code), Source: code})
+	if refused := (*program.Refusal)(nil); errors.As(err, &refused) {
+		return nil, api.Refuse(http.StatusBadRequest, "invalid_code", "%v", refused).At("code")
+	}
+	if err != nil {
+		return nil, environment(err)
+	}
+	return found.Schema, nil
+}
+
 func (v *reader) brief(a types.Address, record *actors.Actor) api.Actor {
 	return api.Actor{Address: a, Name: record.Name, Owner: record.Owner, CodeHash: record.CodeHash,
 		DeployedAt: record.DeployedAt, TimersPending: uint64(len(v.state.Timers(a)))}

@@ -57,6 +57,7 @@ type Report struct {
 	Steps     uint64 // of Starlark
 	Faults    []fault.Effect
 	Sometimes []Sometimes // by first use
+	Measures  []Measure   // likewise
 	Timeline  []string    // of a run that failed: what happened last, in lines of 80 columns
 	Trace     []string    // of a failed expectation: what a transaction, fire or message did that failed, likewise
 	Unread    []string    // failed receipts that the script did not look at, and where it made them
@@ -123,6 +124,7 @@ type runtime struct {
 	allowed map[int]bool // faults by index that may be idle
 	places  []Position   // of the call that made each fault
 	closed  int          // networks that ended
+	samples int          // that measure(…) took
 }
 
 var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
@@ -263,6 +265,9 @@ func openSources(path string) (*sources, error) {
 // Carried returns where the program itself has an example, as fixtures.Carried does: for
 // commands.
 func Carried(file string) (folder fs.FS, name string, ok bool) { return fixtures.Carried(file) }
+
+// Examples calls each with every example that the program carries, as fixtures.Examples does.
+func Examples(each func(name string, text []byte) error) error { return fixtures.Examples(each) }
 
 // folderOf opens a script's folder: on disk, or else in the program, which carries the
 // examples.

@@ -40,6 +40,9 @@ func init() {
 			"Runs the network for the given number of blocks; fails as soon as the condition is false after one.", doAlways),
 		parse("sometimes(name: text, condition: value)",
 			"Notes whether the condition was true. Over `--seeds N` the batch fails if it was true in no run.", doSometimes),
+		parse("measure(name: text, value: value, unit: text = \"\")",
+			"Adds a number, or each of a list, to the samples of a name. The run reports their mean, minimum, median, 95th percentile and "+
+				"maximum. Over `--seeds N` the figures of all runs that passed are put together.", doMeasure),
 		parse("check(oracles: names)",
 			"Asks the named oracles, or all of them. The table of oracles lists those that judge all events so far. queues checks that no queue is "+
 				"beyond its limit. liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock. "+

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // record is a value with named fields: a block, a receipt, a timer, in the form of
@@ -111,13 +112,16 @@ func (r *record) add(v reflect.Value) {
 			continue
 		}
 		name := spelled(f)
-		if name == "" {
+		if name == "" || f.Type == typedType {
 			continue
 		}
 		r.names = append(r.names, name)
 		r.fields = append(r.fields, valueOf(name, v.Field(i)))
 	}
 }
+
+// typedType is the type of the fields that only JSON has: scripts read the bytes.
+var typedType = reflect.TypeFor[*model.Typed]()
 
 // spelled returns the name of a field in scripts: its JSON name, or "" without one.
 // The word from is reserved in Starlark, so that no script could read it.

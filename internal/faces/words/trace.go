@@ -1,6 +1,7 @@
 package words
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -113,7 +114,9 @@ func shownPayload(b types.Bytes, most int) string {
 
 func (p *tracing) ended(c *model.TraceCall, depth int) {
 	if c.Error == nil {
-		if len(c.Output) > 0 {
+		if c.Typed != nil && c.Typed.Returned != nil {
+			p.row("", depth, "returns "+Printable(string(c.Typed.Returned)))
+		} else if len(c.Output) > 0 {
 			p.row("", depth, "returns "+Quoted(c.Output, Columns))
 		}
 		return
@@ -171,9 +174,9 @@ func (p *tracing) step(s *model.TraceStep, depth int) {
 func (p *tracing) asked(s *model.TraceStep) string {
 	switch s.What {
 	case "get_state":
-		return " " + Quoted(*s.Key, 28) + " is " + orNothing(s.Value)
+		return " " + keyOf(s.Typed, *s.Key) + " is " + orNothing(s.Value, valueIn(s.Typed))
 	case "set_state", "delete_state":
-		return " " + Quoted(*s.Key, 28) + ": " + orNothing(s.Old) + " → " + orNothing(s.Value)
+		return " " + keyOf(s.Typed, *s.Key) + ": " + orNothing(s.Old, oldIn(s.Typed)) + " → " + orNothing(s.Value, valueIn(s.Typed))
 	case "get_balance":
 		return " of " + p.names(*s.To) + " is " + CBY(*s.Amount)
 	case "transfer":
@@ -206,11 +209,37 @@ func idOf(s *model.TraceStep) string {
 	return " " + Short(s.ID.String())
 }
 
-func orNothing(b *types.Bytes) string {
-	if b == nil {
+// orNothing returns a value: by its type, if it has one.
+func orNothing(b *types.Bytes, typed json.RawMessage) string {
+	switch {
+	case b == nil:
 		return "nothing"
+	case typed != nil:
+		return Clipped(Printable(string(typed)), 32)
 	}
 	return Quoted(*b, 32)
+}
+
+func valueIn(t *model.Typed) json.RawMessage {
+	if t == nil {
+		return nil
+	}
+	return t.Value
+}
+
+func oldIn(t *model.Typed) json.RawMessage {
+	if t == nil {
+		return nil
+	}
+	return t.Old
+}
+
+// keyOf returns a key of state as its class calls it, or its bytes.
+func keyOf(t *model.Typed, key types.Bytes) string {
+	if t == nil || t.Attribute == "" {
+		return Quoted(key, 28)
+	}
+	return Clipped(Printable(t.Attribute), 28)
 }
 
 // Changes prints what is otherwise in the state than before.
@@ -220,8 +249,8 @@ func Changes(w io.Writer, t *model.Trace, names Names) {
 	}
 	fmt.Fprintln(w, "\nChanged:")
 	for _, change := range t.Changes {
-		line := fmt.Sprintf("    %s  %s: %s → %s", names(change.Actor), Quoted(change.Key, 28), orNothing(change.Old),
-			orNothing(change.New))
+		line := fmt.Sprintf("    %s  %s: %s → %s", names(change.Actor), keyOf(change.Typed, change.Key),
+			orNothing(change.Old, oldIn(change.Typed)), orNothing(change.New, valueIn(change.Typed)))
 		fmt.Fprintln(w, Clipped(line, Columns))
 	}
 }

@@ -75,6 +75,9 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 		v.Outcome = &noted.outcome
 	}
 	v.Unread = seen.Unread
+	for _, m := range seen.Measures {
+		v.Measures = append(v.Measures, summed(Measure{Name: m.Name, Unit: m.Unit, Samples: append([]float64{}, m.Samples...)}))
+	}
 	for _, s := range seen.Sometimes {
 		v.Moments = append(v.Moments, Sometimes{Name: s.Name, Where: j.File, True: s.True})
 	}

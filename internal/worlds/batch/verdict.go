@@ -31,6 +31,7 @@ type Verdict struct {
 	Virtual  float64     `json:"seconds"`      // of the network's clock
 	Wall     float64     `json:"wall_seconds"` // of ours
 	Moments  []Sometimes `json:"sometimes,omitempty"`
+	Measures []Measure   `json:"measures,omitempty"`        // of the script's measure(…), by first use
 	Output   string      `json:"output,omitempty"`          // what it printed, the last of it
 	Unread   []string    `json:"unread_failures,omitempty"` // failed receipts that the script did not look at
 	Replay   string      `json:"replay,omitempty"`

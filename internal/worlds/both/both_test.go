@@ -44,6 +44,10 @@ var withinAnEpoch = []string{
 // scripts are one odd or plain use of a verb each; what they print and how they end
 // is compared, figures apart.
 var scripts = []string{
+	// figures
+	`measure("a", 3, unit = "blocks"); measure("a", [1.5, 2], unit = "blocks"); print("on")`, `measure("a", "3")`, `measure("a", True)`, `measure("", 1)`,
+	`measure("a", 1); measure("a", 1, unit = "ms")`, `measure("a", [1, None])`, `measure("a", float("inf"))`, `measure("a", range(20000))`,
+	`[measure("m%d" % i, i) for i in range(65)]`, `[measure("a", range(5001)) for i in range(2)]`,
 	// running and time
 	`print(net.run(blocks = 2) >= 2)`, `print(net.run(until = lambda: True))`, `net.run()`, `net.run(blocks = 1, until = lambda: True)`, `net.run(blocks = -1)`,
 	`net.advance(blocks = 100); print(net.height > 100)`, `net.advance(to = 1)`, `net.advance(to_next_timer = True)`, `net.advance()`, `net.advance(blocks = 1, to = 9)`,

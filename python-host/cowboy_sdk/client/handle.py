@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Union
 
@@ -94,7 +95,9 @@ class Handle:
         """The same actor with terms of its calls: club.by("bob", value=5).join(…)."""
         if sender is not None:
             terms["sender"] = sender
-        return type(self)(self._actor, **dict(self._terms, **terms))
+        other = copy.copy(self)
+        other._terms = dict(self._terms, **terms)
+        return other
 
     @property
     def chain(self) -> Chain:
@@ -135,9 +138,7 @@ class Handle:
 
     def _resolved(self, v: Any) -> Any:
         """An address of what may name one: an account's or an actor's name, an actor, a handle, bytes."""
-        if isinstance(v, Handle):
-            return v.address
-        return self.chain.address(v) if isinstance(v, (Actor, str)) else v
+        return self.chain.address(v) if isinstance(v, str) else getattr(v, "address", v)
 
     def _call(self, handler: str, arguments: dict[str, Any], terms: Terms) -> Receipt[Any]:
         __tracebackhide__ = True
@@ -162,6 +163,11 @@ class Handle:
         return self._actor.call(handler, payload, sender, **more).__dict__
 
 
+    def _submitted(self, handler: str, payload: Any, terms: Any) -> bytes:
+        more = dict(self._terms, **terms)
+        return self._actor.send(handler, payload, self._resolved(more.pop("sender", "alice")), **more)
+
+
 class ByName:
     """The handlers of a handle without a generated class."""
 
@@ -169,6 +175,8 @@ class ByName:
         self._handle = handle
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
         return Dynamic(self._handle, name)
 
     def __dir__(self) -> list[str]:
@@ -176,21 +184,45 @@ class ByName:
 
 
 class Dynamic:
-    """One handler, called by the schema that the network told."""
+    """One handler, called by the schema that the network told: club.join(who="bob", amount=5)."""
 
     def __init__(self, handle: Handle, name: str) -> None:
         self._handle, self._name = handle, name
         self._raw = handle.schema.handler(name).get("raw", False)
 
     def __repr__(self) -> str:
-        return "<handler %s>" % self._name
+        return "<handler %s of %r>" % (self._name, self._handle._actor)
 
-    def __call__(self, payload: Any = b"", **given: Any) -> Receipt[Any]:
+    def __call__(self, *payload: Any, **given: Any) -> Receipt[Any]:
+        __tracebackhide__ = True
+        told, terms = self._told(payload, given)
+        if self._raw:
+            return self._handle._send(self._name, told, terms)
+        return self._handle._call(self._name, told, terms)
+
+    def by(self, sender: AddressLike | None = None, **terms: Any) -> Dynamic:
+        """The same handler with terms of its calls, also those that it has as arguments."""
+        return Dynamic(self._handle.by(sender, **terms), self._name)
+
+    def send(self, *payload: Any, **given: Any) -> bytes:
+        """Hand a call in without waiting: the transaction's hash, for chain.receipt."""
+        __tracebackhide__ = True
+        told, terms = self._told(payload, given)
+        if not self._raw:
+            told = self._handle.schema.payload(self._name, told, self._handle._resolved)
+        return self._handle._submitted(self._name, told, terms)
+
+    def _told(self, payload: tuple[Any, ...], given: dict[str, Any]) -> tuple[Any, Any]:
+        """The payload or the arguments of a call, and its terms."""
         __tracebackhide__ = True
         if self._raw:
-            return self._handle._send(self._name, payload, given)  # type: ignore[arg-type]
-        if payload != b"":
-            raise TypeError("%s is typed: give each argument by its name" % self._name)
-        taken = {f["name"] for f in self._handle.schema.handler(self._name)["arguments"]}
+            if len(payload) > 1:
+                raise TypeError("%s takes one payload: got %d" % (self._name, len(payload)))
+            return payload[0] if payload else given.pop("payload", b""), given
+        arguments = self._handle.schema.handler(self._name)["arguments"]
+        if payload:
+            named = ", ".join(f["name"] + "=…" for f in arguments)
+            raise TypeError("%s takes each argument by its name: %s" % (self._name, named or "none"))
+        taken = {f["name"] for f in arguments}
         terms = {n: given.pop(n) for n in list(given) if n in Terms.__annotations__ and n not in taken}
-        return self._handle._call(self._name, given, terms)  # type: ignore[arg-type]
+        return given, terms

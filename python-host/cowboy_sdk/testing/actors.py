@@ -2,6 +2,7 @@
 
 from urllib.parse import quote
 
+from cowboy_sdk.testing.conversation import DevnetError
 from cowboy_sdk.testing.values import Receipt, Record, read, show, to_bytes, to_hex
 
 __unittest = True  # unittest leaves the lines of this file out of tracebacks
@@ -24,7 +25,7 @@ class Timer(Record):
 
 
 class Actor:
-    """A deployed actor."""
+    """A deployed actor. Its handlers are methods: club.join(who="bob", amount=5), or counter.add("2") of one that takes bytes."""
 
     def __init__(self, chain, address, name, source, origin):
         self.chain, self.address, self.name, self.source, self.origin = chain, address, name, source, origin
@@ -32,6 +33,33 @@ class Actor:
 
     def __repr__(self):
         return "<actor %s>" % (self.name or show(self.address))
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        handle = self._handle()
+        if name not in handle.schema.handlers:
+            raise AttributeError("%r has no attribute and no handler %s; its handlers are %s"
+                                 % (self, name, ", ".join(handle.schema.handlers) or "none"))
+        return getattr(handle.handlers, name)
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *self._handle().schema.handlers})
+
+    @property
+    def handlers(self):
+        """Every handler, also one that has the name of an attribute: token.handlers.balance(of="bob")."""
+        return self._handle().handlers
+
+    def _handle(self):
+        """By the schema of the code that it has now."""
+        from cowboy_sdk.client.handle import Handle  # it imports this file
+        try:
+            return Handle(self)
+        except DevnetError as error:
+            if error.code != "no_schema":
+                raise
+            raise AttributeError("%r has no schema: call it by call(NAME, PAYLOAD)" % self) from None
 
     def lines(self):
         return (self.origin or self.name or "the actor") + ".py", self.source.splitlines()
@@ -98,6 +126,13 @@ class Actor:
 
     def entries(self, prefix=b""):
         """Keys and values of its state."""
+        return {bytes.fromhex(e["key"][2:]): bytes.fromhex(e["value"][2:]) for e in self._state(prefix)}
+
+    def attributes(self, prefix=b""):
+        """Its declared state by the schema: {"price": "5", 'log["0x…"]': {…}}, as JSON has it. Other keys are left out."""
+        found = (e["typed"] for e in self._state(prefix) if "typed" in e)
+        return {t["attribute"]: t["value"] for t in found if "value" in t}
+
+    def _state(self, prefix):
         query = {"prefix": to_hex(prefix, "a prefix")} if prefix else {}
-        found = self.chain.pages("/actor/%s/state" % quote(self.chain.path(self)), query)
-        return {bytes.fromhex(e["key"][2:]): bytes.fromhex(e["value"][2:]) for e in found}
+        return self.chain.pages("/actor/%s/state" % quote(self.chain.path(self)), query)

@@ -1,6 +1,7 @@
 """Chain: a whole network in virtual time, for tests of actors."""
 
 import atexit
+import json
 import weakref
 from urllib.parse import quote, urlencode
 
@@ -9,7 +10,7 @@ from cowboy_sdk.testing.actors import Actor, Timer
 from cowboy_sdk.testing.conversation import Bench, DevnetError, Live, Up
 from cowboy_sdk.testing.errors import Reverted
 from cowboy_sdk.testing.nodes import Network
-from cowboy_sdk.testing.values import ADDRESS, Event, Receipt, Record, read, show, to_bytes, to_hex, wei
+from cowboy_sdk.testing.values import ADDRESS, Event, Receipt, Record, read, show, to_bytes, to_hex, typed, wei
 
 PAGE = 1000  # entries of a list at once
 MAX_MADE = 256  # deploys that are remembered; a bench keeps four times as many snapshots
@@ -166,20 +167,24 @@ class Chain(Network):
 
     # What is done on it.
 
-    def deploy(self, source, name="", init=b"", fund=0, sender="alice", cycles=None, cells=None):
-        """Deploy an actor from a file, the text of one, a module, a class or an instance. Returns it, or raises Reverted."""
+    def deploy(self, source, name="", init=b"", fund=0, sender="alice", cycles=None, cells=None, args=None):
+        """Deploy an actor from a file, the text of one, a module, a class or an instance. Returns it, or raises Reverted.
+
+        init is the payload of an init that takes bytes; args are the arguments of a typed one: {"price": 5, "owner": bob}.
+        """
         origin, text = sources.read(source)
         if name == "" and origin:
             name = origin
-        key = (text, name, to_bytes(init), fund, self.address(sender), cycles, cells)
+        told = None if args is None else {k: typed(v) for k, v in args.items()}
+        key = (text, name, to_bytes(init), fund, self.address(sender), cycles, cells, json.dumps(told, sort_keys=True))
         prefix = self._so_far
         if prefix is not None and prefix + (key,) in self._made:
             snapshot, actors = self._made[prefix + (key,)]
             self._restore(snapshot)
             self.actors, self._so_far = dict(actors), prefix + (key,)
             return list(actors.values())[-1]
-        body = {"from": self.sender(sender), "code": to_hex(text, "code"), "init": to_hex(init), "fund": wei(fund),
-                "name": self._free(name)}
+        body = {"from": self.sender(sender), "code": to_hex(text, "code"), "fund": wei(fund), "name": self._free(name)}
+        body.update({"init": to_hex(init)} if told is None else {"args": told})
         actor = Actor(self, None, name, text, origin)
         self._sent("deploy of " + (name or "an actor"), self.post("/devnet/deploy", _limits(body, cycles, cells)), actor)
         if prefix is not None and len(self._made) < MAX_MADE:

@@ -15,6 +15,7 @@ import keyword
 import os
 import sys
 
+from cowboy_sdk.client.handle import Dynamic
 from cowboy_sdk.testing import CBY, Chain, DevnetError, DevnetGone, Reverted, conversation
 from cowboy_sdk.testing.actors import Actor
 
@@ -24,10 +25,11 @@ VERBS = ("advance automine balance blocks call chain_events delete_state deploy 
          "send set_balance set_param set_state submit_job timers transfer").split()
 HELP = """Names of accounts and actors are handles; Tab completes them.
 
-    alice.call(club.join, "5")     a call, once it is final
-    club.call("join", "5")         the same, from alice
-    club.join("5", sender=bob)     the same, from bob; sender=vault impersonates an actor
-    club.state()  club.balance  club.timers  club.logs
+    club.join(who=bob, amount=5)   a call, once it is final, from alice; sender=bob is from bob
+    alice.call(club.join, …)       the same; sender=vault impersonates an actor
+    club.add("5")                  a handler that takes bytes; club.call("add", "5") too
+    club.handlers.balance()        a handler that has the name of an attribute
+    club.attributes()  club.state()  club.balance  club.timers  club.logs
     deploy("club.py")  net.advance(to_next_timer=True)  mine(3)  automine(False)
     set_balance(bob, 5 * CBY)  club.set_state("price", "5")  timers()  accounts
     refresh()                      actors that were deployed elsewhere
@@ -50,62 +52,26 @@ class Account:
         return self.chain.balance(self.address)
 
     def call(self, to, *arguments, **more):
-        """Call a handler: alice.call(club.join, payload), or alice.call(club, "join", payload)."""
-        return self._ask(self.chain.call, to, arguments, more)
+        """Call a handler: alice.call(club.join, who=bob, amount=5), or alice.call(club, "join", payload)."""
+        if isinstance(to, Dynamic):
+            return to.by(self.address)(*arguments, **more)
+        return self.chain.call(to, *arguments, sender=self.address, **more)
 
     def send(self, to, *arguments, **more):
         """As call, without waiting: the transaction's hash."""
-        return self._ask(self.chain.send, to, arguments, more)
+        if isinstance(to, Dynamic):
+            return to.by(self.address).send(*arguments, **more)
+        return self.chain.send(to, *arguments, sender=self.address, **more)
 
     def dry_run(self, to, *arguments, **more):
         """As call, and nothing changes."""
-        return self._ask(self.chain.dry_run, to, arguments, more)
+        if isinstance(to, Dynamic):
+            return to.by(self.address, dry_run=True)(*arguments, **more)
+        return self.chain.dry_run(to, *arguments, sender=self.address, **more)
 
     def transfer(self, to, amount):
         """Pay, in wei."""
         return self.chain.transfer(to, amount, sender=self.address)
-
-    def _ask(self, verb, to, arguments, more):
-        if isinstance(to, Handler):
-            to, arguments = to.actor, (to.name, *arguments)
-        return verb(to, *arguments, sender=self.address, **more)
-
-
-class Handler:
-    """A handler of an actor; calling it calls it."""
-
-    def __init__(self, actor, name):
-        self.actor, self.name = actor, name
-
-    def __repr__(self):
-        return "<handler %s of %r>" % (self.name, self.actor)
-
-    def __call__(self, payload=b"", **more):
-        return self.actor.call(self.name, payload, **more)
-
-
-class Handle(Actor):
-    """An actor whose handlers are attributes."""
-
-    def __init__(self, chain, address, name, source="", origin=""):
-        super().__init__(chain, address, name, source, origin)
-        self._handlers = None
-
-    @property
-    def handlers(self):
-        """The names of its handlers."""
-        if self._handlers is None:
-            self._handlers = [h["name"] for h in self.chain.get("/actor/0x" + self.address.hex())["handlers"]]
-        return self._handlers
-
-    def __getattr__(self, name):
-        if name.startswith("_") or name not in self.handlers:
-            raise AttributeError("%r has no attribute and no handler %s; its handlers are %s"
-                                 % (self, name, "none" if name.startswith("_") else ", ".join(self.handlers)))
-        return Handler(self, name)
-
-    def __dir__(self):
-        return sorted({*super().__dir__(), *self.handlers})
 
 
 class Network(Chain):
@@ -116,20 +82,17 @@ class Network(Chain):
         for found in self.pages("/actors"):
             address = bytes.fromhex(found["address"][2:])
             if address not in self.actors:
-                self.actors[address] = Handle(self, address, found["name"])
+                self.actors[address] = Actor(self, address, found["name"], "", None)
         return list(self.actors.values())
 
     def address(self, of):
         return of.address if isinstance(of, Account) else super().address(of)
 
     def deploy(self, source, name="", **more):
-        """Deploy an actor from a file, the text of one, a module, a class or an instance: its handle."""
+        """Deploy an actor from a file, the text of one, a module, a class or an instance."""
         made = super().deploy(source, name, **more)
-        handle = Handle(self, made.address, made.name, made.source, made.origin)
-        handle.deployed = made.deployed
-        self.actors[made.address] = handle
-        self.names.take(handle)
-        return handle
+        self.names.take(made)
+        return made
 
     def _free(self, name):
         """The name itself: the network refuses one that is taken, with what to do."""

@@ -34,6 +34,19 @@ def _in_json(value):
     raise TypeError("%r has no form in JSON" % (value,))
 
 
+def typed(value):
+    """An argument as JSON of a schema: integers as digits beyond 2^53, bytes and what has an address as 0x and hexadecimal digits."""
+    if isinstance(value, (list, tuple)):
+        return [typed(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): typed(v) for k, v in value.items()}
+    if isinstance(value, int) and abs(value) >= 1 << 53:
+        return str(value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return _in_json(value)
+
+
 def to_hex(value, what="a payload"):
     return "0x" + to_bytes(value, what).hex()
 
@@ -73,6 +86,8 @@ def _name(key):
 
 
 def value(key, v):
+    if key == "typed":
+        return v  # JSON, as the actor's schema has it
     if isinstance(v, dict):
         return read(key, v)
     if isinstance(v, list):
@@ -100,10 +115,13 @@ def printable(data):
 
 
 class Event(Record):
-    """An event that an actor emitted by emit_event."""
+    """An event that an actor emitted. typed is its data by the actor's schema, as JSON has it; None if it has no type."""
 
-    def __init__(self, name, data, actor, height):
-        super().__init__("event", {"name": name, "data": data, "actor": actor, "height": height})
+    typed = None
+
+    def __init__(self, name, data, actor, height, typed=None):
+        fields = {"name": name, "data": data, "actor": actor, "height": height}
+        super().__init__("event", fields if typed is None else dict(fields, typed=typed["value"]))
 
 
 class Receipt(Record):
@@ -111,7 +129,7 @@ class Receipt(Record):
 
     def __init__(self, form):
         fields = read("receipt", form).__dict__
-        fields["events"] = [Event(e.name, e.data, e.actor, fields["height"]) for e in fields["events"]]
+        fields["events"] = [Event(e.name, e.data, e.actor, fields["height"], e.__dict__.get("typed")) for e in fields["events"]]
         super().__init__("receipt", fields)
 
     @property

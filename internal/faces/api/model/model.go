@@ -124,6 +124,7 @@ type Event struct {
 	Actor types.Address `json:"actor"`
 	Name  string        `json:"name"`
 	Data  types.Bytes   `json:"data" doc:"For the chain's own events: a CBOR map."`
+	Typed *Typed        `json:"typed,omitempty" doc:"The same by the schema; absent without one."`
 }
 
 // Receipt is the result of one execution in a block.
@@ -146,6 +147,7 @@ type Receipt struct {
 	Error      *Fault        `json:"error" doc:"Null where the status is ok."`
 	Output     types.Bytes   `json:"output"`
 	Logs       []string      `json:"logs" doc:"The lines that it printed, also where it failed."`
+	Typed      *Typed        `json:"typed,omitempty" doc:"The output by the schema; absent without one."`
 }
 
 // Transaction is a transaction as it was signed, and its place.
@@ -169,6 +171,7 @@ type Transaction struct {
 	Sponsor                types.Wei       `json:"sponsor" doc:"For an execute: the maximum in wei that timers of the actor may cost its sender."`
 	Payload                types.Bytes     `json:"payload" doc:"The canonical CBOR map of the instruction."`
 	Signature              types.Signature `json:"signature"`
+	Typed                  *Typed          `json:"typed,omitempty" doc:"The handler's payload by the schema; absent without one."`
 }
 
 // Submitted is the answer of POST /submit.
@@ -216,6 +219,7 @@ type StateEntry struct {
 	Value types.Bytes `json:"value"`
 	Text  string      `json:"text" doc:"The value if it is printable UTF-8, otherwise empty."`
 	Int   string      `json:"int" doc:"The value as the SDK's get_int reads it, in decimal; empty if it is longer than 32 bytes, or empty."`
+	Typed *Typed      `json:"typed,omitempty" doc:"The same by the schema; absent without one."`
 }
 
 // LogLine is one line an actor printed.
@@ -236,6 +240,7 @@ type ReadResult struct {
 	Cells  types.Cells  `json:"cells"`
 	Error  *Fault       `json:"error"`
 	Logs   []string     `json:"logs" doc:"Lines that the handler printed."`
+	Typed  *Typed       `json:"typed,omitempty" doc:"The output by the schema; absent without one."`
 }
 
 // BaseFee is the prices of the next block, in wei a cycle and a cell.
@@ -275,6 +280,7 @@ type Timer struct {
 	CellsUsed              types.Cells    `json:"cells_used"`
 	FeePaid                types.Wei      `json:"fee_paid" doc:"All of it, tip included."`
 	TipPaid                types.Wei      `json:"tip_paid"`
+	Typed                  *Typed         `json:"typed,omitempty" doc:"The payload by the schema; absent without one."`
 }
 
 // Watch is a key of an actor's state that a timer waits for (decision T26).
@@ -433,11 +439,12 @@ type SendRequest struct {
 
 // DeployRequest is the body of POST /devnet/deploy.
 type DeployRequest struct {
-	From string     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address; it becomes the owner. An actor or another address is impersonated."`
-	Code string     `json:"code" minLength:"1" doc:"The Python source as text, or as 0x-hex."`
-	Name string     `json:"name,omitempty" maxLength:"256" doc:"A name that works wherever an address does; must be free."`
-	Init string     `json:"init,omitempty" doc:"Payload of init: 0x-hex is bytes, any other string is UTF-8 text."`
-	Fund *types.Wei `json:"fund,omitempty" doc:"In wei, moved from the deployer to the actor; 0 where absent."`
+	From string                     `json:"from" minLength:"1" maxLength:"256" doc:"A devnet account, by name or address; it becomes the owner. An actor or another address is impersonated."`
+	Code string                     `json:"code" minLength:"1" doc:"The Python source as text, or as 0x-hex."`
+	Name string                     `json:"name,omitempty" maxLength:"256" doc:"A name that works wherever an address does; must be free."`
+	Init string                     `json:"init,omitempty" doc:"Payload of init: 0x-hex is bytes, any other string is UTF-8 text."`
+	Args map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of init: the arguments of a typed init by name, in the forms of its schema. Where an address is wanted, a name is one too."`
+	Fund *types.Wei                 `json:"fund,omitempty" doc:"In wei, moved from the deployer to the actor; 0 where absent."`
 
 	Replace bool `json:"replace,omitempty" doc:"Take the name from the actor of the same owner that has it."`
 

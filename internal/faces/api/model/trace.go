@@ -59,6 +59,7 @@ type TraceCall struct {
 	Failed      []TracePlace  `json:"failed_at" doc:"The lines on the way to what failed, innermost last."`
 	Undone      bool          `json:"undone" doc:"Its effects were undone, since it or its caller failed."`
 	Steps       []TraceStep   `json:"steps"`
+	Typed       *Typed        `json:"typed,omitempty" doc:"Payload and output by the schema; absent without one."`
 	Lines       []TraceLine   `json:"lines" doc:"Cost of each line, if a profile was requested; otherwise empty."`
 }
 
@@ -96,6 +97,7 @@ type TraceStep struct {
 	Limit   *types.Cycles  `json:"limit,omitempty" doc:"Limit of cycles, for a call, message or timer."`
 	ID      *types.Hash    `json:"id,omitempty" doc:"ID of a timer, job or message; the answer of keccak256 and randomness."`
 	Error   *Fault         `json:"error,omitempty" doc:"Why it was refused."`
+	Typed   *Typed         `json:"typed,omitempty" doc:"Key, values or payload by the schema; absent without one."`
 	Call    *TraceCall     `json:"call,omitempty" doc:"What call_actor ran."`
 }
 
@@ -106,6 +108,7 @@ type TraceChange struct {
 	Key   types.Bytes   `json:"key"`
 	Old   *types.Bytes  `json:"old" doc:"Null if it had none."`
 	New   *types.Bytes  `json:"new" doc:"Null if it has none any more."`
+	Typed *Typed        `json:"typed,omitempty" doc:"The same by the schema; absent without one."`
 }
 
 // TraceSent is a message for the next block.
@@ -118,6 +121,7 @@ type TraceSent struct {
 	Cycles  types.Cycles  `json:"cycles_limit"`
 	Cells   types.Cells   `json:"cells_limit"`
 	Prepaid types.Wei     `json:"prepaid" doc:"The unused part is refunded."`
+	Typed   *Typed        `json:"typed,omitempty" doc:"The payload by the schema; absent without one."`
 }
 
 // TraceSource is code that ran.

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+)
+
+func examplesCommand() *cli.Command {
+	return &cli.Command{Name: "examples", Usage: "write the examples into a folder: actors, tests, scenarios, a dapp", ArgsUsage: "DIR",
+		Description: "Example: devnet examples try\n" +
+			"DIR must be new or empty. Its README.md says what to type next.",
+		Flags: []cli.Flag{jsonFlag}, Action: writeExamples}
+}
+
+func writeExamples(c *cli.Context) error {
+	args, err := arguments(c, "DIR")
+	if err != nil {
+		return err
+	}
+	dir := args[0]
+	if err := mustBeEmpty(dir); err != nil {
+		return err
+	}
+	paths := []string{}
+	err = scenario.Examples(func(name string, text []byte) error {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		paths = append(paths, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(path, text, fs.FileMode(0o644))
+	})
+	if err != nil {
+		return failed("", "%v", err)
+	}
+	return emit(c, paths, func(w io.Writer) {
+		fmt.Fprintf(w, "%d files are in %s. Next:\n  cd %s\n  %s up --actor actors/heartbeat.py\n%s says more.\n", len(paths), dir, quoted(dir),
+			self, filepath.Join(dir, "README.md"))
+	})
+}

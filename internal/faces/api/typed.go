@@ -1,0 +1,151 @@
+package api
+
+import (
+	"github.com/cowboyinc/devnet/internal/base/typed"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// typing adds the meaning of bytes by the schemas of their actors. Bytes that do not fit
+// their type get none, without an error: programs and callers choose them. A schema is read
+// once for an answer. It belongs to the actor's present code.
+type typing struct {
+	reader  Reader // nil: no bytes have a meaning
+	schemas map[types.Address]*typed.Schema
+}
+
+func typesOf(v Reader) *typing { return &typing{v, map[types.Address]*typed.Schema{}} }
+
+func (t *typing) schema(at types.Address) *typed.Schema {
+	known, looked := t.schemas[at]
+	if looked || t.reader == nil {
+		return known
+	}
+	if doc, err := t.reader.Schema(at); err == nil && doc != nil {
+		known, _ = typed.Parse(doc)
+	}
+	t.schemas[at] = known
+	return known
+}
+
+// meant is nil without any meaning, so that an answer leaves it out.
+func meant(m model.Typed) *model.Typed {
+	if m.Arguments == nil && m.Returned == nil && m.Attribute == "" && m.Value == nil && m.Old == nil {
+		return nil
+	}
+	return &m
+}
+
+func (t *typing) receipt(r *types.Receipt, printed []string) model.Receipt {
+	m := receiptModel(r, printed)
+	t.outcome(&m)
+	return m
+}
+
+func (t *typing) outcome(m *model.Receipt) {
+	if m.Status == string(types.StatusOK) {
+		m.Typed = t.returned(m.To, m.Handler, m.Output)
+	}
+	for i := range m.Events {
+		e := &m.Events[i]
+		if s := t.schema(e.Actor); s != nil {
+			e.Typed = meant(model.Typed{Value: s.EventView(e.Name, e.Data)})
+		}
+	}
+}
+
+func (t *typing) returned(by types.Address, handler string, output []byte) *model.Typed {
+	s := t.schema(by)
+	if s == nil {
+		return nil
+	}
+	return meant(model.Typed{Returned: s.ReturnedView(handler, output)})
+}
+
+func (t *typing) arguments(to types.Address, handler string, payload []byte) *model.Typed {
+	s := t.schema(to)
+	if s == nil {
+		return nil
+	}
+	return meant(model.Typed{Arguments: s.ArgumentsView(handler, payload)})
+}
+
+func (t *typing) transaction(tx *types.Transaction, sender types.Address) model.Transaction {
+	m := transactionModel(tx, sender)
+	if in, _ := tx.Instruction(); tx.To != nil {
+		if call, ok := in.(*types.Execute); ok {
+			m.Typed = t.arguments(*tx.To, call.Handler, call.Payload)
+		}
+	}
+	return m
+}
+
+func (t *typing) timer(of *Timer) model.Timer {
+	m := timerModel(of)
+	m.Typed = t.arguments(of.Actor, of.Handler, of.Payload)
+	return m
+}
+
+// state returns the meaning of a key, with its value and the value before.
+func (t *typing) state(actor types.Address, key []byte, value, old *types.Bytes) *model.Typed {
+	s := t.schema(actor)
+	if s == nil {
+		return nil
+	}
+	what, of := s.StateKey(key)
+	m := model.Typed{Attribute: what}
+	if of != nil && value != nil {
+		m.Value, _ = s.Unpack(of, *value)
+	}
+	if of != nil && old != nil {
+		m.Old, _ = s.Unpack(of, *old)
+	}
+	return meant(m)
+}
+
+// trace adds the meaning of all that an execution did.
+func (t *typing) trace(m *model.Trace) {
+	t.outcome(&m.Receipt)
+	t.call(m.Call)
+	for i := range m.Changes {
+		c := &m.Changes[i]
+		c.Typed = t.state(c.Actor, c.Key, c.New, c.Old)
+	}
+	for i := range m.Sent {
+		s := &m.Sent[i]
+		s.Typed = t.arguments(s.To, s.Handler, s.Payload)
+	}
+}
+
+func (t *typing) call(c *model.TraceCall) {
+	if c == nil {
+		return
+	}
+	if s := t.schema(c.Actor); s != nil {
+		m := model.Typed{Arguments: s.ArgumentsView(c.Handler, c.Payload)}
+		if c.Status == string(types.StatusOK) {
+			m.Returned = s.ReturnedView(c.Handler, c.Output)
+		}
+		c.Typed = meant(m)
+	}
+	for i := range c.Steps {
+		t.step(c.Actor, &c.Steps[i])
+		t.call(c.Steps[i].Call)
+	}
+}
+
+func (t *typing) step(of types.Address, s *model.TraceStep) {
+	switch {
+	case s.Key != nil:
+		s.Typed = t.state(of, *s.Key, s.Value, s.Old)
+	case s.Payload == nil:
+	case s.What == "emit_event":
+		if known := t.schema(of); known != nil {
+			s.Typed = meant(model.Typed{Value: known.EventView(s.Name, *s.Payload)})
+		}
+	case s.What == "schedule_timer":
+		s.Typed = t.arguments(of, s.Name, *s.Payload)
+	case s.To != nil:
+		s.Typed = t.arguments(*s.To, s.Name, *s.Payload)
+	}
+}
