@@ -360,17 +360,34 @@ func (p *parser) event(path string, n node) error {
 	return nil
 }
 
-// state checks an entry of the state: a client of version 1 has nothing made of it.
+// state reads an attribute: a value, a list, or a map if it has a key.
 func (p *parser) state(path string, n node) error {
-	name := ""
-	typ := func(path string, n node) error { _, err := p.typ(path, n, maxTypeDepth); return err }
-	any := func(string, node) error { return nil }
-	err := members(path, n, map[string]func(string, node) error{"name": text(&name, maxName), "type": typ, "list": typ, "key": typ,
-		"default": any})
+	a := Attribute{}
+	read := func(into **Type) func(string, node) error {
+		return func(path string, n node) error {
+			t, err := p.typ(path, n, maxTypeDepth)
+			*into = &t
+			return err
+		}
+	}
+	var value, list *Type
+	err := members(path, n, map[string]func(string, node) error{"name": text(&a.Name, maxName), "type": read(&value), "list": read(&list),
+		"key": read(&a.Key), "default": func(string, node) error { a.Default = true; return nil }})
 	if err != nil {
 		return err
 	}
-	return checkName(within(path, "name"), name)
+	if err := checkName(within(path, "name"), a.Name); err != nil {
+		return err
+	}
+	if (value == nil) == (list == nil) || list != nil && a.Key != nil {
+		return &Error{path, "has one of type and list, and a key only with type"}
+	}
+	if a.List = list != nil; a.List {
+		value = list
+	}
+	a.Type = *value
+	p.schema.State = append(p.schema.State, a)
+	return nil
 }
 
 // typ reads a type: a word, or an object of one member.

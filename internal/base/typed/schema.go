@@ -32,6 +32,16 @@ type Schema struct {
 	Types    []Named // by name
 	Handlers []Handler
 	Events   []string // records that the actor emits
+	State    []Attribute
+}
+
+// Attribute is a declared attribute of the actor's state (decision C23).
+type Attribute struct {
+	Name    string
+	Type    Type  // of the value, of an element, or of an entry
+	List    bool  // a key for each element
+	Key     *Type // of a Map, that of its keys; nil otherwise
+	Default bool  // a value has one
 }
 
 // Named is a record or an enum of the actor's file.
