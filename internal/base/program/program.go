@@ -23,10 +23,25 @@ type Kind uint8
 
 // The kinds of messages.
 const (
-	Init  Kind = 1 + iota // once, at deploy: handler init, or deploy; neither need exist
-	Call                  // from a transaction or another actor, or a delivered send
-	Timer                 // a fire
-	Read                  // read-only: every side effect is refused
+	Init    Kind = 1 + iota // once, at deploy: handler init, or deploy; neither need exist
+	Call                    // from a transaction or another actor, or a delivered send
+	Timer                   // a fire
+	Read                    // read-only: every side effect is refused
+	Migrate                 // once, at an upgrade: handler migrate of the new code (decision C25)
+)
+
+// MigrateHandler is the handler of an upgrade. On a chain with upgrades nothing else
+// calls it.
+const MigrateHandler = "migrate"
+
+// Where a host keeps the continuations of an actor that wait for a job, in the actor's
+// storage: a bit for each place that is taken, and for each place a record that begins
+// with the height of its watchdog in eight bytes. ContinuationGrace is how many blocks
+// after that height a place counts as taken: its watchdog may be late.
+const (
+	ContinuationPlaces = "\x00runner/waiting"
+	ContinuationPlace  = "\x00runner/at/" // ‖ the number of the place, a byte
+	ContinuationGrace  = 1024
 )
 
 // BidHandler is the handler of a gas bidding agent: the chain calls it, as a Read
