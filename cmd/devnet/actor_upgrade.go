@@ -137,8 +137,11 @@ func migrateArguments(c *cli.Context, code []byte, given []string) (string, erro
 		return "", err
 	}
 	for _, f := range h.Arguments {
-		var text string
-		if raw := args[f.Name]; f.Type.Name == "Address" && json.Unmarshal(raw, &text) == nil && !strings.HasPrefix(text, "0x") {
+		t, text := &f.Type, ""
+		if t.Form == typed.OptionalForm {
+			t = &t.Of[0]
+		}
+		if raw := args[f.Name]; t.Name == "Address" && json.Unmarshal(raw, &text) == nil && text != "" && !strings.HasPrefix(text, "0x") {
 			account, err := network(c).Account(c.Context, text)
 			if err != nil {
 				return "", err
