@@ -43,8 +43,8 @@ type Announced struct {
 	Migrate []byte       // the payload of migrate
 }
 
-// The events of upgrades. They come from the governance actor, as a program could write
-// any event of its own.
+// The events of upgrades. They come from the governance actor: a program can emit any
+// event under its own address.
 const (
 	EventUpgradeAnnounced = "actor.upgrade_announced"
 	EventUpgraded         = "actor.upgraded"
@@ -366,8 +366,8 @@ func (u *upgrading) arguments(from types.Hash, given []byte) ([]byte, *program.O
 	return withOld(given, from), nil
 }
 
-// withOld puts old before the members of a JSON object. What is no object stays as it is,
-// and the program's decoder refuses it.
+// withOld puts old before the members of a JSON object. Other bytes stay as they are, and
+// the program's decoder refuses them.
 func withOld(given []byte, from types.Hash) []byte {
 	const spaces = " \t\r\n"
 	old := fmt.Sprintf(`{"%s":"%s"`, oldArgument, from)
@@ -401,7 +401,7 @@ func (u *upgrading) timers() ([]PendingTimer, *program.Outcome) {
 }
 
 // orphans refuses an upgrade after which a timer would find no handler for it, or a
-// continuation no code to go on with. A timer that migrate scheduled was checked against
+// continuation no code to resume. A timer that migrate scheduled was checked against
 // the new code's arguments.
 func (u *upgrading) orphans(before []PendingTimer) *program.Outcome {
 	after, refused := u.timers()

@@ -65,7 +65,7 @@ func upgradeTo(t *testing.T, code string, timers manyTimers, script scripted) (*
 		outcome, err = x.Upgrade(alice, one, &types.Upgrade{From: types.Keccak([]byte("old")), Code: []byte(code)})
 	}
 	if after, _ := state.Seal(); err == nil && outcome.Status != types.StatusOK && after.Root() != before.Root() {
-		t.Error("something stayed behind")
+		t.Error("something was left")
 	}
 	return x, state, outcome, err
 }
@@ -154,8 +154,8 @@ func TestARefusalOfAnUpgradeIsBounded(t *testing.T) {
 	}
 }
 
-// The chain adds old to the object that the signer gave. What is no object it leaves to
-// the decoder of the program, which refuses it.
+// The chain adds old to the object that the signer gave. Other bytes it leaves to the
+// decoder of the program, which refuses them.
 func TestOldIsTheFirstArgumentOfMigrate(t *testing.T) {
 	from := types.Hash{1}
 	old := fmt.Sprintf(`{"old":"%s"`, from)

@@ -17,7 +17,7 @@ type Deployment struct {
 	Name string // works wherever an address does; "": none, or the base name of a file
 	Init []byte // payload of init
 	Fund Wei    // moved from the owner to the actor
-	// Upgrade says who may give the actor new code; nil: nobody, for good.
+	// Upgrade names the account that may give the actor new code; nil: none, for good.
 	Upgrade     *UpgradeTerms
 	Replace     bool   // take the name from the actor of the same owner that has it
 	CyclesLimit Cycles // 0: 2,000,000 and 4 a byte of code
@@ -28,7 +28,8 @@ type Deployment struct {
 // its init failed.
 func (c *Client) Deploy(ctx context.Context, source []byte, d Deployment) (*Actor, error) {
 	out, err := c.api.Deploy(ctx, model.DeployRequest{From: orAlice(d.From), Code: Bytes(source).String(), Name: d.Name,
-		Init: Bytes(d.Init).String(), Fund: &d.Fund, Upgrade: d.Upgrade, Replace: d.Replace, CyclesLimit: given(d.CyclesLimit), CellsLimit: given(d.CellsLimit)})
+		Init: Bytes(d.Init).String(), Fund: &d.Fund, Upgrade: d.Upgrade,
+		Replace: d.Replace, CyclesLimit: given(d.CyclesLimit), CellsLimit: given(d.CellsLimit)})
 	if err != nil {
 		return nil, err
 	}

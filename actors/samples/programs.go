@@ -27,8 +27,8 @@ var counter = Sample{
 	"reset": func(ctx program.Context, _ []byte) ([]byte, error) { return nil, ctx.Delete([]byte("n")) },
 }
 
-// tens is what a counter may be upgraded to: it counts in steps of ten, and its migrate
-// multiplies by ten what was counted, or fails if it is told to.
+// tens is new code for a counter: it counts in steps of ten. Its migrate multiplies the
+// count by ten, or fails with the payload fail.
 var tens = Sample{
 	"increment": func(ctx program.Context, _ []byte) ([]byte, error) { return scale(ctx, 1, 10) },
 	"get":       counter["get"],

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	upgradeByFlag = &cli.StringFlag{Name: "upgrade-by", Usage: "`ACCOUNT` that may give the actor new code (default: nobody, for good)"}
+	upgradeByFlag = &cli.StringFlag{Name: "upgrade-by", Usage: "`ACCOUNT` that may give the actor new code (default: no account, for good)"}
 
 	upgradeDelayFlag = &cli.Uint64Flag{Name: "upgrade-delay",
 		Usage: "`BLOCKS` from the announcement of an upgrade to its height; needs --upgrade-by"}
@@ -193,7 +193,7 @@ func printUpgrade(c *cli.Context, actor string, u model.Upgraded) error {
 	})
 }
 
-// upgradesOf says in a line what may become of an actor's code.
+// upgradesOf describes the terms and the upgrades of an actor in a line.
 func upgradesOf(a *model.Actor, names *naming) string {
 	u := &a.Upgrades
 	text := "never"

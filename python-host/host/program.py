@@ -18,7 +18,8 @@ import cowboy_sdk
 
 DEFAULT_INIT = ("init", "deploy")
 AGAIN = frozenset(("setter", "getter", "deleter", "overload"))  # decorators of a method that has another's name
-CHAINS = ("init", "handle_timer", "handle_message", BID_HANDLER, MIGRATE_HANDLER, jobs.HANDLER)  # what the chain itself calls unless another is named
+# What the chain itself calls unless another is named.
+CHAINS = ("init", "handle_timer", "handle_message", BID_HANDLER, MIGRATE_HANDLER, jobs.HANDLER)
 CALLED = ("call", "read")  # kinds of messages that somebody else than the chain begins
 FILE = "actor.py"
 MAX_OUTPUT = 16 << 20  # bytes that a handler returns

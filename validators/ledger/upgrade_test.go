@@ -131,8 +131,8 @@ func (w *world) total() (n int64) {
 
 func (w *world) record() *actors.Upgradable { return w.head.Upgradable(w.address("bank")) }
 
-// C25, 1: terms are declared at deploy, and nobody else upgrades. Without them nobody ever
-// does. The one who may hands over, lengthens the delay or ends upgrades for good.
+// C25, 1: terms are declared at deploy, and name the only account that upgrades. Without
+// them no account ever does. It hands over, lengthens the delay or ends upgrades for good.
 func TestC25TermsAreDeclaredAtDeployAndNeverLoosened(t *testing.T) {
 	w := newPythonWorld(t, nil)
 	w.bank(nil)
@@ -146,7 +146,7 @@ func TestC25TermsAreDeclaredAtDeployAndNeverLoosened(t *testing.T) {
 	w = newPythonWorld(t, nil)
 	w.bank(w.by("bob", 3))
 	if got := w.refused(w.upgrade("alice", bank1, bank2, "")); got != "not_upgrader" {
-		t.Errorf("by the deployer, whom the terms do not name: %s", got)
+		t.Errorf("by the deployer, without being named in the terms: %s", got)
 	}
 	if got := w.refused(w.terms("alice", nil)); got != "not_upgrader" {
 		t.Errorf("an end by the deployer: %s", got)
@@ -240,8 +240,8 @@ func TestC25AnUpgradeIsAnnouncedAndAppliedAfterItsDelay(t *testing.T) {
 	w.runs(bank2)
 }
 
-// C25, 3: all or nothing. The state is kept without loss, or migrate of the new code sees
-// to it, as its own kind and on the signer's gas. Where it fails the old code stays.
+// C25, 3: all or nothing. The state is kept without loss, or migrate of the new code
+// changes it, as its own kind and on the signer's gas. Where it fails the old code stays.
 func TestC25AnUpgradeIsAllOrNothing(t *testing.T) {
 	w := newPythonWorld(t, nil)
 	w.bank(w.by("bob", 0))
@@ -339,7 +339,7 @@ func TestC25NoTimerIsOrphaned(t *testing.T) {
 		t.Error("timers are left")
 	}
 
-	// What stays.
+	// All else stays.
 	w = newPythonWorld(t, nil)
 	w.bank(w.by("bob", 0))
 	w.block(w.call("carol", "bank", "plan", []byte(`{"after":3,"rate":"5"}`)))

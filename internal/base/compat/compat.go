@@ -1,5 +1,5 @@
-// Package compat compares the schemas of two codes of an actor: what the new one breaks
-// for callers, for readers of results and events, and in state.
+// Package compat compares the schemas of two codes of an actor. It lists the changes that
+// break callers, readers of results and events, and state.
 //
 // Spec: decision C22.
 package compat
@@ -38,8 +38,8 @@ type comparison struct {
 	before, after *typed.Schema
 	handler       string // whose callers are looked at
 	changes       []Change
-	// related remembers two records that were compared: hostile ones name each other in
-	// so many ways that no machine follows them all.
+	// related remembers the result for two records. Hostile ones name each other in more
+	// ways than a machine can follow.
 	related map[string]relation
 }
 
@@ -48,7 +48,7 @@ type comparison struct {
 func Compare(before, after []byte) ([]Change, error) {
 	was, err := read(before)
 	if err != nil {
-		return nil, fmt.Errorf("the code that is there: %w", err)
+		return nil, fmt.Errorf("the present code: %w", err)
 	}
 	is, err := read(after)
 	if err != nil {

@@ -34,10 +34,10 @@ const (
 // calls it.
 const MigrateHandler = "migrate"
 
-// Where a host keeps the continuations of an actor that wait for a job, in the actor's
-// storage: a bit for each place that is taken, and for each place a record that begins
-// with the height of its watchdog in eight bytes. ContinuationGrace is how many blocks
-// after that height a place counts as taken: its watchdog may be late.
+// The keys of an actor's storage under which a host keeps continuations that wait for a
+// job. The first has a bit for each place that is taken. The record of a place begins with
+// the height of its watchdog in eight bytes. A watchdog may be late: a place counts as taken
+// for ContinuationGrace blocks after that height.
 const (
 	ContinuationPlaces = "\x00runner/waiting"
 	ContinuationPlace  = "\x00runner/at/" // ‖ the number of the place, a byte

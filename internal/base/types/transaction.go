@@ -59,7 +59,7 @@ type Deploy struct {
 // Manifest describes an actor to people.
 type Manifest struct {
 	Name string `cbor:"name" json:"name"` // at most MaxNameBytes, may be empty
-	// Upgrade says who may give the actor new code. Nil, and left out, is nobody, for
+	// Upgrade says who may give the actor new code. Nil, and left out: no account, for
 	// good (decision C25).
 	Upgrade *UpgradeTerms `cbor:"upgrade,omitempty" json:"upgrade,omitempty"`
 }

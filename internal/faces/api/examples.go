@@ -37,9 +37,10 @@ var (
 	exampleBaseFee = model.BaseFee{Height: 13, BaseFeeCycle: types.WeiOf(1000), BaseFeeCell: types.WeiOf(1000),
 		BaseFeeLaneTimer: types.WeiOf(1000)}
 	exampleParam = model.Param{Key: "cip5.max_timers_per_actor", Value: "1024", Class: "block", Default: "1024"}
-	exampleActor = model.Actor{Address: exampleActorAt, Name: "heartbeat", Owner: exampleAddress, CodeHash: exampleHash, DeployedAs: exampleHash,
-		Balance: types.WeiOf(100 * types.CBY), DeployedAt: 2, Handlers: []model.Handler{{Name: "handle_timer", Doc: "Counts and continues."}},
-		Timers: model.ActorTimers{Pending: 1, NextDue: &exampleHeight}}
+	exampleActor = model.Actor{Address: exampleActorAt, Name: "heartbeat", Owner: exampleAddress, CodeHash: exampleHash,
+		DeployedAs: exampleHash, Balance: types.WeiOf(100 * types.CBY), DeployedAt: 2,
+		Handlers: []model.Handler{{Name: "handle_timer", Doc: "Counts and continues."}},
+		Timers:   model.ActorTimers{Pending: 1, NextDue: &exampleHeight}}
 	exampleUpgraded = model.Upgraded{From: exampleHash, To: exampleTimerID, AppliesAt: &exampleHeight, Receipt: exampleReceipt}
 	exampleEntry    = model.StateEntry{Key: types.Bytes("count"), Value: types.Bytes("3"), Text: "3"}
 	exampleLog      = model.LogLine{Actor: exampleActorAt, Height: 12, Hash: exampleTimerID, Line: "beat 3"}

@@ -16,8 +16,8 @@ func (s *Server) registerUpgrades() {
 	delay := uint64(20)
 	serve(s, operation{id: "devnet_upgrade", method: http.MethodPost, path: "/devnet/upgrade", tag: tagDevnet,
 		summary: "Give an actor new code, or announce it if its terms have a delay; answers the receipt once final",
-		description: "The signer is the account that the actor's terms name. Address, state, balance, name and timers stay. The new code keeps " +
-			"all state as it is, or has a handler migrate, which runs once. An upgrade that is refused answers 200: its receipt has the " +
+		description: "The signer is the account that the actor's terms name. Address, state, balance, name and timers stay. The new code " +
+			"keeps all state as it is, or has a handler migrate, which runs once. An upgrade that is refused answers 200: its receipt has the " +
 			"status and the reason.",
 		errors:   errors,
 		request:  model.UpgradeRequest{From: "alice", Actor: "ping", Code: "def ping(payload):\n    return b\"PONG\"\n"},
@@ -27,8 +27,8 @@ func (s *Server) registerUpgrades() {
 		request: model.ApplyUpgradeRequest{From: "alice", Actor: "ping"}, response: exampleUpgraded}, s.applyUpgrade)
 	serve(s, operation{id: "devnet_upgrade_terms", method: http.MethodPost, path: "/devnet/upgrade/terms", tag: tagDevnet,
 		summary: "Hand the upgrades of an actor over, lengthen their delay, or end them for good",
-		description: "What is absent stays as it is. A delay never becomes shorter. Any change drops an announced upgrade, and so does a request " +
-			"that changes nothing.",
+		description: "Absent members stay as they are. A delay never becomes shorter. Any request drops an announced upgrade, even one that " +
+			"changes nothing.",
 		errors: errors, request: model.UpgradeTermsRequest{From: "alice", Actor: "ping", By: "bob", Delay: &delay},
 		response: model.Sent{Receipt: exampleReceipt}}, s.upgradeTerms)
 }
@@ -39,7 +39,7 @@ func Upgrade(at types.Address, from types.Hash, code, migrate []byte) wallet.Dra
 		Migrate: append([]byte{}, migrate...)}}
 }
 
-// ApplyUpgrade is the draft of what applies an announced upgrade.
+// ApplyUpgrade is the draft that applies an announced upgrade.
 func ApplyUpgrade(at types.Address, from, to types.Hash) wallet.Draft {
 	return wallet.Draft{To: &at, Payload: types.ApplyUpgrade{Kind: types.KindApply, From: from, To: to}}
 }
@@ -163,7 +163,7 @@ func (s *Server) termsOf(v Reader, asked *model.UpgradeTerms) (*types.UpgradeTer
 	return &types.UpgradeTerms{By: by, Delay: asked.Delay}, nil
 }
 
-// upgradesModel is what may become of an actor's code.
+// upgradesModel shows the terms and the upgrades of an actor.
 func upgradesModel(a *Actor) (m model.ActorUpgrades, deployedAs types.Hash) {
 	u := a.Upgrades
 	if u == nil {

@@ -23,7 +23,7 @@ type programs map[types.Address]*coded
 // coded is the code of one actor, and who may change it.
 type coded struct {
 	code  types.Hash
-	terms *types.UpgradeTerms // nil: nobody
+	terms *types.UpgradeTerms // nil: none
 	to    types.Hash          // of the announced code; zero: none is announced
 	from  types.Height        // from which on it may be applied
 }
@@ -42,8 +42,8 @@ type termsSet struct {
 	Terms *types.UpgradeTerms `cbor:"terms"`
 }
 
-// upgrade judges upgrades of actors (decision C25): by the signer that the terms name,
-// from the code that the actor has, after the delay, and told by one event.
+// upgrade judges upgrades of actors (decision C25). The terms name their signer; they
+// name the code that the actor has, wait for the delay, and have one event.
 func (j *Judge) upgrade(o *Observation) {
 	h := o.Block.Header.Height
 	wrong := func(format string, args ...any) { j.report("upgrades", h, types.Address{}, format, args...) }

@@ -7,8 +7,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// upgradeChain is five blocks: alice deploys an actor that bob may upgrade after two
-// blocks; he announces new code, applies it at its height, hands over and ends it all.
+// upgradeChain is five blocks. Alice deploys an actor that bob may upgrade after two
+// blocks. He announces new code, applies it at its height, and ends upgrades for good.
 func upgradeChain(spoil func(h types.Height, o *Observation)) []Observation {
 	old, new := keccak([]byte("old")), keccak([]byte("new"))
 	terms := types.UpgradeTerms{By: bob, Delay: 2}

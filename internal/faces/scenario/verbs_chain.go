@@ -37,7 +37,8 @@ func netDeploy(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	hash, err := c.submit(n, wallet.Draft{Value: get[types.Wei](c, "fund"),
-		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: get[[]byte](c, "init"), Manifest: types.Manifest{Name: name, Upgrade: terms}}})
+		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: get[[]byte](c, "init"),
+			Manifest: types.Manifest{Name: name, Upgrade: terms}}})
 	if err != nil {
 		return nil, err
 	}

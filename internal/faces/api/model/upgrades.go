@@ -8,7 +8,7 @@ type UpgradeTerms struct {
 	Delay uint64 `json:"delay,omitempty" maximum:"4294967295" doc:"Blocks from the announcement of an upgrade to the height at which it may be applied; 0: it applies at once."`
 }
 
-// ActorUpgrades is what may become of an actor's code.
+// ActorUpgrades is the terms and the upgrades of an actor.
 type ActorUpgrades struct {
 	Done      uint64            `json:"done" doc:"How many upgrades were applied."`
 	By        *types.Address    `json:"by" doc:"The account that may upgrade the actor; null: nobody may, for good."`
