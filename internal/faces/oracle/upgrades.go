@@ -116,7 +116,8 @@ func (j *Judge) want(tx *types.Transaction, r *types.Receipt, h types.Height, wr
 
 // execute counts an upgrade, its announcement or its terms.
 func (c *coded) execute(kind string, payload []byte, at types.Address, h types.Height, wrong func(string, ...any)) *types.Event {
-	from, name, told := types.Hash{}, eventUpgraded, upgraded{Actor: at, From: c.code}
+	var from types.Hash
+	name, told := eventUpgraded, upgraded{Actor: at, From: c.code}
 	switch kind {
 	case types.KindTerms:
 		in := read[types.SetUpgradeTerms](payload)

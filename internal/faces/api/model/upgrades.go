@@ -11,13 +11,14 @@ type UpgradeTerms struct {
 // ActorUpgrades is the terms and the upgrades of an actor.
 type ActorUpgrades struct {
 	Done      uint64            `json:"done" doc:"How many upgrades were applied."`
-	By        *types.Address    `json:"by" doc:"The account that may upgrade the actor; null: nobody may, for good."`
+	By        *types.Address    `json:"by" nullable:"true" doc:"The account that may upgrade the actor; null: no account may, for good."`
 	Delay     uint64            `json:"delay" doc:"Blocks from the announcement of an upgrade to the height at which it may be applied."`
 	Announced *AnnouncedUpgrade `json:"announced" doc:"The upgrade that waits; null if none does."`
 }
 
 // AnnouncedUpgrade is an upgrade that waits for its height.
 type AnnouncedUpgrade struct {
+	_        struct{}     `nullable:"true"`
 	CodeHash types.Hash   `json:"code_hash" doc:"Hash of the new code."`
 	Height   types.Height `json:"height" doc:"From which on it may be applied."`
 }
