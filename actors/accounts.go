@@ -18,6 +18,7 @@ const (
 	prefixMessage = 'm' // ‖ turn_be8 ‖ sequence number_be8 → Message
 	prefixLine    = 'q' // ‖ kind of line ‖ address → line
 	prefixCounter = 'n' // ‖ name → the next sequence number
+	prefixUpgrade = 'u' // ‖ address → Upgradable
 )
 
 // maxRecordBytes bounds what this package reads back from its own state.

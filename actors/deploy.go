@@ -27,8 +27,11 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 	if fault := x.Spend(types.Cycles(len(d.Code))*p.CostDeployByte, 0); fault != nil {
 		return at, failed(fault.Status, fault.Code, fault.Message), nil
 	}
+	if refusal := x.deployable(at, &d.Manifest); refusal != nil {
+		return at, *refusal, nil
+	}
 	code := program.Code{Hash: types.Keccak(d.Code), Source: d.Code, Units: x.unitsLeft()}
-	found, refusal, err := x.inspect(at, d, code)
+	found, refusal, err := x.inspect(code, initHandler)
 	if err != nil {
 		return at, program.Outcome{}, err
 	}
@@ -39,9 +42,9 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 		return at, failed(fault.Status, fault.Code, fault.Message), nil
 	}
 	mark := x.mark()
-	x.state.Set(hashKey(prefixCode, code.Hash), append([]byte{}, d.Code...))
-	if len(found.Schema) > 0 {
-		x.state.Set(hashKey(prefixSchema, code.Hash), found.Schema)
+	x.keep(code, found)
+	if terms := d.Manifest.Upgrade; terms != nil {
+		x.state.setUpgradable(at, &Upgradable{Terms: terms, DeployedAs: code.Hash})
 	}
 	x.state.setActor(at, &Actor{CodeHash: code.Hash, Owner: deployer, Name: d.Manifest.Name, DeployedAt: x.block.Height})
 	if hasHandler(found, program.BidHandler) {
@@ -52,6 +55,14 @@ func (x *Execution) Deploy(deployer types.Address, d *types.Deploy, value types.
 		x.revert(mark)
 	}
 	return at, outcome, err
+}
+
+// keep writes code and its schema, if it has one.
+func (x *Execution) keep(code program.Code, found program.Description) {
+	x.state.Set(hashKey(prefixCode, code.Hash), append([]byte{}, code.Source...))
+	if len(found.Schema) > 0 {
+		x.state.Set(hashKey(prefixSchema, code.Hash), found.Schema)
+	}
 }
 
 // unitsLeft is how much compiling the cycles left pay for, at least one unit.
@@ -94,27 +105,43 @@ func hasHandler(d program.Description, name string) bool {
 	return slices.ContainsFunc(d.Handlers, func(h program.Handler) bool { return h.Name == name })
 }
 
-// inspect judges a deploy before anything is done, and returns its code; a nil
-// refusal means that it may proceed.
-func (x *Execution) inspect(at types.Address, d *types.Deploy,
-	code program.Code) (found program.Description, refusal *program.Outcome, err error) {
+// deployable judges all of a deploy but its code; nil means that it may proceed.
+func (x *Execution) deployable(at types.Address, m *types.Manifest) *program.Outcome {
+	switch {
+	case len(m.Name) > types.MaxNameBytes || !utf8.ValidString(m.Name):
+		return refusal("bad_name", "an actor's name must be UTF-8 of at most %d bytes", types.MaxNameBytes)
+	case m.Upgrade != nil && !x.block.Params.Upgrades:
+		return noUpgrades()
+	case ActorOf(x.state, at) != nil:
+		return refusal("address_taken", "there is an actor at %s: choose another salt", at)
+	case m.Upgrade != nil:
+		return checkTerms(m.Upgrade)
+	}
+	return nil
+}
+
+// refusal ends a deploy or an upgrade before it did anything.
+func refusal(code, format string, args ...any) *program.Outcome {
+	outcome := failed(types.StatusFailed, code, fmt.Sprintf(format, args...))
+	return &outcome
+}
+
+// inspect judges code before anything is done with it; handler is the one that it would
+// run first. A nil refusal means that it may proceed.
+func (x *Execution) inspect(code program.Code, handler string) (found program.Description, refusal *program.Outcome, err error) {
 	p := x.block.Params
-	refuse := func(status types.Status, code, format string, args ...any) (program.Description, *program.Outcome, error) {
-		outcome := failed(status, code, fmt.Sprintf(format, args...))
+	refuse := func(code, format string, args ...any) (program.Description, *program.Outcome, error) {
+		outcome := failed(types.StatusInvalidCode, code, fmt.Sprintf(format, args...))
 		return program.Description{}, &outcome, nil
 	}
 	switch {
-	case len(d.Manifest.Name) > types.MaxNameBytes || !utf8.ValidString(d.Manifest.Name):
-		return refuse(types.StatusFailed, "bad_name", "an actor's name must be UTF-8 of at most %d bytes", types.MaxNameBytes)
-	case uint64(len(d.Code)) > p.MaxCodeBytes:
-		return refuse(types.StatusInvalidCode, "code_too_long", "code of %d bytes, at most %d", len(d.Code), p.MaxCodeBytes)
-	case !p.Cheats && bytes.HasPrefix(d.Code, []byte(SamplePrefix)):
-		return refuse(types.StatusInvalidCode, "invalid_code", "Go samples need a chain with cheats")
-	case ActorOf(x.state, at) != nil:
-		return refuse(types.StatusFailed, "address_taken", "there is an actor at %s: choose another salt", at)
+	case uint64(len(code.Source)) > p.MaxCodeBytes:
+		return refuse("code_too_long", "code of %d bytes, at most %d", len(code.Source), p.MaxCodeBytes)
+	case !p.Cheats && bytes.HasPrefix(code.Source, []byte(SamplePrefix)):
+		return refuse("invalid_code", "Go samples need a chain with cheats")
 	}
-	if x.block.Doubted != nil && x.block.Doubted(code.Hash, initHandler) {
-		return found, nil, &ProgramError{code.Hash, initHandler, program.ErrDoubted}
+	if x.block.Doubted != nil && x.block.Doubted(code.Hash, handler) {
+		return found, nil, &ProgramError{code.Hash, handler, program.ErrDoubted}
 	}
 	session, err := x.block.Sessions.Session()
 	if err != nil {
@@ -125,10 +152,10 @@ func (x *Execution) inspect(at types.Address, d *types.Deploy,
 		if unpaid := x.compiled(refused.Units); unpaid != nil {
 			return found, unpaid, nil
 		}
-		return refuse(types.StatusInvalidCode, "invalid_code", "%s", refused.Error())
+		return refuse("invalid_code", "%s", refused.Error())
 	}
 	if err != nil {
-		return found, nil, &ProgramError{code.Hash, initHandler, err}
+		return found, nil, &ProgramError{code.Hash, handler, err}
 	}
 	return found, x.compiled(found.Units), nil
 }

@@ -49,6 +49,14 @@ type Timers interface {
 	Cancel(*State, TimerCaller, types.TimerID) (TimerEffect, *program.Fault)
 	Extend(*State, TimerCaller, types.TimerID, types.Height) (TimerEffect, *program.Fault)
 	SetGasBidder(*State, TimerCaller, *types.Address) (TimerEffect, *program.Fault)
+	// Pending lists an actor's timers in the order they were scheduled, at most limit.
+	Pending(s *State, actor types.Address, limit int) []PendingTimer
+}
+
+// PendingTimer is a timer that waits, and the handler that it will run.
+type PendingTimer struct {
+	ID      types.TimerID
+	Handler string
 }
 
 // System is the system actors, for whose addresses the chain itself answers. Its
@@ -200,6 +208,9 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 	}
 	if msg.Handler == initHandler && msg.Kind != program.Init {
 		return failed(types.StatusNoHandler, "no_handler", "init runs once, at deploy")
+	}
+	if msg.Handler == program.MigrateHandler && msg.Kind != program.Migrate && x.block.Params.Upgrades {
+		return failed(types.StatusNoHandler, "no_handler", "migrate runs once, at an upgrade to its code")
 	}
 	msg.Owner = record.Owner
 	if x.block.Doubted != nil && x.block.Doubted(record.CodeHash, msg.Handler) {

@@ -249,6 +249,7 @@ func (noTimers) Cancel(*State, TimerCaller, types.TimerID) (TimerEffect, *progra
 func (noTimers) Extend(*State, TimerCaller, types.TimerID, types.Height) (TimerEffect, *program.Fault) {
 	return TimerEffect{}, nil
 }
+func (noTimers) Pending(*State, types.Address, int) []PendingTimer { return nil }
 func (noTimers) SetGasBidder(*State, TimerCaller, *types.Address) (TimerEffect, *program.Fault) {
 	return TimerEffect{}, nil
 }

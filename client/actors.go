@@ -21,8 +21,10 @@ type Deployment struct {
 	Init []byte // payload of an init that takes bytes
 	// Args are the arguments of a typed init by name, in the forms of the schema. An integer
 	// is an Int, a Wei or a number. The name of an account or actor is an address too.
-	Args        map[string]any
-	Fund        Wei    // moved from the owner to the actor
+	Args map[string]any
+	Fund Wei // moved from the owner to the actor
+	// Upgrade names the account that may give the actor new code; nil: none, for good.
+	Upgrade     *UpgradeTerms
 	Replace     bool   // take the name from the actor of the same owner that has it
 	CyclesLimit Cycles // 0: 2,000,000 and 4 a byte of code
 	CellsLimit  Cells  // 0: enough for code and init, and 100,000 more
@@ -53,7 +55,8 @@ func (c *Client) Deploy(ctx context.Context, source []byte, d Deployment) (*Acto
 		return nil, err
 	}
 	out, err := c.api.Deploy(ctx, model.DeployRequest{From: orAlice(d.From), Code: Bytes(source).String(), Name: d.Name,
-		Init: initial, Args: args, Fund: &d.Fund, Replace: d.Replace, CyclesLimit: given(d.CyclesLimit), CellsLimit: given(d.CellsLimit)})
+		Init: initial, Args: args, Fund: &d.Fund, Upgrade: d.Upgrade,
+		Replace: d.Replace, CyclesLimit: given(d.CyclesLimit), CellsLimit: given(d.CellsLimit)})
 	if err != nil {
 		return nil, err
 	}

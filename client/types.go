@@ -37,12 +37,15 @@ type (
 	Block          = model.Block
 	Transaction    = model.Transaction
 	Receipt        = model.Receipt
+	Upgraded       = model.Upgraded
 	ChainEvent     = model.Event // of a receipt or a block
 	Fault          = model.Fault // why something failed
 	BaseFee        = model.BaseFee
 	Param          = model.Param
 	ParamChange    = model.ParamChange
 	ActorInfo      = model.Actor
+	ActorUpgrades  = model.ActorUpgrades
+	UpgradeTerms   = model.UpgradeTerms
 	StateEntry     = model.StateEntry
 	Typed          = model.Typed
 	LogLine        = model.LogLine

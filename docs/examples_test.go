@@ -90,6 +90,10 @@ var examples = map[string]func(*lines){
 		l.add("execute", codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: "go", Payload: []byte("by 5")}))
 		l.add("execute, sponsored", codec.Marshal(&types.Execute{Kind: types.KindExecute, Handler: "go", Payload: []byte("by 5"),
 			Sponsor: types.SponsorOf(types.WeiOf(2 * types.CBY))}))
+		l.add("upgrade", codec.Marshal(&types.Upgrade{Kind: types.KindUpgrade, From: types.Keccak(code), Code: []byte("pass"), Migrate: []byte{}}))
+		l.add("apply_upgrade", codec.Marshal(&types.ApplyUpgrade{Kind: types.KindApply, From: types.Keccak(code), To: types.Keccak([]byte("pass"))}))
+		l.add("upgrade_terms", codec.Marshal(&types.SetUpgradeTerms{Kind: types.KindTerms,
+			Terms: &types.UpgradeTerms{By: types.GovernanceAddress, Delay: 20}}))
 		l.add("system", codec.Marshal(&types.System{Kind: types.KindSystem, Opcode: governance.OpSetParameter,
 			Args: codec.Marshal(&governance.SetParameter{Key: "cip5.max_ttl_blocks", Value: "1000", Height: 20})}))
 	},

@@ -106,6 +106,15 @@ func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (t
 	return timers
 }
 
+// Named calls each with the id and the handler of an actor's pending timers, in insertion
+// order, until it returns false.
+func Named(kv KV, actor types.Address, each func(id types.TimerID, handler string) bool) {
+	scan(kv, keyOwner(actor), func(_, id []byte) bool {
+		r := mustReadRecord(kv.Get(keyRecord(types.TimerID(id))))
+		return each(types.TimerID(id), r.Handler)
+	})
+}
+
 // Total is how many timers are pending in the whole chain. It reads a few bytes
 // for each actor that ever scheduled one.
 func Total(kv KV) (pending uint64) {

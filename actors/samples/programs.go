@@ -27,6 +27,29 @@ var counter = Sample{
 	"reset": func(ctx program.Context, _ []byte) ([]byte, error) { return nil, ctx.Delete([]byte("n")) },
 }
 
+// tens is new code for a counter: it counts in steps of ten. Its migrate multiplies the
+// count by ten, or fails with the payload fail.
+var tens = Sample{
+	"increment": func(ctx program.Context, _ []byte) ([]byte, error) { return scale(ctx, 1, 10) },
+	"get":       counter["get"],
+	"migrate": func(ctx program.Context, payload []byte) ([]byte, error) {
+		if _, err := scale(ctx, 10, 0); err != nil || string(payload) != "fail" {
+			return nil, err
+		}
+		return nil, errors.New("failed on purpose")
+	},
+}
+
+// scale multiplies the count and adds to it.
+func scale(ctx program.Context, times, more uint64) ([]byte, error) {
+	value, _, err := ctx.Get([]byte("n"))
+	if err != nil {
+		return nil, err
+	}
+	n := number(value)*times + more
+	return Number(n), ctx.Set([]byte("n"), Number(n))
+}
+
 func increment(ctx program.Context, _ []byte) ([]byte, error) {
 	n, err := add(ctx, "n")
 	if err != nil {

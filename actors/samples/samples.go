@@ -34,6 +34,7 @@ type Sample map[string]func(program.Context, []byte) ([]byte, error)
 // All are the samples by name.
 var All = map[string]Sample{
 	"counter":   counter,
+	"tens":      tens,
 	"heartbeat": heartbeat,
 	"spender":   spender,
 	"relay":     relay,

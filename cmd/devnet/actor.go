@@ -40,8 +40,9 @@ func actorCommand() *cli.Command {
 					&cli.StringFlag{Name: "fund", Value: "0", Usage: "`CBY` to move to the actor"},
 					&cli.BoolFlag{Name: "replace", Usage: "take the name from the actor that has it, which keeps its state, balance and timers"},
 					&cli.BoolFlag{Name: "watch", Usage: "deploy again each time that the file changes, until Ctrl-C; needs --replace"},
-					resolveFlag, fromFlag, jsonFlag, httpFlag},
+					upgradeByFlag, upgradeDelayFlag, resolveFlag, fromFlag, jsonFlag, httpFlag},
 				Action: actorDeploy},
+			actorUpgradeCommand(),
 			actorCheckCommand(),
 			{Name: "call", Usage: "call a handler in a transaction", ArgsUsage: "ACTOR HANDLER [PAYLOAD | NAME=VALUE…]",
 				Description: "Example: devnet actor call hb start\n" + payloadHelp + "\n" + typedHelp + "\nExit code 1 when the handler fails.",
@@ -87,7 +88,11 @@ func actorDeploy(c *cli.Context) error {
 	if name == "" {
 		name = baseName(file)
 	}
-	request := model.DeployRequest{From: c.String("from"), Name: name, Init: given.payload, Args: given.args, Fund: &fund,
+	terms, err := deployTerms(c)
+	if err != nil {
+		return err
+	}
+	request := model.DeployRequest{Upgrade: terms, From: c.String("from"), Name: name, Init: given.payload, Args: given.args, Fund: &fund,
 		Replace: c.Bool("replace")}
 	deploy := func() error { return deployNamed(c, file, request) }
 	if !c.Bool("watch") {
@@ -384,13 +389,22 @@ func actorShow(c *cli.Context) error {
 			timers += ", the next due at " + height(*a.Timers.NextDue)
 		}
 		facts(w, "name", printable(a.Name), "address", a.Address.String(), "owner", a.Owner.String(), "balance", cby(a.Balance),
-			"deployed at", height(a.DeployedAt), "code hash", a.CodeHash.String(), "timers", timers, "fires", fires.String(),
+			"deployed at", height(a.DeployedAt), "code hash", a.CodeHash.String(), "deployed as", deployedAs(&a),
+			"upgrades", upgradesOf(&a, newNaming(c.Context, n)), "timers", timers, "fires", fires.String(),
 			"handlers", strings.Join(handlers, "\n\t"))
 		if len(failures) > 0 {
 			fmt.Fprintf(w, "\nFailed in the last %d blocks, the latest first:\n", failureBlocks)
 			printExecuted(w, newNaming(c.Context, n), failures, true)
 		}
 	})
+}
+
+// deployedAs is the hash of the code of the deploy, "" if the actor still has that.
+func deployedAs(a *model.Actor) string {
+	if a.DeployedAs == a.CodeHash {
+		return ""
+	}
+	return a.DeployedAs.String()
 }
 
 // handlerLines are the handlers of an actor, typed ones by their signatures.

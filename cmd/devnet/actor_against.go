@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/cmd/devnet/compat"
+	"github.com/cowboyinc/devnet/internal/base/compat"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"

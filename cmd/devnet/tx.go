@@ -128,6 +128,15 @@ func instruction(t *model.Transaction) []string {
 	case *types.Deploy:
 		return []string{"name", printable(in.Manifest.Name), "code", plural.Of(len(in.Code), "byte"), "init",
 			value(in.Init)}
+	case *types.Upgrade:
+		return []string{"from code", in.From.String(), "code", plural.Of(len(in.Code), "byte"), "migrate", value(in.Migrate)}
+	case *types.ApplyUpgrade:
+		return []string{"from code", in.From.String(), "to code", in.To.String()}
+	case *types.SetUpgradeTerms:
+		if in.Terms == nil {
+			return []string{"upgrades", "never"}
+		}
+		return []string{"upgrades", "by " + in.Terms.By.String(), "delay", plural.Of(in.Terms.Delay, "block")}
 	case *types.Report:
 		return []string{"op", printable(in.Op), "arguments", eventData(types.Bytes(in.Args))}
 	case *types.System:

@@ -13,14 +13,14 @@ fail, the place is given to another once its watchdog is long past.
 
 from host import actor_code, cbor, chain, errors, exact, jobs, meter
 from host.jobs import Task
+from host.protocol import GRACE, WAITING, WAITS_AT
 
 LIVE = 100  # continuations of one actor that wait (CIP-6)
 MAX_AWAITS = 8  # of one continuation, from its beginning to its end (CIP-6)
 MAX_CAPTURED = 64 << 10  # bytes of what one captures (CIP-6)
-GRACE = 1024  # blocks after its watchdog's height in which a place is still kept
 RESUME, TIMEOUT = "__resume", "__timeout"  # what the dispatcher and the watchdog call, after the function's name
-PLACES = chain.RESERVED + b"waiting"  # a bit for each place that is taken
-PLACE = chain.RESERVED + b"at/"
+PLACES = WAITING  # a bit for each place that is taken: an upgrade looks at them
+PLACE = WAITS_AT
 
 
 class Captured:

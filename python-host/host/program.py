@@ -10,7 +10,7 @@ import types
 from host import (
     actor_code, awaits, bids, builtin_names, chain, check, compiling, constants, continuations, errors, jobs, meter,
     probe, representation, attributes, schema, storage, typed)
-from host.protocol import BID_HANDLER, DISPATCHER, GOVERNANCE, MAX_MESSAGE
+from host.protocol import BID_HANDLER, DISPATCHER, GOVERNANCE, MAX_MESSAGE, MIGRATE_HANDLER
 from host.rewrite import Rewriter
 from host.schema import decorator_names, is_marked, lineage
 
@@ -18,7 +18,8 @@ import cowboy_sdk
 
 DEFAULT_INIT = ("init", "deploy")
 AGAIN = frozenset(("setter", "getter", "deleter", "overload"))  # decorators of a method that has another's name
-CHAINS = ("init", "handle_timer", "handle_message", BID_HANDLER, jobs.HANDLER)  # what the chain itself calls unless another is named
+# What the chain itself calls unless another is named.
+CHAINS = ("init", "handle_timer", "handle_message", BID_HANDLER, MIGRATE_HANDLER, jobs.HANDLER)
 CALLED = ("call", "read")  # kinds of messages that somebody else than the chain begins
 FILE = "actor.py"
 MAX_OUTPUT = 16 << 20  # bytes that a handler returns

@@ -109,7 +109,10 @@ ANSWER_BEGINS = (
 )
 
 # Why a message is handled, by its number.
-KINDS = ("", "init", "call", "timer", "read")
+KINDS = (
+        "", "init", "call", "timer", "read",
+        "migrate",
+    )
 
 # CIP-3's table, as it is before the chain says what is in force.
 DEFAULT_COSTS = {
@@ -132,5 +135,9 @@ DEFAULT_COSTS = {
 }
 
 BID_HANDLER = "get_gas_bid"
+WAITING = bytes.fromhex("0072756e6e65722f77616974696e67")  # the key of the places of continuations that wait
+WAITS_AT = bytes.fromhex("0072756e6e65722f61742f")  # begins the key of each
+GRACE = 1024  # blocks after its watchdog's height in which a place is still kept
+MIGRATE_HANDLER = "migrate"  # of an upgrade
 GOVERNANCE = bytes.fromhex("0000000000000000000000000000000000000009")  # who calls it for the chain
 DISPATCHER = bytes.fromhex("0000000000000000000000000000000000000002")  # who tells how jobs ended

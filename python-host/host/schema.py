@@ -10,7 +10,7 @@ import re
 from json.encoder import encode_basestring
 
 from host import check, jobs, meter, records, storage, typed
-from host.protocol import BID_HANDLER, MAX_SCHEMA
+from host.protocol import BID_HANDLER, MAX_SCHEMA, MIGRATE_HANDLER
 from host.typed import ATOMS, Field, Handler, Wrong
 
 VERSION = 1
@@ -412,6 +412,8 @@ def returned(reader, f):
 
 def callers(f):
     """Who may call a method, as far as the file writes it out."""
+    if f.name == MIGRATE_HANDLER:
+        return "chain"
     for d in f.decorator_list:
         name = d.func if isinstance(d, ast.Call) else d
         name = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
@@ -461,7 +463,7 @@ def of(tree, actor, functions, takes, sdk, waiting=(), tell=None):
                 found.handlers[name] = Handler(name, documentation(f), callers(f), arguments(reader, g), returns, waits=name in waiting,
                                                result=result)
             else:
-                who = callers(f) if sdk else "anyone"
+                who = callers(f) if sdk or name == MIGRATE_HANDLER else "anyone"
                 found.handlers[name] = Handler(name, documentation(f), who, raw=True)
     bare = all(h.raw for h in found.handlers.values())  # nothing of it is typed, so that nothing of it is refused
     if not bare:

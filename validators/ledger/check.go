@@ -92,7 +92,8 @@ func (c *Checked) undecodable(err error) *Invalid {
 	}
 	if codec.UnmarshalPartial(c.Tx.Payload, types.MaxTransactionBytes, &head) == nil {
 		switch head.Kind {
-		case types.KindTransfer, types.KindDeploy, types.KindExecute, types.KindSystem, types.KindRunner:
+		case types.KindTransfer, types.KindDeploy, types.KindExecute, types.KindSystem, types.KindRunner,
+			types.KindUpgrade, types.KindApply, types.KindTerms:
 		default:
 			return invalid(CodeUnknownKind, "C11", "%v", err)
 		}

@@ -202,6 +202,11 @@ func (s *State) Account(at types.Address) actors.Account { return actors.Account
 // Actor returns the actor at an address, or nil.
 func (s *State) Actor(at types.Address) *actors.Actor { return actors.ActorOf(reader{s.tree}, at) }
 
+// Upgradable returns the record of an actor that was deployed with terms of upgrades, or nil.
+func (s *State) Upgradable(at types.Address) *actors.Upgradable {
+	return actors.UpgradableOf(reader{s.tree}, at)
+}
+
 // Actors calls each for every actor from an address on, by address, until it
 // returns false.
 func (s *State) Actors(from types.Address, each func(types.Address, *actors.Actor) bool) {

@@ -73,6 +73,15 @@ func (t timers) SetGasBidder(s *actors.State, by actors.TimerCaller, bidder *typ
 	return actors.TimerEffect{}, nil
 }
 
+// Pending implements actors.Timers.
+func (timers) Pending(s *actors.State, actor types.Address, limit int) (pending []actors.PendingTimer) {
+	scheduler.Named(s, actor, func(id types.TimerID, handler string) bool {
+		pending = append(pending, actors.PendingTimer{ID: id, Handler: handler})
+		return len(pending) < limit
+	})
+	return pending
+}
+
 // checkBidder refuses a gas bidding agent that is not an actor and so cannot be
 // asked. Whether it has the handler is seen when it is (decision T15).
 func checkBidder(s *actors.State, bidder *types.Address) *program.Fault {

@@ -105,6 +105,12 @@ func (r *run) execute(c *Checked) (x *actors.Execution, to types.Address, outcom
 				var err error
 				to, outcome, err = x.Deploy(c.Sender, in, c.Tx.Value)
 				return outcome, err
+			case *types.Upgrade:
+				return x.Upgrade(c.Sender, to, in)
+			case *types.ApplyUpgrade:
+				return x.ApplyUpgrade(c.Sender, to, in)
+			case *types.SetUpgradeTerms:
+				return x.SetUpgradeTerms(c.Sender, to, in.Terms), nil
 			default:
 				if as, ok := c.system.(*governance.Impersonate); ok {
 					var err error
@@ -158,7 +164,7 @@ func fault(code, message string) program.Outcome {
 func (c *Checked) receipt(to types.Address, cost feemarket.Cost) types.Receipt {
 	receipt := types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: to, Fee: cost.Total(), Tip: cost.Tip}
 	switch in := c.Instruction.(type) {
-	case *types.Execute, *types.Deploy:
+	case *types.Execute, *types.Deploy, *types.Upgrade, *types.ApplyUpgrade:
 		receipt.Handler = handlerOf(in)
 	case *types.System:
 		receipt.To = types.GovernanceAddress
@@ -179,6 +185,8 @@ func handlerOf(in types.Instruction) string {
 		return in.Handler
 	case *types.Deploy:
 		return "init"
+	case *types.Upgrade, *types.ApplyUpgrade:
+		return program.MigrateHandler
 	}
 	return ""
 }

@@ -87,6 +87,7 @@ type Params struct {
 	// Chain.
 	ChainID            uint64       `param:"chain.id" class:"genesis" default:"8011" min:"1"`
 	Cheats             bool         `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
+	Upgrades           bool         `param:"chain.upgrades" class:"genesis" default:"true"`           // of actors (decision C25)
 	EpochBlocks        uint64       `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
 	BlockTimeMS        Milliseconds `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
 	BlockTimeAuto      bool         `param:"chain.block_time_auto" class:"genesis" default:"false"`                    // blocks are made when there is something to do (decision C7)

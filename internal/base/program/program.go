@@ -23,10 +23,25 @@ type Kind uint8
 
 // The kinds of messages.
 const (
-	Init  Kind = 1 + iota // once, at deploy: handler init, or deploy; neither need exist
-	Call                  // from a transaction or another actor, or a delivered send
-	Timer                 // a fire
-	Read                  // read-only: every side effect is refused
+	Init    Kind = 1 + iota // once, at deploy: handler init, or deploy; neither need exist
+	Call                    // from a transaction or another actor, or a delivered send
+	Timer                   // a fire
+	Read                    // read-only: every side effect is refused
+	Migrate                 // once, at an upgrade: handler migrate of the new code (decision C25)
+)
+
+// MigrateHandler is the handler of an upgrade. On a chain with upgrades nothing else
+// calls it.
+const MigrateHandler = "migrate"
+
+// The keys of an actor's storage under which a host keeps continuations that wait for a
+// job. The first has a bit for each place that is taken. The record of a place begins with
+// the height of its watchdog in eight bytes. A watchdog may be late: a place counts as taken
+// for ContinuationGrace blocks after that height.
+const (
+	ContinuationPlaces = "\x00runner/waiting"
+	ContinuationPlace  = "\x00runner/at/" // ‖ the number of the place, a byte
+	ContinuationGrace  = 1024
 )
 
 // BidHandler is the handler of a gas bidding agent: the chain calls it, as a Read

@@ -9,12 +9,14 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 )
 
-// Attribute is an attribute of the actor's class that is state.
+// Attribute is an attribute of the actor's class that is state (decision C23).
 type Attribute struct {
 	Name string
 	Kind Kind
 	Type Type // of a value, an element or an entry
 	Key  Type // of a Map
+
+	Default bool // a value has one
 }
 
 // Kind is how many keys of state an attribute has.
@@ -285,7 +287,7 @@ func (p *parser) stateForm(path string, n node) error {
 		}
 	}
 	err := members(path, n, map[string]func(string, node) error{"name": text(&a.Name, maxName), "type": typ(&one), "list": typ(&list),
-		"key": typ(&key), "default": func(string, node) error { return nil }})
+		"key": typ(&key), "default": func(string, node) error { a.Default = true; return nil }})
 	if err == nil {
 		err = checkName(within(path, "name"), a.Name)
 	}

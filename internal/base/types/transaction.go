@@ -37,6 +37,9 @@ const (
 	KindExecute  = "execute"
 	KindSystem   = "system"
 	KindRunner   = "runner"
+	KindUpgrade  = "upgrade"
+	KindApply    = "apply_upgrade"
+	KindTerms    = "upgrade_terms"
 )
 
 // Transfer moves the transaction's value.
@@ -56,7 +59,21 @@ type Deploy struct {
 // Manifest describes an actor to people.
 type Manifest struct {
 	Name string `cbor:"name" json:"name"` // at most MaxNameBytes, may be empty
+	// Upgrade says who may give the actor new code. Nil, and left out: no account, for
+	// good (decision C25).
+	Upgrade *UpgradeTerms `cbor:"upgrade,omitempty" json:"upgrade,omitempty"`
 }
+
+// UpgradeTerms says who may upgrade an actor, and how long an upgrade is announced
+// before it applies.
+type UpgradeTerms struct {
+	By    Address `cbor:"by" json:"by"`
+	Delay uint64  `cbor:"delay" json:"delay"` // blocks, at most MaxUpgradeDelay; 0: an upgrade applies at once
+}
+
+// MaxUpgradeDelay bounds a delay in blocks, so that no height overflows: a delay of more
+// would outlive every network.
+const MaxUpgradeDelay = 1<<32 - 1
 
 // MaxNameBytes bounds the names of actors and handlers.
 const MaxNameBytes = 256
@@ -99,6 +116,31 @@ func (in *Execute) Sponsorship(transaction Hash, signer Address) *Sponsorship {
 	return s
 }
 
+// Upgrade gives the actor at To new code. If its terms have a delay, the upgrade is
+// announced, and ApplyUpgrade applies it.
+//
+// Decision C25. **Deviation**: no draft has an upgrade.
+type Upgrade struct {
+	Kind    string `cbor:"kind"`
+	From    Hash   `cbor:"from"` // of the code that the actor must have
+	Code    []byte `cbor:"code"`
+	Migrate []byte `cbor:"migrate"` // the payload of the new code's migrate; empty: no arguments
+}
+
+// ApplyUpgrade applies the upgrade that was announced, from its height on.
+type ApplyUpgrade struct {
+	Kind string `cbor:"kind"`
+	From Hash   `cbor:"from"`
+	To   Hash   `cbor:"to"` // of the announced code
+}
+
+// SetUpgradeTerms gives the actor at To other terms, and drops what was announced. A delay
+// never becomes shorter.
+type SetUpgradeTerms struct {
+	Kind  string        `cbor:"kind"`
+	Terms *UpgradeTerms `cbor:"terms"` // null: no upgrade any more, for good
+}
+
 // System is an instruction of the system key.
 type System struct {
 	Kind   string           `cbor:"kind"`
@@ -114,8 +156,8 @@ type Report struct {
 	Args codec.RawMessage `cbor:"args"` // a map, by op
 }
 
-// Instruction is a decoded payload: *Transfer, *Deploy, *Execute, *System or
-// *Report.
+// Instruction is a decoded payload: *Transfer, *Deploy, *Execute, *Upgrade,
+// *ApplyUpgrade, *SetUpgradeTerms, *System or *Report.
 type Instruction any
 
 // SigningDigest is what the sender signs.
@@ -160,8 +202,15 @@ func (tx *Transaction) Instruction() (Instruction, error) {
 		in = new(System)
 	case KindRunner:
 		in = new(Report)
+	case KindUpgrade:
+		in = new(Upgrade)
+	case KindApply:
+		in = new(ApplyUpgrade)
+	case KindTerms:
+		in = new(SetUpgradeTerms)
 	default:
-		return nil, fmt.Errorf("payload: kind %q is none of transfer, deploy, execute, system, runner", clip([]byte(head.Kind)))
+		return nil, fmt.Errorf("payload: kind %q is none of transfer, deploy, execute, system, runner, upgrade, apply_upgrade, "+
+			"upgrade_terms", clip([]byte(head.Kind)))
 	}
 	if err := codec.Unmarshal(tx.Payload, MaxTransactionBytes, in); err != nil {
 		return nil, fmt.Errorf("payload of kind %s: %w", head.Kind, err)
@@ -171,6 +220,12 @@ func (tx *Transaction) Instruction() (Instruction, error) {
 	}
 	if _, ok := in.(*Execute); ok && tx.To == nil {
 		return nil, errors.New("an execute needs an actor's address in to")
+	}
+	switch in.(type) {
+	case *Upgrade, *ApplyUpgrade, *SetUpgradeTerms:
+		if tx.To == nil || !tx.Value.IsZero() {
+			return nil, fmt.Errorf("payload of kind %s: want an actor's address in to, and no value", head.Kind)
+		}
 	}
 	if e, ok := in.(*Execute); ok && e.Sponsor != nil && e.Sponsor.IsZero() {
 		return nil, errors.New("payload of kind execute: a sponsor of 0 is left out")

@@ -23,7 +23,7 @@ var instructions = rapid.Custom(func(t *rapid.T) any {
 		return &Transfer{Kind: KindTransfer}
 	case 1:
 		return &Deploy{Kind: KindDeploy, Code: data.Draw(t, "code"), Salt: Hash{1}, Init: data.Draw(t, "init"),
-			Manifest: Manifest{rapid.String().Draw(t, "name")}}
+			Manifest: Manifest{Name: rapid.String().Draw(t, "name")}}
 	case 2:
 		return &Execute{Kind: KindExecute, Handler: rapid.String().Draw(t, "handler"), Payload: data.Draw(t, "payload"),
 			Sponsor: SponsorOf(amounts.Draw(t, "sponsor"))}

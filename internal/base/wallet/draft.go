@@ -37,7 +37,7 @@ func Times(times uint64, chainID uint64, baseFeeCycle, baseFeeCell types.Wei) Of
 type Draft struct {
 	To      *types.Address // nil for a deploy or an instruction
 	Value   types.Wei
-	Cycles  *types.Cycles // nil: DefaultCycles, and 4 a byte of code
+	Cycles  *types.Cycles // nil: DefaultCycles, and 4 a byte of code that it brings
 	Cells   *types.Cells  // nil: DefaultCells, and 2 a byte of payload
 	Payload any           // encoded when it is signed; of a Deploy the salt is set then
 }
@@ -48,6 +48,9 @@ func (d Draft) Sign(o Offer, key Signer, nonce types.Nonce) *types.Transaction {
 	if deploy, ok := d.Payload.(types.Deploy); ok {
 		deploy.Salt, code = Salt(nonce), len(deploy.Code)
 		d.Payload = deploy
+	}
+	if upgrade, ok := d.Payload.(types.Upgrade); ok {
+		code = len(upgrade.Code)
 	}
 	payload := codec.RawMessage(codec.Marshal(d.Payload))
 	tx := &types.Transaction{

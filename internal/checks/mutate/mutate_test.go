@@ -31,7 +31,7 @@ var only = flag.String("mutants", "", "the names of those to be run, with commas
 const root = "../../.."
 
 // all is the whole table.
-var all = slices.Concat(mutants, jobMutants, lateMutants)
+var all = slices.Concat(mutants, jobMutants, lateMutants, upgradeMutants)
 
 // mutant is one fault.
 type mutant struct {

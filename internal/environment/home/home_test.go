@@ -55,7 +55,7 @@ func TestANewHomeIsMadeAndFoundAgain(t *testing.T) {
 		t.Fatalf("home %+v", h)
 	}
 	const text = `{
-  "format": 8,
+  "format": 9,
   "devnet_version": "1.2.3",
   "chain_id": 8011,
   "seed": 7,
@@ -95,14 +95,14 @@ func TestANewHomeIsMadeAndFoundAgain(t *testing.T) {
 
 func TestARefusalNamesBothSidesAndTheWayOut(t *testing.T) {
 	other := uint64(8)
-	made := `{"format":8,"devnet_version":"1.2.3","chain_id":8011,"seed":7}`
+	made := `{"format":9,"devnet_version":"1.2.3","chain_id":8011,"seed":7}`
 	for _, c := range []struct {
 		name, meta string
 		want       Want
 		says       []string
 		as         any
 	}{
-		{"a newer format", `{"format":9,"devnet_version":"9.0.0"}`, want, []string{"format 9", "9.0.0", "1.2.3", "format 8", "--reset", "--home"}, new(*IncompatibleError)},
+		{"a newer format", `{"format":10,"devnet_version":"9.0.0"}`, want, []string{"format 10", "9.0.0", "1.2.3", "format 9", "--reset", "--home"}, new(*IncompatibleError)},
 		{"an older format", `{"format":-1,"devnet_version":"0.1"}`, want, []string{"format -1", "0.1", "--reset"}, new(*IncompatibleError)},
 		{"another chain", made, Want{ChainID: 5}, []string{"chain id 8011", "5 was asked for", "--reset"}, new(*MismatchError)},
 		{"another seed", made, Want{Seed: &other}, []string{"seed 7", "8 was asked for"}, new(*MismatchError)},

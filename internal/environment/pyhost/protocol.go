@@ -189,7 +189,8 @@ var (
 
 // kindNames are the words for why a message is handled, as context() has them, by
 // their numbers.
-var kindNames = [...]string{program.Init: "init", program.Call: "call", program.Timer: "timer", program.Read: "read"}
+var kindNames = [...]string{program.Init: "init", program.Call: "call", program.Timer: "timer", program.Read: "read",
+	program.Migrate: "migrate"}
 
 // costNames are the names of params.StepCosts, in its order.
 var costNames = strings.Fields("arithmetic call dict list char len reduce sort str list_base set_base dict_base import_first " +

@@ -66,7 +66,7 @@ Written from internal/environment/pyhost/protocol.go, never by hand:
 		}
 		line(")")
 	}
-	line("\n# Why a message is handled, by its number.\nKINDS = %s", quoted(kindNames[:]))
+	line("\n# Why a message is handled, by its number.\nKINDS = (%s)", `"`+strings.Join(kindNames[:], `", "`)+`"`)
 	line("\n# CIP-3's table, as it is before the chain says what is in force.\nDEFAULT_COSTS = {")
 	defaults := params.Defaults()
 	for i, cost := range defaults.StepCosts() {
@@ -74,6 +74,10 @@ Written from internal/environment/pyhost/protocol.go, never by hand:
 	}
 	line("}")
 	line("\nBID_HANDLER = %q", program.BidHandler)
+	line("WAITING = bytes.fromhex(%q)  # the key of the places of continuations that wait", fmt.Sprintf("%x", program.ContinuationPlaces))
+	line("WAITS_AT = bytes.fromhex(%q)  # begins the key of each", fmt.Sprintf("%x", program.ContinuationPlace))
+	line("GRACE = %d  # blocks after its watchdog's height in which a place is still kept", program.ContinuationGrace)
+	line("MIGRATE_HANDLER = %q  # of an upgrade", program.MigrateHandler)
 	line("GOVERNANCE = bytes.fromhex(%q)  # who calls it for the chain", fmt.Sprintf("%x", types.GovernanceAddress[:]))
 	line("DISPATCHER = bytes.fromhex(%q)  # who tells how jobs ended", fmt.Sprintf("%x", types.DispatcherAddress[:]))
 	return out.String()

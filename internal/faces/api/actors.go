@@ -77,6 +77,7 @@ func actorModel(v Reader, a *Actor) (m model.Actor, err error) {
 	}
 	m = model.Actor{Address: a.Address, Name: a.Name, Owner: a.Owner, CodeHash: a.CodeHash, Balance: account.Balance,
 		DeployedAt: a.DeployedAt, Handlers: []model.Handler{}, Undescribed: a.Undescribed, Timers: model.ActorTimers{Pending: a.TimersPending}}
+	m.Upgrades, m.DeployedAs = upgradesModel(a)
 	for _, h := range a.Handlers {
 		m.Handlers = append(m.Handlers, model.Handler{Name: h.Name, Doc: h.Doc})
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -290,6 +291,7 @@ type Actor struct {
 	Handlers      []program.Handler
 	Undescribed   string // why the handlers are unknown; "" if they are known
 	TimersPending uint64
+	Upgrades      *actors.Upgradable // nil: deployed without
 }
 
 // Entry is one key of an actor's state.

@@ -129,6 +129,12 @@ func transactionModel(tx *types.Transaction, sender types.Address) model.Transac
 		}
 	case *types.System:
 		m.Kind = in.Kind
+	case *types.Upgrade:
+		m.Kind = in.Kind
+	case *types.ApplyUpgrade:
+		m.Kind = in.Kind
+	case *types.SetUpgradeTerms:
+		m.Kind = in.Kind
 	}
 	return m
 }

@@ -211,6 +211,10 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	if err != nil {
 		return m, err
 	}
+	terms, err := s.termsOf(v, body.Upgrade)
+	if err != nil {
+		return m, err
+	}
 	if body.Name != "" {
 		release, err := s.claims.claim(v, body.Name, by.address(), body.Replace)
 		if err != nil {
@@ -219,7 +223,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 		defer release()
 	}
 	d := wallet.Draft{Value: or(body.Fund, types.Wei{}), Cycles: body.CyclesLimit, Cells: body.CellsLimit,
-		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name}}}
+		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name, Upgrade: terms}}}
 	if err := s.runnable(ctx, v, by.key, by.of(d)); err != nil {
 		return m, err
 	}

@@ -38,12 +38,14 @@ var (
 		BaseFeeLaneTimer: types.WeiOf(1000)}
 	exampleParam = model.Param{Key: "cip5.max_timers_per_actor", Value: "1024", Class: "block", Default: "1024"}
 	exampleActor = model.Actor{Address: exampleActorAt, Name: "heartbeat", Owner: exampleAddress, CodeHash: exampleHash,
-		Balance: types.WeiOf(100 * types.CBY), DeployedAt: 2, Handlers: []model.Handler{{Name: "handle_timer", Doc: "Counts and continues."}},
-		Timers: model.ActorTimers{Pending: 1, NextDue: &exampleHeight}}
-	exampleEntry = model.StateEntry{Key: types.Bytes("count"), Value: types.Bytes("3"), Text: "3"}
-	exampleLog   = model.LogLine{Actor: exampleActorAt, Height: 12, Hash: exampleTimerID, Line: "beat 3"}
-	exampleRead  = model.ReadResult{Height: 12, Status: "ok", Output: types.Bytes("3"), Text: "3", Cycles: 120, Logs: []string{}}
-	exampleBid   = model.BidTrial{Height: 13, Context: map[string]types.Wei{"current_block_height": types.WeiOf(13),
+		DeployedAs: exampleHash, Balance: types.WeiOf(100 * types.CBY), DeployedAt: 2,
+		Handlers: []model.Handler{{Name: "handle_timer", Doc: "Counts and continues."}},
+		Timers:   model.ActorTimers{Pending: 1, NextDue: &exampleHeight}}
+	exampleUpgraded = model.Upgraded{From: exampleHash, To: exampleTimerID, AppliesAt: &exampleHeight, Receipt: exampleReceipt}
+	exampleEntry    = model.StateEntry{Key: types.Bytes("count"), Value: types.Bytes("3"), Text: "3"}
+	exampleLog      = model.LogLine{Actor: exampleActorAt, Height: 12, Hash: exampleTimerID, Line: "beat 3"}
+	exampleRead     = model.ReadResult{Height: 12, Status: "ok", Output: types.Bytes("3"), Text: "3", Cycles: 120, Logs: []string{}}
+	exampleBid      = model.BidTrial{Height: 13, Context: map[string]types.Wei{"current_block_height": types.WeiOf(13),
 		"trigger_block_height": types.WeiOf(10), "basefee_lane_timer": types.WeiOf(1125)}, Status: "ok", Output: types.Bytes{0xa0},
 		Answered: true, MaxFeePerCycle: &exampleTip, BaseFeeCycle: types.WeiOf(1000), BaseFeeLaneTimer: types.WeiOf(1125),
 		TipPerCycle: exampleTip, Cycles: 2_100, Logs: []string{}}

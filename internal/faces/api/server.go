@@ -128,6 +128,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerNodeLog()
 	s.registerEvents()
 	s.registerDevnet()
+	s.registerUpgrades()
 	s.registerFaults()
 	s.registerSteering()
 	s.registerDocument()

@@ -14,6 +14,9 @@ func ShowBlock(b *Block) model.Block { return blockModel(b) }
 // ShowReceipt is a receipt as GET /transaction/{hash}/receipt shows it.
 func ShowReceipt(r *types.Receipt, printed []string) model.Receipt { return receiptModel(r, printed) }
 
+// ShowActor is an actor as GET /actor/{address} shows it.
+func ShowActor(v Reader, a *Actor) (model.Actor, error) { return actorModel(v, a) }
+
 // ShowTimer is a timer as GET /timers shows it.
 func ShowTimer(t *Timer) model.Timer { return timerModel(t) }
 

@@ -164,7 +164,10 @@ func (j *Judge) settled(tx *types.Transaction, r *types.Receipt, signer types.Ad
 		wrong("the receipt of transaction %s of %s says it is from %s to %s", r.Hash, from, r.Sender, r.To)
 	}
 	m.take(signer, r.Fee.Big())
-	m.ran = m.ran || head.Kind == types.KindExecute || head.Kind == types.KindDeploy
+	switch head.Kind {
+	case types.KindExecute, types.KindDeploy, types.KindUpgrade, types.KindApply:
+		m.ran = true
+	}
 	if r.Status != types.StatusOK {
 		return
 	}

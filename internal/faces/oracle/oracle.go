@@ -20,6 +20,7 @@
 //	nonces        each signer's rise by one, so that no transaction comes twice
 //	accounts      who paid and who was paid, by address, after every block; deliveries
 //	              at the price they were prepaid at (C14, C16, T2, T13)
+//	upgrades      who gave an actor new code, from which, when; which code each has (C25)
 //	nextset       the set that follows, counted from the instructions (C6)
 //	durable       what a boot begins with was committed, and all that was; a vote that
 //	              leaves is in the log (C5)
@@ -92,6 +93,7 @@ type Rules struct {
 	// Accounts lists the accounts of genesis. Nil: nonces and accounts are not
 	// judged.
 	Accounts    []Account
+	Upgrades    bool          // actors may be upgraded
 	EpochBlocks uint64        // of an epoch; 0: epochs are not judged
 	SystemKey   types.Address // whose instructions count
 	Hears       bool          // Proposed is called for every proposal that leaves its proposer
@@ -140,6 +142,7 @@ type Judge struct {
 	window     window
 	before     feesBefore
 	books      books
+	programs   programs
 	turnover   turnover
 	work       *work
 	attendance presences
@@ -156,6 +159,7 @@ type Judge struct {
 type judged struct {
 	first Observation
 	money *Money
+	codes map[types.Address]types.Hash // of all actors, at sampled heights; otherwise nil
 }
 
 // Counts says how much was judged, so that a test can tell an oracle that found
@@ -165,6 +169,7 @@ type Counts struct {
 	Scheduled, Deferred, Ended, Fired, Expired, Insufficient, Cancelled                int // timers
 	Triggered, Lanes, Weights, Asked, BaseFees                                         int
 	Passed, HostFailed                                                                 int // by name; of them at their end
+	Upgrades                                                                           int // announced or applied, and terms
 	Leaders, Nonces, Accounts, Deliveries, Sets, Boots, Persisted                      int
 	Jobs, JobsEnded, Draws, Turns, Presences, Present                                  int // P, and the bits set in them
 }
@@ -174,7 +179,7 @@ func (c Counts) Of() map[string]int {
 	return map[string]int{"agreement": c.Heights, "certificates": c.Certificates, "roots": c.Rehashed, "supply": c.Summed,
 		"fees": c.Receipts, "basefees": c.BaseFees, "lane": c.Lanes, "passing": c.Heights, "timers": c.Scheduled, "leader": c.Leaders,
 		"nonces": c.Nonces, "accounts": c.Accounts, "nextset": c.Heights, "durable": c.Boots + c.Persisted, "jobs": c.Jobs,
-		"presence": c.Presences, "turns": c.Turns}
+		"upgrades": c.Heights, "presence": c.Presences, "turns": c.Turns}
 }
 
 // New returns a judge of a chain that began with these rules.
@@ -193,6 +198,7 @@ func New(rules Rules) *Judge {
 		turns:    newTurns(),
 		before:   feesBefore{header: &rules.Genesis.Header, lane: rules.Lane},
 		books:    newBooks(rules.Accounts),
+		programs: programs{},
 		turnover: newTurnover(rules.Set),
 		durable:  newDurable(),
 		proposed: map[types.Hash]bool{},
@@ -221,6 +227,9 @@ func (j *Judge) Observe(o Observation) {
 		j.chain[h] = known
 		parent := o.Block.Header.Parent
 		j.children[parent] = append(j.children[parent], h)
+		if o.State != nil {
+			known.codes = codesIn(o.State)
+		}
 		known.first.State = nil // judged already, and large
 	}
 	if o.Money != nil && known.money == nil {
@@ -249,6 +258,9 @@ func (j *Judge) advance() {
 		}
 		if j.rules.Accounts != nil {
 			j.account(&next.first)
+		}
+		if j.upgrade(&next.first); next.codes != nil {
+			j.compareCodes(j.tip, next.codes)
 		}
 		if j.rules.AddressOf != nil {
 			j.rotate(&next.first)

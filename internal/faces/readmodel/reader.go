@@ -196,7 +196,7 @@ func (v *reader) SchemaOf(code []byte) ([]byte, error) {
 
 func (v *reader) brief(a types.Address, record *actors.Actor) api.Actor {
 	return api.Actor{Address: a, Name: record.Name, Owner: record.Owner, CodeHash: record.CodeHash,
-		DeployedAt: record.DeployedAt, TimersPending: uint64(len(v.state.Timers(a)))}
+		DeployedAt: record.DeployedAt, TimersPending: uint64(len(v.state.Timers(a))), Upgrades: v.state.Upgradable(a)}
 }
 
 func (v *reader) Actors(offset, limit int) (out []api.Actor, err error) {

@@ -119,7 +119,7 @@ type Backend interface {
 // scenario's own.
 var (
 	Oracles = []string{"agreement", "certificates", "roots", "supply", "fees", "basefees", "lane", "timers", "leader", "nonces", "accounts",
-		"nextset", "durable", "turns"}
+		"nextset", "durable", "turns", "upgrades"}
 	OraclesOfRunners = []string{"jobs", "presence"}
 )
 

@@ -81,9 +81,22 @@ func init() {
 			"network(…) may bring up another, to compare them.", netClose),
 		parse("pause()", "Stops the making of blocks.", netPause),
 		parse("resume()", "Continues with it.", netResume),
-		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, sender: sender = \"alice\", within: count = 50)",
+		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, upgrade_by: party?, upgrade_delay: "+
+			"count?, sender: sender = \"alice\", within: count = 50)",
 			"Deploys an actor from a file of the script's folder, from a fixture like \"actors/heartbeat.py\", or a Go sample like "+
-				"\"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok.", netDeploy),
+				"\"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok. "+
+				"upgrade_by is the account that may upgrade it, upgrade_delay the blocks from an announcement on.", netDeploy),
+		parse("upgrade(actor: party, file: text, migrate: bytes?, *, code_hash: hash?, sender: sender = \"alice\", within: count = 50)",
+			"Gives an actor new code, or announces it if its terms have a delay. Returns the receipt, whatever its status. migrate is the "+
+				"payload of the new code's migrate; code_hash the hash of the code that the actor must have, by default its latest.", netUpgrade),
+		parse("apply_upgrade(actor: party, *, sender: sender = \"alice\", within: count = 50)",
+			"Applies the announced upgrade of an actor; returns the receipt, whatever its status.", netApplyUpgrade),
+		parse("upgrade_terms(actor: party, *, by: party?, delay: count?, never: bool = False, sender: sender = \"alice\", within: count = 50)",
+			"Hands the upgrades of an actor over, lengthens their delay, or ends them for good. Returns the receipt, whatever its status.",
+			netUpgradeTerms),
+		parse("actor(actor: party, *, node: node?)",
+			"An actor: address, name, owner, code_hash, deployed_as, deployed_at, balance, timers, and upgrades with done, by, delay and "+
+				"announced.", netActor),
 		parse("call(actor: party, handler: text, payload: bytes?, *, sender: sender = \"alice\", value: amount?, sponsor: amount?, cycles: "+
 			"count?, cells: count?, within: count = 50)",
 			"Calls a handler by a signed transaction and returns its receipt once final, whatever its status. Timers of the actor may cost the "+

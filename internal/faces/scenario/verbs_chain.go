@@ -32,8 +32,13 @@ func netDeploy(c *call) (starlark.Value, error) {
 	if _, err := n.named(name); err == nil {
 		return nil, mistake("net.deploy: the name %q is taken", name)
 	}
+	terms, err := c.termsOf()
+	if err != nil {
+		return nil, err
+	}
 	hash, err := c.submit(n, wallet.Draft{Value: get[types.Wei](c, "fund"),
-		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: get[[]byte](c, "init"), Manifest: types.Manifest{Name: name}}})
+		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: get[[]byte](c, "init"),
+			Manifest: types.Manifest{Name: name, Upgrade: terms}}})
 	if err != nil {
 		return nil, err
 	}

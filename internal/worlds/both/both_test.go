@@ -75,6 +75,12 @@ var scripts = []string{
 	`print(net.timers(status = "odd"))`, `print(net.timer(bytes("12345678901234567890123456789012")))`, `print(net.story(bytes("12345678901234567890123456789012")))`,
 	`print(net.receipt(bytes("12345678901234567890123456789012")))`, `print(len(net.lane(last = 2)) <= 2)`, `print(net.block(1).height)`, `print(net.block(100000))`,
 	`print(len(net.blocks(1, 2)))`, `print(len(net.events(type = "odd")))`, `net.events(since = -1)`,
+	// upgrades
+	`c = net.deploy("go:counter", upgrade_by = "alice"); net.call(c, "increment"); print(net.upgrade(c, "go:tens").status, net.state(c, "n"), net.actor(c).upgrades.done)`,
+	`print(net.upgrade(heart, "go:tens").error.code)`, `net.upgrade(heart, "nothing.py")`, `net.apply_upgrade(heart)`, `print(net.upgrade_terms(heart, never = True).error.code)`,
+	`c = net.deploy("go:counter", upgrade_by = "bob", upgrade_delay = 2); net.upgrade(c, "go:tens", sender = "bob"); again(3); print(net.apply_upgrade(c, sender = "bob").status)`,
+	`c = net.deploy("go:counter", upgrade_by = "bob"); print(net.upgrade_terms(c, by = "carol", delay = 3, sender = "bob").status, net.actor(c).upgrades.delay)`,
+	`net.deploy("go:counter", upgrade_delay = 2)`, `net.upgrade_terms(heart, never = True, delay = 2)`,
 	// the set
 	`net.validator("v9")`, `print(net.leader().name in ["v0", "v1", "v2", "v3"])`, `print(net.join_validator().status in ["joining", "active"])`, `net.join_validator("a b")`, `net.join_validator("alice")`,
 	`net.join_validator("v0")`, `net.join_validator("w"); net.join_validator("w")`, `net.join_validator("system")`,

@@ -154,6 +154,9 @@ func (c *Config) NewGenesis(f Founders, now time.Time) (*ledger.Genesis, error) 
 	overrides["chain.block_time_ms"] = fmt.Sprint(c.BlockTime.Milliseconds())
 	overrides["chain.block_time_auto"] = fmt.Sprint(c.Auto)
 	overrides["chain.cheats"] = fmt.Sprint(!c.Strict)
+	if _, given := c.Params["chain.upgrades"]; c.Strict && !given { // the drafts have none (decision C25)
+		overrides["chain.upgrades"] = "false"
+	}
 	if c.Minor != "" {
 		overrides[ledger.PythonKey] = c.Minor
 	}

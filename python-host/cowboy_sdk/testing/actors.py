@@ -30,6 +30,7 @@ class Actor:
     def __init__(self, chain, address, name, source, origin):
         self.chain, self.address, self.name, self.source, self.origin = chain, address, name, source, origin
         self.deployed = None  # its deploy's receipt
+        self.announced = None  # the source of the last upgrade
 
     def __repr__(self):
         return "<actor %s>" % (self.name or show(self.address))
@@ -86,6 +87,26 @@ class Actor:
         """As Chain.bid."""
         __tracebackhide__ = True
         return self.chain.bid(self, late, owner, **told)
+
+    def upgrade(self, source, migrate=b"", sender="alice", **more):
+        """As Chain.upgrade."""
+        __tracebackhide__ = True
+        return self.chain.upgrade(self, source, migrate, sender, **more)
+
+    def apply_upgrade(self, sender="alice"):
+        """As Chain.apply_upgrade."""
+        __tracebackhide__ = True
+        return self.chain.apply_upgrade(self, sender)
+
+    def upgrade_terms(self, by=None, delay=None, never=False, sender="alice"):
+        """As Chain.upgrade_terms."""
+        __tracebackhide__ = True
+        return self.chain.upgrade_terms(self, by, delay, never, sender)
+
+    @property
+    def upgrades(self):
+        """What may become of its code: done, by, delay and announced."""
+        return read("upgrades", self.chain.get("/actor/" + quote(self.chain.path(self), safe=""))["upgrades"])
 
     @property
     def balance(self):

@@ -167,16 +167,17 @@ class Chain(Network):
 
     # What is done on it.
 
-    def deploy(self, source, name="", init=b"", fund=0, sender="alice", cycles=None, cells=None, args=None):
+    def deploy(self, source, name="", init=b"", fund=0, sender="alice", cycles=None, cells=None, args=None, upgrade=None):
         """Deploy an actor from a file, the text of one, a module, a class or an instance. Returns it, or raises Reverted.
 
         init is the payload of an init that takes bytes; args are the arguments of a typed one: {"price": 5, "owner": bob}.
+        upgrade is who may upgrade it, as in upgrade={"by": "alice", "delay": 20}; without it nobody may.
         """
         origin, text = sources.read(source)
         if name == "" and origin:
             name = origin
         told = None if args is None else {k: typed(v) for k, v in args.items()}
-        key = (text, name, to_bytes(init), fund, self.address(sender), cycles, cells, json.dumps(told, sort_keys=True))
+        key = (text, name, to_bytes(init), fund, self.address(sender), cycles, cells, json.dumps(told, sort_keys=True), repr(upgrade))
         prefix = self._so_far
         if prefix is not None and prefix + (key,) in self._made:
             snapshot, actors = self._made[prefix + (key,)]
@@ -185,11 +186,55 @@ class Chain(Network):
             return list(actors.values())[-1]
         body = {"from": self.sender(sender), "code": to_hex(text, "code"), "fund": wei(fund), "name": self._free(name)}
         body.update({"init": to_hex(init)} if told is None else {"args": told})
+        if upgrade is not None:
+            body["upgrade"] = {"by": self.path(upgrade["by"]), "delay": upgrade.get("delay", 0)}
         actor = Actor(self, None, name, text, origin)
         self._sent("deploy of " + (name or "an actor"), self.post("/devnet/deploy", _limits(body, cycles, cells)), actor)
         if prefix is not None and len(self._made) < MAX_MADE:
             self._remember(prefix + (key,))
         return actor
+
+    def upgrade(self, actor, source, migrate=b"", sender="alice", code_hash=None, cycles=None, cells=None):
+        """Give an actor new code, or announce it if its terms have a delay: the Receipt, or Reverted. migrate is the payload of the new
+        code's migrate, a dict for a typed one. code_hash is that of the code that the actor must have, by default its latest."""
+        __tracebackhide__ = True
+        _, text = sources.read(source)
+        body = {"from": self.sender(sender), "actor": self.path(actor), "code": to_hex(text, "code"), "migrate": to_hex(migrate)}
+        if code_hash is not None:
+            body["code_hash"] = to_hex(code_hash, "a hash")
+        form = self.post("/devnet/upgrade", _limits(body, cycles, cells))
+        known, former = self._actor(actor), None
+        if known is not None:
+            former, known.source = known.source, text  # a failure is one of the new lines
+        try:
+            receipt = self._sent("an upgrade", form, known)
+        except Reverted:
+            if known is not None:
+                known.source = former
+            raise
+        if known is not None and form["applies_at"] is not None:
+            known.source, known.announced = former, text
+        return receipt
+
+    def apply_upgrade(self, actor, sender="alice"):
+        """Apply the announced upgrade of an actor, from its height on: the Receipt, or Reverted."""
+        __tracebackhide__ = True
+        known = self._actor(actor)
+        form = self.post("/devnet/upgrade/apply", {"from": self.sender(sender), "actor": self.path(actor)})
+        receipt = self._sent("an upgrade", form, known)
+        if known is not None and known.announced is not None:
+            known.source = known.announced
+        return receipt
+
+    def upgrade_terms(self, actor, by=None, delay=None, never=False, sender="alice"):
+        """Hand the upgrades of an actor over, lengthen their delay, or end them for good: the Receipt, or Reverted."""
+        __tracebackhide__ = True
+        body = {"from": self.sender(sender), "actor": self.path(actor), "never": never}
+        if by is not None:
+            body["by"] = self.path(by)
+        if delay is not None:
+            body["delay"] = delay
+        return self._sent("new terms of upgrades", self.post("/devnet/upgrade/terms", body))
 
     def _remember(self, deploys):
         """Keep the network for the next test that begins with these deploys, and begin from it. So the first test has the run

@@ -4,8 +4,8 @@ import json
 
 # The fields of the HTTP API's forms that are bytes, and those that are amounts in wei.
 BYTES = frozenset(
-    "actor address arguments block code_hash data fee_payer gba hash id key output owner parent payload proposer public_key result sender "
-    "sponsor state_root to value".split())
+    "actor address arguments block by code_hash data deployed_as fee_payer gba hash id key output owner parent payload proposer public_key "
+    "result sender sponsor state_root to value".split())
 AMOUNTS = frozenset(
     "after amount balance basefee_cell basefee_cycle basefee_lane_timer before bid burned cell cycle fee fee_paid lane_timer "
     "max_fee_per_cycle max_priority_fee_per_cycle priority sponsor tip tip_paid tip_per_cycle tips timers transactions value".split())

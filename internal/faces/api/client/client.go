@@ -407,6 +407,22 @@ func (c *Client) Try(ctx context.Context, r model.SendRequest) (model.Sent, erro
 	return write[model.Sent](ctx, c, "/devnet/send", r)
 }
 
+// Upgrade has the devnet upgrade an actor, or announce the upgrade.
+func (c *Client) Upgrade(ctx context.Context, r model.UpgradeRequest) (model.Upgraded, error) {
+	return write[model.Upgraded](ctx, c, "/devnet/upgrade", r)
+}
+
+// ApplyUpgrade has the devnet apply an announced upgrade.
+func (c *Client) ApplyUpgrade(ctx context.Context, r model.ApplyUpgradeRequest) (model.Upgraded, error) {
+	return write[model.Upgraded](ctx, c, "/devnet/upgrade/apply", r)
+}
+
+// SetUpgradeTerms has the devnet change who upgrades an actor.
+func (c *Client) SetUpgradeTerms(ctx context.Context, r model.UpgradeTermsRequest) (model.Receipt, error) {
+	out, err := write[model.Sent](ctx, c, "/devnet/upgrade/terms", r)
+	return out.Receipt, err
+}
+
 // Deploy has the devnet deploy an actor.
 func (c *Client) Deploy(ctx context.Context, r model.DeployRequest) (model.Deployed, error) {
 	return write[model.Deployed](ctx, c, "/devnet/deploy", r)

@@ -166,7 +166,7 @@ type Transaction struct {
 	MaxFeePerCell          types.Wei       `json:"max_fee_per_cell"`
 	MaxPriorityFeePerCycle types.Wei       `json:"max_priority_fee_per_cycle"`
 	MaxPriorityFeePerCell  types.Wei       `json:"max_priority_fee_per_cell"`
-	Kind                   string          `json:"kind" doc:"transfer, deploy, execute or system."`
+	Kind                   string          `json:"kind" doc:"transfer, deploy, execute, upgrade, apply_upgrade, upgrade_terms or system."`
 	Handler                string          `json:"handler" doc:"Handler of an execute; empty for others."`
 	Sponsor                types.Wei       `json:"sponsor" doc:"For an execute: the maximum in wei that timers of the actor may cost its sender."`
 	Payload                types.Bytes     `json:"payload" doc:"The canonical CBOR map of the instruction."`
@@ -205,12 +205,15 @@ type Actor struct {
 	Name       string        `json:"name"`
 	Owner      types.Address `json:"owner" doc:"Who deployed it."`
 	CodeHash   types.Hash    `json:"code_hash"`
+	DeployedAs types.Hash    `json:"deployed_as" doc:"Hash of the code that it was deployed with, which its address follows from."`
 	Balance    types.Wei     `json:"balance"`
 	DeployedAt types.Height  `json:"deployed_at"`
 	Handlers   []Handler     `json:"handlers"`
 	// Undescribed is why the handlers are not known.
 	Undescribed string      `json:"undescribed,omitempty" doc:"Why the handlers are not known: the host of programs is missing or failed."`
 	Timers      ActorTimers `json:"timers"`
+
+	Upgrades ActorUpgrades `json:"upgrades"`
 }
 
 // StateEntry is one key of an actor's state.
@@ -445,6 +448,8 @@ type DeployRequest struct {
 	Init string                     `json:"init,omitempty" doc:"Payload of init: 0x-hex is bytes, any other string is UTF-8 text."`
 	Args map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of init: the arguments of a typed init by name, in the forms of its schema. Where an address is wanted, a name is one too."`
 	Fund *types.Wei                 `json:"fund,omitempty" doc:"In wei, moved from the deployer to the actor; 0 where absent."`
+
+	Upgrade *UpgradeTerms `json:"upgrade,omitempty" doc:"Who may give the actor new code; nobody, for good, where absent."`
 
 	Replace bool `json:"replace,omitempty" doc:"Take the name from the actor of the same owner that has it."`
 

@@ -2,6 +2,7 @@ package compat
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 )
 
@@ -53,10 +54,10 @@ func TestEveryChangeHasItsVerdict(t *testing.T) {
 }
 
 func TestNamesThatComeAndGo(t *testing.T) {
-	before := `{"handlers":[{"name":"f","arguments":[{"name":"a","type":"u8"},{"name":"b","type":"u8","default":1}]},{"name":"old"},` +
+	before := `{"schema":1,"handlers":[{"name":"f","arguments":[{"name":"a","type":"u8"},{"name":"b","type":"u8","default":1}]},{"name":"old"},` +
 		`{"name":"raw","raw":true}],"events":["E","G"],"types":{"E":{"record":[{"name":"x","type":"u8"},{"name":"y","type":"u8"}]},` +
 		`"G":{"record":[]}},"state":[{"name":"s","type":"u8"},{"name":"m","key":"str","type":"u8"},{"name":"l","list":"u8"}]}`
-	after := `{"handlers":[{"name":"f","arguments":[{"name":"b","type":"u8"},{"name":"c","type":"u8"},{"name":"d","type":"u8","default":1}]},` +
+	after := `{"schema":1,"handlers":[{"name":"f","arguments":[{"name":"b","type":"u8"},{"name":"c","type":"u8"},{"name":"d","type":"u8","default":1}]},` +
 		`{"name":"new"},{"name":"raw"}],"events":["E","F"],"types":{"E":{"record":[{"name":"x","type":"u8"},{"name":"z","type":"u8"}]},` +
 		`"F":{"record":[]}},"state":[{"name":"m","key":"int","type":"u8"},{"name":"l","type":"u8"},{"name":"n","type":"u8"},` +
 		`{"name":"o","type":"u8","default":1},{"name":"p","list":"u8"}]}`
@@ -75,5 +76,47 @@ func TestNamesThatComeAndGo(t *testing.T) {
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// Records that name the next one many times have more ways through them than a machine
+// can follow. Each pair is compared once.
+func TestRecordsThatNameEachOtherAreComparedOnce(t *testing.T) {
+	var types []string
+	for level := range 15 {
+		var fields []string
+		for field := range 40 {
+			kind := fmt.Sprintf(`"R%d"`, level+1)
+			if level == 14 {
+				kind = `"u8"`
+			}
+			fields = append(fields, fmt.Sprintf(`{"name":"f%d","type":%s}`, field, kind))
+		}
+		types = append(types, fmt.Sprintf(`"R%d":{"record":[%s]}`, level, strings.Join(fields, ",")))
+	}
+	doc := fmt.Appendf(nil, `{"schema":1,"types":{%s},"handlers":[],"state":[{"name":"s","type":"R0"}]}`, strings.Join(types, ","))
+	changes, err := Compare(doc, doc)
+	if err != nil || len(changes) != 0 {
+		t.Errorf("%v, %v; want no change", changes, err)
+	}
+	wider := []byte(strings.Replace(string(doc), `"f7","type":"u8"`, `"f7","type":"u16"`, 1))
+	if changes, err = Compare(doc, wider); err != nil || len(changes) != 1 || changes[0].Verdict != Safe {
+		t.Errorf("%v, %v; want one safe change", changes, err)
+	}
+}
+
+// A code without a schema, as of Go samples, has neither handlers nor state to lose.
+func TestCodeWithoutASchemaHasNothingToLose(t *testing.T) {
+	doc := []byte(`{"schema":1,"handlers":[{"name":"f"}],"state":[{"name":"s","type":"u8","default":1}]}`)
+	for _, c := range []struct {
+		before, after []byte
+		want          int
+	}{{nil, nil, 0}, {nil, doc, 2}, {doc, nil, 2}} {
+		if changes, err := Compare(c.before, c.after); err != nil || len(changes) != c.want {
+			t.Errorf("%s → %s: %v, %v; want %d changes", c.before, c.after, changes, err, c.want)
+		}
+	}
+	if _, err := Compare([]byte("{"), doc); err == nil {
+		t.Error("a damaged schema was compared")
 	}
 }

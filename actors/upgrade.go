@@ -1,0 +1,489 @@
+package actors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/compat"
+	"github.com/cowboyinc/devnet/internal/base/plural"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/typed"
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
+
+// MaxUpgradeTimers bounds the pending timers of an actor that is upgraded. An upgrade
+// reads each of them; CIP-5 lets an actor have as many.
+const MaxUpgradeTimers = 1024
+
+// maxListed bounds the handlers and attributes that a refusal names.
+const maxListed = 16
+
+// oldArgument is the argument of a typed migrate that the chain fills.
+const oldArgument = "old"
+
+// Upgradable is the record of an actor that was deployed with terms of upgrades. It is
+// apart from Actor, which every message reads.
+type Upgradable struct {
+	_          struct{}            `cbor:",toarray"`
+	Terms      *types.UpgradeTerms // nil: upgrades ended for good
+	DeployedAs types.Hash          // the hash of the code of the deploy
+	Upgrades   uint64              // how many were applied
+	Announced  *Announced          // nil: no upgrade waits
+}
+
+// Announced is an upgrade that waits. State has its code and its schema.
+type Announced struct {
+	_       struct{}     `cbor:",toarray"`
+	To      types.Hash   // of the new code
+	At      types.Height // from which on it may be applied
+	Migrate []byte       // the payload of migrate
+}
+
+// The events of upgrades. They come from the governance actor: a program can emit any
+// event under its own address.
+const (
+	EventUpgradeAnnounced = "actor.upgrade_announced"
+	EventUpgraded         = "actor.upgraded"
+	EventUpgradeTerms     = "actor.upgrade_terms"
+)
+
+// UpgradeAnnounced is the data of EventUpgradeAnnounced.
+type UpgradeAnnounced struct {
+	Actor  types.Address `cbor:"actor"`
+	From   types.Hash    `cbor:"from"`
+	To     types.Hash    `cbor:"to"`
+	Height types.Height  `cbor:"height"` // from which on it may be applied
+}
+
+// Upgraded is the data of EventUpgraded.
+type Upgraded struct {
+	Actor types.Address `cbor:"actor"`
+	From  types.Hash    `cbor:"from"`
+	To    types.Hash    `cbor:"to"`
+}
+
+// UpgradeTermsSet is the data of EventUpgradeTerms.
+type UpgradeTermsSet struct {
+	Actor types.Address       `cbor:"actor"`
+	Terms *types.UpgradeTerms `cbor:"terms"` // null: upgrades ended for good
+}
+
+// UpgradableOf returns the record of an actor that was deployed with terms of upgrades,
+// or nil.
+func UpgradableOf(s Reader, at types.Address) *Upgradable {
+	data := s.Get(addressKey(prefixUpgrade, at))
+	if data == nil {
+		return nil
+	}
+	record := new(Upgradable)
+	decode(data, record)
+	return record
+}
+
+func (s *State) setUpgradable(at types.Address, record *Upgradable) {
+	s.Set(addressKey(prefixUpgrade, at), codec.Marshal(record))
+}
+
+// Upgrade gives an actor new code, or announces it if the terms have a delay: all of it
+// or nothing. It pays for the code as a deploy does. An error comes from the environment.
+//
+// Spec: decision C25. **Deviation**: no draft has an upgrade.
+func (x *Execution) Upgrade(by, at types.Address, in *types.Upgrade) (program.Outcome, error) {
+	mark := x.mark()
+	outcome, err := x.upgrade(by, at, in)
+	if err == nil && outcome.Status != types.StatusOK {
+		x.revert(mark)
+	}
+	return outcome, err
+}
+
+func (x *Execution) upgrade(by, at types.Address, in *types.Upgrade) (program.Outcome, error) {
+	u, refused := x.upgradable(by, at, &in.From)
+	if refused != nil {
+		return *refused, nil
+	}
+	p := x.block.Params
+	if fault := x.Spend(types.Cycles(len(in.Code))*p.CostDeployByte, 0); fault != nil {
+		return failed(fault.Status, fault.Code, fault.Message), nil
+	}
+	if refused, err := u.examine(types.Keccak(in.Code), in.Code); refused != nil || err != nil {
+		return ended(refused), err
+	}
+	if fault := x.Spend(types.Cycles(len(u.found.Schema))*p.CostDeployByte, types.Cells(len(u.found.Schema))); fault != nil {
+		return failed(fault.Status, fault.Code, fault.Message), nil
+	}
+	x.keep(u.code, u.found)
+	if refused := u.compare(in.Migrate); refused != nil {
+		return *refused, nil
+	}
+	if u.record.Terms.Delay > 0 {
+		return u.announce(in.Migrate), nil
+	}
+	return u.apply(by, in.Migrate)
+}
+
+// ApplyUpgrade applies the upgrade of an actor that was announced, from its height on: all
+// of it or nothing. An error comes from the environment.
+//
+// Spec: decision C25.
+func (x *Execution) ApplyUpgrade(by, at types.Address, in *types.ApplyUpgrade) (program.Outcome, error) {
+	mark := x.mark()
+	outcome, err := x.applyUpgrade(by, at, in)
+	if err == nil && outcome.Status != types.StatusOK {
+		x.revert(mark)
+	}
+	return outcome, err
+}
+
+func (x *Execution) applyUpgrade(by, at types.Address, in *types.ApplyUpgrade) (program.Outcome, error) {
+	u, refused := x.upgradable(by, at, &in.From)
+	if refused != nil {
+		return *refused, nil
+	}
+	waits := u.record.Announced
+	switch {
+	case waits == nil:
+		return *refusal("not_announced", "no upgrade of %s is announced", at), nil
+	case waits.To != in.To:
+		return *refusal("announced_other", "the announced upgrade of %s is to %s, not to %s", at, waits.To, in.To), nil
+	case x.block.Height < waits.At:
+		return *refusal("too_early", "the upgrade of %s applies from height %d on: this is height %d", at, waits.At, x.block.Height), nil
+	}
+	if refused, err := u.examine(in.To, CodeOf(x.state, in.To)); refused != nil || err != nil {
+		return ended(refused), err
+	}
+	if refused := u.compare(waits.Migrate); refused != nil {
+		return *refused, nil
+	}
+	return u.apply(by, waits.Migrate)
+}
+
+// SetUpgradeTerms gives an actor other terms, or ends its upgrades for good. An announced
+// upgrade is dropped: those who read the old terms did not agree to the new ones.
+//
+// Spec: decision C25.
+func (x *Execution) SetUpgradeTerms(by, at types.Address, terms *types.UpgradeTerms) program.Outcome {
+	u, refused := x.upgradable(by, at, nil)
+	switch {
+	case refused != nil:
+		return *refused
+	case terms == nil:
+	case terms.Delay < u.record.Terms.Delay:
+		return *refusal("delay_shorter", "a delay of %d blocks, and the terms have %d: a delay never becomes shorter", terms.Delay,
+			u.record.Terms.Delay)
+	default:
+		if refused := checkTerms(terms); refused != nil {
+			return *refused
+		}
+	}
+	if fault := x.Spend(x.block.Params.CostStorageWrite, 0); fault != nil {
+		return failed(fault.Status, fault.Code, fault.Message)
+	}
+	u.record.Terms, u.record.Announced = terms, nil
+	x.state.setUpgradable(at, u.record)
+	x.tell(EventUpgradeTerms, UpgradeTermsSet{Actor: at, Terms: terms})
+	return program.Outcome{Status: types.StatusOK}
+}
+
+func (x *Execution) tell(name string, data any) {
+	x.Events = append(x.Events, types.Event{Actor: types.GovernanceAddress, Name: name, Data: codec.Marshal(data)})
+}
+
+func noUpgrades() *program.Outcome {
+	return refusal("no_upgrades", "this chain has no upgrades of actors (chain.upgrades is false)")
+}
+
+// checkTerms judges terms as such.
+func checkTerms(terms *types.UpgradeTerms) *program.Outcome {
+	switch {
+	case terms.By.IsZero() || terms.By.InSystemBand():
+		return refusal("bad_upgrade", "upgrades by %s: want an account that can sign", terms.By)
+	case terms.Delay > types.MaxUpgradeDelay:
+		return refusal("bad_upgrade", "a delay of %d blocks, at most %d", terms.Delay, uint64(types.MaxUpgradeDelay))
+	}
+	return nil
+}
+
+func ended(refused *program.Outcome) program.Outcome {
+	if refused == nil {
+		return program.Outcome{}
+	}
+	return *refused
+}
+
+// upgrading is one upgrade of an actor on its way.
+type upgrading struct {
+	x      *Execution
+	at     types.Address
+	actor  *Actor
+	record *Upgradable
+	code   program.Code // the new one
+	found  program.Description
+	breaks map[string]string // handler → what its timers would stumble over
+}
+
+// upgradable finds an actor that the signer may upgrade; from is the code that it must
+// have, nil: any.
+func (x *Execution) upgradable(by, at types.Address, from *types.Hash) (*upgrading, *program.Outcome) {
+	if !x.block.Params.Upgrades {
+		return nil, noUpgrades()
+	}
+	if fault := x.Spend(2*x.block.Params.CostStorageRead, 0); fault != nil {
+		outcome := failed(fault.Status, fault.Code, fault.Message)
+		return nil, &outcome
+	}
+	u := &upgrading{x: x, at: at, actor: ActorOf(x.state, at), record: UpgradableOf(x.state, at), breaks: map[string]string{}}
+	switch {
+	case u.actor == nil:
+		outcome := failed(types.StatusNoActor, "no_actor", fmt.Sprintf("there is no actor at %s", at))
+		return nil, &outcome
+	case u.record == nil:
+		return nil, refusal("not_upgradable", "the actor %s was deployed without upgrades", at)
+	case u.record.Terms == nil:
+		return nil, refusal("not_upgradable", "the upgrades of %s were ended for good", at)
+	case u.record.Terms.By != by:
+		return nil, refusal("not_upgrader", "%s may not upgrade %s: only %s may", by, at, u.record.Terms.By)
+	case from != nil && *from != u.actor.CodeHash:
+		return nil, refusal("code_changed", "the actor %s has the code %s, not %s: read it again", at, u.actor.CodeHash, from)
+	}
+	return u, nil
+}
+
+// examine judges the new code as a deploy does.
+func (u *upgrading) examine(hash types.Hash, source []byte) (refused *program.Outcome, err error) {
+	if hash == u.actor.CodeHash {
+		return refusal("same_code", "the actor %s has the code %s already", u.at, hash), nil
+	}
+	u.code = program.Code{Hash: hash, Source: source, Units: u.x.unitsLeft()}
+	u.found, refused, err = u.x.inspect(u.code, program.MigrateHandler)
+	return refused, err
+}
+
+// compare judges the schemas: without migrate no state may be lost, and migrate must take
+// what it is given. A byte of each schema costs a byte of code.
+func (u *upgrading) compare(migrate []byte) *program.Outcome {
+	before := SchemaOf(u.x.state, u.actor.CodeHash)
+	if fault := u.x.Spend(types.Cycles(len(before)+len(u.found.Schema))*u.x.block.Params.CostDeployByte, 0); fault != nil {
+		outcome := failed(fault.Status, fault.Code, fault.Message)
+		return &outcome
+	}
+	changes, err := compat.Compare(before, u.found.Schema)
+	if err != nil {
+		return refusal("bad_schema", "the schemas cannot be compared: %v", err)
+	}
+	var lost list
+	for _, c := range changes {
+		if c.Verdict == compat.NeedsMigrate {
+			lost.add("%s %s", c.Where, c.What)
+		}
+		if c.Verdict == compat.Callers && u.breaks[c.Handler] == "" {
+			u.breaks[c.Handler] = c.Where + " " + c.What
+		}
+	}
+	if !u.migrates() {
+		switch {
+		case len(migrate) > 0:
+			return refusal("no_migrate", "the upgrade has arguments of migrate, and the new code has no such handler")
+		case lost.count > 0:
+			return refusal("state_lost", "the new code would lose state, and has no migrate: %s", &lost)
+		}
+	}
+	return nil
+}
+
+func (u *upgrading) migrates() bool { return hasHandler(u.found, program.MigrateHandler) }
+
+// announce keeps the upgrade until its height.
+func (u *upgrading) announce(migrate []byte) program.Outcome {
+	x := u.x
+	if fault := x.Spend(x.block.Params.CostStorageWrite, 0); fault != nil {
+		return failed(fault.Status, fault.Code, fault.Message)
+	}
+	at := x.block.Height + types.Height(u.record.Terms.Delay)
+	u.record.Announced = &Announced{To: u.code.Hash, At: at, Migrate: append([]byte{}, migrate...)}
+	x.state.setUpgradable(u.at, u.record)
+	x.tell(EventUpgradeAnnounced, UpgradeAnnounced{Actor: u.at, From: u.actor.CodeHash, To: u.code.Hash, Height: at})
+	return program.Outcome{Status: types.StatusOK}
+}
+
+// apply gives the actor its code, runs migrate, and sees then that no timer and no
+// continuation is left without its handler. The caller reverts where it fails.
+func (u *upgrading) apply(by types.Address, migrate []byte) (program.Outcome, error) {
+	x, from := u.x, u.actor.CodeHash
+	if fault := x.Spend(2*x.block.Params.CostStorageWrite, 0); fault != nil {
+		return failed(fault.Status, fault.Code, fault.Message), nil
+	}
+	before, refused := u.timers()
+	if refused != nil {
+		return *refused, nil
+	}
+	u.actor.CodeHash = u.code.Hash
+	x.state.setActor(u.at, u.actor)
+	u.record.Announced = nil
+	u.record.Upgrades++
+	x.state.setUpgradable(u.at, u.record)
+	outcome := program.Outcome{Status: types.StatusOK}
+	if u.migrates() {
+		payload, refused := u.arguments(from, migrate)
+		if refused != nil {
+			return *refused, nil
+		}
+		var err error
+		outcome, err = x.Deliver(program.Message{Kind: program.Migrate, Sender: by, Self: u.at, Handler: program.MigrateHandler,
+			Payload: payload}, types.Wei{})
+		if err != nil || outcome.Status != types.StatusOK {
+			return outcome, err
+		}
+	}
+	if refused := u.orphans(before); refused != nil {
+		return *refused, nil
+	}
+	x.tell(EventUpgraded, Upgraded{Actor: u.at, From: from, To: u.code.Hash})
+	return outcome, nil
+}
+
+// arguments is the payload of migrate. A typed one is given the hash of the former code
+// as old; a raw one its bytes alone.
+func (u *upgrading) arguments(from types.Hash, given []byte) ([]byte, *program.Outcome) {
+	if len(u.found.Schema) == 0 {
+		return given, nil
+	}
+	schema, err := typed.Parse(u.found.Schema)
+	if err != nil {
+		return nil, refusal("bad_schema", "%v", err)
+	}
+	h := schema.Handler(program.MigrateHandler)
+	if h == nil || h.Raw {
+		return given, nil
+	}
+	if !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return f.Name == oldArgument && f.Type.Name == "Hash" }) {
+		return nil, refusal("bad_migrate", "a typed migrate takes old: Hash, the hash of the former code")
+	}
+	return withOld(given, from), nil
+}
+
+// withOld puts old before the members of a JSON object. Other bytes stay as they are, and
+// the program's decoder refuses them.
+func withOld(given []byte, from types.Hash) []byte {
+	const spaces = " \t\r\n"
+	old := fmt.Sprintf(`{"%s":"%s"`, oldArgument, from)
+	rest := bytes.TrimLeft(given, spaces)
+	if len(rest) == 0 {
+		return []byte(old + "}")
+	}
+	if rest[0] != '{' {
+		return given
+	}
+	if rest = bytes.TrimLeft(rest[1:], spaces); len(rest) == 0 || rest[0] != '}' {
+		old += ","
+	}
+	return append([]byte(old), rest...)
+}
+
+// timers lists the pending timers of the actor, each at the cost of a read.
+func (u *upgrading) timers() ([]PendingTimer, *program.Outcome) {
+	if u.x.block.Timers == nil {
+		return nil, nil
+	}
+	pending := u.x.block.Timers.Pending(u.x.state, u.at, MaxUpgradeTimers+1)
+	if fault := u.x.Spend(types.Cycles(len(pending))*u.x.block.Params.CostStorageRead, 0); fault != nil {
+		outcome := failed(fault.Status, fault.Code, fault.Message)
+		return nil, &outcome
+	}
+	if len(pending) > MaxUpgradeTimers {
+		return nil, refusal("too_many_timers", "the actor %s has more than %d pending timers: cancel some", u.at, MaxUpgradeTimers)
+	}
+	return pending, nil
+}
+
+// orphans refuses an upgrade after which a timer would find no handler for it, or a
+// continuation no code to resume. A timer that migrate scheduled was checked against
+// the new code's arguments.
+func (u *upgrading) orphans(before []PendingTimer) *program.Outcome {
+	after, refused := u.timers()
+	if refused != nil {
+		return refused
+	}
+	known := map[types.TimerID]bool{}
+	for _, t := range before {
+		known[t.ID] = true
+	}
+	timers, orphans := map[string]int{}, 0
+	for _, t := range after {
+		if !hasHandler(u.found, t.Handler) || known[t.ID] && u.breaks[t.Handler] != "" {
+			timers[t.Handler]++
+			orphans++
+		}
+	}
+	waiting := u.continuations()
+	if fault := u.x.Spend(types.Cycles(1+waiting.read)*u.x.block.Params.CostStorageRead, 0); fault != nil {
+		outcome := failed(fault.Status, fault.Code, fault.Message)
+		return &outcome
+	}
+	if orphans == 0 && waiting.live == 0 {
+		return nil
+	}
+	var found list
+	names := make([]string, 0, len(timers))
+	for name := range timers { // order: sorted below
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		why := "the new code has no handler " + name
+		if hasHandler(u.found, name) {
+			why = u.breaks[name]
+		}
+		found.add("%s of %s: %s", plural.Of(timers[name], "timer"), name, why)
+	}
+	if waiting.live > 0 {
+		found.add("%s waiting for a job", plural.Of(waiting.live, "continuation"))
+	}
+	return refusal("orphans", "the upgrade would orphan %s; wait for them, or cancel the timers in migrate", &found)
+}
+
+// waits is how many continuations wait, and how many records that took.
+type waits struct{ live, read int }
+
+// continuations counts the continuations of the actor that something will still wake.
+func (u *upgrading) continuations() (found waits) {
+	taken, _ := StorageOf(u.x.state, u.at, []byte(program.ContinuationPlaces))
+	for i := range min(8*len(taken), 256) {
+		if taken[len(taken)-1-i/8]>>(i%8)&1 == 0 {
+			continue
+		}
+		found.read++
+		record, _ := StorageOf(u.x.state, u.at, append([]byte(program.ContinuationPlace), byte(i)))
+		if len(record) < 8 {
+			continue
+		}
+		due := types.Height(binary.BigEndian.Uint64(record))
+		if due+program.ContinuationGrace >= u.x.block.Height || due+program.ContinuationGrace < due {
+			found.live++
+		}
+	}
+	return found
+}
+
+// list is the items that a refusal names, at most maxListed.
+type list struct {
+	items []string
+	count int
+}
+
+func (l *list) add(format string, args ...any) {
+	if l.count++; l.count <= maxListed {
+		l.items = append(l.items, fmt.Sprintf(format, args...))
+	}
+}
+
+func (l *list) String() string {
+	if more := l.count - len(l.items); more > 0 {
+		return fmt.Sprintf("%s; and %d more", strings.Join(l.items, "; "), more)
+	}
+	return strings.Join(l.items, "; ")
+}

@@ -1,0 +1,51 @@
+package client
+
+import (
+	"context"
+
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// AnnouncedUpgrade is an upgrade that waits for its height.
+type AnnouncedUpgrade = model.AnnouncedUpgrade
+
+// Upgrade says how an actor is upgraded. All of it may be left out.
+type Upgrade struct {
+	From        string // the devnet account that the actor's terms name; "": alice
+	Migrate     []byte // payload of the new code's migrate; a typed one takes a JSON object
+	CodeHash    Hash   // of the code that the actor must have; zero: as the latest final state has it
+	CyclesLimit Cycles // 0: 2,000,000 and 4 a byte of code
+	CellsLimit  Cells  // 0: enough for the code, and 100,000 more
+}
+
+// Upgrade gives the actor new code from its Python source, or announces it: AppliesAt is
+// then the height from which on ApplyUpgrade works. Where the chain refused it the error
+// is an *ExecutionError, and the actor has its former code and state.
+func (a *Actor) Upgrade(ctx context.Context, source []byte, u Upgrade) (Upgraded, error) {
+	out, err := a.client.api.Upgrade(ctx, model.UpgradeRequest{From: orAlice(u.From), Actor: a.id(), Code: Bytes(source).String(),
+		Migrate: Bytes(u.Migrate).String(), CodeHash: given(u.CodeHash), CyclesLimit: given(u.CyclesLimit), CellsLimit: given(u.CellsLimit)})
+	if err == nil {
+		_, err = judged(out.Receipt, nil)
+	}
+	return out, err
+}
+
+// ApplyUpgrade applies the announced upgrade. The error is an *ExecutionError where the
+// chain refused it.
+func (a *Actor) ApplyUpgrade(ctx context.Context, from string) (Upgraded, error) {
+	out, err := a.client.api.ApplyUpgrade(ctx, model.ApplyUpgradeRequest{From: orAlice(from), Actor: a.id()})
+	if err == nil {
+		_, err = judged(out.Receipt, nil)
+	}
+	return out, err
+}
+
+// SetUpgradeTerms hands the actor's upgrades over, and may lengthen their delay. Nil ends
+// them for good. An announced upgrade is dropped.
+func (a *Actor) SetUpgradeTerms(ctx context.Context, from string, terms *UpgradeTerms) (Receipt, error) {
+	r := model.UpgradeTermsRequest{From: orAlice(from), Actor: a.id(), Never: terms == nil}
+	if terms != nil {
+		r.By, r.Delay = terms.By, &terms.Delay
+	}
+	return judged(a.client.api.SetUpgradeTerms(ctx, r))
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/cowboyinc/devnet/internal/base/plural"
+	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/typed"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+var (
+	upgradeByFlag = &cli.StringFlag{Name: "upgrade-by", Usage: "`ACCOUNT` that may give the actor new code (default: no account, for good)"}
+
+	upgradeDelayFlag = &cli.Uint64Flag{Name: "upgrade-delay",
+		Usage: "`BLOCKS` from the announcement of an upgrade to its height; needs --upgrade-by"}
+)
+
+func actorUpgradeCommand() *cli.Command {
+	return &cli.Command{Name: "upgrade", Usage: "give an actor new code, or change who may", ArgsUsage: "ACTOR FILE [NAME=VALUE…]",
+		Description: "Example: devnet actor upgrade club club2.py price=7\nExample: devnet actor upgrade club --apply\n" +
+			"Example: devnet actor upgrade club --by bob --delay 20\nExample: devnet actor upgrade club --never\n" +
+			"Address, state, balance, name and timers stay. NAME=VALUE are arguments of the new code's migrate.\n" +
+			"If the actor's terms have a delay, the upgrade is announced, and --apply applies it from its height on.\n" +
+			"Exit code 1 when the chain refuses it.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "apply", Usage: "apply the announced upgrade"},
+			&cli.StringFlag{Name: "by", Usage: "hand the upgrades over to `ACCOUNT`"},
+			&cli.Uint64Flag{Name: "delay", Usage: "lengthen the delay of upgrades to `BLOCKS`"},
+			&cli.BoolFlag{Name: "never", Usage: "end the actor's upgrades for good"},
+			&cli.StringFlag{Name: "migrate", Usage: "`PAYLOAD` of migrate instead of NAME=VALUE: JSON or other text, 0x-hex, @FILE, or -"},
+			&cli.StringFlag{Name: "code-hash", Usage: "refuse unless the actor's code has this `HASH` (default: its latest)"},
+			&cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACCOUNT` that signs: the one of the actor's terms"},
+			resolveFlag, jsonFlag, httpFlag},
+		Action: actorUpgrade}
+}
+
+// deployTerms are the terms that a deploy's flags give; nil for none.
+func deployTerms(c *cli.Context) (*model.UpgradeTerms, error) {
+	if by := c.String("upgrade-by"); by != "" {
+		return &model.UpgradeTerms{By: by, Delay: c.Uint64("upgrade-delay")}, nil
+	}
+	if c.IsSet("upgrade-delay") {
+		return nil, usage("Name the account: --upgrade-by alice", "--upgrade-delay is given without --upgrade-by")
+	}
+	return nil, nil
+}
+
+func actorUpgrade(c *cli.Context) error {
+	changes := c.IsSet("by") || c.IsSet("delay") || c.Bool("never")
+	if !changes && !c.Bool("apply") {
+		return upgradeCode(c)
+	}
+	args, err := arguments(c, "ACTOR")
+	if err != nil {
+		return err
+	}
+	switch {
+	case changes && c.Bool("apply"):
+		return usage("Give them in separate commands.", "--apply is given with --by, --delay or --never")
+	case c.Bool("never") && (c.IsSet("by") || c.IsSet("delay")):
+		return usage("Leave out --by and --delay.", "--never ends upgrades for good")
+	case changes:
+		return changeTerms(c, args[0])
+	}
+	u, err := network(c).ApplyUpgrade(c.Context, model.ApplyUpgradeRequest{From: c.String("from"), Actor: args[0]})
+	if err != nil {
+		return err
+	}
+	return printUpgrade(c, args[0], u)
+}
+
+// upgradeCode upgrades an actor to a file.
+func upgradeCode(c *cli.Context) error {
+	all := c.Args().Slice()
+	args, err := all, error(nil)
+	if len(all) < 3 {
+		if args, err = arguments(c, "ACTOR", "FILE"); err != nil {
+			return err
+		}
+	}
+	code, err := readActor(args[1])
+	if err != nil {
+		return err
+	}
+	warn(c.Context, c.App.ErrWriter, args[1], code)
+	request := model.UpgradeRequest{From: c.String("from"), Actor: args[0], Code: types.Bytes(code).String()}
+	if text := c.String("code-hash"); text != "" {
+		hash, err := types.ParseHash(text)
+		if err != nil {
+			return usage("Print it: devnet actor show "+args[0], "--code-hash: %v", err)
+		}
+		request.CodeHash = &hash
+	}
+	switch given := args[2:]; {
+	case len(given) > 0 && c.IsSet("migrate"):
+		return usage("Give one of them.", "--migrate is given with NAME=VALUE")
+	case len(given) > 0:
+		if request.Migrate, err = migrateArguments(c, code, given); err != nil {
+			return err
+		}
+	default:
+		if request.Migrate, err = resolved(c, c.String("migrate")); err != nil {
+			return err
+		}
+	}
+	u, err := network(c).Upgrade(c.Context, request)
+	if err != nil {
+		return err
+	}
+	return printUpgrade(c, args[0], u)
+}
+
+// migrateArguments is the JSON of NAME=VALUE for migrate of the new code, whose schema
+// this machine's Python reads. An account's name is its address.
+func migrateArguments(c *cli.Context, code []byte, given []string) (string, error) {
+	doc, err := schemaOfCode(code)
+	if err != nil {
+		return "", failed("", "the arguments of migrate cannot be read: %v", err)
+	}
+	schema, err := typed.Parse(doc)
+	if err != nil {
+		return "", err
+	}
+	h := schema.Handler(program.MigrateHandler)
+	if h == nil || h.Raw {
+		return "", usage("Leave NAME=VALUE out, or give bytes by --migrate.", "the new code has no typed migrate")
+	}
+	args, err := named(h, given)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range h.Arguments {
+		t, text := &f.Type, ""
+		if t.Form == typed.OptionalForm {
+			t = &t.Of[0]
+		}
+		if raw := args[f.Name]; t.Name == "Address" && json.Unmarshal(raw, &text) == nil && text != "" && !strings.HasPrefix(text, "0x") {
+			account, err := network(c).Account(c.Context, text)
+			if err != nil {
+				return "", err
+			}
+			if args[f.Name], err = json.Marshal(account.Address); err != nil {
+				return "", err
+			}
+		}
+	}
+	data, err := json.Marshal(args)
+	return string(data), err
+}
+
+func changeTerms(c *cli.Context, actor string) error {
+	request := model.UpgradeTermsRequest{From: c.String("from"), Actor: actor, By: c.String("by"), Never: c.Bool("never")}
+	if c.IsSet("delay") {
+		delay := c.Uint64("delay")
+		request.Delay = &delay
+	}
+	r, err := network(c).SetUpgradeTerms(c.Context, request)
+	if err != nil {
+		return err
+	}
+	if err := emit(c, r, func(w io.Writer) {
+		r := r
+		r.Error = nil // judged says it
+		printReceipt(w, r, "hash", r.Hash.String())
+	}); err != nil {
+		return err
+	}
+	return judged(r, "the change of terms of "+actor)
+}
+
+func printUpgrade(c *cli.Context, actor string, u model.Upgraded) error {
+	if err := judged(u.Receipt, "the upgrade of "+actor); err != nil {
+		if c.Bool("json") {
+			_ = printJSON(c.App.Writer, u)
+		}
+		return err
+	}
+	return emit(c, u, func(w io.Writer) {
+		applies := "now"
+		if u.AppliesAt != nil {
+			applies = fmt.Sprintf(asTyped("from height %d on, by devnet actor upgrade %s --apply"), *u.AppliesAt, actor)
+		}
+		facts(w, "actor", printable(actor), "from code", u.From.String(), "to code", u.To.String(), "applies", applies,
+			"height", height(u.Receipt.Height), "fee", cby(u.Receipt.Fee))
+		printPrinted(w, u.Receipt)
+	})
+}
+
+// upgradesOf describes the terms and the upgrades of an actor in a line.
+func upgradesOf(a *model.Actor, names *naming) string {
+	u := &a.Upgrades
+	text := "never"
+	if u.By != nil {
+		text = "by " + names.of(*u.By)
+		if u.Delay > 0 {
+			text += ", " + plural.Of(u.Delay, "block") + " after their announcement"
+		}
+	}
+	if u.Done > 0 {
+		text = plural.Of(u.Done, "applied upgrade") + "; more " + text
+	}
+	if u.Announced != nil {
+		text += fmt.Sprintf("; announced: %s from height %d on", u.Announced.CodeHash, u.Announced.Height)
+	}
+	return text
+}

@@ -1,0 +1,360 @@
+// Package compat compares the schemas of two codes of an actor. It lists the changes that
+// break callers, readers of results and events, and state.
+//
+// Spec: decision C22.
+package compat
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"github.com/cowboyinc/devnet/internal/base/typed"
+)
+
+// Verdict is what a change means for others.
+type Verdict string
+
+// The verdicts.
+const (
+	Safe         Verdict = "safe"
+	Callers      Verdict = "breaks callers"
+	Readers      Verdict = "breaks readers"
+	NeedsMigrate Verdict = "state needs migrate"
+)
+
+// Change is one difference.
+type Change struct {
+	Where   string  `json:"where"` // as in: argument note of join
+	What    string  `json:"what"`
+	Verdict Verdict `json:"verdict"`
+
+	// Handler is the handler whose callers it concerns; "" for none.
+	Handler string `json:"-"`
+}
+
+// comparison is of two schemas.
+type comparison struct {
+	before, after *typed.Schema
+	handler       string // whose callers are looked at
+	changes       []Change
+	// related remembers the result for two records. Hostile ones name each other in more
+	// ways than a machine can follow.
+	related map[string]relation
+}
+
+// Compare lists all differences of two schemas, as the chain keeps them. A code without
+// a schema has none of the things that a schema names.
+func Compare(before, after []byte) ([]Change, error) {
+	was, err := read(before)
+	if err != nil {
+		return nil, fmt.Errorf("the present code: %w", err)
+	}
+	is, err := read(after)
+	if err != nil {
+		return nil, fmt.Errorf("the new code: %w", err)
+	}
+	c := &comparison{before: was, after: is, changes: []Change{}, related: map[string]relation{}}
+	c.handlers()
+	c.events()
+	c.state()
+	return c.changes, nil
+}
+
+func read(schema []byte) (*typed.Schema, error) {
+	if len(schema) == 0 {
+		return new(typed.Schema), nil
+	}
+	return typed.Parse(schema)
+}
+
+func (c *comparison) add(verdict Verdict, where, format string, args ...any) {
+	c.changes = append(c.changes, Change{where, fmt.Sprintf(format, args...), verdict, c.handler})
+}
+
+// find is the item of a name.
+func find[T any](all []T, name string, of func(T) string) (found T, ok bool) {
+	i := slices.IndexFunc(all, func(x T) bool { return of(x) == name })
+	if i < 0 {
+		return found, false
+	}
+	return all[i], true
+}
+
+func handlerName(h typed.Handler) string     { return h.Name }
+func fieldName(f typed.Field) string         { return f.Name }
+func attributeName(a typed.Attribute) string { return a.Name }
+
+func (c *comparison) handlers() {
+	for _, was := range c.before.Handlers {
+		is, there := find(c.after.Handlers, was.Name, handlerName)
+		where := "handler " + was.Name
+		c.handler = was.Name
+		switch {
+		case !there:
+			c.add(Callers, where, "is removed")
+		case is.Raw != was.Raw:
+			c.add(Callers, where, "is %s, and was %s", form(is.Raw), form(was.Raw))
+		case !is.Raw:
+			c.arguments(was, is)
+			c.handler = ""
+			c.result(was, is)
+		}
+	}
+	c.handler = ""
+	for _, is := range c.after.Handlers {
+		if _, there := find(c.before.Handlers, is.Name, handlerName); !there {
+			c.add(Safe, "handler "+is.Name, "is new")
+		}
+	}
+}
+
+func form(raw bool) string {
+	if raw {
+		return "of bytes"
+	}
+	return "typed"
+}
+
+func (c *comparison) arguments(was, is typed.Handler) {
+	for _, a := range was.Arguments {
+		where := fmt.Sprintf("argument %s of %s", a.Name, was.Name)
+		b, there := find(is.Arguments, a.Name, fieldName)
+		switch {
+		case !there:
+			c.add(Callers, where, "is removed: unknown names are refused")
+		case a.Optional && !b.Optional:
+			c.add(Callers, where, "has no default any more")
+		default:
+			c.argument(where, c.relate(&a.Type, &b.Type, 0))
+		}
+	}
+	for _, b := range is.Arguments {
+		if _, there := find(was.Arguments, b.Name, fieldName); there {
+			continue
+		}
+		where := fmt.Sprintf("argument %s of %s", b.Name, was.Name)
+		if b.Optional {
+			c.add(Safe, where, "is new, with a default")
+		} else {
+			c.add(Callers, where, "is new, without a default")
+		}
+	}
+}
+
+func (c *comparison) argument(where string, r relation) {
+	switch {
+	case r.narrower || r.other:
+		c.add(Callers, where, "%s", r)
+	case r.wider || r.form:
+		c.add(Safe, where, "%s", r)
+	}
+}
+
+func (c *comparison) result(was, is typed.Handler) {
+	where := "result of " + was.Name
+	if was.Returns == nil || is.Returns == nil {
+		if was.Returns != nil || is.Returns != nil {
+			c.add(Readers, where, "was nothing, or is nothing now")
+		}
+		return
+	}
+	c.readers(where, c.relate(was.Returns, is.Returns, 0))
+}
+
+func (c *comparison) readers(where string, r relation) {
+	switch {
+	case r.wider || r.form || r.other:
+		c.add(Readers, where, "%s", r)
+	case r.narrower:
+		c.add(Safe, where, "%s", r)
+	}
+}
+
+func (c *comparison) events() {
+	for _, name := range c.before.Events {
+		where := "event " + name
+		if !slices.Contains(c.after.Events, name) {
+			c.add(Readers, where, "is removed")
+			continue
+		}
+		was, is := c.before.Type(name), c.after.Type(name)
+		for _, a := range was.Fields {
+			b, there := find(is.Fields, a.Name, fieldName)
+			if !there {
+				c.add(Readers, where, "has no field %s any more", a.Name)
+				continue
+			}
+			c.readers(fmt.Sprintf("field %s of event %s", a.Name, name), c.relate(&a.Type, &b.Type, 0))
+		}
+		for _, b := range is.Fields {
+			if _, there := find(was.Fields, b.Name, fieldName); !there {
+				c.add(Safe, where, "has a new field %s", b.Name)
+			}
+		}
+	}
+	for _, name := range c.after.Events {
+		if !slices.Contains(c.before.Events, name) {
+			c.add(Safe, "event "+name, "is new")
+		}
+	}
+}
+
+func (c *comparison) state() {
+	for _, was := range c.before.State {
+		where := "state " + was.Name
+		is, there := find(c.after.State, was.Name, attributeName)
+		switch {
+		case !there:
+			c.add(NeedsMigrate, where, "is removed: its data would be lost")
+		case was.Kind != is.Kind:
+			c.add(NeedsMigrate, where, "is a value, a List or a Map, and was another of them")
+		case was.Kind == typed.AMap && c.relate(&was.Key, &is.Key, 0) != relation{}:
+			c.add(NeedsMigrate, where, "has keys of another type")
+		default:
+			r := c.relate(&was.Type, &is.Type, 0)
+			if r.narrower || r.other {
+				c.add(NeedsMigrate, where, "%s", r)
+			} else if r.wider || r.form {
+				c.add(Safe, where, "%s", r)
+			}
+		}
+	}
+	for _, is := range c.after.State {
+		if _, there := find(c.before.State, is.Name, attributeName); there {
+			continue
+		}
+		if !is.Default && is.Kind == typed.OneValue {
+			c.add(NeedsMigrate, "state "+is.Name, "is new, without a default")
+		} else {
+			c.add(Safe, "state "+is.Name, "is new")
+		}
+	}
+}
+
+// relation is how a new type relates to an old one.
+type relation struct {
+	wider, narrower bool // it has values that the old has not; the old has some that it has not
+	form            bool // an integer is written in digits, and was a number; or the other way round
+	other           bool
+}
+
+func (r relation) String() string {
+	switch {
+	case r.other:
+		return "is of another type"
+	case r.narrower:
+		return "has fewer values"
+	case r.wider && r.form:
+		return "has more values, in another form of integers"
+	case r.wider:
+		return "has more values"
+	}
+	return "has another form of integers"
+}
+
+func (r relation) and(s relation) relation {
+	return relation{r.wider || s.wider, r.narrower || s.narrower, r.form || s.form, r.other || s.other}
+}
+
+const maxDepth = 32 // of types within each other, with the optional of each
+
+// relate compares two types. Their names mean what each schema says.
+func (c *comparison) relate(a, b *typed.Type, depth int) relation {
+	if depth > maxDepth {
+		return relation{other: true}
+	}
+	switch {
+	case a.Form == typed.OptionalForm && b.Form == typed.OptionalForm:
+		return c.relate(&a.Of[0], &b.Of[0], depth+1)
+	case b.Form == typed.OptionalForm:
+		return c.relate(a, &b.Of[0], depth+1).and(relation{wider: true})
+	case a.Form == typed.OptionalForm:
+		return c.relate(&a.Of[0], b, depth+1).and(relation{narrower: true})
+	case a.Form != b.Form || len(a.Of) != len(b.Of) || a.Size != b.Size:
+		return relation{other: true}
+	}
+	switch a.Form {
+	case typed.Integer:
+		r := bounds(a.Low, a.High, b.Low, b.High)
+		r.form = a.Number() != b.Number()
+		return r
+	case typed.Text:
+		return bounds(big.NewInt(int64(a.Min)), longest(a), big.NewInt(int64(b.Min)), longest(b))
+	case typed.NamedForm:
+		return c.named(a.Name, b.Name, depth)
+	}
+	return c.all(a, b, depth)
+}
+
+func bounds(low, high, newLow, newHigh *big.Int) relation {
+	return relation{wider: newLow.Cmp(low) < 0 || newHigh.Cmp(high) > 0, narrower: newLow.Cmp(low) > 0 || newHigh.Cmp(high) < 0}
+}
+
+// longest is the most characters of a text, which is never longer than a payload.
+func longest(t *typed.Type) *big.Int {
+	if t.Max == 0 {
+		return big.NewInt(typed.MaxPayloadBytes + 1)
+	}
+	return big.NewInt(int64(t.Max))
+}
+
+func (c *comparison) all(a, b *typed.Type, depth int) (r relation) {
+	for i := range a.Of {
+		one := c.relate(&a.Of[i], &b.Of[i], depth+1)
+		if a.Form == typed.DictForm && i == 0 && one != (relation{}) {
+			return relation{other: true}
+		}
+		r = r.and(one)
+	}
+	return r
+}
+
+func (c *comparison) named(a, b string, depth int) relation {
+	pair := a + " " + b
+	if r, known := c.related[pair]; known {
+		return r
+	}
+	x, y := c.before.Type(a), c.after.Type(b)
+	r := relation{other: true}
+	switch {
+	case a != b || x.IsEnum() != y.IsEnum():
+	case x.IsEnum():
+		r = enums(x, y)
+	default:
+		r = c.records(x, y, depth)
+	}
+	c.related[pair] = r
+	return r
+}
+
+func (c *comparison) records(x, y *typed.Named, depth int) (r relation) {
+	for _, f := range x.Fields {
+		g, there := find(y.Fields, f.Name, fieldName)
+		if !there || f.Optional && !g.Optional {
+			return relation{other: true}
+		}
+		r = r.and(c.relate(&f.Type, &g.Type, depth+1))
+	}
+	for _, g := range y.Fields {
+		if _, there := find(x.Fields, g.Name, fieldName); !there && !g.Optional {
+			return relation{other: true}
+		}
+	}
+	return r
+}
+
+func enums(x, y *typed.Named) (r relation) {
+	has := func(of *typed.Named, m typed.Member) bool {
+		return slices.ContainsFunc(of.Values, func(o typed.Member) bool {
+			return fmt.Sprintf("%T %v", o.Value, o.Value) == fmt.Sprintf("%T %v", m.Value, m.Value)
+		})
+	}
+	for _, m := range x.Values {
+		r.narrower = r.narrower || !has(y, m)
+	}
+	for _, m := range y.Values {
+		r.wider = r.wider || !has(x, m)
+	}
+	return r
+}

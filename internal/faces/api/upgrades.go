@@ -1,0 +1,180 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// registerUpgrades serves upgrades of actors (decision C25). An account of the devnet
+// signs them: unlike a cheat they need no system key.
+func (s *Server) registerUpgrades() {
+	errors := []int{404, 409, 429, 504}
+	delay := uint64(20)
+	serve(s, operation{id: "devnet_upgrade", method: http.MethodPost, path: "/devnet/upgrade", tag: tagDevnet,
+		summary: "Give an actor new code, or announce it if its terms have a delay; answers the receipt once final",
+		description: "The signer is the account that the actor's terms name. Address, state, balance, name and timers stay. The new code " +
+			"keeps all state as it is, or has a handler migrate, which runs once. An upgrade that is refused answers 200: its receipt has the " +
+			"status and the reason.",
+		errors:   errors,
+		request:  model.UpgradeRequest{From: "alice", Actor: "ping", Code: "def ping(payload):\n    return b\"PONG\"\n"},
+		response: exampleUpgraded}, s.upgrade)
+	serve(s, operation{id: "devnet_upgrade_apply", method: http.MethodPost, path: "/devnet/upgrade/apply", tag: tagDevnet,
+		summary: "Apply an announced upgrade, from its height on; answers the receipt once final", errors: errors,
+		request: model.ApplyUpgradeRequest{From: "alice", Actor: "ping"}, response: exampleUpgraded}, s.applyUpgrade)
+	serve(s, operation{id: "devnet_upgrade_terms", method: http.MethodPost, path: "/devnet/upgrade/terms", tag: tagDevnet,
+		summary: "Hand the upgrades of an actor over, lengthen their delay, or end them for good",
+		description: "Absent members stay as they are. A delay never becomes shorter. Any request drops an announced upgrade, even one that " +
+			"changes nothing.",
+		errors: errors, request: model.UpgradeTermsRequest{From: "alice", Actor: "ping", By: "bob", Delay: &delay},
+		response: model.Sent{Receipt: exampleReceipt}}, s.upgradeTerms)
+}
+
+// Upgrade is the draft of an upgrade.
+func Upgrade(at types.Address, from types.Hash, code, migrate []byte) wallet.Draft {
+	return wallet.Draft{To: &at, Payload: types.Upgrade{Kind: types.KindUpgrade, From: from, Code: code,
+		Migrate: append([]byte{}, migrate...)}}
+}
+
+// ApplyUpgrade is the draft that applies an announced upgrade.
+func ApplyUpgrade(at types.Address, from, to types.Hash) wallet.Draft {
+	return wallet.Draft{To: &at, Payload: types.ApplyUpgrade{Kind: types.KindApply, From: from, To: to}}
+}
+
+// UpgradeTerms is the draft of other terms; nil ends upgrades for good.
+func UpgradeTerms(at types.Address, terms *types.UpgradeTerms) wallet.Draft {
+	return wallet.Draft{To: &at, Payload: types.SetUpgradeTerms{Kind: types.KindTerms, Terms: terms}}
+}
+
+type upgradeInput struct{ Body model.UpgradeRequest }
+
+func (s *Server) upgrade(ctx context.Context, in *upgradeInput) (m model.Upgraded, err error) {
+	body := in.Body
+	v, key, err := s.signing("/devnet/upgrade", body.From)
+	if err != nil {
+		return m, err
+	}
+	actor, err := s.actor(v, body.Actor, "actor")
+	if err != nil {
+		return m, err
+	}
+	code, err := payload(body.Code, "code")
+	if err != nil {
+		return m, err
+	}
+	migrate, err := payload(body.Migrate, "migrate")
+	if err != nil {
+		return m, err
+	}
+	from := or(body.CodeHash, actor.CodeHash)
+	d := Upgrade(actor.Address, from, code, migrate)
+	d.Cycles, d.Cells = body.CyclesLimit, body.CellsLimit
+	if err := s.runnable(ctx, v, key, d); err != nil {
+		return m, err
+	}
+	r, err := s.sign(ctx, v, key, d)
+	if err != nil {
+		return m, err
+	}
+	m = model.Upgraded{From: from, To: types.Keccak(code), Receipt: receiptModel(&r.Receipt, r.Logs)}
+	if r.Status == types.StatusOK && actor.Upgrades != nil && actor.Upgrades.Terms != nil && actor.Upgrades.Terms.Delay > 0 {
+		height := r.Height + types.Height(actor.Upgrades.Terms.Delay)
+		m.AppliesAt = &height
+	}
+	return m, nil
+}
+
+type applyUpgradeInput struct{ Body model.ApplyUpgradeRequest }
+
+func (s *Server) applyUpgrade(ctx context.Context, in *applyUpgradeInput) (m model.Upgraded, err error) {
+	v, key, err := s.signing("/devnet/upgrade/apply", in.Body.From)
+	if err != nil {
+		return m, err
+	}
+	actor, err := s.actor(v, in.Body.Actor, "actor")
+	if err != nil {
+		return m, err
+	}
+	if actor.Upgrades == nil || actor.Upgrades.Announced == nil {
+		return m, Refuse(http.StatusConflict, "not_announced", "no upgrade of %s is announced", clip(in.Body.Actor)).At("actor").
+			Hint("POST /devnet/upgrade announces one, if the actor's terms have a delay.")
+	}
+	to := actor.Upgrades.Announced.To
+	d := ApplyUpgrade(actor.Address, actor.CodeHash, to)
+	if err := s.runnable(ctx, v, key, d); err != nil {
+		return m, err
+	}
+	r, err := s.sign(ctx, v, key, d)
+	if err != nil {
+		return m, err
+	}
+	return model.Upgraded{From: actor.CodeHash, To: to, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
+}
+
+type upgradeTermsInput struct{ Body model.UpgradeTermsRequest }
+
+func (s *Server) upgradeTerms(ctx context.Context, in *upgradeTermsInput) (m model.Sent, err error) {
+	body := in.Body
+	v, key, err := s.signing("/devnet/upgrade/terms", body.From)
+	if err != nil {
+		return m, err
+	}
+	actor, err := s.actor(v, body.Actor, "actor")
+	if err != nil {
+		return m, err
+	}
+	terms := &types.UpgradeTerms{By: key.Address()}
+	switch {
+	case body.Never && (body.By != "" || body.Delay != nil):
+		return m, Refuse(http.StatusBadRequest, "invalid_request", "never ends upgrades for good: leave out by and delay").At("never")
+	case body.Never:
+		terms = nil
+	default:
+		if actor.Upgrades != nil && actor.Upgrades.Terms != nil {
+			*terms = *actor.Upgrades.Terms
+		}
+		if body.By != "" {
+			if terms.By, err = s.address(v, body.By, "by"); err != nil {
+				return m, err
+			}
+		}
+		terms.Delay = or(body.Delay, terms.Delay)
+	}
+	r, err := s.sign(ctx, v, key, UpgradeTerms(actor.Address, terms))
+	if err != nil {
+		return m, err
+	}
+	m.Receipt = receiptModel(&r.Receipt, r.Logs)
+	return m, nil
+}
+
+// termsOf reads the terms of a deploy.
+func (s *Server) termsOf(v Reader, asked *model.UpgradeTerms) (*types.UpgradeTerms, error) {
+	if asked == nil {
+		return nil, nil
+	}
+	by, err := s.address(v, asked.By, "upgrade.by")
+	if err != nil {
+		return nil, err
+	}
+	return &types.UpgradeTerms{By: by, Delay: asked.Delay}, nil
+}
+
+// upgradesModel shows the terms and the upgrades of an actor.
+func upgradesModel(a *Actor) (m model.ActorUpgrades, deployedAs types.Hash) {
+	u := a.Upgrades
+	if u == nil {
+		return m, a.CodeHash
+	}
+	m.Done = u.Upgrades
+	if u.Terms != nil {
+		m.By, m.Delay = &u.Terms.By, u.Terms.Delay
+	}
+	if u.Announced != nil {
+		m.Announced = &model.AnnouncedUpgrade{CodeHash: u.Announced.To, Height: u.Announced.At}
+	}
+	return m, u.DeployedAs
+}
