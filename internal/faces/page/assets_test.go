@@ -96,8 +96,9 @@ func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
 	for in, want := range map[string]string{
 		"// a\nx = 1; // b\n/** c */\ny":       "\nx = 1; // b\n\ny",
 		"/**\n * a\n */\nx":                    "\n\n\nx",
-		"  /* a */ x\n  // b":                  "  /* a */ x\n",
-		"s = 'http://h';\nr = 2 /* a\n * b */": "s = 'http://h';\nr = 2 /* a\n * b */",
+		"f((/** @type {any} */ a) => a)":       "f((a) => a)",
+		"  /* a */ x\n  // b":                  "/* a */ x\n",
+		"s = 'http://h';\nr = 2 /* a\n * b */": "s = 'http://h';\nr = 2 /* a\n* b */",
 	} {
 		if got := string(bare([]byte(in))); got != want {
 			t.Errorf("%q is sent as %q, want %q", in, got, want)
@@ -106,6 +107,11 @@ func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
 	each(t, func(name, text string) {
 		if strings.HasSuffix(name, ".js") && strings.Count(text, "\n") != strings.Count(string(bare([]byte(text))), "\n") {
 			t.Errorf("%s is sent with other lines", name)
+		}
+		for i, line := range strings.Split(text, "\n") {
+			if strings.HasSuffix(name, ".js") && strings.Count(line, "`")%2 != 0 {
+				t.Errorf("%s:%d begins a text of several lines, whose indent would be lost", name, i+1)
+			}
 		}
 		if rest := regexp.MustCompile(`(?m)^\s*\*.*`).FindString(string(bare([]byte(text)))); strings.HasSuffix(name, ".js") && rest != "" {
 			t.Errorf("%s is sent with a part of a comment: %s", name, rest)
