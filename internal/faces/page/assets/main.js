@@ -75,7 +75,10 @@ function arrive(next) {
   }
   for (const [id, a] of tabs) {
     attr(a, 'href', route.href(id, route.moment()));
-    if (id === place.id) attr(a, 'aria-current', 'page'); else a.removeAttribute('aria-current');
+    if (id === place.id) {
+      attr(a, 'aria-current', 'page');
+      if (another) a.parentElement.scrollLeft = a.offsetLeft - (a.parentElement.clientWidth - a.offsetWidth) / 2;
+    } else a.removeAttribute('aria-current');
   }
   drawer.open(next.sel);
   draw();
@@ -98,7 +101,7 @@ function drawBar() {
   attr(chain, 'title', ready ? `${ready.version} · genesis ${ready.genesis}` : '');
   write(height, store.now ? `height ${count(store.head())}` : '');
   const [text, tone] = words();
-  write(pace, store.now && !ready?.paused ? `${rate(store.pace)}/s` : '');
+  write(pace, store.now && !ready?.paused && store.pace ? `${rate(store.pace)}/s` : '');
   write(state, text);
   attr(state, 'data-tone', tone);
   attr(state, 'title', ready?.hint || '');

@@ -1,6 +1,7 @@
 // @ts-check
 // The network as a ring of validators: links as lines, height as a bar, the leader with a star. A line
 // drawn across links is a partition. Elements are made once for each set of names.
+import { plural } from './format.js';
 import { attr, fill, h, mark, show, write } from './kit.js';
 import { selected } from './route.js';
 import * as route from './route.js';
@@ -131,7 +132,7 @@ export function ring(cut) {
         attr(one.bar, 'width', String(n.elsewhere ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
         show(one.star, leader === n.name);
         write(one.height, n.elsewhere ? '' : n.running ? String(n.height) : 'down');
-        write(one.sub, n.elsewhere ? 'elsewhere' : `${n.runners} runners`);
+        write(one.sub, n.elsewhere ? 'elsewhere' : plural(n.runners, 'runner'));
         write(one.g.firstElementChild, `${n.name}: ${n.missing?.length ? n.missing.join('; ') : n.running ? 'runs' : 'down'}, view ${n.view}, ${n.peers} peers`);
       }
       const odd = new Map();

@@ -100,7 +100,7 @@ function makeView() {
       const nodes = b.nodes;
       const last = store.views.last(1)[0];
       write(line, last ? `View ${count(last.view)}${last.leader ? `, ${last.leader} leads` : ''}. ${plural(nodes.filter((/** @type {any} */ n) => n.running).length, 'validator')} of ${nodes.length} run.`
-        : `${plural(nodes.filter((/** @type {any} */ n) => n.running).length, 'validator')} of ${nodes.length} run, ${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.`);
+        : `${plural(nodes.filter((/** @type {any} */ n) => n.running).length, 'validator')} of ${nodes.length} run.`);
       const few = nodes.length <= MOST;
       show(circle.el, few);
       show(hint, few);
@@ -108,7 +108,7 @@ function makeView() {
       if (few) circle.draw(nodes, b.links, last?.leader || '', store.head());
       else grid.draw(nodes, b.links, store.head());
       table.set(nodes);
-      write(more, `${nodes.length > 24 ? `${nodes.length - 24} more validators. ` : ''}${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.`);
+      write(more, `${nodes.length > 24 ? `${nodes.length - 24} more validators. ` : ''}${b.runners.all ? `${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.` : ''}`);
       lines(waiting, b.runners.waiting.slice(0, 12).map((/** @type {any} */ r) => [`runner:${r.name}`, r.name, r.missing.join('; ')]));
       lines(troubles, (b.ready?.troubles || []).slice(0, 5).map((/** @type {string} */ t) => ['', '', t]));
       const odd = (b.links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up).slice(0, 24);
