@@ -24,11 +24,15 @@ const asked = new Map();
  * @returns {Promise<Schema|null>}
  */
 export function schemaOf(address, code = '') {
+  if (/^0x0{38}0[1-5]$/.test(address)) return Promise.resolve(null); // the chain's own actors have none
   const key = `${store.turns} ${address} ${code}`;
   let answer = asked.get(key);
   if (!answer) {
     if (asked.size > 200) asked.clear();
-    answer = get(`/actor/${part(address)}/schema`).catch(() => null);
+    answer = get(`/actor/${part(address)}/schema`).catch((e) => {
+      if (e.status !== 404) asked.delete(key); // it is asked again
+      return null;
+    });
     asked.set(key, answer);
   }
   return answer;

@@ -37,5 +37,5 @@ export const actor = {
  */
 export function valueOf(e) {
   if (e.text) return e.int && e.value.length <= 18 && !/^[\x20-\x7e]+$/.test(e.text) ? count(e.int) : e.text;
-  return e.int && e.value.length <= 66 ? count(e.int) : bytes(e.value);
+  return e.int && e.value.length <= 34 ? count(e.int) : bytes(e.value);
 }

@@ -3,7 +3,7 @@
 import { count, plural } from '../format.js';
 import { action, busy, copier, fill, h, link, say, show, write } from '../kit.js';
 import { heal, linkForm, make, mends, typedFault } from '../faults.js';
-import { linkWords, MOST, ring } from '../ring.js';
+import { behind, linkWords, MOST, ring } from '../ring.js';
 import { matrix } from '../matrix.js';
 import { pool } from '../rows.js';
 import { selected } from '../route.js';
@@ -23,7 +23,7 @@ function makeView() {
   const table = pool({
     label: 'validators', size: 24, href: (n) => selected(`validator:${n.name}`), sel: (n) => `validator:${n.name}`, columns: [
       { name: 'node', text: (n) => n.name || n.address, main: true },
-      { name: 'state', text: (n) => n.missing?.join('; ') || (n.running ? n.status === 'active' ? 'runs' : n.status : 'down'), tone: (n) => (n.missing?.length || !n.running ? 'bad' : 'good'), main: true },
+      { name: 'state', text: (n) => n.missing?.join('; ') || (n.running ? behind(store.now.nodes, n) || (n.status === 'active' ? 'runs' : n.status) : 'down'), tone: (n) => (n.missing?.length || !n.running ? 'bad' : behind(store.now.nodes, n) ? 'warn' : 'good'), main: true },
       { name: 'height', kind: 'num', text: (n) => (n.elsewhere ? '' : count(n.height)), main: true },
       { name: 'view', kind: 'num', text: (n) => (n.elsewhere ? '' : count(n.view)) },
       { name: 'runners', kind: 'num', text: (n) => (n.elsewhere ? '' : n.runners) },
