@@ -173,7 +173,7 @@ func TestTextNeverBecomesMarkup(t *testing.T) {
 func TestEachModuleImportsWhatIsThere(t *testing.T) {
 	all := map[string]string{}
 	each(t, func(name, text string) { all[name] = text })
-	used := map[string]bool{"main.js": true, "worker.js": true}
+	used := map[string]bool{"boot.js": true, "main.js": true, "worker.js": true}
 	for name, text := range all {
 		if !strings.HasSuffix(name, ".js") {
 			continue

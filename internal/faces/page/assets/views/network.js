@@ -113,7 +113,7 @@ function makeView() {
       lines(troubles, (b.ready?.troubles || []).slice(0, 5).map((/** @type {string} */ t) => ['', '', t]));
       const odd = (b.links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up).slice(0, 24);
       show(linked, odd.length > 0);
-      write(odds, `${plural(odd.length, 'direction')} of links not as usual`);
+      write(odds, `${plural(odd.length, 'direction')} of links cut, slow or down`);
       lines(links, odd.map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]));
       voted.draw(nodes.map((/** @type {any} */ n) => n.name));
       drawFaults();
