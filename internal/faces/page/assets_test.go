@@ -200,5 +200,10 @@ func TestEachModuleImportsWhatIsThere(t *testing.T) {
 		if strings.HasSuffix(name, ".js") && !used[name] {
 			t.Errorf("nothing imports %s", name)
 		}
+		// A browser asks for all of them at once, and not after it has read those that import them.
+		preload := `<link rel="modulepreload" href="/page/` + name + `">`
+		if strings.HasSuffix(name, ".js") && name != "boot.js" && name != "worker.js" && !strings.Contains(all[index], preload) {
+			t.Errorf("%s lacks %s", index, preload)
+		}
 	}
 }
