@@ -14,6 +14,9 @@ const (
 	quiet = 10
 	// share bounds the time that questions take: one part in share.
 	share = 10
+	// perReader spaces beats: sending one takes some 20 µs a reader, and no reader may cost
+	// more than a hundredth of a core.
+	perReader = 3 * time.Millisecond
 )
 
 // beat is one state of the network, as all readers are sent it.
@@ -56,6 +59,13 @@ func (b *beats) join() (after uint64, leave func(), ok bool) {
 	return after, b.leave, true
 }
 
+// apart is how far beats are from each other, by their readers.
+func (b *beats) apart() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Duration(b.readers) * perReader
+}
+
 func (b *beats) leave() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,9 +81,9 @@ func (b *beats) make(ctx context.Context) {
 	defer stop()
 	var before []byte
 	var cost time.Duration
-	begun, still := time.Now(), quiet
-	for at := begun; ; still++ {
-		if at.Sub(begun) >= share*cost {
+	begun, still := time.Time{}, quiet
+	for at := time.Now(); ; still++ {
+		if at.Sub(begun) >= max(share*cost, b.apart()) {
 			begun = at
 			state := b.sample(ctx)
 			cost = time.Since(begun)

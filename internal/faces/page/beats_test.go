@@ -185,3 +185,20 @@ func (s *streamed) Flush() {
 	default:
 	}
 }
+
+func TestBeatsAreFartherApartTheMoreReadersThereAre(t *testing.T) {
+	b, _, _ := turned(t)
+	for readers := 1; readers <= MaxReaders; readers++ {
+		_, leave, ok := b.join()
+		if !ok {
+			t.Fatalf("reader %d is refused", readers)
+		}
+		t.Cleanup(leave)
+		if apart, want := b.apart(), time.Duration(readers)*3*time.Millisecond; apart != want {
+			t.Fatalf("with %d readers beats are %v apart, want %v", readers, apart, want)
+		}
+	}
+	if apart := b.apart(); apart > time.Second {
+		t.Errorf("the most readers are told each %v, want each second", apart)
+	}
+}

@@ -68,7 +68,7 @@ function arrive(next) {
   const another = !made.has(place.id) || now.view !== next.view;
   now = next;
   if (!made.has(place.id)) made.set(place.id, place.make());
-  if (another || !main.firstElementChild || main.firstElementChild.tagName === 'NOSCRIPT') {
+  if (another) {
     fill(main, h('h1', { class: 'unseen' }, place.title), /** @type {any} */ (made.get(place.id)).el);
     document.title = `${place.title} · devnet`;
     scrollTo(0, 0);
