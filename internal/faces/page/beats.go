@@ -14,9 +14,10 @@ const (
 	quiet = 10
 	// share bounds the time that questions take: one part in share.
 	share = 10
-	// perReader spaces beats: sending one takes some 20 µs a reader, and no reader may cost
-	// more than a hundredth of a core.
-	perReader = 3 * time.Millisecond
+	// perReader spaces beats: sending one takes some 60 µs a reader on a loaded machine, and
+	// all readers together may cost a hundredth of a core. Beats are at most farthest apart.
+	perReader = 6 * time.Millisecond
+	farthest  = time.Second
 )
 
 // beat is one state of the network, as all readers are sent it.
@@ -63,7 +64,7 @@ func (b *beats) join() (after uint64, leave func(), ok bool) {
 func (b *beats) apart() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return time.Duration(b.readers) * perReader
+	return min(time.Duration(b.readers)*perReader, farthest)
 }
 
 func (b *beats) leave() {
