@@ -14,8 +14,8 @@ const (
 	quiet = 10
 	// share bounds the time that questions take: one part in share.
 	share = 10
-	// perReader spaces beats: sending one takes some 60 µs a reader on a loaded machine, and
-	// all readers together may cost a hundredth of a core. Beats are at most farthest apart.
+	// perReader spaces beats, so that all readers cost about a hundredth of a core. Sending
+	// one beat takes some 60 µs for each reader on a loaded machine. farthest bounds the space.
 	perReader = 6 * time.Millisecond
 	farthest  = time.Second
 )

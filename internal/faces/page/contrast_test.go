@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// luminance is that of WCAG 2, of a colour in six hexadecimal digits.
+// luminance is the relative luminance of WCAG 2 for a colour in six hexadecimal digits.
 func luminance(t *testing.T, colour string) float64 {
 	t.Helper()
 	n, err := strconv.ParseUint(strings.TrimPrefix(colour, "#"), 16, 24)
