@@ -30,6 +30,7 @@ func nodeSeededCommand() *cli.Command {
 			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
 			&cli.BoolFlag{Name: "wait", Usage: "a runner waits for its devnet (always)", Value: true, Hidden: true},
 			attachedFlag,
+			corsFlag(corsVariable),
 		}, append(chainFlags(), watchFlags()...)...),
 		Action: nodeSeeded,
 	}

@@ -18,16 +18,20 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 )
 
+// corsVariable gives the origins of --cors to a node in a container.
+const corsVariable = "DEVNET_CORS"
+
 func nodeValidatorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "validator", Usage: "a validator of a network that devnet init made; Ctrl-C stops it, and its state stays in its home",
 		Description: "Example: devnet node validator --config net/v0.toml\n" +
 			"The file has name, key or key_file, genesis, home, listen, http, and optionally hosts, seed,\n" +
-			"python, durability, history, supervision, signs_for and names. It logs to standard error.",
+			"python, durability, history, cors, supervision, signs_for and names. It logs to standard error.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 			attachedFlag,
 			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
+			corsFlag(corsVariable),
 		}, watchFlags()...),
 		Action: nodeValidator,
 	}
@@ -62,6 +66,13 @@ func validatorOf(c *cli.Context, path string) error {
 	if err != nil {
 		return misread(path, err, "devnet node validator --help names the settings.")
 	}
+	origins := set.Origins
+	if c.IsSet("cors") {
+		origins = c.StringSlice("cors")
+	}
+	if err := readOrigins(origins); err != nil {
+		return err
+	}
 	defer attach(c)()
 	listener, err := net.Listen("tcp", set.HTTP)
 	if err != nil {
@@ -82,7 +93,7 @@ func validatorOf(c *cli.Context, path string) error {
 		_ = listener.Close()
 		return notUp(err)
 	}
-	v := &loneValidator{c, n, listener.Addr().String(), seat}
+	v := &loneValidator{c, n, listener.Addr().String(), seat, origins}
 	return v.serve(listener, append(callable(set.HTTP), set.Hosts...))
 }
 
@@ -92,11 +103,12 @@ type loneValidator struct {
 	network *box.Network
 	address string
 	seat    *control.ValidatorSeat // nil: no supervisor
+	origins []string               // whose pages may call the API
 }
 
 // serve answers until the process is asked to end, or the validator stops by itself.
 func (v *loneValidator) serve(listener net.Listener, names []string) (err error) {
-	serve := api.Config{Hosts: names}
+	serve := api.Config{Hosts: names, Origins: v.origins}
 	if v.seat != nil {
 		serve.Node = v.seat
 		defer v.seat.Close()
@@ -131,6 +143,9 @@ func (v *loneValidator) introduce() {
 	facts(v.App.Writer, "validator", node.Name, "address", node.Validator.Address.String(), "genesis", v.network.Genesis().Hash().String(),
 		"reached at", node.Validator.Endpoint, "HTTP API", "http://"+v.address, "home", v.network.Home().Dir())
 	if warning := exposed(v.address, v.network.Config().Strict); warning != "" {
+		fmt.Fprintln(v.App.Writer, wrapped(warning, "", helpColumns))
+	}
+	if warning := admitted(v.origins, v.network.Config().Strict); warning != "" {
 		fmt.Fprintln(v.App.Writer, wrapped(warning, "", helpColumns))
 	}
 	fmt.Fprintln(v.App.Writer, "Ctrl-C stops it.")

@@ -82,7 +82,7 @@ func upFlags() []cli.Flag {
 			Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
 		&cli.StringFlag{Name: "home", Value: d.Home, Usage: "`DIR` that keeps the network's state"},
 		&cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"}, Value: d.HTTP, Usage: "`ADDRESS` of the HTTP API; port 0: any"},
-		&cli.StringSliceFlag{Name: "cors", Usage: "`ORIGIN` whose pages may call the API, like http://localhost:5173; may be given again"},
+		corsFlag(),
 		&cli.StringFlag{Name: "policy", DefaultText: params.Defaults().Policy,
 			Usage: "`NAME` of the timer lane's policy: " + strings.Join(policies(), ", ")},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` from which keys and accounts are made (default for a new network: random)"},
@@ -236,7 +236,7 @@ func (s *settings) validate() error {
 	if err := p.Apply(params.Overrides(s.Params)); err != nil {
 		return usage("devnet params get lists the parameters of a running network.", "%s", strings.TrimPrefix(err.Error(), "params: "))
 	}
-	if err := s.readOrigins(); err != nil {
+	if err := readOrigins(s.Origins); err != nil {
 		return err
 	}
 	for flag, given := range map[string]string{"--qlog": s.Qlog, "--keylog": s.KeyLog} {
@@ -261,17 +261,22 @@ func (s *settings) validate() error {
 	return nil
 }
 
-// readOrigins reads the origins of pages that may call the API.
-func (s *settings) readOrigins() error {
-	if len(s.Origins) > api.MaxOrigins {
-		return usage("Leave some out.", "--cors: %d origins are more than %d", len(s.Origins), api.MaxOrigins)
+func corsFlag(variables ...string) cli.Flag {
+	return &cli.StringSliceFlag{Name: "cors", EnvVars: variables,
+		Usage: "`ORIGIN` whose pages may call the API, like http://localhost:5173; may be given again"}
+}
+
+// readOrigins reads the origins of pages that may call the API, in place.
+func readOrigins(all []string) error {
+	if len(all) > api.MaxOrigins {
+		return usage("Leave some out.", "--cors: %d origins are more than %d", len(all), api.MaxOrigins)
 	}
-	for i, text := range s.Origins {
+	for i, text := range all {
 		origin, err := api.ParseOrigin(text)
 		if err != nil {
 			return usage("Give what the address bar of the page begins with, like http://localhost:5173.", "--cors: %v", err)
 		}
-		s.Origins[i] = origin
+		all[i] = origin
 	}
 	return nil
 }

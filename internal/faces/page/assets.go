@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -64,12 +65,18 @@ func load() map[string]*asset {
 	return all
 }
 
-// bare empties the lines of a module that hold a comment only: a sixth of its compressed
-// size. The other lines keep their numbers.
+// typeNote is a type within a line.
+var typeNote = regexp.MustCompile(`/\*\* @[^*\n]*\*/ ?`)
+
+// bare empties the lines of a module that hold a comment only, and removes types within
+// lines and indents: a quarter of its compressed size. Lines keep their numbers. No text of a
+// module has several lines.
 func bare(data []byte) []byte {
+	data = typeNote.ReplaceAll(data, nil)
 	lines, within := bytes.Split(data, []byte("\n")), false
 	for i, line := range lines {
 		text := bytes.TrimSpace(line)
+		lines[i] = text
 		begins := bytes.HasPrefix(text, []byte("/*"))
 		if within || begins {
 			end := bytes.Index(text, []byte("*/"))

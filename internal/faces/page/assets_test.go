@@ -96,8 +96,9 @@ func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
 	for in, want := range map[string]string{
 		"// a\nx = 1; // b\n/** c */\ny":       "\nx = 1; // b\n\ny",
 		"/**\n * a\n */\nx":                    "\n\n\nx",
-		"  /* a */ x\n  // b":                  "  /* a */ x\n",
-		"s = 'http://h';\nr = 2 /* a\n * b */": "s = 'http://h';\nr = 2 /* a\n * b */",
+		"f((/** @type {any} */ a) => a)":       "f((a) => a)",
+		"  /* a */ x\n  // b":                  "/* a */ x\n",
+		"s = 'http://h';\nr = 2 /* a\n * b */": "s = 'http://h';\nr = 2 /* a\n* b */",
 	} {
 		if got := string(bare([]byte(in))); got != want {
 			t.Errorf("%q is sent as %q, want %q", in, got, want)
@@ -106,6 +107,11 @@ func TestCommentsAreNotSentAndLinesKeepTheirNumbers(t *testing.T) {
 	each(t, func(name, text string) {
 		if strings.HasSuffix(name, ".js") && strings.Count(text, "\n") != strings.Count(string(bare([]byte(text))), "\n") {
 			t.Errorf("%s is sent with other lines", name)
+		}
+		for i, line := range strings.Split(text, "\n") {
+			if strings.HasSuffix(name, ".js") && strings.Count(line, "`")%2 != 0 {
+				t.Errorf("%s:%d begins a text of several lines, whose indent would be lost", name, i+1)
+			}
 		}
 		if rest := regexp.MustCompile(`(?m)^\s*\*.*`).FindString(string(bare([]byte(text)))); strings.HasSuffix(name, ".js") && rest != "" {
 			t.Errorf("%s is sent with a part of a comment: %s", name, rest)
@@ -167,7 +173,7 @@ func TestTextNeverBecomesMarkup(t *testing.T) {
 func TestEachModuleImportsWhatIsThere(t *testing.T) {
 	all := map[string]string{}
 	each(t, func(name, text string) { all[name] = text })
-	used := map[string]bool{"main.js": true, "worker.js": true}
+	used := map[string]bool{"boot.js": true, "main.js": true, "worker.js": true}
 	for name, text := range all {
 		if !strings.HasSuffix(name, ".js") {
 			continue
@@ -193,6 +199,11 @@ func TestEachModuleImportsWhatIsThere(t *testing.T) {
 	for name := range all {
 		if strings.HasSuffix(name, ".js") && !used[name] {
 			t.Errorf("nothing imports %s", name)
+		}
+		// A browser asks for all of them at once, and not after it has read those that import them.
+		preload := `<link rel="modulepreload" href="/page/` + name + `">`
+		if strings.HasSuffix(name, ".js") && name != "boot.js" && name != "worker.js" && !strings.Contains(all[index], preload) {
+			t.Errorf("%s lacks %s", index, preload)
 		}
 	}
 }

@@ -185,3 +185,17 @@ func (s *streamed) Flush() {
 	default:
 	}
 }
+
+func TestBeatsAreFartherApartTheMoreReadersThereAre(t *testing.T) {
+	b, _, _ := turned(t)
+	for readers := 1; readers <= MaxReaders; readers++ {
+		_, leave, ok := b.join()
+		if !ok {
+			t.Fatalf("reader %d is refused", readers)
+		}
+		t.Cleanup(leave)
+		if apart, want := b.apart(), min(time.Duration(readers)*6*time.Millisecond, time.Second); apart != want {
+			t.Fatalf("with %d readers beats are %v apart, want %v", readers, apart, want)
+		}
+	}
+}

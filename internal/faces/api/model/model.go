@@ -379,7 +379,7 @@ type Ready struct {
 	SinceMS  uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
 	Stalled  string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
 	Blocked  bool         `json:"blocked,omitempty" doc:"True if no block can be made without an operator; stalled gives the reason."`
-	Origins  []string     `json:"origins,omitempty" doc:"Origins whose pages may call this API, from up --cors."`
+	Origins  []string     `json:"origins,omitempty" doc:"Origins whose pages may call this API, from --cors."`
 	Trouble  []string     `json:"troubles" doc:"Recent trouble of validators that does not stop blocks, such as programs on which their hosts fail."`
 	Error    *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
 }

@@ -13,6 +13,8 @@ export class Refused extends Error {
     this.status = status;
     this.code = e.code || '';
     this.hint = e.hint || '';
+    this.field = e.field || '';
+    this.words = e.message || '';
   }
 }
 

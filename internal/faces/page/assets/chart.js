@@ -33,7 +33,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
 
 /**
  * @template D
- * @typedef {{title: string, height: number, draw: (ctx: CanvasRenderingContext2D, w: number, h: number, data: D, inks: Inks) => void,
+ * @typedef {{title: string, height: number, tall?: (data: D) => number, draw: (ctx: CanvasRenderingContext2D, w: number, h: number, data: D, inks: Inks) => void,
  *   table: (data: D) => {head: string[], rows: any[][]}, words: (data: D) => string,
  *   at?: (x: number, y: number, w: number, h: number, data: D) => {text: string, href?: string}|null, note?: string,
  *   brush?: (from: number, to: number, w: number, data: D) => string|null}} Plan
@@ -155,6 +155,8 @@ export function canvas(plan) {
     /** @param {D} next */
     set(next) {
       data = next;
+      const tall = plan.tall?.(next);
+      if (tall && el.style.height !== tall + 'px') el.style.height = tall + 'px';
       const text = plan.words(next);
       if (el.getAttribute('aria-label') !== text) el.setAttribute('aria-label', text);
       tabulate();

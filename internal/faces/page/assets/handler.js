@@ -1,12 +1,14 @@
 // @ts-check
-// A form for a handler: its payload, and a dry run before it is sent.
+// A form for a handler: its arguments or its payload, and a dry run before it is sent.
 import { command, get, post, quoted } from './api.js';
 import { bytes, count } from './format.js';
+import { form, Misread } from './form.js';
 import { block, busy, choice, copier, facts, field, fill, h } from './kit.js';
 import { receiptFacts, traceTree } from './receipt.js';
 import { selected } from './route.js';
 import { link } from './kit.js';
 import * as store from './store.js';
+import { output } from './typed.js';
 
 /**
  * Payloads that were used last, by actor and handler.
@@ -27,46 +29,93 @@ function accounts() {
 }
 
 /**
+ * given is what a handler is given: bytes, or arguments by name.
+ * @typedef {{el: any, body: () => {[name: string]: any}, words: () => string, wrong: (e: any) => boolean, clear: () => void}} Given
+ */
+
+/**
+ * payloadOf is a field for bytes.
+ * @param {string} key
+ * @returns {Given}
+ */
+function payloadOf(key) {
+  const payload = field('payload: JSON, text, or 0x and hexadecimal digits', { rows: 2, cols: 40 });
+  payload.input.value = used.get(key) || '';
+  return {
+    el: h('div', { class: 'orders' }, payload.el),
+    body: () => (used.set(key, payload.input.value), { payload: payload.input.value }),
+    words: () => (payload.input.value ? ' ' + quoted(payload.input.value) : ''), wrong: () => false, clear: () => {},
+  };
+}
+
+/**
+ * argumentsOf are fields for the arguments of a typed handler.
+ * @param {import('./typed.js').Schema} schema
+ * @param {import('./typed.js').Handler} handler
+ * @param {string} key
+ * @returns {Given}
+ */
+function argumentsOf(schema, handler, key) {
+  const fields = form(schema, handler.arguments || [], key);
+  const words = () => {
+    try {
+      return Object.entries(fields.args()).map(([name, v]) => ' ' + quoted(`${name}=${typeof v === 'string' ? v : JSON.stringify(v)}`)).join('');
+    } catch { return ''; }
+  };
+  return { el: fields.el, body: () => ({ args: fields.args() }), words, clear: fields.clear,
+    wrong: (e) => (e.field || '').startsWith('args.') && fields.wrong(e.field.slice(5), e instanceof Misread ? e.words : `${e.words}${e.hint ? '. ' + e.hint : ''}`) };
+}
+
+/**
  * handlerForm is the form of one handler.
  * @param {any} actor
  * @param {any} handler
  * @param {boolean} open
+ * @param {import('./typed.js').Schema|null} schema
  */
-export function handlerForm(actor, handler, open) {
+export function handlerForm(actor, handler, open, schema) {
   const strict = Boolean(store.now?.ready?.strict);
   const to = actor.name || actor.address;
-  const key = `${actor.address} ${handler.name}`;
-  const payload = field('payload: JSON, text, or 0x and hexadecimal digits', { rows: 2, cols: 40 });
-  payload.input.value = used.get(key) || '';
+  const typed = schema?.handlers.find((x) => x.name === handler.name);
+  const given = schema && typed && !typed.raw ? argumentsOf(schema, typed, `${actor.address} ${handler.name}`) : payloadOf(`${actor.address} ${handler.name}`);
   const from = choice('from', ['alice']);
   accounts().then((list) => { if (list.length) fill(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
   const value = field('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
   const answer = h('div', { class: 'answer', 'aria-live': 'polite' });
 
-  const written = () => payload.input.value;
-  const read = h('button', { type: 'button' }, 'read');
-  const dry = h('button', { type: 'button' }, 'dry run');
-  const send = h('button', { type: 'button', class: 'primary' }, 'send');
-  read.addEventListener('click', () => busy(read, async () => {
-    used.set(key, written());
-    const r = await post('/actor/read', { actor: to, handler: handler.name, payload: written() });
-    fill(answer, facts([['read at', count(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', count(r.cycles)], ['output', r.text || bytes(r.output)]]),
-      r.logs.length ? block(r.logs.join('\n')) : null);
-  }));
-  const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, payload: written(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
-  dry.addEventListener('click', () => busy(dry, async () => {
-    used.set(key, written());
+  const button = (/** @type {string} */ label, /** @type {() => Promise<string|void>} */ run, /** @type {string} */ kind = '') => {
+    const el = h('button', { type: 'button', class: kind }, label);
+    el.addEventListener('click', () => busy(el, async () => {
+      given.clear();
+      try {
+        return await run();
+      } catch (e) {
+        if (!given.wrong(e)) throw e; // otherwise its field says it
+        return undefined;
+      }
+    }));
+    return el;
+  };
+  const read = button('read', async () => {
+    const r = await post('/actor/read', { actor: to, handler: handler.name, ...given.body() });
+    fill(answer, facts([['read at', count(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', count(r.cycles)],
+      ['output', typed ? output(actor.address, handler.name, r.output) : r.text || bytes(r.output)]]), r.logs.length ? block(r.logs.join('\n')) : null);
+  });
+  const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...given.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
+  const dry = button('dry run', async () => {
     const r = await post('/devnet/send', order(true));
     fill(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), receiptFacts(r), r.trace ? traceTree(r.trace) : null);
-  }));
-  send.addEventListener('click', () => busy(send, async () => {
-    used.set(key, written());
+  });
+  const send = button('send', async () => {
     const r = await post('/devnet/send', order(false));
     fill(answer, receiptFacts(r), h('p', null, link(selected(`tx:${r.hash}`), 'the transaction')));
     return `${handler.name}: ${r.status} in block ${r.height}`;
-  }));
+  }, 'primary');
+  const callers = typed?.callers;
+  const chain = callers === 'chain';
   return h('details', { class: 'handler', open }, h('summary', null, h('code', null, handler.name), ' ', h('span', { class: 'dim' }, handler.doc)),
-    h('div', { class: 'orders' }, payload.el), h('div', { class: 'orders' },
-      h('span', { class: 'action' }, read, copier(() => command(`actor read ${quoted(to)} ${quoted(handler.name)}${written() ? ' ' + quoted(written()) : ''}`), '$', `copy as command: actor read ${handler.name}`)),
-      strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, copier(() => command(`actor call ${quoted(to)} ${quoted(handler.name)}${written() ? ' ' + quoted(written()) : ''} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))]), answer);
+    chain ? h('p', { class: 'dim' }, 'Only the chain calls this handler.') : [Array.isArray(callers) ? h('p', { class: 'dim' }, `Callers: ${callers.join(', ')}.`) : null, given.el,
+      h('div', { class: 'orders' },
+        h('span', { class: 'action' }, read, copier(() => command(`actor read ${quoted(to)} ${quoted(handler.name)}${given.words()}`), '$', `copy as command: actor read ${handler.name}`)),
+        strict ? null : [from.el, value.el, dry, h('span', { class: 'action' }, send, copier(() => command(`actor call ${quoted(to)} ${quoted(handler.name)}${given.words()} --from ${from.input.value}`), '$', `copy as command: actor call ${handler.name}`))])], answer);
 }

@@ -1,6 +1,6 @@
 // @ts-check
 // What elements are made of. Nothing here takes markup: text becomes text, always.
-import { shown } from './format.js';
+import { money, shown, wei } from './format.js';
 
 /**
  * @typedef {Node|string|number|null|undefined|false} Child
@@ -103,6 +103,12 @@ export function facts(pairs) {
   }
   return el;
 }
+
+/**
+ * amount is money, and the same in wei where that is another text.
+ * @param {string} n
+ */
+export function amount(n) { return money(n) === wei(n) ? wei(n) : [money(n), h('small', null, ' ', wei(n))]; }
 
 /**
  * block is text of several lines, as somebody wrote it.

@@ -68,14 +68,17 @@ function arrive(next) {
   const another = !made.has(place.id) || now.view !== next.view;
   now = next;
   if (!made.has(place.id)) made.set(place.id, place.make());
-  if (another || !main.firstElementChild || main.firstElementChild.tagName === 'NOSCRIPT') {
+  if (another) {
     fill(main, h('h1', { class: 'unseen' }, place.title), /** @type {any} */ (made.get(place.id)).el);
     document.title = `${place.title} · devnet`;
     scrollTo(0, 0);
   }
   for (const [id, a] of tabs) {
     attr(a, 'href', route.href(id, route.moment()));
-    if (id === place.id) attr(a, 'aria-current', 'page'); else a.removeAttribute('aria-current');
+    if (id === place.id) {
+      attr(a, 'aria-current', 'page');
+      if (another) a.parentElement.scrollLeft = a.offsetLeft - (a.parentElement.clientWidth - a.offsetWidth) / 2;
+    } else a.removeAttribute('aria-current');
   }
   drawer.open(next.sel);
   draw();
@@ -98,7 +101,7 @@ function drawBar() {
   attr(chain, 'title', ready ? `${ready.version} · genesis ${ready.genesis}` : '');
   write(height, store.now ? `height ${count(store.head())}` : '');
   const [text, tone] = words();
-  write(pace, store.now && !ready?.paused ? `${rate(store.pace)}/s` : '');
+  write(pace, store.now && !ready?.paused && store.pace ? `${rate(store.pace)}/s` : '');
   write(state, text);
   attr(state, 'data-tone', tone);
   attr(state, 'title', ready?.hint || '');

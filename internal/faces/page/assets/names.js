@@ -25,12 +25,13 @@ const SYSTEM = ['', 'registry', 'dispatcher', 'verifier', 'treasury', 'governanc
  */
 export async function refresh(now = false) {
   const time = performance.now();
+  if (!store.now) return; // the next drawing asks
   if (turn !== store.turns) {
     known.clear();
     turn = store.turns;
     now = true;
   }
-  if (!now && time - asked < 5000 || !store.now) return;
+  if (!now && time - asked < 5000) return;
   asked = time;
   const strict = store.now.ready?.strict;
   const of = turn;

@@ -2,9 +2,10 @@
 // Receipts, and traces: what an execution did, and what it cost, to the wei.
 import { get, part } from './api.js';
 import { bytes, count, money, plural, short, wei } from './format.js';
-import { block, busy, facts, fill, h, link, list } from './kit.js';
+import { amount, block, busy, facts, fill, h, link, list } from './kit.js';
 import { name, who } from './names.js';
 import { selected } from './route.js';
+import { event, output } from './typed.js';
 
 /**
  * receiptFacts is a receipt.
@@ -14,9 +15,9 @@ export function receiptFacts(r) {
   return [
     facts([['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['origin', r.origin],
       ['block', link(selected(`block:${r.height}`), count(r.height))], ['sender', who(r.sender)], ['to', [who(r.to), r.handler ? '.' + r.handler : '']], ['cycles', count(r.cycles)], ['cells', count(r.cells)],
-      ['fee', [money(r.fee), h('small', null, ' ', wei(r.fee))]], ['of that tip', wei(r.tip)], ['output', bytes(r.output)]]),
+      ['fee', amount(r.fee)], ['of that tip', wei(r.tip)], ['output', output(r.to, r.handler, r.output)]]),
     r.logs.length ? [h('h3', null, 'Printed'), block(r.logs.join('\n'))] : null,
-    r.events.length ? h('details', null, h('summary', null, plural(r.events.length, 'event')), list(['actor', 'event', 'data'], r.events.map((/** @type {any} */ e) => [who(e.actor), e.name, bytes(e.data)]))) : null,
+    r.events.length ? h('details', { open: r.events.length <= 3 }, h('summary', null, plural(r.events.length, 'event')), list(['actor', 'event', 'data'], r.events.map((/** @type {any} */ e) => [who(e.actor), e.name, event(e)]))) : null,
   ];
 }
 

@@ -1,6 +1,7 @@
 // @ts-check
 // The network as a ring of validators: links as lines, height as a bar, the leader with a star. A line
 // drawn across links is a partition. Elements are made once for each set of names.
+import { count, plural } from './format.js';
 import { attr, fill, h, mark, show, write } from './kit.js';
 import { selected } from './route.js';
 import * as route from './route.js';
@@ -126,12 +127,12 @@ export function ring(cut) {
         if (!one) continue;
         attr(one.g, 'href', selected(`validator:${n.name || n.address}`));
         const bad = n.missing?.length || !n.running;
-        attr(one.g, 'data-tone', !n.running ? 'bad' : bad ? 'warn' : 'good');
+        attr(one.g, 'data-tone', !n.running ? 'bad' : bad || behind(list, n) ? 'warn' : 'good');
         mark(one.g, 'selected', sel === `validator:${n.name}`);
         attr(one.bar, 'width', String(n.elsewhere ? 0 : 44 * Math.max(0, 1 - Math.max(0, head - n.height) / 20)));
         show(one.star, leader === n.name);
         write(one.height, n.elsewhere ? '' : n.running ? String(n.height) : 'down');
-        write(one.sub, n.elsewhere ? 'elsewhere' : `${n.runners} runners`);
+        write(one.sub, n.elsewhere ? 'elsewhere' : plural(n.runners, 'runner'));
         write(one.g.firstElementChild, `${n.name}: ${n.missing?.length ? n.missing.join('; ') : n.running ? 'runs' : 'down'}, view ${n.view}, ${n.peers} peers`);
       }
       const odd = new Map();
@@ -169,4 +170,14 @@ export function linkWords(l, state) {
   if (l.lost) parts.push(`${l.lost} frames not sent`);
   if (l.rtt_us !== null && l.rtt_us !== undefined) parts.push(`round trip ${(l.rtt_us / 1000).toFixed(1)} ms`);
   return parts.join(', ');
+}
+
+/**
+ * behind says how far a node is behind the others; '' within three blocks, which a beat may miss.
+ * @param {any[]} list
+ * @param {any} n
+ */
+export function behind(list, n) {
+  const blocks = n.elsewhere || !n.running ? 0 : Math.max(...list.map((o) => (o.elsewhere ? 0 : o.height))) - n.height;
+  return blocks > 3 ? `${count(blocks)} blocks behind` : '';
 }

@@ -8,7 +8,7 @@ import * as route from './route.js';
 /** searchBox is the field in the bar. */
 export function searchBox() {
   const known = h('datalist', { id: 'known' });
-  const input = h('input', { type: 'search', list: 'known', placeholder: 'height, hash, name, view:17, cause:no_proposal', 'aria-label': 'search', maxlength: 200, autocomplete: 'off', spellcheck: 'false' });
+  const input = h('input', { type: 'search', list: 'known', placeholder: 'height, hash, name, handler, view:17', 'aria-label': 'search', maxlength: 200, autocomplete: 'off', spellcheck: 'false' });
   const el = h('form', { class: 'search', role: 'search' }, input, known);
   input.addEventListener('focus', () => known.replaceChildren(...names.all().slice(0, 300).map((k) => h('option', { value: k.name }, k.kind))));
   el.addEventListener('submit', async (/** @type {Event} */ e) => {
@@ -94,7 +94,11 @@ async function byHash(hash) {
 async function byHandler(text) {
   try {
     const actors = await get('/actors', { limit: 1000 });
-    const one = actors.find((/** @type {any} */ a) => a.name === text) || actors.find((/** @type {any} */ a) => a.handlers.some((/** @type {any} */ x) => x.name === text));
+    let one = actors.find((/** @type {any} */ a) => a.name === text);
+    for (let i = 0; !one && i < Math.min(actors.length, 128); i += 16) { // the list has no handlers
+      const some = await Promise.all(actors.slice(i, i + 16).map((/** @type {any} */ a) => get(`/actor/${part(a.address)}`).catch(() => null)));
+      one = some.find((a) => a?.handlers.some((/** @type {any} */ x) => x.name === text));
+    }
     if (!one) return false;
     route.go('actors', { sel: `actor:${one.address}`, q: one.name === text ? '' : text });
     return true;

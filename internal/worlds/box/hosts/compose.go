@@ -100,7 +100,7 @@ func (n *Network) composeHead() string {
 	b.WriteString("#\n# The API signs for the named accounts and takes faults. It is published only on\n" +
 		"# 127.0.0.1.\nversion: \"3.8\"\n\nx-node: &node\n")
 	fmt.Fprintf(&b, "  image: %s\n  init: true\n  restart: unless-stopped\n  stop_grace_period: 40s\n"+
-		"  environment: [DEVNET_QLOG, DEVNET_KEYLOG] # as they are here: a folder and a file below %s\n", image, volume)
+		"  environment: [DEVNET_QLOG, DEVNET_KEYLOG, DEVNET_CORS] # as they are here: a folder and a file below %s, origins\n", image, volume)
 	if uid := os.Getuid(); !n.seeded() && uid != 0 { // whose files they are; root gives them to the image's user
 		fmt.Fprintf(&b, "  user: \"%d:%d\"\n", uid, os.Getgid())
 	}

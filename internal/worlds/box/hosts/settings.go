@@ -29,7 +29,8 @@ type file struct {
 	Listen     string   `toml:"listen"`
 	HTTP       string   `toml:"http"`
 	Hosts      []string `toml:"hosts"` // more names by which clients may call the API
-	Seed       string   `toml:"seed"`  // a text, since a number of TOML ends at 2^63
+	Origins    []string `toml:"cors"`
+	Seed       string   `toml:"seed"` // a text, since a number of TOML ends at 2^63
 	Python     string   `toml:"python"`
 	Durability string   `toml:"durability"`
 	History    int64    `toml:"history"`
@@ -44,11 +45,12 @@ type file struct {
 
 // Validator is a validator's settings.
 type Validator struct {
-	Config box.Config // configuration of a separate process; Version, Slow and Log are left to that
-	HTTP   string     // host:port that its API listens on
-	Hosts  []string   // names by which others call it
-	Driver string     // the supervisor's secret, which with Strict only allows reading; "": no supervisor
-	Strict bool       // the network has no cheats
+	Config  box.Config // configuration of a separate process; Version, Slow and Log are left to that
+	HTTP    string     // host:port that its API listens on
+	Hosts   []string   // names by which others call it
+	Origins []string   // whose pages may call the API, not checked
+	Driver  string     // the supervisor's secret, which with Strict only allows reading; "": no supervisor
+	Strict  bool       // the network has no cheats
 }
 
 // Open reads the settings of a validator, and the files that they name. Its errors are
@@ -60,7 +62,7 @@ func Open(path string) (*Validator, error) {
 		return nil, err
 	}
 	o := opener{f, &s}
-	v := &Validator{HTTP: s.HTTP}
+	v := &Validator{HTTP: s.HTTP, Origins: s.Origins}
 	v.Config.Here = &box.Here{Name: s.Name, Listen: s.Listen}
 	v.Config.Python = s.Python
 	for _, step := range []func(*Validator) error{o.named, o.addresses, o.keeps, o.signs, o.knows, o.joins} {

@@ -1,7 +1,7 @@
 // @ts-check
 import { command, get, part, post } from '../api.js';
-import { count, money, short, wei } from '../format.js';
-import { action, facts, h } from '../kit.js';
+import { count, money, short } from '../format.js';
+import { action, amount, facts, h } from '../kit.js';
 import { fetched } from '../drawer.js';
 import * as store from '../store.js';
 
@@ -11,7 +11,7 @@ export const account = {
   json: (id) => `/account/${part(id)}`,
   command: (id) => `account ${id}`,
   make: (id) => fetched((signal) => get(`/account/${part(id)}`, {}, signal), (a) => [
-    facts([['name', a.name], ['address', a.address], ['balance', [money(a.balance), h('small', null, ' ', wei(a.balance))]], ['next nonce', count(a.nonce)]]),
+    facts([['name', a.name], ['address', a.address], ['balance', amount(a.balance)], ['next nonce', count(a.nonce)]]),
     store.now?.ready?.strict ? null : h('p', null, action('faucet', command(`faucet ${id}`), async () => {
       const f = await post('/faucet', { address: id });
       return `${money(f.amount)} for ${short(id)}`;

@@ -27,7 +27,7 @@ export const view = {
           facts([['outcome', h('span', { 'data-tone': v.outcome === 'final' ? 'good' : v.outcome === 'nullified' ? 'bad' : 'warn' }, v.outcome)], ['leader', v.leader], ['epoch', count(v.epoch)],
             ['block', v.height === null ? '' : link(selected(`block:${v.height}`), count(v.height))], ['took', v.took === null ? '' : span(v.took / 1000)],
             ['to notarize', words(v.notarize)], ['to finalize', words(v.finalize)], ['to nullify', words(v.nullify)], ['silent', words(silent)]]),
-          v.gaveUp.length ? [h('h3', null, 'Who gave it up'), list(['validator', 'cause', 'what it waited for'], v.gaveUp.map((g) => [link(selected(`validator:${g.validator}`), g.validator), g.cause, g.detail]))] : null,
+          v.gaveUp.length ? [h('h3', null, 'Who gave it up'), list(['validator', 'cause', 'what it waited for'], v.gaveUp.map((g) => [link(selected(`validator:${g.validator}`), g.validator), g.cause.replaceAll('_', ' '), g.detail]))] : null,
           h('p', null, link(selected(`view:${v.view - 1}`), '‹ before'), ' ', link(selected(`view:${v.view + 1}`), 'next ›')));
       },
     };

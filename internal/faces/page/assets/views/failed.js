@@ -1,5 +1,6 @@
 // @ts-check
 // Views: each that failed as a sentence, with its cause and who gave it up.
+import { command } from '../api.js';
 import { clock, count, plural } from '../format.js';
 import { attr, empty, fill, h, show, write } from '../kit.js';
 import { pool } from '../rows.js';
@@ -25,7 +26,7 @@ function make() {
     label: 'views', size: ROWS, href: (v) => route.selected(`view:${v.view}`), sel: (v) => `view:${v.view}`, columns: /** @type {import('../rows.js').Column<store.View>[]} */ ([
       { name: 'view', text: (v) => count(v.view), main: true },
       { name: 'leader', text: (v) => v.leader },
-      { name: 'what came of it', text: (v) => v.text || v.outcome, main: true, tone: (v) => (gaveUp(v) ? 'bad' : '') },
+      { name: 'outcome', kind: 'words', text: (v) => v.text || v.outcome, main: true, tone: (v) => (gaveUp(v) ? 'bad' : '') },
       { name: 'cause', text: (v) => v.cause.replaceAll('_', ' ') },
       { name: 'block', kind: 'num', text: (v) => (v.height === null ? '' : count(v.height)) },
       { name: 'began', text: (v) => clock(v.began) },
@@ -62,7 +63,7 @@ function make() {
       show(none, !shown.length);
       if (none.dataset.why !== why) {
         none.dataset.why = why;
-        fill(none, !why ? null : list.length ? empty('No view failed: each leader proposed, and enough votes came in time. Make one fail:', 'devnet fault validator freeze v0') : empty('No view is told of yet. The devnet keeps the latest 4,096 since it was started.'));
+        fill(none, !why ? null : list.length ? empty('No view failed: each leader proposed, and enough votes came in time. Make one fail:', command('fault freeze v0')) : empty('No view is told of yet. The devnet keeps the latest 4,096 since it was started.'));
       }
     },
   };

@@ -3,7 +3,7 @@
 import { count, plural } from '../format.js';
 import { action, busy, copier, fill, h, link, say, show, write } from '../kit.js';
 import { heal, linkForm, make, mends, typedFault } from '../faults.js';
-import { linkWords, MOST, ring } from '../ring.js';
+import { behind, linkWords, MOST, ring } from '../ring.js';
 import { matrix } from '../matrix.js';
 import { pool } from '../rows.js';
 import { selected } from '../route.js';
@@ -23,7 +23,7 @@ function makeView() {
   const table = pool({
     label: 'validators', size: 24, href: (n) => selected(`validator:${n.name}`), sel: (n) => `validator:${n.name}`, columns: [
       { name: 'node', text: (n) => n.name || n.address, main: true },
-      { name: 'state', text: (n) => n.missing?.join('; ') || (n.running ? n.status === 'active' ? 'runs' : n.status : 'down'), tone: (n) => (n.missing?.length || !n.running ? 'bad' : 'good'), main: true },
+      { name: 'state', text: (n) => n.missing?.join('; ') || (n.running ? behind(store.now.nodes, n) || (n.status === 'active' ? 'runs' : n.status) : 'down'), tone: (n) => (n.missing?.length || !n.running ? 'bad' : behind(store.now.nodes, n) ? 'warn' : 'good'), main: true },
       { name: 'height', kind: 'num', text: (n) => (n.elsewhere ? '' : count(n.height)), main: true },
       { name: 'view', kind: 'num', text: (n) => (n.elsewhere ? '' : count(n.view)) },
       { name: 'runners', kind: 'num', text: (n) => (n.elsewhere ? '' : n.runners) },
@@ -100,7 +100,7 @@ function makeView() {
       const nodes = b.nodes;
       const last = store.views.last(1)[0];
       write(line, last ? `View ${count(last.view)}${last.leader ? `, ${last.leader} leads` : ''}. ${plural(nodes.filter((/** @type {any} */ n) => n.running).length, 'validator')} of ${nodes.length} run.`
-        : `${plural(nodes.filter((/** @type {any} */ n) => n.running).length, 'validator')} of ${nodes.length} run, ${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.`);
+        : `${plural(nodes.filter((/** @type {any} */ n) => n.running).length, 'validator')} of ${nodes.length} run.`);
       const few = nodes.length <= MOST;
       show(circle.el, few);
       show(hint, few);
@@ -108,12 +108,12 @@ function makeView() {
       if (few) circle.draw(nodes, b.links, last?.leader || '', store.head());
       else grid.draw(nodes, b.links, store.head());
       table.set(nodes);
-      write(more, `${nodes.length > 24 ? `${nodes.length - 24} more validators. ` : ''}${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.`);
+      write(more, `${nodes.length > 24 ? `${nodes.length - 24} more validators. ` : ''}${b.runners.all ? `${b.runners.ready} of ${plural(b.runners.all, 'runner')} ready.` : ''}`);
       lines(waiting, b.runners.waiting.slice(0, 12).map((/** @type {any} */ r) => [`runner:${r.name}`, r.name, r.missing.join('; ')]));
       lines(troubles, (b.ready?.troubles || []).slice(0, 5).map((/** @type {string} */ t) => ['', '', t]));
       const odd = (b.links?.links || []).filter((/** @type {any} */ l) => l.cut || l.rule || !l.up).slice(0, 24);
       show(linked, odd.length > 0);
-      write(odds, `${plural(odd.length, 'direction')} of links not as usual`);
+      write(odds, `${plural(odd.length, 'direction')} of links cut, slow or down`);
       lines(links, odd.map((/** @type {any} */ l) => ['', `${l.from} → ${l.to}`, linkWords(l, l.cut ? 'cut' : l.up ? 'up' : 'down')]));
       voted.draw(nodes.map((/** @type {any} */ n) => n.name));
       drawFaults();

@@ -1,8 +1,8 @@
 // @ts-check
 // Runners: who was present at which height, how many of its validators saw it, and the list.
-import { get } from '../api.js';
+import { command, get } from '../api.js';
 import { bit, bits, count, money, plural } from '../format.js';
-import { empty, fill, h, show, write } from '../kit.js';
+import { empty, fill, h, show, typed, write } from '../kit.js';
 import { canvas } from '../chart.js';
 import { poll } from '../poll.js';
 import { pool } from '../rows.js';
@@ -46,7 +46,7 @@ function make() {
     known = all;
     drawMap();
     show(none, !all.length);
-    if (!all.length) fill(none, empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), h('code', null, 'devnet runner join'));
+    if (!all.length) fill(none, empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), typed(command('runner join')));
   });
   const seen = poll(1000, async (r) => {
     const to = Math.min(r.at ?? store.head(), store.head()) - 1;
@@ -76,7 +76,7 @@ function heat() {
   const rowsOf = (d) => d.known.filter((/** @type {any} */ k) => k.health !== 'Deregistered').sort((/** @type {any} */ a, /** @type {any} */ b) => a.subset.join().localeCompare(b.subset.join()) || a.index - b.index).slice(0, 200);
   const tall = (/** @type {number} */ hgt, /** @type {number} */ n) => Math.min(22, (hgt - 20) / Math.max(1, n));
   return canvas({
-    title: `the last ${HEIGHTS} heights: rows are runners, grouped by their validators`, height: 240,
+    title: `the last ${HEIGHTS} heights: rows are runners, grouped by their validators`, height: 240, tall: (d) => Math.min(240, Math.max(64, rowsOf(d).length * 22 + 22)),
     note: 'the darker, the more votes show it; red: absent; a gap: a height without a block',
     words: (d) => (d.p ? `presence of ${rowsOf(d).length} runners at ${d.p.heights.length} heights` : d.error || ''),
     table: (d) => ({ head: ['height', 'present', 'threshold', 'absent'], rows: (d.p?.heights || []).map((/** @type {any} */ x) => {

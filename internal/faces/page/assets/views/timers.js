@@ -45,7 +45,7 @@ function make() {
     show(none, !list.length);
     if (!list.length) {
       fill(none, r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
-        : empty('No timer was scheduled yet. An actor that schedules itself is an example:', 'devnet actor deploy fixtures/actors/heartbeat.py --fund 10', h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, command('actor call heartbeat start'))));
+        : empty('No timer was scheduled yet. An actor that schedules itself is an example:', command('actor deploy fixtures/actors/heartbeat.py --fund 10'), h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, command('actor call heartbeat start'))));
     }
   });
   const recent = poll(500, (r) => (r.at === null || r.from === null && r.at >= store.head() ? get('/timers/lane', { last: LAST }) : lanesBefore(r.at, r.from)), (list, r) => {
