@@ -16,9 +16,9 @@ type Bound struct {
 	Weight int // of all their keys together, by Once's weigh; 0: they are not weighed
 }
 
-// Once remembers the values of a pure function by key, and computes each once: a
-// caller waits while another computes its value. It is safe for concurrent use. A
-// nil Once remembers nothing.
+// Once remembers the values of a pure function by key, and computes each exactly
+// one time: a caller waits while another computes its value. It is safe for
+// concurrent use. A nil Once remembers nothing.
 type Once[K comparable, V any] struct {
 	bound Bound
 	weigh func(K) int
