@@ -91,7 +91,7 @@ type Reader interface {
 	Account(types.Address) (Account, error)
 	Actor(types.Address) (*Actor, error)        // nil when there is none
 	Actors(offset, limit int) ([]Actor, error)  // by address
-	Schema(types.Address) ([]byte, error)       // as JSON; nil of what has none
+	Schema(types.Address) ([]byte, error)       // as JSON; nil for an actor without a schema
 	Named(name string) ([]types.Address, error) // the actors deployed under a name
 	// Addresses lists the addresses of actors from first to last.
 	Addresses(first, last types.Address) ([]types.Address, error)

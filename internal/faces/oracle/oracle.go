@@ -177,7 +177,7 @@ func (c Counts) Of() map[string]int {
 		"presence": c.Presences, "turns": c.Turns}
 }
 
-// New returns a judge of a chain that began with these rules.
+// New returns a judge of a chain whose genesis has these rules.
 func New(rules Rules) *Judge {
 	j := &Judge{
 		rules:    rules,

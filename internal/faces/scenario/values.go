@@ -133,7 +133,7 @@ func spelled(f reflect.StructField) string {
 }
 
 // valueOf converts a value of the model to a script's value: bytes, addresses and
-// hashes are bytes, amounts and counts integers, null is None.
+// hashes become bytes, amounts and counts integers, null None.
 func valueOf(name string, v reflect.Value) starlark.Value {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
