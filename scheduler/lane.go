@@ -185,8 +185,8 @@ func (r *laneRun) take() {
 	r.out.Changes = make([]types.TimerChange, 0, len(items)) // one each, besides those of handlers
 }
 
-// examinable keeps the first room items, and after these at most beside expired
-// items.
+// examinable keeps the first room items, and after these at most as many expired
+// items as the second limit admits.
 func (r *laneRun) examinable(items []calendar.Item, room, beside uint64) []calendar.Item {
 	kept := items[:0]
 	for _, item := range items {

@@ -21,8 +21,8 @@ const (
 	OpImpersonate       uint16 = 82
 )
 
-// MaxArgsBytes bounds the arguments of an instruction. Those that bring a value of
-// state or a payload are bounded by the transaction.
+// MaxArgsBytes bounds the arguments of an instruction. Arguments that carry a value
+// of state or a payload are bounded by the transaction.
 const MaxArgsBytes = 4096
 
 // KV is the state.

@@ -28,7 +28,7 @@ type Target struct {
 	Blocks    uint64       // number of heights from here
 	To        types.Height // this height
 	NextTimer bool         // the height at which the next timer is due
-	Make      uint64       // so many heights from here, each with a block
+	Make      uint64       // number of heights from here, each with a block
 }
 
 // TravelError refuses an advance.
