@@ -114,8 +114,8 @@ func later(into **node) func(string, node) error {
 
 func checkName(path, name string) error {
 	if len(name) > maxName || !validName(name) || slices.Contains(keywords, name) {
-		return &Error{path, fmt.Sprintf("is %q, which is not a valid name: at most %d ASCII letters, digits and _, a letter first, and not a keyword of Python",
-			clipped(name), maxName)}
+		return &Error{path, fmt.Sprintf("is %q, which is not a valid name: at most %d ASCII letters, digits and _, a letter first, "+
+			"and not a keyword of Python", clipped(name), maxName)}
 	}
 	return nil
 }
