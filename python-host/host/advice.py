@@ -162,7 +162,7 @@ def named(node, packages, functions, handlers, found):
         return
     handler = given[0].value if given else HANDLER_OF[called]
     if handler not in handlers:
-        found.append(("warning", node.lineno, "a timer is to call %s%s, which is no handler of this actor; it has %s" % (
+        found.append(("warning", node.lineno, "a timer is to call %s%s, which is not a handler of this actor; it has %s" % (
             handler, "" if given else " (unless handler= names another)", ", ".join(sorted(handlers)[:20]) or "none")))
 
 

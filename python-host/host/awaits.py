@@ -27,7 +27,7 @@ DECORATOR, OTHERS = "continuation", frozenset(("staticmethod", "classmethod", "p
 HERE = "an await stands in the function itself, in if, while or try; "
 FORBIDDEN = {
     ast.For: "a for would lose its place at an await; keep in capture() what is left: while ctx.left: ctx.x = ctx.left.pop(0)",
-    ast.With: "a with would be left at an await: await before or behind it",
+    ast.With: "a with would be left at an await: await before or after it",
     ast.Match: HERE + "not in match: use if",
 }
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

@@ -95,7 +95,7 @@ func quoted(words []string) string {
 	return "(\n        " + strings.Join(lines, ",\n        ") + ",\n    )"
 }
 
-// What stands in protocol.go is what Python has: nothing is typed twice.
+// Python has exactly the content of protocol.go: nothing is typed twice.
 func TestProtocolIsWhatPythonReads(t *testing.T) {
 	if rewrite := flag.Lookup("rewrite"); rewrite != nil && rewrite.Value.String() == "true" {
 		if err := os.WriteFile(protocolFile, []byte(written()), 0o644); err != nil {
