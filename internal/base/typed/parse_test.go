@@ -11,7 +11,7 @@ func wrap(kind string) string {
 	return `{"schema":1,"handlers":[{"name":"f","arguments":[{"name":"a","type":` + kind + `}]}]}`
 }
 
-// chained are records each of which has the next one so many times.
+// chained returns n records, each of which has the next one a number of times.
 func chained(n, times int) string {
 	var all []string
 	for i := range n {
@@ -73,7 +73,7 @@ func TestTypedSchemasAreReadInTheTimeOfTheirBytes(t *testing.T) {
 	}
 }
 
-// What is written is bounded also where defaults make it long.
+// Output is bounded also if defaults make it long.
 func TestTypedValuesAreNotWrittenWithoutEnd(t *testing.T) {
 	s, err := Parse([]byte(wrap(`{"list":"str"}`)))
 	if err != nil {
