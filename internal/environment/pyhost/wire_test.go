@@ -66,7 +66,8 @@ func TestMapsAreOfTheirForms(t *testing.T) {
 			e.done(opTransfer, 0, 2).bytes("to", address).name("amount").buf = append(e.buf, bigNumber)
 			e.value(bytes.Repeat([]byte{255}, 33))
 		}, "transfer: amount is not a number below 2^256"},
-		{"bytes for a number", func(e *encoder) { e.done(opTransfer, 0, 2).bytes("to", address).bytes("amount", nil) }, "amount is not a number below 2^256"},
+		{"bytes for a number", func(e *encoder) { e.done(opTransfer, 0, 2).bytes("to", address).bytes("amount", nil) },
+			"amount is not a number below 2^256"},
 		{"a number for bytes", func(e *encoder) { e.done(opGet, 0, 1).number("key", 1) }, "get_state: key is no bytes"},
 		{"an address too short", func(e *encoder) { e.done(opBalance, 0, 1).bytes("address", address[1:]) }, "address is not of 20 bytes"},
 		{"an address too long", func(e *encoder) { e.done(opBalance, 0, 1).bytes("address", id) }, "address is not of 20 bytes"},
