@@ -106,7 +106,7 @@ func Pending(p *params.Params, kv KV, last types.Height, actor types.Address) (t
 	return timers
 }
 
-// Total is how many timers are pending in the whole chain. It reads a few bytes
+// Total is the number of pending timers in the whole chain. It reads a few bytes
 // for each actor that ever scheduled one.
 func Total(kv KV) (pending uint64) {
 	scan(kv, []byte("t/a/"), func(_, value []byte) bool {

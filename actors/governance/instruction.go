@@ -38,7 +38,7 @@ type Timers interface {
 	Extend(types.TimerID, types.Height) (types.TimerChange, types.Event, *types.Fault)
 }
 
-// Chain is what an instruction acts on.
+// Chain is the state that an instruction acts on.
 type Chain struct {
 	KV     KV
 	Params *params.Params // the parameters in force in this block

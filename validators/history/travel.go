@@ -122,7 +122,7 @@ type Ended struct {
 	Reason string
 }
 
-// Late is how many blocks after its height a timer ended.
+// Late is the number of blocks from a timer's height to its end.
 func (e *Ended) Late() uint64 {
 	if e.At <= e.Due {
 		return 0

@@ -36,9 +36,8 @@ type entry[V any] struct {
 	lives []*Life // of those callers that are not over
 }
 
-// Life is the lifetime of a user of a Once, whose end makes the Once as if he had
-// never asked: values that no other user asked for are forgotten with him. It
-// belongs to one Once.
+// Life is the lifetime of a user of a Once. At its end the Once forgets the values that
+// no other user asked for. A Life belongs to one Once.
 type Life struct{ over bool }
 
 // New returns an empty Once. weigh takes a key and returns at least 0; it is not

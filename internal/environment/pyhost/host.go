@@ -272,7 +272,7 @@ func (h *host) until(deadline time.Time, bounded bool) {
 	h.out.SetDeadline(deadline)
 }
 
-// strictly has what the host is asked next end once it is late.
+// strictly ends the host's next request once it is late.
 func (h *host) strictly(limit types.Cycles) {
 	h.watch = watch{strict: true, limit: limit, began: time.Now()}
 	h.out.SetDeadline(h.watch.began.Add(leastLook))

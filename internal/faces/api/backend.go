@@ -71,7 +71,7 @@ type Backend interface {
 	Liveness() Liveness
 	// World makes faults of nodes and links.
 	fault.World
-	// Steer is what the operator may do.
+	// Steer returns the operator's actions.
 	Steer() Steering
 }
 
@@ -253,7 +253,7 @@ type Block struct {
 	Runners []model.RunnerEvent
 }
 
-// Executed is how one execution ended, and what it printed.
+// Executed is the outcome of one execution, with its printed text.
 type Executed struct {
 	types.Receipt
 	Logs  []string

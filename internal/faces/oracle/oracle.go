@@ -81,7 +81,7 @@ type Money struct {
 	Bids     types.Wei   // among the balances: what is locked for bids of timers
 }
 
-// Rules are what the chain began with.
+// Rules are the rules and the initial state of a chain.
 type Rules struct {
 	ChainID  uint64
 	Genesis  *types.Block       // the block of height 0

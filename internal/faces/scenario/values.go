@@ -191,7 +191,7 @@ func inCBY(n *big.Int) string {
 	return strings.TrimSuffix(text, ".") + " CBY"
 }
 
-// linkValue is what link(…) returns.
+// linkValue is the value that link(…) returns.
 type linkValue struct{ link fault.Link }
 
 func (l *linkValue) String() string        { return fmt.Sprintf("link(%s)", l.link) }

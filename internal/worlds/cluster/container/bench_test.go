@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 )
 
-// measured is for how long blocks are counted.
+// measured is the time in which blocks are counted.
 const measured = 5 * time.Second
 
 // BenchmarkContainers measures a network in containers, and one in a single process
