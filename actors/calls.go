@@ -116,7 +116,7 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 	return effect.ID, f.timerEffect(effect, fault, types.Cells(given))
 }
 
-// watchedBytes is what a watched key adds to a timer's state.
+// watchedBytes is the size that a watched key adds to a timer's state.
 func watchedBytes(w *types.Watch) int {
 	if w == nil {
 		return 0

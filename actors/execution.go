@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// BlockContext is what the executions of a block share.
+// BlockContext is the state that the executions of a block share.
 type BlockContext struct {
 	Params       *params.Params
 	ChainID      uint64
@@ -63,13 +63,13 @@ type PendingTimer struct {
 // methods write only to the given state.
 type System interface {
 	Answers(types.Address) bool
-	// Cost is what a handler takes before it begins.
+	// Cost is the charge of a handler before it begins.
 	Cost(program.Message) (types.Cycles, types.Cells)
 	// Handle runs it. On a fault its writes are undone.
 	Handle(*State, program.Message) (SystemEffect, *program.Fault)
 }
 
-// SystemEffect is what a handler of a system actor did.
+// SystemEffect is the effect of a handler of a system actor.
 type SystemEffect struct {
 	Output []byte
 	Events []types.Event
@@ -87,7 +87,7 @@ type TimerCaller struct {
 	Sponsorship *types.Sponsorship
 }
 
-// TimerEffect is what a call of Timers did.
+// TimerEffect is the effect of a call of Timers.
 type TimerEffect struct {
 	ID      types.TimerID
 	Changes []types.TimerChange
@@ -95,7 +95,7 @@ type TimerEffect struct {
 	Cells   types.Cells // of the keys and values it wrote (decision T29)
 }
 
-// Cause is what an execution belongs to.
+// Cause is the item that an execution belongs to.
 type Cause struct {
 	Origin   types.Origin
 	Hash     types.Hash // the hash of its receipt
@@ -152,7 +152,7 @@ func Start(block *BlockContext, state *State, cause Cause, cycles types.Cycles, 
 		cycles: cycles, cells: cells, cyclesLeft: cycles, cellsLeft: cells}
 }
 
-// Used is what the execution has used of its limits.
+// Used is the used part of the execution's limits.
 func (x *Execution) Used() (types.Cycles, types.Cells) {
 	return x.cycles - x.cyclesLeft, x.cells - x.cellsLeft
 }

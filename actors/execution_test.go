@@ -127,7 +127,7 @@ func TestAnEnvironmentErrorEndsTheWholeExecution(t *testing.T) {
 			t.Error("the caller sees no fault")
 		}
 		if err := ctx.Set([]byte("k"), nil); err == nil {
-			t.Error("the caller goes on")
+			t.Error("the caller continues")
 		}
 		return fine()
 	}, nil)

@@ -12,7 +12,7 @@ import (
 // initHandler is the handler of a deploy.
 const initHandler = "init"
 
-// keccakWord is how many bytes of input one cycles_keccak_word pays for.
+// keccakWord is the number of input bytes that one cycles_keccak_word pays for.
 const keccakWord = 32
 
 // frame is one handler on the stack: the chain as it sees it. It implements

@@ -27,10 +27,10 @@ type Message struct {
 	PriceCell  types.Wei
 }
 
-// Hash is what the receipt of the delivery is found by.
+// Hash is the key of the delivery's receipt.
 func (m *Message) Hash() types.Hash { return types.Keccak(codec.Marshal(m)) }
 
-// Prepaid is what the message holds in wei. It was paid, so it cannot overflow.
+// Prepaid is the money that the message holds, in wei. It was paid, so it cannot overflow.
 func (m *Message) Prepaid() types.Wei {
 	return m.PriceCycle.Mul(uint64(m.Cycles)).Add(m.PriceCell.Mul(uint64(m.Cells)))
 }

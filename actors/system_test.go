@@ -90,7 +90,7 @@ func TestWhatWasDoneToJobsIsUndoneWithTheRest(t *testing.T) {
 func TestACallsLimitHoldsForSystemActors(t *testing.T) {
 	x, _, _, _ := play(t, func(ctx program.Context, _ program.Message) (program.Outcome, error) {
 		if _, err := ctx.Call(types.DispatcherAddress, "submit", nil, 50); err == nil {
-			t.Error("a limit below the cost was no limit")
+			t.Error("a limit below the cost did not hold")
 		}
 		return fine()
 	}, func(b *BlockContext, _ *Cause) { b.System = dispatching{} })

@@ -23,7 +23,7 @@ type Recorder struct {
 	bytes int
 }
 
-// Trace is what an execution did: the calls of its first handler and all below it.
+// Trace is the course of an execution: the calls of its first handler and all below it.
 type Trace struct {
 	Call  *TracedCall // nil if no program ran
 	Steps int
@@ -82,7 +82,7 @@ func (r *Recorder) Begin(cause Cause) {
 	}
 }
 
-// Trace is what was noted.
+// Trace returns the recorded course.
 func (r *Recorder) Trace() *Trace { return &r.trace }
 
 // Probed is told what the message that ends took of its lines.

@@ -41,7 +41,7 @@ func TestListsAreReadWhole(t *testing.T) {
 	}
 }
 
-// Each answer has what is no deferral whole, and a part of the deferrals.
+// Each answer has all entries other than deferrals, and a part of the deferrals.
 func TestAStoryOfManyPartsIsToldOnceInOrder(t *testing.T) {
 	entry := func(kind string, at Height) StoryEntry { return StoryEntry{Kind: kind, From: at, To: at, Blocks: 1} }
 	parts := map[int][]StoryEntry{0: {entry(model.StoryDeferred, 2)}, 3: {entry(model.StoryDeferred, 3)}, 5: {entry(model.StoryDeferred, 6)}}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each range asks for what was given and for nothing else.
+// Each range asks only for the given bounds.
 func TestRangesAskForWhatWasGiven(t *testing.T) {
 	asked := ""
 	c := answering(t, func(r *http.Request) any {

@@ -111,7 +111,7 @@ func (c *Client) AdvanceToNextTimer(ctx context.Context) (Advance, error) {
 }
 
 // Mine makes a number of blocks now and skips no height, also while the network is
-// paused. It tells what fired.
+// paused. It returns what fired.
 func (c *Client) Mine(ctx context.Context, blocks uint64) (Advance, error) {
 	return c.api.Mine(ctx, blocks)
 }

@@ -39,7 +39,7 @@ func (c *Client) TimerStory(ctx context.Context, id TimerID) (TimerStory, error)
 	return told, err
 }
 
-// mended adds the content of a further answer: each answer has the whole story except
+// mended adds the content of a further answer. Each answer has the whole story except
 // the blocks that deferred the timer, of which it has a part.
 func mended(story, more []model.StoryEntry) []model.StoryEntry {
 	for _, entry := range more {

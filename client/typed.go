@@ -36,22 +36,22 @@ type ArgumentError = typed.Error
 // None is the value of a handler that returns nothing.
 type None struct{}
 
-// Result is how a typed call ended, with what it returned.
+// Result is the outcome of a typed call, with its returned value.
 type Result[T any] struct {
 	Receipt
 	Value T
 }
 
-// CallOption is a term of a call beside its arguments.
+// CallOption is a term of a call in addition to its arguments.
 type CallOption func(*terms)
 
-// terms are those of one call.
+// terms are the terms of one call.
 type terms struct {
 	Call
 	read bool
 }
 
-// From signs as a devnet account; alice where it is not given.
+// From signs as a devnet account; default: alice.
 func From(account string) CallOption { return func(t *terms) { t.Call.From = account } }
 
 // WithValue moves an amount to the actor.
@@ -170,7 +170,7 @@ func EventsTyped[T any](a *Actor, name string, of Receipt) (all []T, err error) 
 // integer is an integer of the client's own types.
 type integer interface{ Big() *big.Int }
 
-// valueOf is a value of Go as package typed has it.
+// valueOf converts a value of Go to a value of package typed.
 func valueOf(path string, t *typed.Type, s *typed.Schema, v reflect.Value) (any, error) {
 	if v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil, nil

@@ -75,7 +75,7 @@ func TestTypedCallsAreSentInTheOneForm(t *testing.T) {
 	}
 }
 
-// Each term of a call is a field of what is sent.
+// Each term of a call is a field of the request.
 func TestTypedCallsCarryTheirTerms(t *testing.T) {
 	n, c := begin(t, read(t, clubSchema), `"1"`)
 	_, err := club.NewClub(c, "club").Join(t.Context(), club.JoinArguments{}, client.WithSponsor(client.WeiOf(9)),
@@ -101,7 +101,7 @@ func TestTypedIntegersAreReadWithinTheirBounds(t *testing.T) {
 	}
 }
 
-// What is left out stays left out, and a read is no transaction.
+// Omitted arguments stay omitted, and a read is not a transaction.
 func TestTypedReadsAskTheLatestState(t *testing.T) {
 	n, c := begin(t, read(t, clubSchema), "null")
 	r, err := club.NewClub(c, "club").Member(t.Context(), club.MemberArguments{}, client.ReadOnly())
@@ -114,7 +114,7 @@ func TestTypedReadsAskTheLatestState(t *testing.T) {
 		t.Errorf("%+v, %v", r.Value, err)
 	}
 	if _, err := club.NewClub(c, "club").Join(t.Context(), club.JoinArguments{}, client.ReadOnly()); err == nil {
-		t.Error("an object was taken for an integer")
+		t.Error("an object passed as an integer")
 	}
 	if got := n.payload(t); strings.Contains(got, "note") {
 		t.Errorf("%s was sent", got)

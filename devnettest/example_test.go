@@ -48,7 +48,7 @@ func TestAnActorAndItsTimer(t *testing.T) {
 	if value, err := actor.Get(ctx, []byte("n")); err != nil || string(value) != "6" {
 		t.Errorf("n is %s, %v", value, err)
 	}
-	// What fails on chain is an error with its receipt.
+	// A failed execution is an error with its receipt.
 	var failed *client.ExecutionError
 	if _, err := actor.Call(ctx, "bob", "add", []byte("three")); !errors.As(err, &failed) {
 		t.Errorf("three is no number, and the call ended with %v", err)
@@ -88,7 +88,8 @@ func TestAJobWhoseRunnerDies(t *testing.T) {
 	}
 }
 
-// A network survives one validator of four, and not two; what is agreed on is kept.
+// A network survives one validator of four, and not two; it keeps agreed
+// transactions.
 func TestAPartition(t *testing.T) {
 	n, ctx := devnettest.Start(t, devnettest.Runners(0)), t.Context()
 	if err := n.Validator("v2").Kill(ctx); err != nil {
@@ -154,7 +155,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// A program that is no test has a network as well.
+// A program other than a test has a network as well.
 func ExampleOpen() {
 	ctx := context.Background()
 	n, err := devnettest.Open(ctx, devnettest.Validators(1), devnettest.Runners(0), devnettest.Seed(7))

@@ -73,7 +73,7 @@ func TestWrongOptionsAreRefused(t *testing.T) {
 	}
 }
 
-// Events follow a simulated network, and go on after it went back.
+// Events follow a simulated network, and continue after it went back.
 func TestEventsOfASimulatedNetwork(t *testing.T) {
 	n, ctx := Start(t, Validators(1), Runners(0)), t.Context()
 	if _, err := n.Transfer(ctx, "alice", "bob", client.WeiOf(1)); err != nil { // so that something is told
@@ -127,12 +127,13 @@ func TestEventsAreOfTheirKind(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 		if read(client.Event{Kind: kind, Data: []byte("[")}) == nil || read(client.Event{Kind: "other", Data: []byte("{}")}) == nil {
-			t.Errorf("%s is read from what is none", kind)
+			t.Errorf("%s is read from an invalid text", kind)
 		}
 	}
 }
 
-// A live network keeps no snapshot, and says so; a simulated one keeps none of a job.
+// A live network keeps no snapshot, and reports that; a simulated one keeps none of a
+// job.
 func TestWhatKeepsASnapshotAway(t *testing.T) {
 	var refused *client.Error
 	live := Start(t, Live(), Validators(1), Runners(0))

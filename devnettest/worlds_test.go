@@ -15,7 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/devnettest"
 )
 
-// walk does everything with a network that its client can, and notes what came of it.
+// walk does everything with a network that its client can, and notes the outcomes.
 type walk struct {
 	*testing.T
 	n     *devnettest.Network
@@ -23,7 +23,7 @@ type walk struct {
 	lines []string
 }
 
-// say notes an outcome, with the error of what gave it.
+// say notes an outcome, with its error.
 func (w *walk) say(err error, format string, args ...any) {
 	w.Helper()
 	if err != nil {
@@ -36,7 +36,7 @@ func (w *walk) say(err error, format string, args ...any) {
 	w.lines = append(w.lines, fmt.Sprintf(format, args...))
 }
 
-// must is for what the rest needs.
+// must returns a value that the rest needs.
 func must[T any](w *walk) func(T, error) T {
 	return func(v T, err error) T {
 		w.Helper()
@@ -324,7 +324,7 @@ func (w *walk) faults() {
 	w.say(err, "there were faults: %t", len(all) > 10)
 }
 
-// Nobody answers at a port that nobody listens at, and a network that is closed is gone.
+// A port without a listener does not answer, and a network that is closed is gone.
 func TestConnectSaysWhyNot(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -334,7 +334,7 @@ func TestConnectSaysWhyNot(t *testing.T) {
 	listener.Close()
 	var gone *client.Unreachable
 	if _, err := client.Connect(t.Context(), address); !errors.As(err, &gone) {
-		t.Errorf("it is connected to nobody: %v", err)
+		t.Errorf("it is connected without a network: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/params"
 )
 
-// actorsPage is printed in parts: what stands between two markers is the code's.
+// actorsPage is printed in parts: the code writes the text between two markers.
 const actorsPage = "ACTORS.md"
 
 // source reads a file of the Python host.
@@ -41,8 +41,9 @@ func names(piece string) (out []string) {
 	return out
 }
 
-// reference lists what a module offers, with the first sentence of what it says
-// of itself, in that module or in others that it has it from.
+// reference lists the names that a module offers, each with the first sentence of
+// its docstring. The docstring may be in that module or in others that it imports
+// the name from.
 func reference(t *testing.T, module, path string, others ...string) string {
 	text := source(t, path)
 	defined := text

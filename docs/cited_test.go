@@ -140,7 +140,7 @@ var rulesOf = fstest.MapFS{
 	"README.md": {Data: []byte("# Top\n")},
 }
 
-// TestBrokenCitationsAreFound plants what is cited and not there, and near misses.
+// TestBrokenCitationsAreFound plants citations of missing things, and near misses.
 func TestBrokenCitationsAreFound(t *testing.T) {
 	r, err := newRules(rulesOf)
 	if err != nil {
@@ -169,7 +169,7 @@ func TestBrokenCitationsAreFound(t *testing.T) {
 		{"no last step", "a.go", "// CIP-1 §3, steps 4 and 12", "CIP-1 §3 has no step 12"},
 		{"another revision", "a.go", "// CIP-1 first revision §4.1", ""},
 		{"its missing section", "a.go", "// CIP-1, first revision, §7.1", "CIP-1 first revision has no §7.1"},
-		{"a draft that nobody knows", "a.go", "// CIP-9 §1", "no sections of CIP-9"},
+		{"an unknown draft", "a.go", "// CIP-9 §1", "no sections of CIP-9"},
 		{"a link", "docs/SPEC.md", "[decision](DECISIONS.md#c1-consensus)", ""},
 		{"a link to a heading with signs", "docs/SPEC.md", "[F2]: SPEC.md#f2--so-is-this", ""},
 		{"a link upward", "docs/SPEC.md", "[readme](../README.md)", ""},
@@ -211,7 +211,7 @@ func TestUnwholeDecisionsAreFound(t *testing.T) {
 	}
 }
 
-// named is what stands in backquotes and has a slash and no space: a path.
+// named matches text in backquotes that has a slash and no space: a path.
 var named = regexp.MustCompile("`([\\w.-]+(?:/[\\w.-]*)+)`")
 
 // The recipes name files that there are.
@@ -227,7 +227,7 @@ func TestTheRecipesNameWhatThereIs(t *testing.T) {
 		}
 		paths++
 		if _, err := fs.Stat(checkout(), strings.TrimSuffix(m[1], "/")); err != nil && m[1] != "testdata/transcripts" {
-			t.Errorf("CONTRIBUTING.md names %s, which is not there", m[1])
+			t.Errorf("CONTRIBUTING.md names %s, which does not exist", m[1])
 		}
 	}
 	if paths < 40 {

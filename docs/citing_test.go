@@ -73,8 +73,9 @@ var (
 	aLink      = regexp.MustCompile(`\]\(([^)\s]+)\)|^\[[^\]]+\]: (\S+)$`)
 )
 
-// check returns what a file cites that is not there, each with its line. What a
-// line break parts ("CIP-1" at an end, "§3" on the next line) it does not see.
+// check returns a file's citations of missing things, each with its line. It does
+// not see a citation that a line break parts ("CIP-1" at an end, "§3" on the next
+// line).
 func (r *rules) check(file, text string) (wrong []string) {
 	for i, line := range strings.Split(text, "\n") {
 		for _, what := range r.line(file, line) {

@@ -29,12 +29,12 @@ var challenges = func() (both [2]types.Hash) {
 	return both
 }()
 
-// jobID is that of alice's first job, in block 100, whose result is hello.
+// jobID is the ID of alice's first job, in block 100, whose result is hello.
 var jobID = push.JobID(alice.Address(), 0, 100)
 
 const result = "hello"
 
-// runnerExamples are those of the wire between runner and validator.
+// runnerExamples are the examples of the wire between runner and validator.
 var runnerExamples = map[string]func(*lines){
 	"runner keys": func(l *lines) {
 		r0, v0 := runner.PublicKey(), validator.PublicKey()
@@ -223,7 +223,7 @@ func unsigned(f push.Frame) []byte {
 	return data
 }
 
-// sent writes a frame as it goes onto a stream, a field a line.
+// sent writes a frame as it goes onto a stream, one field per line.
 func sent(l *lines, f push.Frame) {
 	data, err := push.Encode(f)
 	must(err)

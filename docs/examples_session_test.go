@@ -88,7 +88,7 @@ func (c *conversation) work(e worker.Event) {
 	}
 }
 
-// do writes what an end does and lets the other hear of it.
+// do writes the actions of an end and lets the other receive them.
 func (c *conversation) do(who string, verbs []connection.Verb) {
 	for _, v := range verbs {
 		switch v := v.(type) {
@@ -146,7 +146,7 @@ func (c *conversation) runnersHead() *chainview.Head {
 		Params: &sessionParams}
 }
 
-// Runner and the others are the chain of the session: r0 alone, with one job.
+// Runner and the others are the chain of the session: only r0, with one job.
 func (c *conversation) Runner(types.Address) *gateway.Registration {
 	return &gateway.Registration{MaxJobs: 4, LastHeartbeat: 100}
 }

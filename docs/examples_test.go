@@ -29,7 +29,7 @@ const (
 	lineBytes = 48
 )
 
-// add writes bytes after their name; what does not fit on a line goes on below.
+// add writes bytes after their name; a long value continues on the next line.
 func (l *lines) add(name string, data []byte) {
 	for {
 		n := min(len(data), lineBytes)
@@ -41,7 +41,7 @@ func (l *lines) add(name string, data []byte) {
 	}
 }
 
-// array writes an encoded array, an element a line.
+// array writes an encoded array, one element per line.
 func (l *lines) array(data []byte, names ...string) {
 	var elements []cbor.RawMessage
 	if err := cbor.Unmarshal(data, &elements); err != nil || len(elements) != len(names) {
@@ -66,7 +66,7 @@ var (
 	counter   = actors.ActorAddress(alice.Address(), types.Hash{}, code)
 )
 
-// examples are those of WIRE.md by their names.
+// examples are the examples of WIRE.md by their names.
 var examples = map[string]func(*lines){
 	"key": func(l *lines) {
 		secret, public, address := alice.Secret(), alice.PublicKey(), alice.Address()

@@ -16,12 +16,12 @@ import (
 // counting as one.
 const maxColumns = 140
 
-// quotedSpan is what stands in backquotes on one line.
+// quotedSpan matches text in backquotes on one line.
 var quotedSpan = regexp.MustCompile("`[^`]*`")
 
-// long returns the lines of a file that are longer. What stands in backquotes
-// does not count, in Go a raw string and in Markdown code: it is data, which
-// cannot be broken. Nor do tables and fenced parts of a page, and build constraints.
+// long returns the lines of a file that are longer. Text in backquotes does not
+// count, in Go a raw string and in Markdown code: it is data, which cannot be
+// broken. Nor do tables and fenced parts of a page, and build constraints.
 func long(file, text string) (wrong []string) {
 	lines := strings.Split(text, "\n")
 	switch path.Ext(file) {
@@ -110,7 +110,7 @@ func TestLongLinesAreFound(t *testing.T) {
 		{"a string", "a.go", "package a\nvar x = \"" + a(140) + "\"", 2},
 		{"a raw string", "a.go", "package a\nvar x = `" + a(140) + "`", 0},
 		{"a raw string of two lines", "a.go", "package a\nvar x = `" + a(141) + "\n" + a(141) + "`\n", 0},
-		{"behind a raw string", "a.go", "package a\nvar x = `\n" + a(141) + "`\n// " + a(141), 4},
+		{"after a raw string", "a.go", "package a\nvar x = `\n" + a(141) + "`\n// " + a(141), 4},
 		{"a backquote in a comment", "a.go", "package a\n// ` " + a(141) + " `\n", 2},
 		{"a build constraint", "a.go", "//go:build " + a(140), 0},
 		{"a table", "a.md", "| " + a(140) + " |", 0},

@@ -14,7 +14,7 @@ import (
 // A way is a way to run a network, as README.md names it.
 type way struct {
 	name      string
-	script    bool   // a scenario gives the orders; otherwise they come over HTTP
+	script    bool   // a scenario gives the orders; otherwise HTTP does
 	simulated bool   // virtual time, disks and clocks
 	whole     bool   // one process orders all nodes
 	methods   string // the file with more verbs, as methods; "" for none
@@ -44,7 +44,7 @@ func (w way) has(v *fault.Verb) bool {
 		return false
 	case w.script || w.method(v.Name):
 		return true
-	case v.Name == "heal": // has a path of its own
+	case v.Name == "heal": // has a separate path
 		return w.whole
 	case v.Hidden:
 		return false
@@ -64,7 +64,8 @@ func (w way) method(verb string) bool {
 	return strings.Contains(string(source), ") "+strings.ToUpper(verb[:1])+verb[1:]+"(")
 }
 
-// orders are those that are no faults, each with the code that refuses it elsewhere.
+// orders are all orders other than faults, each with the code that refuses it
+// elsewhere.
 var orders = []struct {
 	name, code string
 	has        func(way) bool

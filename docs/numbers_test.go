@@ -42,7 +42,7 @@ type recorded struct {
 	Files  string `json:"files_sha256"`
 }
 
-// digest is that of the pinned files' names and bytes.
+// digest is the digest of the pinned files' names and bytes.
 func (n number) digest(t *testing.T, files fs.FS) string {
 	t.Helper()
 	var names []string

@@ -16,9 +16,9 @@ import (
 	"testing"
 )
 
-var rowsOnly = flag.String("rows", "", "the lines of SPEC.md whose rows are to be run, with commas between; all where it is empty")
+var rowsOnly = flag.String("rows", "", "the lines of SPEC.md whose rows are to be run, with commas between; default: all")
 
-// span is where a function stands in a file of the module.
+// span is the place of a function in a file of the module.
 type span struct {
 	file        string
 	first, last int // lines, both included
@@ -67,7 +67,7 @@ func ran(profile string, f span) bool {
 	return false
 }
 
-// A profile tells which function ran, and which did not.
+// A profile shows which function ran, and which did not.
 func TestAFunctionThatDidNotRunIsFound(t *testing.T) {
 	files := os.DirFS("testdata/reach")
 	all := functions(files, ".")
@@ -133,8 +133,8 @@ func testsOf(s *sources, name string) (dir, test string) {
 	return dir, test
 }
 
-// Each function that a row names runs when the row's tests do. What rows name
-// beside functions, and what is Python, is not judged here.
+// Each function that a row names runs when the row's tests do. Other names of rows,
+// and Python, are not judged here.
 //
 //	DEVNET_SOAK=1 go test ./docs -run SoakRows -v -rows 41,118
 func TestSoakRowsReachTheirCode(t *testing.T) {

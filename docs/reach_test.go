@@ -22,8 +22,8 @@ import (
 // module is the prefix of this module's import paths.
 const module = "github.com/cowboyinc/devnet/"
 
-// pythonPackage is the Go package whose tests run Python: what a row names in a
-// file that is no Go is reached through it.
+// pythonPackage is the Go package whose tests run Python: names of rows in files
+// other than Go are reached through it.
 const pythonPackage = "internal/environment/pyhost"
 
 // scenarioPackage has the tests that play the library of scenarios.
@@ -83,8 +83,8 @@ func (i *dependencies) reached(dir string) map[string]bool {
 	return seen
 }
 
-// packageOfCode is where what a code cell names is; "" of what is no code that a
-// package has.
+// packageOfCode is the package of the name in a code cell; "" for a name without a
+// package.
 func packageOfCode(s *sources, name string) string {
 	if file, _, ok := strings.Cut(name, ":"); ok && strings.HasSuffix(file, ".py") {
 		return pythonPackage
@@ -177,7 +177,7 @@ func TestARowWhoseTestsCannotReachItsCodeIsFound(t *testing.T) {
 		{"shell.Run", "core.TestStep", false},
 		{"core/core.go", "shell.TestRun", true},
 		{"shell/shell.go", "core.TestStep", false},
-		{"host/run.py:tick", "shell.TestRun", true}, // through its tests alone
+		{"host/run.py:tick", "shell.TestRun", true}, // only through its tests
 		{"host/run.py:tick", "core.TestStep", false},
 	} {
 		if wrong := unreached(row(c.code, c.test), files); (len(wrong) == 0) != c.right {

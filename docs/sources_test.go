@@ -1,7 +1,7 @@
 // Package docs holds no code: its tests hold the documents against the sources.
 // spec_test.go checks that SPEC.md names nothing that does not exist and leaves
-// nothing out; cited_test.go that a rule, page or section which anything cites is
-// there; wire_test.go writes and checks the examples of WIRE.md.
+// nothing out. cited_test.go checks that every cited rule, page or section exists;
+// wire_test.go writes and checks the examples of WIRE.md.
 package docs
 
 import (
@@ -44,7 +44,7 @@ func (s *sources) exists(name string) bool {
 	return err == nil
 }
 
-// pkg parses the Go files of a directory; nil where there are none.
+// pkg parses the Go files of a directory; nil if it has none.
 func (s *sources) pkg(dir string) *declared {
 	if found, known := s.packages[dir]; known {
 		return found
@@ -151,7 +151,7 @@ func receiver(f *ast.FuncDecl) string {
 	}
 }
 
-// split parts "dir/of/pkg.Name" at the first dot behind the last slash.
+// split parts "dir/of/pkg.Name" at the first dot after the last slash.
 func split(name string) (dir, identifier string) {
 	slash := strings.LastIndexByte(name, '/') + 1
 	base, identifier, _ := strings.Cut(name[slash:], ".")
@@ -159,7 +159,7 @@ func split(name string) (dir, identifier string) {
 }
 
 // code says what is wrong with a name in a code cell, or "". It is a path, a
-// path:name in a file that is no Go, or a Go package and an identifier.
+// path:name in a file other than Go, or a Go package and an identifier.
 func (s *sources) code(name string) string {
 	if file, inside, ok := strings.Cut(name, ":"); ok {
 		text, err := fs.ReadFile(s.files, file)

@@ -151,8 +151,8 @@ J18
 J19
 J20`), "\n")
 
-// words are the MUSTs of these specs, and Appendix B's lines, as they stand
-// there: a row of the section quotes each.
+// words are the MUSTs of these specs, and Appendix B's lines, as written there: a
+// row of the section quotes each.
 var words = map[string][]string{
 	"CIP-5 §4.2": {
 		"height MUST be strictly greater than the current block height",
@@ -251,15 +251,15 @@ func TestPlantedErrorsAreFound(t *testing.T) {
 		{"unknown field", "`core.Machine.Height`", "`core.Machine.Depth`", "declares no Machine.Depth"},
 		{"unknown constant", "`core.Limit`", "`core.Limits`", "declares no Limits"},
 		{"method without its type", "`core.Machine.Step`", "`core.Step`", "declares no Step"},
-		{"a test is no code", "`core.Limit`", "`core.TestStep`", "declares no TestStep"},
+		{"a test is not code", "`core.Limit`", "`core.TestStep`", "declares no TestStep"},
 		{"unknown package", "`core.Limit`", "`cores.Limit`", "no package cores"},
 		{"unknown Python name", "run.py:tick", "run.py:tock", "defines no tock"},
 		{"a Python name only used", "run.py:tick", "run.py:other", "defines no other"},
 		{"unknown file", "host/run.py:tick", "host/ran.py:tick", "no file host/ran.py"},
 		{"unknown test", "| `core.TestStep`", "| `core.TestStop`", "has no test TestStop"},
-		{"a helper is no test", "| `core.TestStep`", "| `core.helper`", "has no test helper"},
+		{"a helper is not a test", "| `core.TestStep`", "| `core.helper`", "has no test helper"},
 		{"unknown transcript", "core/testdata/steps", "core/testdata/leaps", "no path core/testdata/leaps"},
-		{"a file is no test", "core/testdata/steps", "core/core.go", "neither a test nor test data"},
+		{"a file is not a test", "core/testdata/steps", "core/core.go", "neither a test nor test data"},
 		{"unknown status", "not built (issue 5)", "soon", `unknown status "soon"`},
 		{"status in other words", "not built (issue 5)", "not built (later)", "unknown status"},
 		{"deviation without a decision", "decision T1, C2", "decision of ours", "names no decision"},

@@ -18,11 +18,12 @@ import (
 	_ "github.com/cowboyinc/devnet/client" // or the cache of tests would not know that it changed
 )
 
-// modulePath is of this module; its packages are named by their last element in the list.
+// modulePath is the path of this module; its packages are named by their last element in
+// the list.
 const modulePath = "github.com/cowboyinc/devnet/"
 
 // TestTheSurfaceIsTheList compares what other people's tests can hold on to with
-// docs/GO.md. What is removed or changed there breaks them: CHANGELOG says so.
+// docs/GO.md. A removal or a change there breaks them: CHANGELOG must name it.
 func TestTheSurfaceIsTheList(t *testing.T) {
 	var text strings.Builder
 	for _, name := range []string{"devnettest", "client"} {
@@ -59,7 +60,7 @@ func TestTheSurfaceIsTheList(t *testing.T) {
 	for _, line := range difference(have, text.String()) {
 		t.Error(line)
 	}
-	t.Error("docs/GO.md lists another surface than the code has. Where that is meant: go test ./docs -run Surface -update")
+	t.Error("docs/GO.md lists another surface than the code has. If that is intended: go test ./docs -run Surface -update")
 }
 
 // written lists what a package of another module exports, as its sources write it: what
@@ -162,7 +163,7 @@ func (l *lister) say(format string, args ...any) {
 	l.lines = append(l.lines, fmt.Sprintf(format, args...))
 }
 
-// text is a type, by this package's names for what it gives out.
+// text is a type, by this package's names for the types that it gives out.
 func (l *lister) text(t types.Type) string {
 	text := types.TypeString(t, func(p *types.Package) string {
 		if p == l.pkg {

@@ -10,7 +10,7 @@ import (
 // row is a line of a table of SPEC.md.
 type row struct {
 	line    int
-	section string // the heading it stands under
+	section string // the heading above it
 	cells   []string
 }
 
@@ -59,7 +59,7 @@ func parse(text string) *document {
 
 const choices = "Builder's choices"
 
-// none stands in a cell that has nothing to name.
+// none is the text of a cell that has nothing to name.
 const none = "—"
 
 // check holds a SPEC.md against the sources and against what it has to cover,
@@ -125,8 +125,8 @@ func checkRow(r row, d *document, s *sources, used map[string]bool, report func(
 	checkNames(r, "test", r.cells[3], built, s.test, report)
 }
 
-// checkNames checks the quoted names of a cell, of which there is one at least
-// where the thing is built and none where it is not.
+// checkNames checks the quoted names of a cell: at least one if the thing is built,
+// none if it is not.
 func checkNames(r row, what, cell string, built bool, judge func(string) string, report func(row, string, ...any)) {
 	names := quoted.FindAllStringSubmatch(cell, -1)
 	if built == (len(names) == 0) {

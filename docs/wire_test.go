@@ -19,13 +19,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
 )
 
-var update = flag.Bool("update", false, "write the examples of WIRE.md anew")
+var update = flag.Bool("update", false, "write the examples of WIRE.md again")
 
 // fenced is an example in WIRE.md: its name in a comment and its lines.
 var fenced = regexp.MustCompile("(?s)<!-- example: ([a-z ]+) -->\n```text\n(.*?)```\n")
 
-// TestWireExamples: every example of WIRE.md is what the code makes, and every
-// one that there is stands in it.
+// TestWireExamples: every example of WIRE.md is the code's output, and WIRE.md has
+// every example.
 func TestWireExamples(t *testing.T) {
 	data, err := os.ReadFile("WIRE.md")
 	if err != nil {

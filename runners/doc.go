@@ -2,7 +2,7 @@
 // proto-actor role that gets events through its inbox, decodes nothing and decides
 // nothing. It steps two cores and executes their requests to the environment.
 // Package session holds the connections with validators, package worker the jobs
-// that come over them. Messages from one core to the other are passed on in the
+// from these connections. Messages from one core to the other are passed on in the
 // same step.
 //
 // They are one role and not two, since a worker's step is short: the executor does the

@@ -36,8 +36,8 @@ func (w *world) shows() {
 	w.head.Params.Push = "shadow"
 }
 
-// J11: in shadow a runner asks for its jobs, does those that its view shows too,
-// brings the result, and asks no validator after its end.
+// J11: in shadow a runner polls for its jobs, does those that its view shows too,
+// and brings the result. After its end it sends nothing more.
 func TestJ11ARunnerDoesWhatItPolled(t *testing.T) {
 	w := newWorldWithPolls(t)
 	w.shows()
@@ -78,7 +78,7 @@ func TestARunnerWithoutPollsWaitsForStreams(t *testing.T) {
 	w.now = w.now.Add(time.Minute)
 	w.ring()
 	if len(w.executed) != 0 {
-		t.Error("it does what nobody gave it")
+		t.Error("it does a job that was not assigned to it")
 	}
 }
 
@@ -118,6 +118,6 @@ func TestSection65ARunnerSaysWhatItOffers(t *testing.T) {
 		w.ring()
 	}
 	if !slices.ContainsFunc(w.sent[again.ID], func(f push.Frame) bool { _, is := f.(*push.CapabilityDelta); return is }) {
-		t.Error("it is not said anew")
+		t.Error("it is not sent again")
 	}
 }

@@ -208,15 +208,15 @@ func TestARunnerDoesWhatItIsGiven(t *testing.T) {
 	w := newWorld(t)
 	w.live()
 	if got := w.Status(); len(got.Connected) != 2 || got.Height != 100 || !got.Accepting {
-		t.Fatalf("it stands as %+v", got)
+		t.Fatalf("its status is %+v", got)
 	}
 	w.deliver(w.dials[0], "hello")
 	if len(w.executed) != 0 {
-		t.Fatal("one validator of two has it work")
+		t.Fatal("it works for one validator of two")
 	}
 	w.deliver(w.dials[1], "hello")
 	if got := w.Status(); !slices.Equal(got.Open, []execution.ID{job}) || got.Running != 1 || !slices.Equal(w.followed, got.Open) {
-		t.Fatalf("it stands as %+v, and follows %v", got, w.followed)
+		t.Fatalf("its status is %+v, and it follows %v", got, w.followed)
 	}
 	w.executed[0](execution.Report{ID: job, What: execution.Progress, Fraction: 50})
 	if f := last[*push.JobProgress](w, w.dials[0].ID); f.Fraction != 50 {
@@ -229,7 +229,7 @@ func TestARunnerDoesWhatItIsGiven(t *testing.T) {
 	w.head.Assignments[job] = chainview.Standing{}
 	w.tell(103)
 	if got := w.Status(); len(got.Open) != 0 || got.Running != 0 || got.Done != 1 {
-		t.Fatalf("it stands as %+v", got)
+		t.Fatalf("its status is %+v", got)
 	}
 	w.receive(connection.Down{ID: w.dials[0].ID, Reason: "gone"})
 	if got := w.Status(); len(got.Connected) != 1 || got.Connected[0] != signerOf(w.dials[1].Endpoint).Address() {
@@ -292,7 +292,7 @@ func TestAFallingHeadIsNotListenedTo(t *testing.T) {
 	w.head.Validators = nil
 	w.tell(99)
 	if got := w.Status(); len(got.Connected) != 2 || got.Height != 100 {
-		t.Fatalf("it stands as %+v", got)
+		t.Fatalf("its status is %+v", got)
 	}
 }
 
@@ -306,7 +306,7 @@ func TestLeavingWaitsForWhatIsOpen(t *testing.T) {
 	gone := 0
 	w.Leave(true, func() { gone++ })
 	if got := w.Status(); got.Accepting {
-		t.Fatalf("it stands as %+v", got)
+		t.Fatalf("its status is %+v", got)
 	}
 	w.now = w.now.Add(time.Second)
 	w.ring()

@@ -77,7 +77,7 @@ func newAuction(p *params.Params, offers []offer, actors int) *auction {
 	return a
 }
 
-// capacity is what an auction has left to give.
+// capacity is the rest that an auction can still allot.
 type capacity struct {
 	cycles types.Cycles
 	fires  uint64

@@ -22,7 +22,7 @@ type control struct {
 	Fresh  revenue      // what winners with n = 0 paid in them
 }
 
-// revenue is what winners paid, at most 2^256 - 1 together.
+// revenue is the sum of the winners' payments, at most 2^256 - 1.
 type revenue struct {
 	_       struct{} `cbor:",toarray"`
 	Winners uint64

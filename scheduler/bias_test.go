@@ -212,7 +212,7 @@ func TestSection97TheEscrowHoldsTheBidsOfWhatIsPending(t *testing.T) {
 				w.block()
 			}
 			if held, locked := w.Balance(types.TimerEscrow), LockedBids(&w.p, w.kv); held != locked || w.total() != all {
-				t.Fatalf("the escrow holds %s and pending timers bid %s; %s of %s wei are there", held, locked, w.total(), all)
+				t.Fatalf("the escrow holds %s and pending timers bid %s; in all there are %s of %s wei", held, locked, w.total(), all)
 			}
 		}
 	})

@@ -394,7 +394,7 @@ func TestT15TenThousandBiddersDueAtOnce(t *testing.T) {
 	}
 	for i, q := range w.asked {
 		if q.Payer != actorNumber(i) {
-			t.Fatalf("call %d is of %s: not in sequence order", i, q.Payer)
+			t.Fatalf("call %d is paid by %s: not in sequence order", i, q.Payer)
 		}
 	}
 	if len(w.orders) != 10_000 || w.orders[0].Price.TipCycle != types.WeiOf(5) || !w.orders[9999].Price.TipCycle.IsZero() {
@@ -500,7 +500,7 @@ func TestT17P50IsThatOfTheBlockBeforeAlsoBehindTheLane(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p50 := previousP50(w.kv, w.now()); p50 != before {
-			t.Fatalf("in block %d p50 is %s before the lane and %s behind it", block, before, p50)
+			t.Fatalf("in block %d p50 is %s before the lane and %s after it", block, before, p50)
 		}
 		w.head++
 	}

@@ -39,7 +39,7 @@ func keyWindow(h types.Height) []byte {
 func keyRecent(a types.Address) []byte { return append([]byte("t/u/"), a[:]...) }
 func keySpread(fires uint64) []byte    { return binary.BigEndian.AppendUint64([]byte("t/v/"), fires) }
 
-// actorFires is how often an actor's timers fired.
+// actorFires is the number of fires of an actor's timers.
 type actorFires struct {
 	Actor types.Address
 	Fires uint64

@@ -124,7 +124,7 @@ func TestFindingTheLosersOfATieStarve(t *testing.T) {
 			worst = max(worst, change.Timer.Deferrals)
 		}
 		if worst < ties.least || worst > ties.atMost {
-			t.Errorf("ties by %s: somebody has waited %d blocks of 400", ties.by, worst)
+			t.Errorf("ties by %s: a timer has waited %d blocks of 400", ties.by, worst)
 		}
 	}
 }

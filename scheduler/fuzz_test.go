@@ -117,7 +117,7 @@ func FuzzReadAnswer(f *testing.F) {
 		var plain map[string]any
 		err := cbor.Unmarshal(output, &plain)
 		if ok && err != nil {
-			t.Fatalf("read %x, which is no map: %v", output, err)
+			t.Fatalf("read %x, which is not a map: %v", output, err)
 		}
 		if !ok {
 			if said != (bid{}) {

@@ -60,7 +60,7 @@ func (r *record) place() Place {
 	return Place{Height: r.At, Rank: r.Rank, Seq: r.Seq, Examined: r.Examined}
 }
 
-// tally is what an actor has in timers.
+// tally is an actor's number of pending timers and its next nonce.
 type tally struct {
 	_       struct{} `cbor:",toarray"`
 	Pending uint64

@@ -40,7 +40,7 @@ type BidCall struct {
 	Failed  bool          // enough hosts failed on it: it is not asked, and all of Cycles is charged
 }
 
-// Answer is what a bidder said.
+// Answer is the answer of a bidder.
 type Answer struct {
 	Output []byte
 	Fault  string       // why there is no output, or ""
@@ -65,7 +65,7 @@ type Fire struct {
 	Failed bool
 }
 
-// Fired is how a fire went.
+// Fired is the outcome of a fire.
 type Fired struct {
 	Result  types.Status
 	Cycles  types.Cycles        // used, at most Fire.Cycles
@@ -77,7 +77,7 @@ type Fired struct {
 	Over    bool                // no other is begun
 }
 
-// LaneResult is what the lane did in a block.
+// LaneResult is the effect of the lane in a block.
 type LaneResult struct {
 	// Changes has the ends of the cleanup lane, then the fires in the order of
 	// turns, each followed by the effects of its handler, and timers that could not
@@ -185,8 +185,8 @@ func (r *laneRun) take() {
 	r.out.Changes = make([]types.TimerChange, 0, len(items)) // one each, besides those of handlers
 }
 
-// examinable keeps the first room items, and after these at most beside expired
-// items.
+// examinable keeps the first room items, and after these at most as many expired
+// items as the second limit admits.
 func (r *laneRun) examinable(items []calendar.Item, room, beside uint64) []calendar.Item {
 	kept := items[:0]
 	for _, item := range items {
@@ -204,7 +204,7 @@ func (r *laneRun) examinable(items []calendar.Item, room, beside uint64) []calen
 	return kept
 }
 
-// burials is how many timers the cleanup lane can end in a block.
+// burials is the number of timers that the cleanup lane can end in a block.
 func (r *laneRun) burials() uint64 {
 	if r.Params.GCCyclesPerTimer == 0 {
 		return r.Params.MaxExamined

@@ -228,7 +228,7 @@ func TestSection51TheTimerIsRemovedBeforeItsHandlerRuns(t *testing.T) { // and T
 	w.block()
 	w.block()
 	if !ran || pendingCount(w.kv, alice) != 1 {
-		t.Fatal("the heartbeat did not go on")
+		t.Fatal("the heartbeat stopped")
 	}
 }
 

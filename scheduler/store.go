@@ -115,7 +115,7 @@ func Named(kv KV, actor types.Address, each func(id types.TimerID, handler strin
 	})
 }
 
-// Total is how many timers are pending in the whole chain. It reads a few bytes
+// Total is the number of pending timers in the whole chain. It reads a few bytes
 // for each actor that ever scheduled one.
 func Total(kv KV) (pending uint64) {
 	scan(kv, []byte("t/a/"), func(_, value []byte) bool {

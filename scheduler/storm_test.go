@@ -60,7 +60,7 @@ func (s *storm) step(t *testing.T) LaneResult {
 		}
 	}
 	if after := s.supply(); after != before {
-		t.Fatalf("block %d: %s wei are there, %s are accounted for", s.head, after, before)
+		t.Fatalf("block %d: accounts hold %s wei, want %s", s.head, after, before)
 	}
 	return out
 }

@@ -17,7 +17,7 @@ type Trial struct {
 	price func(bid) (price feemarket.Price, pricedOut bool)
 }
 
-// Tried is what an agent's answer would do in the block.
+// Tried is the effect that an agent's answer would have in the block.
 type Tried struct {
 	MaxFee    *types.Wei // as it answered, in wei a cycle; nil: the protocol's own agent says it
 	Priority  *types.Wei // the same of the tip

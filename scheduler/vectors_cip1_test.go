@@ -320,7 +320,7 @@ func vectorAnswers(t *testing.T, timers []vectorTimer) func(*world, BidCall) Ans
 			}
 			return answer
 		}
-		t.Fatalf("asked %s for %s, whom no timer names", q.Bidder, q.Payer)
+		t.Fatalf("asked %s for %s, which no timer names", q.Bidder, q.Payer)
 		return Answer{}
 	}
 }

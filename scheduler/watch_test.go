@@ -214,7 +214,7 @@ func TestT26WhatFiresChangeCountsInTheNextBlock(t *testing.T) {
 	}
 }
 
-// Decision T4: no write of its own block makes a timer due; before its height no
+// Decision T4: no write in the timer's own block makes it due; before its height no
 // change counts.
 func TestT4AndT26TheHeightOfAWatcher(t *testing.T) {
 	w := newWatchWorld()

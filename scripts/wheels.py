@@ -1,4 +1,4 @@
-"""Writes wheels, which are zips with three files of their own: nothing has to be installed to make one.
+"""Writes wheels, which are zips with three extra files: nothing has to be installed to make one.
 
 The same files make the same bytes: their times are the first that a zip knows, and the names keep the order in which they are given.
 """
@@ -14,7 +14,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def unreleased():
-    """The version of sources that are no release."""
+    """The version of unreleased sources."""
     return re.search(r'const unreleased = "([^"]+)"', (ROOT / "cmd/devnet/version.go").read_text())[1]
 
 
@@ -22,13 +22,14 @@ def number(version):
     """A version as Python writes it: 0.1.0-dev is 0.1.0.dev0, and 0.2.0-rc.1 is 0.2.0rc1."""
     found = re.fullmatch(r"(\d+\.\d+\.\d+)(?:-(dev|rc)\.?(\d*))?", version)
     if found is None:
-        raise SystemExit("%s is no version: give one like 0.2.0 or 0.2.0-rc.1" % version)
+        raise SystemExit("%s is not a version: give one like 0.2.0 or 0.2.0-rc.1" % version)
     base, stage, count = found.groups()
     return base + {None: "", "dev": ".dev" + (count or "0"), "rc": "rc" + (count or "0")}[stage]
 
 
 def write(folder, name, version, tags, metadata, files, pure=True):
-    """Writes a wheel and returns its path. files are bytes by path; what lies in .data/scripts is made a program."""
+    """Writes a wheel and returns its path. files are bytes by path; files in .data/scripts become executable
+    programs."""
     info = "%s-%s.dist-info" % (name, version)
     files = dict(files)
     files[info + "/LICENSE"] = (ROOT / "LICENSE").read_bytes()

@@ -63,8 +63,8 @@ func TestAWholeNetworkInOneContainer(t *testing.T) {
 	}
 }
 
-// A container a node: one is killed and loses its disk, and the network goes on; halves
-// that do not reach one another make no block, and lose none.
+// One container per node: one is killed and loses its disk, and the network continues.
+// Halves that do not reach one another make no block, and lose none.
 func TestAContainerANode(t *testing.T) {
 	ctx := t.Context()
 	n, err := devnet.RunCluster(ctx, image(t), devnet.WithRunners(2))
@@ -105,7 +105,7 @@ func TestAContainerANode(t *testing.T) {
 	at, err := n.Run(ctx, 2) // one may have been under way
 	must(err)
 	if later, err := n.Run(ctx, 2); err != nil || later != at {
-		t.Errorf("two halves went on from %d to %d, %v", at, later, err)
+		t.Errorf("two halves continued from %d to %d, %v", at, later, err)
 	}
 	must(n.Heal(ctx))
 	must(n.RunUntil(ctx, 100, func() (bool, error) { // until then nothing is taken that would not become final

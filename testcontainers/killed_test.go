@@ -20,7 +20,7 @@ const (
 )
 
 // The next test removes the containers of a killed one, without testcontainers' reaper.
-// Those of live tests stay.
+// Containers of live tests stay.
 func TestWhatAKilledTestLeftIsRemoved(t *testing.T) {
 	name := image(t)
 	if how := os.Getenv(dieBy); how != "" {

@@ -46,7 +46,7 @@ var engine = sync.OnceValue(func() (missing error) {
 	return provider.Health(ctx)
 })
 
-// made makes the image, unless it is there; once.
+// made makes the image once, unless it exists.
 var made = sync.OnceValues(func() (name string, err error) {
 	if name = os.Getenv("DEVNET_IMAGE"); name == "" {
 		name = devnet.Image

@@ -6,8 +6,8 @@ import (
 	"github.com/cowboyinc/devnet/client"
 )
 
-// A node waits for what it lacks itself: a validator also for the blocks that the others
-// had, and none for what another node lacks.
+// A node waits only for its own needs: a validator also for the blocks that the others
+// had, and none for another node's.
 func TestANodeWaitsForWhatItLacksItself(t *testing.T) {
 	ready := client.Ready{Nodes: []client.ReadyNode{
 		{Name: "v0", Kind: validator, Ready: true, Height: 7},

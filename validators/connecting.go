@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// gatewayEvent is what the gateway role is told.
+// gatewayEvent is an event of the gateway role.
 type gatewayEvent interface{ forGateway() }
 
 // Events of the gateway role.
@@ -133,7 +133,7 @@ func (c *connecting) onHead(results []*ledger.Result) {
 	c.step(headOf(c.docket.state, skipped, c.docket))
 }
 
-// draftsOf is what a block draws.
+// draftsOf returns the draws of a block.
 func draftsOf(result *ledger.Result) (drafts []gateway.Draft) {
 	for i := range result.Jobs {
 		change := &result.Jobs[i]

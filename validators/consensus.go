@@ -21,7 +21,7 @@ const DefaultRewriteBytes = 8 << 20
 // blocks: two for the way, the others for reading and for the size.
 const answerDelays = 8
 
-// consensusEvent is what the consensus role is told.
+// consensusEvent is an event of the consensus role.
 type consensusEvent interface{ forConsensus() }
 
 // Events of the consensus role.

@@ -203,10 +203,10 @@ func TestEventsCanBeWrittenDownAndReadBack(t *testing.T) {
 				t.Fatalf("%s leaves %d bytes unread", event, len(rest))
 			}
 			if again := write(nil, after); !bytes.Equal(again, record) {
-				t.Fatalf("%s comes back as another", event)
+				t.Fatalf("%s is decoded as another", event)
 			}
 			if !holdsState(event) && !reflect.DeepEqual(before.Interface(), after.Interface()) {
-				t.Fatalf("%s comes back as\n%+v, and was\n%+v", event, after.Interface(), before.Interface())
+				t.Fatalf("%s is decoded as\n%+v, and was\n%+v", event, after.Interface(), before.Interface())
 			}
 		}
 		if (len(records) == 1) != (event.Size() == 0) {

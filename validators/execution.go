@@ -14,7 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// executionEvent is what the execution role is told.
+// executionEvent is an event of the execution role.
 type executionEvent interface{ forExecution() }
 
 // Events of the execution role.

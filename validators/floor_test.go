@@ -32,7 +32,7 @@ func TestSection106ThePresenceFloor(t *testing.T) {
 		b.blocks(6)
 		for _, r := range b.final {
 			if r.Block.Header.Height > from && r.Presence.Bitmap.Count() != 1 {
-				t.Fatalf("r0 is absent from block %d behind duplicate acks", r.Block.Header.Height)
+				t.Fatalf("r0 is absent from block %d after duplicate acks", r.Block.Header.Height)
 			}
 		}
 		if got := b.changes(from); !slices.Contains(got, types.JobChangeCalledBack) {
@@ -51,14 +51,14 @@ func TestSection106ThePresenceFloor(t *testing.T) {
 		t.Fatalf("%d hard failures on %d connections", got, len(hands))
 	}
 	if got := b.present(); len(got) != 0 {
-		t.Fatalf("%v are present behind a hard failure", got)
+		t.Fatalf("%v are present after a hard failure", got)
 	}
 	for _, h := range hands {
 		h.ping()
 	}
 	b.blocks(2) // the votes on the next block have it, and the block after carries them
 	if got := b.present(); !slices.Equal(got, []int{0}) {
-		t.Fatalf("%v are present behind a ping", got)
+		t.Fatalf("%v are present after a ping", got)
 	}
 	for _, h := range hands {
 		if h.down {

@@ -229,14 +229,14 @@ func TestForgedBatchesAreRefused(t *testing.T) {
 	add("links beyond a border", "wrong_epoch", forge(only(13, func(h *types.Header) { h.NextSet = types.Hash{1} })))
 
 	block("with a transaction more", "wrong_body", 1, func(_ *forged, b *types.Block) { b.Transactions = []types.Transaction{{Nonce: 1}} })
-	block("with something passed over", "wrong_body", 1, func(_ *forged, b *types.Block) {
+	block("with a skipped item", "wrong_body", 1, func(_ *forged, b *types.Block) {
 		begun := uint64(0)
 		b.Passed = &types.Passed{Fires: types.PassedList[types.TimerID]{Begun: &begun}}
 	})
 
 	block("without its parent's notarization", "wrong_certificates", 1, func(_ *forged, b *types.Block) { b.Parent = nil })
 	block("without the finalization at the border", "wrong_certificates", 0, func(_ *forged, b *types.Block) { b.Finalization = nil })
-	block("with a finalization where no border is", "wrong_certificates", 1, func(f *forged, b *types.Block) {
+	block("with a finalization between borders", "wrong_certificates", 1, func(f *forged, b *types.Block) {
 		b.Finalization = f.certificate(types.Finalize, &f.batch.Blocks[0].Header, 3)
 	})
 	for place, name := range []string{"at the border", "within the epoch"} {

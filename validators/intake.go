@@ -12,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// intakeEvent is what the intake role is told.
+// intakeEvent is an event of the intake role.
 type intakeEvent interface{ forIntake() }
 
 // Events of the intake role.

@@ -33,7 +33,7 @@ type assigned struct {
 	gateway.AssignmentID
 }
 
-// attempt is how the committee of a job came to its end.
+// attempt is the outcome of a job's committee.
 type attempt struct {
 	drawn    types.Height
 	revealed []types.Address // whose result became final

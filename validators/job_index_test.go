@@ -170,7 +170,7 @@ func TestADocketIsItsState(t *testing.T) {
 			c.nonce = c.state.Account(c.alice.Address()).Nonce
 			d.follow(results)
 			if fresh := newDocket(c.state); !sameOpen(d, fresh) || len(d.jobs) != len(fresh.jobs) {
-				t.Fatalf("seed %d, height %d: the docket has\n%+v, read anew it has\n%+v", seed, c.state.Height(), d.of, fresh.of)
+				t.Fatalf("seed %d, height %d: the docket has\n%+v, read again it has\n%+v", seed, c.state.Height(), d.of, fresh.of)
 			}
 			for id := range d.specs {
 				if c.state.Job(id) == nil {
@@ -291,7 +291,7 @@ func BenchmarkDocket(b *testing.B) {
 		for b.Loop() {
 			for runner := range c.runners {
 				if d.Runner(runner) == nil || len(d.Assignments(runner)) > jobs {
-					b.Fatal("a runner is not there")
+					b.Fatal("a runner is missing")
 				}
 			}
 		}

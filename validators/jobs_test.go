@@ -221,7 +221,7 @@ func TestJ18PingsComeOnChainOnceInTheirTime(t *testing.T) {
 	}
 	for name, s := range b.runners {
 		if r := b.Validator("v0").Head().State.Runner(s.Address()); b.Tip()-r.LastHeartbeat > every+8 {
-			t.Errorf("%s: the last heartbeat is of block %d, at %d", name, r.LastHeartbeat, b.Tip())
+			t.Errorf("%s: the last heartbeat dates from block %d, at %d", name, r.LastHeartbeat, b.Tip())
 		}
 	}
 }

@@ -27,7 +27,7 @@ type onchain struct {
 	restarted func()        // is told that a contract panicked and was made again
 }
 
-// delivery is what an on-chain actor's proto-actor receives.
+// delivery is a message to an on-chain actor's proto-actor.
 type delivery struct {
 	session program.Session
 	ctx     program.Context

@@ -31,7 +31,7 @@ func impureIn(t reflect.Type, seen map[reflect.Type]bool) (faults []string) {
 	seen[t] = true
 	switch t.Kind() {
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Uintptr, reflect.Map:
-		return []string{t.String() + " is no plain data"}
+		return []string{t.String() + " is not plain data"}
 	case reflect.Pointer, reflect.Slice, reflect.Array:
 		return impureIn(t.Elem(), seen)
 	case reflect.Interface:
@@ -43,7 +43,7 @@ func impureIn(t reflect.Type, seen map[reflect.Type]bool) (faults []string) {
 		}
 	case reflect.Struct:
 		if p := t.PkgPath(); p == "sync" || p == "sync/atomic" {
-			return []string{t.String() + " is no plain data"}
+			return []string{t.String() + " is not plain data"}
 		}
 		for i := range t.NumField() {
 			faults = append(faults, impureIn(t.Field(i).Type, seen)...)

@@ -66,7 +66,7 @@ func TestMemoKnowsASliceByItself(t *testing.T) {
 		t.Error("half a vote was read")
 	}
 	if other, _ := memo.read(voteFrame(4)); other == first {
-		t.Error("another vote is taken for it")
+		t.Error("another vote passes as it")
 	}
 	if n := memo.slices.Len(); n != 3 {
 		t.Errorf("%d slices are known", n)
@@ -145,7 +145,7 @@ func TestMemoIsNotEmptiedByGarbage(t *testing.T) {
 		}
 	}
 	if again, _ := memo.read(vote); again != kept || memo.frames.Len() != 1 {
-		t.Errorf("of %d frames the vote is none", memo.frames.Len())
+		t.Errorf("the vote is not among %d frames", memo.frames.Len())
 	}
 }
 
@@ -169,6 +169,6 @@ func TestMemoKnowsEqualSets(t *testing.T) {
 	}
 	own := sets(0)
 	if got := new(Memo).same(own); &got[0] != &own[0] {
-		t.Error("without a memo there is nobody to share with")
+		t.Error("without a memo no other validator shares it")
 	}
 }

@@ -108,7 +108,7 @@ func TestReportsThatAgedAreReturned(t *testing.T) {
 		t.Errorf("%d are said to be given up", len(gone))
 	}
 	if r.get(used.tx.Hash) != nil || r.get(dropped.tx.Hash) != nil || r.get(aged.tx.Hash) == nil {
-		t.Error("what a block includes, or none can hold, is kept; or another was taken for it")
+		t.Error("a report is kept though a block includes it or none can hold it, or the wrong one was dropped")
 	}
 	gone := r.confirm(5+reportAge, func(*ledger.Checked) bool { return false })
 	if len(gone) != 2 || gone[0].Hash != aged.tx.Hash {

@@ -36,6 +36,6 @@ func TestADesksRoomIsLimited(t *testing.T) {
 	d.close()
 	d.answer(1, nil)
 	if d.enter(never) != 0 {
-		t.Error("somebody waits at a desk that has closed")
+		t.Error("a caller waits at a desk that has closed")
 	}
 }

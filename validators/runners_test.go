@@ -137,7 +137,7 @@ func TestPresenceFollowsTheConnection(t *testing.T) {
 	}
 	b.blocks(3)
 	if got := b.present(); !slices.Equal(got, []int{1}) {
-		t.Fatalf("present are %v behind the end of r0's connections", got)
+		t.Fatalf("present are %v after the end of r0's connections", got)
 	}
 	for _, h := range second {
 		h.honest = false // its connections stay, and it is silent

@@ -88,7 +88,7 @@ func BenchmarkCrowdVote(b *testing.B) {
 				}
 				vote := heard.(*types.Vote)
 				if who, ok := verifier.Recover(vote.Digest(1), vote.Signature); !ok || who != signer.Address() {
-					b.Fatal("the signature is another's")
+					b.Fatal("the signature belongs to another validator")
 				}
 			}
 		})

@@ -44,7 +44,7 @@ type Impersonate struct {
 	From    types.Address    `cbor:"from"`
 	To      *types.Address   `cbor:"to"` // null for a deploy
 	Value   types.Wei        `cbor:"value"`
-	Payload codec.RawMessage `cbor:"payload"` // as the transaction of From has it
+	Payload codec.RawMessage `cbor:"payload"` // as in the transaction of From
 
 	asked types.Instruction // the payload, decoded
 }

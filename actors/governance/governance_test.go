@@ -67,7 +67,7 @@ func TestTheChangesThatWaitFitTogether(t *testing.T) {
 		t.Errorf("%v", due)
 	}
 	if Enact(c.KV, due); len(Pending(c.KV)) != 0 {
-		t.Error("changes wait for ever")
+		t.Error("changes wait without end")
 	}
 }
 
@@ -199,7 +199,7 @@ func TestTheSetFollowsASortedMap(t *testing.T) {
 					t.Fatalf("an epoch ends with moves %v and the set %v", moved, rotated)
 				} else if moved {
 					if rotated.Epoch != set.Epoch+3 || Previous(c.KV).Epoch != set.Epoch {
-						t.Fatalf("the set is of epoch %d", rotated.Epoch)
+						t.Fatalf("the set belongs to epoch %d", rotated.Epoch)
 					}
 					set = rotated
 				}

@@ -21,8 +21,8 @@ const (
 	OpImpersonate       uint16 = 82
 )
 
-// MaxArgsBytes bounds the arguments of an instruction. Those that bring a value of
-// state or a payload are bounded by the transaction.
+// MaxArgsBytes bounds the arguments of an instruction. Arguments that carry a value
+// of state or a payload are bounded by the transaction.
 const MaxArgsBytes = 4096
 
 // KV is the state.
@@ -38,7 +38,7 @@ type Timers interface {
 	Extend(types.TimerID, types.Height) (types.TimerChange, types.Event, *types.Fault)
 }
 
-// Chain is what an instruction acts on.
+// Chain is the state that an instruction acts on.
 type Chain struct {
 	KV     KV
 	Params *params.Params // the parameters in force in this block

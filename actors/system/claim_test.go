@@ -49,8 +49,8 @@ func TestJ5Modes(t *testing.T) {
 	}{
 		"one result":           {push.Verification{Mode: push.None}, push.FormatBytes, []string{"\xff"}, []int{0}},
 		"a bond is one result": {push.Verification{Mode: push.EconomicBond}, push.FormatText, []string{"x"}, []int{0}},
-		"text that is none":    {push.Verification{Mode: push.None}, push.FormatText, []string{"\xff"}, nil},
-		"json that is none":    {push.Verification{Mode: push.None}, push.FormatJSON, []string{"{"}, nil},
+		"invalid text":         {push.Verification{Mode: push.None}, push.FormatText, []string{"\xff"}, nil},
+		"invalid json":         {push.Verification{Mode: push.None}, push.FormatJSON, []string{"{"}, nil},
 		"bytes that are equal": {push.Verification{Mode: push.Deterministic}, push.FormatBytes, []string{"a", "b", "b"}, []int{1, 2}},
 		"a tie is the lowest address's": {push.Verification{Mode: push.Deterministic}, push.FormatBytes, []string{"b", "a", "b", "a"},
 			[]int{0, 2}},
@@ -69,7 +69,7 @@ func TestJ5Modes(t *testing.T) {
 		"similar words": {push.Verification{Mode: push.SemanticSimilarity}, push.FormatText,
 			[]string{"The quick brown fox jumps over the lazy dog today.", "the quick brown fox jumps over the lazy dog, today",
 				"Prices of wheat fell sharply in the north last week"}, []int{0, 1}},
-		"similarity is of text": {push.Verification{Mode: push.SemanticSimilarity}, push.FormatBytes, []string{"a b c", "\xff\xfe", "a b c"},
+		"similarity applies to text": {push.Verification{Mode: push.SemanticSimilarity}, push.FormatBytes, []string{"a b c", "\xff\xfe", "a b c"},
 			[]int{0, 2}},
 	} {
 		if got := agreed(c.mode, c.format, c.results...); fmt.Sprint(got) != fmt.Sprint(c.want) {
@@ -194,7 +194,7 @@ func judging(result string, checks ...push.Check) float64 {
 		ResultSchema: push.ResultSchema{DataFormat: push.FormatJSON}}
 	return testing.AllocsPerRun(1, func() {
 		if claim := claimOf(spec, []byte(result)); !claim.Valid {
-			panic("a result that fits is no claim")
+			panic("a fitting result is not a claim")
 		}
 	})
 }
@@ -211,7 +211,7 @@ func TestASchemaIsNotGoneThroughForEachValue(t *testing.T) {
 	}
 	s, err := parseSchema(`{"required":` + listed(`"a"`, 1000) + `,"type":` + strings.Replace(listed(`"null"`, 1000), "null", "object", 1) + `}`)
 	if err != nil || len(s.required) != 1 || len(s.kinds) != 2 {
-		t.Errorf("what is said a thousand times is looked at %d and %d times: %v", len(s.required), len(s.kinds), err)
+		t.Errorf("a result given a thousand times is read %d and %d times: %v", len(s.required), len(s.kinds), err)
 	}
 }
 

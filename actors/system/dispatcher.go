@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// permille is what a share of 1 is in thousandths.
+// permille is a share of 1 in thousandths.
 const permille = 1000
 
 // wordBytes is how many bytes make a token, as the chain counts them (decision

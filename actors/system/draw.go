@@ -172,7 +172,7 @@ func (b *InBlock) registryWritten() bool {
 	})
 }
 
-// drawing is what the draws of one block share.
+// drawing is the state that the draws of one block share.
 type drawing struct {
 	all     *Roster
 	runners []selection.Runner // who passes what no job decides, sorted by address

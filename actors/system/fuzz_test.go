@@ -42,7 +42,7 @@ func FuzzOrders(f *testing.F) {
 		order := orders[int(which)%len(orders)]
 		output, code := w.call([]string{"alice", "bob"}[int(which)/len(orders)%2], order.to, order.handler, bytes.Clone(payload))
 		if order.handler == "submit" && code == "" && w.job(types.Hash(output)) == nil {
-			t.Error("a job that was taken is not there")
+			t.Error("an accepted job is missing")
 		}
 		for range 4 {
 			w.end(4)

@@ -146,12 +146,12 @@ func (j *Job) Reveals() types.Height {
 	return min(last, j.CommitDeadline()) + 1
 }
 
-// demand is what its runners must pass.
+// demand lists the conditions that its runners must meet.
 func (j *Job) demand() selection.Demand {
 	return selection.Demand{Kind: j.Kind, Subject: j.Terms.Subject, TEE: j.Terms.TEE, Pool: j.Terms.Pool, MaxPrice: j.Terms.MaxPrice}
 }
 
-// callbackCost is what the callback's limits cost: they were paid, so it fits.
+// callbackCost is the price of the callback's limits: they were paid, so it fits.
 func (t *Terms) callbackCost() types.Wei {
 	if !t.Callback {
 		return types.Wei{}
@@ -159,7 +159,7 @@ func (t *Terms) callbackCost() types.Wei {
 	return t.PriceCycle.Mul(uint64(t.Cycles)).Add(t.PriceCell.Mul(uint64(t.Cells)))
 }
 
-// escrow is what a job holds of the balance of 0x02 (decision J7).
+// escrow is a job's part of the balance of 0x02 (decision J7).
 func (t *Terms) escrow() types.Wei { return t.MaxPrice.Add(t.Tip).Add(t.callbackCost()) }
 
 // escrowOk is escrow before it was paid; ok is false from 2^256 on.

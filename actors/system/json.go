@@ -16,7 +16,7 @@ import (
 // exact or none. All validators must read one text in one way to compare results,
 // so duplicate names and lone surrogates are refused.
 
-// jsonKind is what a value is.
+// jsonKind is the kind of a value.
 type jsonKind uint8
 
 const (

@@ -83,7 +83,7 @@ func TestAnyLifeOfJobs(t *testing.T) {
 		}
 		for blocks := 0; JobsOf(w.state).Open > 0; blocks++ {
 			if blocks > 2000 {
-				rt.Fatal("jobs stay open for ever")
+				rt.Fatal("jobs stay open without end")
 			}
 			step(0)
 		}
@@ -104,7 +104,7 @@ func TestAnyLifeOfJobs(t *testing.T) {
 		}
 		if left := fmt.Sprint(w.balance(types.RegistryAddress), w.balance(types.DispatcherAddress),
 			w.balance(types.VerifierAddress)); left != "0 0 0" {
-			rt.Fatalf("the system actors keep %s wei of nobody", left)
+			rt.Fatalf("the system actors keep %s wei without an owner", left)
 		}
 	})
 }

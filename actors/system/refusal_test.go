@@ -137,14 +137,14 @@ func TestJ21ARefusalIsItsRunners(t *testing.T) {
 		change func(*Refusal)
 		code   string
 	}{
-		"signed by another":             {"r9", func(r *Refusal) { r.Runner = w.address(one) }, "malformed"},
-		"of another spec":               {one, func(r *Refusal) { r.Spec[0]++ }, "other_spec"},
-		"of another draw":               {one, func(r *Refusal) { r.Drawn-- }, "other_draw"},
-		"because it is over":            {one, func(r *Refusal) { r.Reason = push.PastDeadline }, "malformed"},
-		"for no reason":                 {one, func(r *Refusal) { r.Reason = "Mood" }, "malformed"},
-		"with a text that is too long":  {one, func(r *Refusal) { r.Text = strings.Repeat("x", push.MaxRefusalText+1) }, "malformed"},
-		"with a text that is no print":  {one, func(r *Refusal) { r.Text = "a\x1b[2J" }, "malformed"},
-		"of a runner that is not drawn": {"r9", right, "not_of_committee"},
+		"signed by another":                  {"r9", func(r *Refusal) { r.Runner = w.address(one) }, "malformed"},
+		"of another spec":                    {one, func(r *Refusal) { r.Spec[0]++ }, "other_spec"},
+		"of another draw":                    {one, func(r *Refusal) { r.Drawn-- }, "other_draw"},
+		"because it is over":                 {one, func(r *Refusal) { r.Reason = push.PastDeadline }, "malformed"},
+		"for no reason":                      {one, func(r *Refusal) { r.Reason = "Mood" }, "malformed"},
+		"with a text that is too long":       {one, func(r *Refusal) { r.Text = strings.Repeat("x", push.MaxRefusalText+1) }, "malformed"},
+		"with a text that cannot be printed": {one, func(r *Refusal) { r.Text = "a\x1b[2J" }, "malformed"},
+		"of a runner that is not drawn":      {"r9", right, "not_of_committee"},
 	} {
 		if code := w.refuse("v0", id, test.runner, test.change); code != test.code {
 			t.Errorf("a refusal %s: %q, want %q", what, code, test.code)
@@ -224,7 +224,7 @@ func TestJ21ReputationComesBackWithTime(t *testing.T) {
 		w.end()
 	}
 	if drawn := w.job(id).Since; drawn != written/10*10+50 {
-		t.Errorf("it is drawn in block %d; its reputation of 45 is of block %d", drawn, written)
+		t.Errorf("it is drawn in block %d; its reputation of 45 dates from block %d", drawn, written)
 	}
 	w.must(w.reveal(OpResult, id, "r0", "done"))
 	if r := w.runner("r0"); r.Reputation != 51 {

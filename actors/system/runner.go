@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// RateCard is what a runner asks, in wei (CIP-2).
+// RateCard is a runner's prices, in wei (CIP-2).
 type RateCard struct {
 	ComputeSecond   types.Wei `cbor:"compute_second" json:"compute_second"`
 	LLMInputToken   types.Wei `cbor:"llm_input_token" json:"llm_input_token"`

@@ -153,7 +153,7 @@ func TestJ6TimeoutsDrawAnewWithoutTheSilent(t *testing.T) {
 		t.Error("the deadline's own block gave the job up")
 	}
 	if code := w.reveal(OpResult, id, w.name(first.Committee[0].Runner), "late"); code != "late" {
-		t.Errorf("a result behind the deadline: %q", code)
+		t.Errorf("a result after the deadline: %q", code)
 	}
 	w.end()
 	second := w.job(id)
@@ -274,7 +274,7 @@ func TestJ4EachWaitingJobHasItsTurn(t *testing.T) {
 		w.end()
 	}
 	if left := JobsOf(w.state).Left; left != 0 {
-		t.Errorf("the round goes on with %d draws left, though nothing changed", left)
+		t.Errorf("the round continues with %d draws left, though nothing changed", left)
 	}
 	w.register("r1")
 	for range 3 {
@@ -415,7 +415,7 @@ func TestJ5OfSeveralCommitmentsTheFirstStands(t *testing.T) {
 	w.must(w.commit("v0", id, names[1], "now"))
 	w.end()
 	if code := w.reveal(OpReveal, id, names[0], "before the restart"); code != "not_committed" {
-		t.Errorf("a reveal of what was refused: %q", code)
+		t.Errorf("a reveal of a refused commitment: %q", code)
 	}
 	w.must(w.reveal(OpReveal, id, names[0], "now"))
 	w.must(w.reveal(OpReveal, id, names[1], "now"))
@@ -474,7 +474,7 @@ func TestJ15WhatNoBlockTakesOfResults(t *testing.T) {
 	before := root()
 	long := make([]byte, 1001)
 	for what, got := range map[string][2]string{
-		"a commitment by nobody of the committee": {w.commit("v0", id, outsider, "x"), "not_of_committee"},
+		"a commitment from outside the committee": {w.commit("v0", id, outsider, "x"), "not_of_committee"},
 		"a commitment for a single runner":        {w.commit("v0", single, one, "x"), "no_commitment"},
 		"a reveal before all committed":           {w.reveal(OpReveal, id, names[0], "x"), "too_soon"},
 		"a reveal of a single runner":             {w.reveal(OpReveal, single, one, "x"), "wrong_op"},
@@ -578,11 +578,11 @@ func TestJ20OwnersAndStakes(t *testing.T) {
 			"stake_too_low"},
 		"no key": {w.registry("alice", "register", with(func(in *Registration) { in.PublicKey = types.PublicKey{} })),
 			"bad_public_key"},
-		"more than she has":   {w.registry("alice", "register", with(func(in *Registration) { in.Stake = types.MaxWei })), "insufficient_funds"},
-		"no stake more":       {w.registry("alice", "add_stake", Addition{Runner: w.address("r0")}), "no_change"},
-		"words out of order":  {w.registry("alice", "update", Amendment{Runner: w.address("r0"), Offer: offer("llm", "custom")}), "bad_word"},
-		"a word that is none": {w.registry("alice", "update", Amendment{Runner: w.address("r0"), Offer: offer("magic")}), "unknown_capability"},
-		"no such handler":     {w.registry("alice", "steal", naming), CodeNoHandler},
+		"more than she has":  {w.registry("alice", "register", with(func(in *Registration) { in.Stake = types.MaxWei })), "insufficient_funds"},
+		"no stake more":      {w.registry("alice", "add_stake", Addition{Runner: w.address("r0")}), "no_change"},
+		"words out of order": {w.registry("alice", "update", Amendment{Runner: w.address("r0"), Offer: offer("llm", "custom")}), "bad_word"},
+		"an unknown word":    {w.registry("alice", "update", Amendment{Runner: w.address("r0"), Offer: offer("magic")}), "unknown_capability"},
+		"no such handler":    {w.registry("alice", "steal", naming), CodeNoHandler},
 	} {
 		if got[0] != got[1] {
 			t.Errorf("%s: %q, want %q", what, got[0], got[1])
@@ -711,7 +711,7 @@ func TestJ19CancelReturnsAllOfTheEscrow(t *testing.T) {
 		t.Errorf("a second cancel: %q", code)
 	}
 	if code := w.reveal(OpResult, id, "r0", "done"); code != "no_job" {
-		t.Errorf("a result behind a cancel: %q", code)
+		t.Errorf("a result after a cancel: %q", code)
 	}
 	w.end()
 }
@@ -753,7 +753,7 @@ func TestJ1IDsCountASubmittersJobs(t *testing.T) {
 	bad := spec(1)
 	bad.MaxPrice = types.MaxWei
 	if _, code := w.submit("bob", bad); code != "insufficient_funds" {
-		t.Errorf("a job nobody can pay: %q", code)
+		t.Errorf("a job that its payer cannot afford: %q", code)
 	}
 	for nonce := range uint64(3) {
 		id, code := w.submit("bob", spec(1))
@@ -915,7 +915,7 @@ func TestFindingJ6FromFiftyOneTimeoutIsFinal(t *testing.T) {
 		w.must(code)
 		w.end()
 		if j := w.job(id); (j.Status == Pending) != c.final {
-			t.Errorf("from %d, with a reputation of %d behind a timeout, a job is %v", c.initial, w.runner("r0").Reputation, j.Status)
+			t.Errorf("from %d, with a reputation of %d after a timeout, a job is %v", c.initial, w.runner("r0").Reputation, j.Status)
 		}
 	}
 }
@@ -944,7 +944,7 @@ func TestFindingJ19WhoSubmitsNeedNotPay(t *testing.T) {
 	_, code := w.call("bob", types.DispatcherAddress, "cancel", id[:])
 	w.must(code)
 	w.end()
-	free("cancelled behind a reveal")
+	free("cancelled after a reveal")
 
 	nothing := spec(3)
 	nothing.Verification = push.Verification{Mode: push.StructuredMatch, Runners: 3, Checks: []push.Check{{Schema: text(`{"enum":[]}`)}}}
@@ -959,7 +959,7 @@ func TestFindingJ19WhoSubmitsNeedNotPay(t *testing.T) {
 	for id = w.drawn(spec(1)); w.job(id) != nil; { // these runners do custom jobs; they are silent
 		w.end()
 	}
-	free("what nobody can do")
+	free("a job without capable runners")
 	for _, name := range names {
 		if r := w.runner(name); r.Reputation != 70 {
 			t.Errorf("%s has a reputation of %d", name, r.Reputation)

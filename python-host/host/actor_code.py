@@ -1,4 +1,4 @@
-"""What the running actors made: their classes and their functions.
+"""Classes and functions that the running actors made.
 
 Everything else that an actor can hold belongs to the host, and is the same
 object for every message: nothing of it may be changed, and of it only what
@@ -14,13 +14,13 @@ from host.meter import charge
 from host.weights import PLAIN
 
 PENDING = []  # class statements being carried out: (name, bases, Kind)
-OPEN = {}  # these, and types of libraries: all may be read of them whose names begin with no underscore
+OPEN = {}  # these, and types of libraries, whose attributes without a leading underscore may all be read
 GIVING = set()  # types of the host's whose attributes an actor may set, as they let it
 KINDS = {}  # every class made by a running message → its Kind
 MADE = []  # the same, in order, so that a message forgets its own at its end
 BUILTINS = []  # the one namespace of built-in names, by which own functions are known
 
-# What a class built on such a base may not define: the host relies on it.
+# Names that a class built on such a base may not define: the host relies on them.
 _FREE = frozenset("__init__ __repr__ __str__ __doc__".split())
 _NUMBER = (frozenset(dir(int)) | {"is_integer"}) - _FREE
 _TEXT = frozenset(dir(str)) - _FREE
@@ -33,12 +33,12 @@ SUNDERS = frozenset("_missing_ _generate_next_value_ _order_ _ignore_".split())
 
 
 class Kind:
-    """What is known of a class of an actor's."""
+    """The host's record of an actor's class."""
 
     __slots__ = ("names", "relied", "fits", "enumeration")
 
     def __init__(self, names, relied, enumeration):
-        self.names = names  # that its author defined, in it and in what it is built on
+        self.names = names  # that its author defined, in it and in its bases
         self.relied = relied  # base and names which may not be replaced
         self.enumeration = enumeration
         self.fits = {}  # of patterns: match.fit
@@ -95,7 +95,7 @@ def keeps(relied, names, enumeration):
 
 
 def define(bases, names):
-    """What a class will be known as, checked before its statement is carried out."""
+    """The record of a class to be, checked before its statement is executed."""
     for b in bases:
         if b not in KINDS and b not in BARE and b not in BASES:
             raise TypeError("a class cannot be built on %s here: hold one instead" % getattr(b, "__name__", "this"))
@@ -166,8 +166,8 @@ def heirs(cls):
 
 
 def settable(value, name):
-    """value, if its attribute name may be set: on what an actor made, and
-    where the host does not rely on it."""
+    """value, if its attribute name may be set: an actor made it, and the host does not rely on
+    that attribute."""
     t = type(value)
     if t in PLAIN:
         return value

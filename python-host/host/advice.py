@@ -1,5 +1,5 @@
-"""What an author is told of a file before it is deployed: all that a deploy
-would refuse, and what it would not but a run would.
+"""Advice to an author about a file before it is deployed. It has all that a deploy would
+refuse, and mistakes that only a run would show.
 
 A tool's, not the chain's: nothing here decides what may be deployed.
 """
@@ -20,7 +20,7 @@ HANDLER_OF = {"schedule_timer": "handle_timer"}  # what takes the name of a hand
 
 
 class TolerantRewriter(Rewriter):
-    """The rewriter of a deploy, which goes on after what it refuses."""
+    """The rewriter of a deploy, which continues after code that it refuses."""
 
     def __init__(self, bound, found):
         super().__init__(bound)
@@ -74,7 +74,7 @@ def handlers_of(tree, found):
 
 
 def errors(tree, found):
-    """What a deploy refuses of statements and expressions."""
+    """The refusals of a deploy for statements and expressions."""
     every = TolerantRewriter(check.bound_names(tree), found)
     every.exported = imports.exported
     try:
@@ -82,7 +82,7 @@ def errors(tree, found):
     except RecursionError:
         found.append(("error", 0, "the code is nested too deeply"))
     except (AttributeError, TypeError, ValueError):
-        if not found:  # else what stands for something refused fits no further
+        if not found:  # a replacement for refused code fits no further
             raise
 
 
@@ -119,7 +119,7 @@ def unsubmitted(f, packages, found):
 
 
 def imported(tree):
-    """What the module's names stand for: packages, and functions of them."""
+    """The meaning of the module's names: packages, and functions of them."""
     packages, functions, others = {}, {}, set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -145,7 +145,7 @@ def imported(tree):
 def near(wanted, package):
     """A name that was perhaps meant."""
     letters = set(wanted)
-    best, score = "", 2  # at most so many letters differ
+    best, score = "", 2  # at most this many letters differ
     for name in type(imports.made(package)).__dict__:
         if not name.startswith("_") and len(letters ^ set(name)) <= score and name[:2] == wanted[:2]:
             best, score = name, len(letters ^ set(name)) - 1
@@ -162,7 +162,7 @@ def named(node, packages, functions, handlers, found):
         return
     handler = given[0].value if given else HANDLER_OF[called]
     if handler not in handlers:
-        found.append(("warning", node.lineno, "a timer is to call %s%s, which is no handler of this actor; it has %s" % (
+        found.append(("warning", node.lineno, "a timer is to call %s%s, which is not a handler of this actor; it has %s" % (
             handler, "" if given else " (unless handler= names another)", ", ".join(sorted(handlers)[:20]) or "none")))
 
 

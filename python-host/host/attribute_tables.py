@@ -1,7 +1,7 @@
-"""What actors may read, type by type: the tables that attributes asks.
+"""Attributes that actors may read, type by type: the tables that attributes asks.
 
-They stand apart from it so that whoever makes a value can say what is read of
-it, without a way back from attributes to them.
+They are separate from it, so that the module of a value can list its readable attributes
+without importing attributes.
 """
 
 import collections
@@ -9,13 +9,13 @@ import json
 import re
 
 VALUE = "value"
-TABLE = {}  # built-in type → name → the method that charges for what it does
+TABLE = {}  # built-in type → name → the method that charges for its work
 PROPERTIES = {  # built-in type → attributes that are values, not methods
     collections.deque: {"maxlen"}, range: {"start", "stop", "step"},
     int: {"real", "imag", "numerator", "denominator"},
 }
-SURFACE = {}  # type of the host's → names that may be read of its instances
-ERRORS = {  # type of an error → names beside args, which attributes.arguments shows
+SURFACE = {}  # type of the host's → names of its instances that may be read
+ERRORS = {  # type of an error → names besides args, which attributes.arguments shows
     BaseException: ("add_note",), StopIteration: ("value",), UnicodeError: ("start", "end", "reason", "encoding", "object"),
     json.JSONDecodeError: ("msg", "doc", "pos", "lineno", "colno"), re.error: ("msg", "pattern", "pos", "lineno", "colno"),
 }

@@ -1,9 +1,9 @@
-"""What may be read of a value, type by type.
+"""Attributes and their readable names, type by type.
 
-attr is how rewritten code, getattr and operator's getters read every
-attribute. Of what an actor made it may read all that it put there; of a
-built-in value what attribute_tables.TABLE charges for; of anything else what
-attribute_tables.SURFACE has. What is in no list is refused, whatever it is.
+attr is how rewritten code, getattr and operator's getters read every attribute. It may read all
+attributes that an actor put on its own values. A built-in value has those that
+attribute_tables.TABLE charges for, any other value those in attribute_tables.SURFACE. Every
+other attribute is refused.
 """
 
 import collections
@@ -84,7 +84,7 @@ def of_function(f, name):
 
 
 def of_mixed(value, t, name):
-    """Of an instance of an actor's class that is built on one of the host's."""
+    """An attribute of an instance whose class an actor built on one of the host's."""
     charge(MIXED + ABOVE * len(t.__mro__))
     for base in t.__mro__:
         if base in actor_code.KINDS:
@@ -126,7 +126,7 @@ def of_base(value, base, name):
 
 
 def of_error(error, name):
-    """Of an exception: what it is about, never a part of the interpreter."""
+    """An attribute of an exception: its subject, never a part of the interpreter."""
     if name == "args":
         raw = BaseException.args.__get__(error)
         charge(ARGUMENT * len(raw))
@@ -146,14 +146,14 @@ def of_error(error, name):
 
 
 def arguments(error):
-    """error.args; those of decimal's errors are lists of classes of its own."""
+    """error.args; () for decimal's errors, whose args are lists of the library's classes."""
     if isinstance(error, decimal.DecimalException):
         return ()
     return tuple(harmless(a) for a in BaseException.args.__get__(error))
 
 
 def harmless(value):
-    """value as it is where an actor may have put it there; else its type's name."""
+    """value unchanged if an actor may have put it there; otherwise its type's name."""
     t = type(value)
     if t is str:
         return without_address(value)
@@ -165,7 +165,7 @@ def harmless(value):
 
 
 def without_address(text):
-    """An error's text as every node has it: Python writes addresses into some."""
+    """An error's text, the same on every node: Python writes addresses into some."""
     return ADDRESS.sub("", text) if " at 0x" in text else text
 
 

@@ -1,5 +1,4 @@
-"""Compiles continuations: an async function becomes one that can begin behind
-any of its awaits.
+"""Compiles continuations: an async function becomes one that can begin after any of its awaits.
 
     async def f(self, p):                    def f(self, p):
         ctx = capture()                          run = …; at = where it goes on, 0 for the beginning
@@ -11,10 +10,9 @@ any of its awaits.
                                                      x = what the job gave
                                                      ctx.p = x
 
-What stands before an await is passed over when the run begins behind it, and of
-if, while and try the way that leads to it is taken. Nothing else is kept: a
-local name that is read behind an await, and was not set again behind it, is
-refused with both lines.
+A run that begins after an await skips the statements before it. In if, while and try it takes
+the way that leads to the await. Nothing else is kept: a local name that is read after an await,
+and was not set again after it, is refused with both lines.
 """
 
 import ast
@@ -29,14 +27,14 @@ DECORATOR, OTHERS = "continuation", frozenset(("staticmethod", "classmethod", "p
 HERE = "an await stands in the function itself, in if, while or try; "
 FORBIDDEN = {
     ast.For: "a for would lose its place at an await; keep in capture() what is left: while ctx.left: ctx.x = ctx.left.pop(0)",
-    ast.With: "a with would be left at an await: await before or behind it",
+    ast.With: "a with would be left at an await: await before or after it",
     ast.Match: HERE + "not in match: use if",
 }
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Host(ast.expr):
-    """A call of what the host has under a name."""
+    """A call of the host's object with a name."""
 
     _fields = ("name", "args")
 
@@ -48,9 +46,9 @@ def names_of(decorators):
 
 
 def lower(tree, tell=None):
-    """Makes plain functions of the continuations in a module and its classes. Of
-    what is refused tell hears, and the body is left out; without it that is raised.
-    Returns each as (name, name of its class), which is None of a function."""
+    """Makes plain functions of the continuations in a module and its classes. tell receives
+    each refusal, and the body is left out; without tell the refusal is raised. Returns each as
+    (name, name of its class), which is None of a function."""
     found = {}
     for owner in [tree] + [s for s in tree.body if isinstance(s, ast.ClassDef)]:
         for i, node in enumerate(owner.body):

@@ -6,9 +6,9 @@
         return TxFeeParams(max_fee_per_cycle=2 * context.basefee_lane_timer + tip,
                            max_priority_fee_per_cycle=tip)
 
-The chain calls get_gas_bid read-only when a timer is due. What the answer
-leaves out the protocol's own agent fills in. One that fails is not asked again in
-that block, and the protocol's own counts; what it printed is in the actor's log.
+The chain calls get_gas_bid read-only when a timer is due. The protocol's own agent fills in the
+fields that an answer omits. If it fails, it is not asked again in
+that block, and the protocol's own agent answers; its prints are in the actor's log.
 
 Under the policy gba the context has neither basefee_lane_timer nor
 previous_block_p50_priority_tip_per_cycle, as in CIP-1's first revision: an agent
@@ -39,7 +39,7 @@ def _given(text, record):
 
 
 class GBAContext(_Record):
-    """What the chain tells an agent: heights in blocks, amounts in wei."""
+    """The chain's view for an agent: heights in blocks, amounts in wei."""
 
     __slots__ = tuple(CONTEXT)
 
@@ -52,7 +52,7 @@ class GBAContext(_Record):
 
 
 class TxFeeParams(_Record):
-    """An agent's answer, in wei a unit; what is None is left to the protocol."""
+    """An agent's answer, in wei per unit; the protocol fills in a field that is None."""
 
     __slots__ = tuple(PARAMS)
 
@@ -94,7 +94,7 @@ def context(payload):
 
 
 def answer(found):
-    """What the chain reads of a handler's TxFeeParams; anything else is as it is."""
+    """The chain's form of a handler's TxFeeParams; any other value is unchanged."""
     if type(found) is not TxFeeParams:
         return found
     return cbor.encode({n: getattr(found, n) for n in PARAMS if getattr(found, n) is not None})

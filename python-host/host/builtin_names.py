@@ -16,7 +16,7 @@ MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
 SUMMED = 3  # cycles of an element other than an int, in addition to those of its operator
 SLOT, ATTRIBUTE = 24, 4  # cycles of a name in __slots__ and of one that a class defines: their memory
 TESTED = 4  # cycles of one of several types that a value is tested for
-ROWS = frozenset((list, tuple))  # whose elements are at hand by their index
+ROWS = frozenset((list, tuple))  # whose elements can be read by index
 PRINTED = 4096  # bytes of one line of print
 
 

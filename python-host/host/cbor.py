@@ -1,7 +1,7 @@
-"""Deterministic CBOR (RFC 8949 §4.2): of what gas bidding agents exchange with
-the chain, which are maps of text to unsigned integers, bytes and texts; and of
-jobs, their outcomes and what continuations keep, which have more kinds. Both
-directions are charged as serialising is: a base and a cycle a byte.
+"""Deterministic CBOR (RFC 8949 §4.2), for two purposes. Gas bidding agents exchange maps of
+text to unsigned integers, bytes and texts with the chain. Jobs, their outcomes and the records
+of continuations have more kinds. Both directions are charged as serialising is: a base, and one
+cycle per byte.
 """
 
 from host.costs import table
@@ -11,13 +11,13 @@ UINT, NEGATIVE, BYTES, TEXT, ARRAY, MAP = 0, 1, 2, 3, 4, 5
 BIGNUM, NEGATIVE_BIGNUM = 0xC2, 0xC3  # tags 2 and 3: an integer above 2^64-1, or below -2^64
 SIMPLE = {b"\xf6": None, b"\xf4": False, b"\xf5": True}
 MAX_ENTRIES = 64  # of a map that an agent is given
-EACH = 2  # cycles of a value beside its bytes: our own, the table has none
+EACH = 2  # cycles per value in addition to its bytes: our own, the table has none
 MAX_DEPTH = 16  # of lists and dictionaries in one another
 KINDS = frozenset((type(None), bool, int, bytes, str, list, dict))
 
 
 class Malformed(ValueError):
-    """What was to be read is no deterministic CBOR of these kinds."""
+    """The data is not deterministic CBOR of these kinds."""
 
     __module__ = "cbor"  # the text of the class names it
 
@@ -200,7 +200,7 @@ class Writer:
 
 
 def packed(v, what, limit):
-    """v in at most limit bytes; what is how errors call it."""
+    """v in at most limit bytes; errors call it what."""
     charge(table.serialise)
     writer = Writer(what, limit)
     writer.add(v)
@@ -218,7 +218,7 @@ def unpacked(data):
 
 
 class Whole(Reader):
-    """Reads all of the kinds. What it is given the host or the chain wrote."""
+    """Reads all of the kinds. The host or the chain wrote its input."""
 
     __slots__ = ("depth",)
 

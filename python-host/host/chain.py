@@ -19,13 +19,13 @@ from host.wire import value as value_of
 
 
 class Operation:
-    """What the chain is asked or told, by its name in protocol."""
+    """An operation of the chain, by its name in protocol."""
 
     __slots__ = ("raised", "start", "head", "first", "second")
 
     def __init__(self, name, raised=errors.HostError):
         form = FORMS[name]
-        self.raised = raised  # where it is refused
+        self.raised = raised  # if the chain refuses it
         self.start = wire.name("op") + wire.name(name) + wire.name("steps") + bytes((wire.NUMBER64,))
         if form:  # all up to the first field's bytes, and what the second's begin with
             start, self.first = MAPS[2 + len(form)] + self.start, NAMES_OF_BYTES[form[0]]
@@ -47,7 +47,7 @@ SET, DELETE, EMIT, LOG, READ, NOTES = map(Operation, ("set_state", "delete_state
 HARMLESS = frozenset((GET, BALANCE, KECCAK, RANDOMNESS, FLUSH))  # requests that change nothing
 ENDS = {name: Operation(name) for name in protocol.ENDS}
 WAITING = 10  # calls that an answer costs which the chain charges less for than waiting for it takes
-CALLING = 6  # calls that another actor's message costs beside what the chain charges for it: two such waits, of which it pays most
+CALLING = 6  # calls that another actor's message costs in addition to the chain's charge: two such waits, of which it pays most
 MAX_EFFECT_BYTES = 256 << 10
 MAX_PAYLOAD = 16 << 20
 MAX_LOG = 4096  # bytes of a printed line
@@ -72,10 +72,10 @@ class Message:
         self.kind = kind
         self.effects, self.bytes = [], 0
         self.known = {}  # key → value: read or written in this message
-        self.ahead = ahead  # the same of what the chain sent ahead, which no outcome depends on
+        self.ahead = ahead  # the same for values that the chain sent ahead, which no outcome depends on
         self.modules = {}
         self.lines = ""  # printed and not ended yet
-        self.changes = 0  # that it asked for and told of, printed lines apart
+        self.changes = 0  # of its requests and effects, without printed lines
         self.continuations = {}  # name → (function, timeout): those of the running module
         self.space = {}  # the names of its module
         self.schema = None  # of its file
@@ -124,7 +124,7 @@ def take_effects():
 
 
 def effect(record):
-    """Tell the chain, with what is told next; record is packed, and paid for."""
+    """Send an effect to the chain with the next frame; record is packed, and paid for."""
     size = len(record)
     if size > MAX_PAYLOAD:
         raise ValueError("more than %d bytes" % MAX_PAYLOAD)
@@ -151,7 +151,7 @@ def tell_pair(op, first, second):
 
 
 def request(op, calls=1, **fields):
-    """Ask the chain, for so many calls; return the value it answers, or raise."""
+    """Ask the chain, at the price of a number of calls; return the value it answers, or raise."""
     meter.charge(calls * table.call)
     for v in fields.values():
         if type(v) is bytes:
@@ -160,7 +160,7 @@ def request(op, calls=1, **fields):
 
 
 def request_of(op, value, calls=1):
-    """The same of what has bytes alone; waiting for the answer costs so many calls."""
+    """The same for operations with bytes only; waiting for the answer costs a number of calls."""
     meter.charge(calls * table.call)
     return ask(op, packed_bytes(op, bounded(value)))
 
@@ -197,7 +197,7 @@ def ask(op, record):
 
 
 def number(value, bits=64, what="a number"):
-    """An unsigned integer of so many bits."""
+    """An unsigned integer below 2^bits."""
     if type(value) is not int:
         value = exact.integer(value, what)
     if value < 0 or value >> bits:
@@ -282,7 +282,7 @@ def forget(key):
 
 
 def free(key):
-    """A key that an actor may write: those of the SDK are none of its own."""
+    """A key that an actor may write: not one of the SDK's."""
     if key[:len(RESERVED)] == RESERVED:
         raise ValueError("keys that begin with \\0runner/ are reserved: the SDK stores open awaits there")
     return undeclared(key)
@@ -294,7 +294,8 @@ def look(key):
 
 
 def undeclared(key):
-    """A key that is no attribute's of the class: what this message did to one is not in state yet."""
+    """A key that belongs to no attribute of the class: this message's changes of attributes are not
+    in state yet."""
     schema = now.schema
     if schema is not None and schema.state:
         name = NAMED_KEY.match(key)

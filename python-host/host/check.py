@@ -1,4 +1,4 @@
-"""What code may be deployed: names, attributes, imports, constants, nesting.
+"""Rules of code that may be deployed: names, attributes, imports, constants, nesting.
 
 The tree is refused unless every node is one the rewriter knows; this module
 holds the lists. A Refusal carries the author's line and says what to do.
@@ -15,7 +15,7 @@ MODULES = frozenset(
 )
 CLOCK, CHANCE = "the clock is context()['timestamp_ms'], the block's", "chance is pvm_host.randomness()"
 WORLD, KEPT = "what is outside is asked by runners: runner.http of cowboy_sdk", "there are no files; what lasts is kept by set_state"
-INSTEAD = {  # of what is imported often, what there is for it
+INSTEAD = {  # replacements for packages that are often imported
     "time": CLOCK, "datetime": CLOCK, "random": CHANCE, "secrets": CHANCE, "os": KEPT, "io": KEPT, "pathlib": KEPT, "pickle": "write json",
     "requests": WORLD, "urllib": WORLD, "http": WORLD, "httpx": WORLD, "aiohttp": WORLD, "socket": WORLD,
     "asyncio": "what waits is an async def under @runner.continuation of cowboy_sdk",
@@ -58,7 +58,7 @@ class Refusal(Exception):
         super().__init__(reason)
         self.line = line
         self.reason = reason
-        self.units = 0  # of compiling, where they were measured
+        self.units = 0  # measured at compiling
 
 
 def refuse(node, reason):
@@ -94,8 +94,8 @@ def name(node, name, bound):
 
 
 def told(node, target, value):
-    """Whether an assignment is one of what a module or class says of itself:
-    a text, or names, both written out."""
+    """Whether an assignment declares something about a module or class: a text, or names, both
+    written out."""
     if not isinstance(target, ast.Name) or target.id not in TEXTS | LISTS:
         return False
     if target.id in TEXTS:

@@ -1,7 +1,7 @@
 """How much compiling a source takes, measured on its tree before it is compiled.
 
-A unit is what one node takes, some ten microseconds; constructs that compile to
-more code weigh more. The measure depends on the source alone.
+A unit is what one node takes, some ten microseconds; constructs that compile to more code weigh
+more. The measure depends only on the source.
 """
 
 import ast
@@ -41,17 +41,17 @@ def unread(source):
 
 
 def units(tree):
-    """Of a module. What awaits is gone through twice (awaits.py)."""
+    """The units of a module. Functions that await are counted twice (awaits.py)."""
     owners = [tree] + [s for s in tree.body if isinstance(s, ast.ClassDef)]
     waiting = [s for owner in owners for s in owner.body if isinstance(s, ast.AsyncFunctionDef)]
     return WHOLE + sum(weight(node) for root in [tree, *waiting] for node in ast.walk(root))
 
 
 def refuse_beyond(found, limit):
-    """Refuses units that are too many for anyone, or for who pays."""
+    """Refuses units beyond the maximum, or beyond the payer's cycles."""
     if found > MAX_UNITS:
-        raise check.Refusal(0, "the code takes too much compiling: %d units, at most %d (a function counts %d, a class %d, "
-                            "a name or an operator 1): split it into several actors"
+        raise check.Refusal(0, "the code takes %d units to compile, at most %d: split it into several actors. A function counts %d, "
+                            "a class %d, a name or an operator 1"
                             % (found, MAX_UNITS, WEIGHTS[ast.FunctionDef], WEIGHTS[ast.ClassDef]))
     if found > limit:
         raise check.Refusal(0, "compiling takes %d units, and the cycles left pay for %d" % (found, limit))

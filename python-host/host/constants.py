@@ -1,10 +1,9 @@
 """The host's functions as constants of an actor's code.
 
-A name is looked up in two tables each time it is read, and each message has
-tables of its own, so that the interpreter never learns where to look. A constant
-is at hand. So the rewriter writes a complex number where it means something of
-the host's, which no source can spell (check.constant), and bind puts the thing
-itself in its place once the code is compiled.
+A name is looked up in two tables each time it is read. Each message has its own tables, so the
+interpreter never learns where to look. A constant needs no look-up. So for an object of the
+host the rewriter writes a complex number, which no source can spell (check.constant). bind puts
+the object in its place once the code is compiled.
 
 An actor reads no code object, so these are as far from it as the host's names.
 """

@@ -1,10 +1,9 @@
 """Continuations while they run: an async function that awaits runners' jobs.
 
-awaits.py compiled it to a plain function that can begin behind any of its
-awaits. At an await it submits the job, sets a watchdog timer, writes down where
-it stands and what it captured, and returns; the job's outcome or the watchdog,
-whichever is first, has the host call it again from there. What comes second
-finds nothing that waits for it.
+awaits.py compiled it to a plain function that can begin after any of its awaits. At an await it
+submits the job, sets a watchdog timer, stores the number of the await and its captured values,
+and returns. The job's outcome or the watchdog, whichever is first, makes the host call it again
+from there. The second of the two finds no continuation that waits for it.
 
 Each actor has LIVE places for those that wait. A place is given back when its
 continuation ends. Where the message of an outcome and that of the watchdog both
@@ -17,14 +16,14 @@ from host.protocol import GRACE, WAITING, WAITS_AT
 
 LIVE = 100  # continuations of one actor that wait (CIP-6)
 MAX_AWAITS = 8  # of one continuation, from its beginning to its end (CIP-6)
-MAX_CAPTURED = 64 << 10  # bytes of what one captures (CIP-6)
+MAX_CAPTURED = 64 << 10  # bytes of the values that one captures (CIP-6)
 RESUME, TIMEOUT = "__resume", "__timeout"  # what the dispatcher and the watchdog call, after the function's name
 PLACES = WAITING  # a bit for each place that is taken: an upgrade looks at them
 PLACE = WAITS_AT
 
 
 class Captured:
-    """What outlives the awaits of a continuation: its attributes."""
+    """The values that outlive the awaits of a continuation: its attributes."""
 
     def __setattr__(self, name, value):
         meter.charge(5)
@@ -47,7 +46,7 @@ class Activation:
     def __init__(self, name, at=0, place=None, awaits=0, outcome=None):
         self.name, self.at, self.place, self.awaits, self.outcome = name, at, place, awaits, outcome
         self.captured = Captured()
-        self.waits = False  # it stands at an await again
+        self.waits = False  # it has reached an await again
         self.error = None  # what its await raised, and how much the message had changed by then
 
 
@@ -76,7 +75,7 @@ def capture(run, names):
 
 
 def awaited(run):
-    """What the await at which a continuation goes on gives, or raises."""
+    """The value of the await at which a continuation resumes, or its error."""
     try:
         return run.outcome()
     except errors.RunnerError as e:
@@ -184,7 +183,7 @@ def ended(run):
 
 
 def read(place):
-    """What stands at a place: its continuation, with the job that it waits for; None where nothing does."""
+    """The record of a place: its continuation, with the job that it waits for; None for a free place."""
     record = chain.get(PLACE + place) if len(place) == 1 else None
     if record is None:
         return None
@@ -199,7 +198,7 @@ def read(place):
 
 
 def resumed(name, payload):
-    """The run that an outcome of the dispatcher's goes on with; None where nothing waits for it."""
+    """The run that an outcome of the dispatcher resumes; None if none waits for it."""
     outcome = jobs.outcome(payload)
     found = None if outcome is None else read(outcome.correlation)
     if found is None or found[0].name != name or found[2] != outcome.job:

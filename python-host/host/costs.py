@@ -1,8 +1,8 @@
 """CIP-3's table as data. The chain sends it at the start, and when it changes.
 
-The table is partial in the spec; what it lacks is charged by its nearest
-entry: an attribute or a statement as arithmetic, a tuple as arithmetic per
-element, a byte moved or compared in bulk as a sixteenth of a cycle.
+The spec's table is partial; other operations are charged by the nearest entry. An attribute or
+a statement costs as arithmetic, a tuple as arithmetic per element. A byte moved or compared in
+bulk costs a sixteenth of a cycle.
 """
 
 from host.protocol import DEFAULT_COSTS

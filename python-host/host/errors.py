@@ -1,4 +1,4 @@
-"""What the chain refuses, as an actor may catch it: pvm_host's errors."""
+"""Refusals of the chain, as an actor may catch them: pvm_host's errors."""
 
 from host import actor_code, attribute_tables, representation
 
@@ -24,7 +24,7 @@ class TimerError(HostError):
 
 
 class CallError(HostError):
-    """The call of another actor failed; code is the callee's."""
+    """The call of another actor failed; code comes from the callee."""
 
 
 class SendError(HostError):
@@ -56,6 +56,6 @@ representation.ERRORS[HostError] = lambda text, e: "%s: %s" % tuple(text.str(e._
 
 
 def code_of(error):
-    """The code of a refusal that nobody caught; None of any other error."""
+    """The code of an uncaught refusal; None of any other error."""
     code = error.__dict__.get("code") if type(error) in ERRORS else None
     return code if type(code) is str else None

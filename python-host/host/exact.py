@@ -7,7 +7,7 @@ the host's, is an int or a str and nothing that looks like one.
 
 
 def integer(value, what="a number"):
-    """The int that value is; a bool is none."""
+    """The int that value is; a bool does not count."""
     t = type(value)
     if t is int:
         return value

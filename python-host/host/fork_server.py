@@ -1,14 +1,13 @@
 """The third wall: what runs a program does not live on.
 
-This process never runs an author's code. It keeps code compiled and forks a
-child for each conversation (a block, a number of reads); the child runs the
-messages and ends with the conversation. So what a program leaves behind in the
-interpreter, by whatever hole, meets no other block, and every validator's
-interpreter begins a block alike.
+This process never runs an author's code. It keeps code compiled and forks a child for each
+conversation (a block, a number of reads); the child runs the messages and ends with the
+conversation. So whatever a program leaves in the interpreter, by any hole, meets no other
+block, and every validator's interpreter begins a block alike.
 
 Both speak through the same two pipes, one after the other:
 
-  L, X, P  load, drop, costs: kept by who gets them
+  L, X, P  load, drop, costs: kept by their receiver
   F        the fork server forks a child, which says F and has the pipes from then on
   T        the fork server tries what its children must not do, and says how each ended
   E        the child ends; the fork server says Z and has them again
@@ -28,7 +27,7 @@ from host.wire import record
 
 
 def keep(frame):
-    """Load code, compiled if it can be; what cannot is the child's to refuse."""
+    """Load code, compiled if possible; otherwise the child refuses it."""
     hash = serving.load(frame)
     try:
         serving.code_of(hash)

@@ -1,5 +1,5 @@
-"""Making text: charged by what it makes, never a width beyond MAX_WIDTH, and
-no format that reads attributes. What a value looks like is said by representation."""
+"""Making text: charged by its length, never a width beyond MAX_WIDTH, and no format that reads
+attributes. representation defines how values look."""
 
 import decimal
 import operator

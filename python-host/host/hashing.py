@@ -1,10 +1,10 @@
-"""Tables of hashes: what finding a key costs, whoever chose the keys.
+"""Tables of hashes: the cost of finding a key, even if an attacker chose the keys.
 
-Texts and bytes are hashed with a seed that nobody knows, so that their probes
-are few whatever they are. Other hashes follow from the value, and who chooses
-the keys chooses how many of a table's entries a look-up meets: at worst all of
-them. It is charged for a share of them that grows with the table, never for
-what CPython does probe, which differs between versions and seeds:
+Texts and bytes are hashed with a secret seed, so that they need few probes whatever they are.
+Other hashes follow from the value. An actor that chooses the keys chooses how many of a table's
+entries a look-up meets: at worst all of them. A look-up is charged for a share of the entries
+that grows with the table, never for CPython's actual probes, which differ between versions and
+seeds:
 
 - NEAR keys (small numbers, short tuples of such) meet entries of other hashes,
   a few nanoseconds each: one cycle for 64 entries.
@@ -93,8 +93,8 @@ def charge_lookup(n, key):
 def charge_lookups(n, keys):
     """Charges for finding or putting each of keys in a table of n entries or more.
 
-    Each at what the table may have in the end, so that the order in which keys come,
-    which of a set is the hashes', makes no difference."""
+    Each key is charged at the final size of the table. So the order of the keys, which in a set
+    follows from their hashes, makes no difference."""
     types = set(map(type, keys))
     if types <= {str, bytes}:
         return
@@ -107,15 +107,15 @@ def charge_lookups(n, keys):
 
 
 def table_size(c):
-    """How many entries of hashes c has; 0 where it has none."""
+    """The number of c's entries of hashes; 0 if it has none."""
     if isinstance(c, dict):
         return dict.__len__(c)
     return len(c) if isinstance(c, SETS) else 0
 
 
 def rebuild_if_shrunk(c):
-    """What was deleted from a table still lies in the way: the table is made
-    anew each time its size falls to a power of two."""
+    """A deleted entry still lies in the way: the table is rebuilt each time its size falls to a
+    power of two."""
     n = len(c)
     if n >= FEW and n & (n - 1) == 0:
         rebuild(c)

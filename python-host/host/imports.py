@@ -1,4 +1,4 @@
-"""What import gives: a sealed library, made once, paid for by each message."""
+"""Imported packages: each is a sealed library, made once, paid for by each message."""
 
 import importlib
 import types
@@ -15,7 +15,7 @@ import cowboy_sdk
 import pvm_host
 from cowboy_sdk import runner, runtime
 
-# What the standard library imports when first needed: later no file can be read.
+# Modules that the standard library imports when first needed: later no file can be read.
 for _module in "encodings.ascii encodings.latin_1 encodings.utf_8 heapq linecache unicodedata".split():
     importlib.import_module(_module)
 
@@ -31,14 +31,14 @@ MAKERS = {
     "cowboy_sdk.runner": lambda: of_package(runner),
     "cowboy_sdk": lambda: {**of_package(cowboy_sdk), **{n: made("cowboy_sdk." + n) for n in PARTS}},
 }
-PARTS = ("runtime", "runner")  # of cowboy_sdk, each a library of its own
+PARTS = ("runtime", "runner")  # of cowboy_sdk, each a separate library
 MADE = {}
 SHIMS = {}
 CLASSES = {cls: sealed.made(cls, shown) for cls, shown in cowboy_sdk.CLASSES.items()}
 
 
 def of_package(package):
-    """What a package of the host's exports: its classes as actors see them."""
+    """The exports of a package of the host's: its classes as actors see them."""
     names = {n: getattr(package, n) for n in package.__all__ if n not in PARTS}
     return {n: CLASSES.get(v, v) if isinstance(v, type) else v for n, v in names.items()}
 
@@ -51,13 +51,13 @@ def made(name):
 
 
 def warm():
-    """Compile the libraries in metered Python, which bear the table of costs."""
+    """Compile the libraries in metered Python, which contain the table of costs."""
     for name in SOURCES:
         SHIMS[name] = program.shim(SOURCES[name])
 
 
 def shim(name):
-    """A library in metered Python runs anew in each message."""
+    """A library in metered Python runs again in each message."""
     if name not in SHIMS:
         SHIMS[name] = program.shim(SOURCES[name])
     space = program.fresh()

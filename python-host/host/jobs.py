@@ -1,9 +1,8 @@
-"""Jobs for runners: what is asked, how it is submitted, and what became of it.
+"""Jobs for runners: their requests, submission and outcomes.
 
-An outcome comes as a call of the dispatcher's, but anyone may submit a job that
-has it call any handler of any actor. So nothing of an outcome is read before its
-job's id is one that this actor was given when it submitted, which stands in its
-state, under keys that are the SDK's.
+An outcome arrives as a call of the dispatcher, but anyone may submit a job whose callback is
+any handler of any actor. So an outcome is read only if its job's id was given to this actor
+when it submitted the job. The id is stored in the actor's state, under keys of the SDK.
 """
 
 from host import cbor, chain, errors, exact, meter, representation, typed
@@ -23,7 +22,7 @@ MODES = {
 }
 MODES.update({v: v for v in list(MODES.values())})
 FORMATS = ("bytes", "text", "json")
-TERMS = {  # what every job takes beside its kind's own, and what it is unless given
+TERMS = {  # fields of every job in addition to its kind's, with their defaults
     "runners": 1, "mode": None, "threshold": None, "field": None, "checks": None, "tee": False, "max_price": CBY, "tip": 0,
     "timeout_blocks": 30, "pool": None, "max_input_tokens": 4096, "max_output_tokens": 1024, "max_wall_time": 30,
     "max_memory_mb": 256, "max_retries": 3, "max_return_bytes": 65536, "expected_ms": 1000, "data_format": None,
@@ -165,7 +164,7 @@ class Outcome:
 
 
 def outcome(payload):
-    """What the dispatcher tells; None of anything that it did not write."""
+    """The dispatcher's outcome; None for data that it did not write."""
     try:
         return Outcome(payload)
     except (cbor.Malformed, KeyError, TypeError):
@@ -173,7 +172,7 @@ def outcome(payload):
 
 
 class Result(Sealed):
-    """What on_runner_result is given: how a job ended."""
+    """The argument of on_runner_result: how a job ended."""
 
     __slots__ = tuple("job_id ok value code message context".split())
 

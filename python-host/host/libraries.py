@@ -124,7 +124,7 @@ def _chain_from(values):
 
 
 def _groupby(values, key=None):
-    # Each group is an iterator of its own, and its key is compared.
+    # Each group is a separate iterator, and its key is compared.
     return lazy(((k, lazy(g)) for k, g in itertools.groupby(source(values), key)), 4 * ELEMENT)
 
 

@@ -1,4 +1,4 @@
-"""Finds local names that a continuation reads behind an await which forgot them."""
+"""Finds local names that a continuation reads after an await which forgot them."""
 
 import ast
 
@@ -6,16 +6,16 @@ from host import check
 from host.scopes import bound_in, read_in
 
 LOAD = ast.Load()
-MAX_LOOPS = 3  # around an await: each doubles what is gone through
+MAX_LOOPS = 3  # around an await: each doubles the work of the analysis
 
 
 class Liveness:
-    """Goes through a function along every way. lost is name → the line of the await
-    that forgot it, on one way; None where no way leads on."""
+    """Goes through a function along every way. lost is name → the line of the await that forgot
+    it, on one way; None if no way leads further."""
 
     def __init__(self, names, inside):
         self.names, self.inside = names, inside
-        self.loops = []  # of each loop around: what leaves it by break, and what goes on by continue
+        self.loops = []  # of each loop around: the ways that leave it by break, and those that continue
 
     def body(self, statements, lost):
         for s in statements:
@@ -25,7 +25,7 @@ class Liveness:
         return lost
 
     def forgotten_by(self, node):
-        """What the awaits in a node forget."""
+        """The names that the awaits in a node forget."""
         first = self.inside.get(id(node))
         return {} if first is None else {name: first.lineno for name in self.names}
 
@@ -82,7 +82,7 @@ class Liveness:
         return self.join(self.body(s.body, dict(lost)), self.body(s.orelse, lost))
 
     def loop(self, s, head, begin):
-        """A loop that awaits is gone through twice, and so each loop within it."""
+        """A loop that awaits is analysed twice, and so each loop within it."""
         waits = id(s) in self.inside
         if waits and sum(1 for loop in self.loops if loop[2]) == MAX_LOOPS:
             check.refuse(self.inside[id(s)], "an await in more than %d loops" % MAX_LOOPS)

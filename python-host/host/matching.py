@@ -31,7 +31,7 @@ class Box:
 
 
 def fit(cls, count, names):
-    """What stands for cls in a pattern of count places and these names."""
+    """The replacement of cls in a pattern with count places and these names."""
     charge(FITTING)
     real = sealed.real(cls)
     if not isinstance(real, type):

@@ -4,7 +4,7 @@ State is one list, because the rewritten code of actors touches it in line:
   meter[0]  cycles left of the slice; below zero stop gives the next slice, or ends the message
   meter[1]  depth of calls and of running generators
   meter[2]  the depth that is refused
-All counts depend on the program alone, never on the Python version or clock.
+All counts depend only on the program, never on the Python version or clock.
 
 At each slice, and at each larger charge, a page shows the cycles so far. The chain
 reads it while the message runs (decision C18).
@@ -35,11 +35,11 @@ class Abort(BaseException):
 
 
 class Crash(BaseException):
-    """The host cannot go on: out of memory. An environment error."""
+    """The host cannot continue: out of memory. An environment error."""
 
 
 class Account:
-    """What one message was told it has, and what it reported."""
+    """One message's limits, and its reports."""
 
     __slots__ = ("told", "over", "spent", "rest", "zero")
 
@@ -130,7 +130,8 @@ def uncounted(do, *args):
 
 
 def unpaid(do, *args):
-    """Call do, which charges nobody: the deploy paid for what it makes of the code, and a message finds it made."""
+    """Call do without a charge: the deploy paid for the objects made from the code, and a message finds
+    them ready."""
     kept, meter[0] = meter[0], MAX_STEPS
     try:
         return do(*args)

@@ -1,6 +1,6 @@
-"""The methods of built-in types, each charged for what it reads and makes.
+"""The methods of built-in types, each charged for the values it reads and makes.
 
-They fill attribute_tables.TABLE: what it lacks actors cannot read of a built-in value.
+They fill attribute_tables.TABLE: actors cannot read other attributes of a built-in value.
 """
 
 import collections
@@ -295,7 +295,7 @@ def update(value, *args, **kwargs):
     value.update(kwargs)
 
 
-COUNTED = 12  # cycles an element of what Counter does in Python
+COUNTED = 12  # cycles per element of Counter's work in Python
 
 
 def put_all(value, a):

@@ -1,7 +1,7 @@
-"""What the rewritten code calls for operators, subscripts and iteration.
+"""Operators, subscripts and iteration of rewritten code.
 
-The rule of this file: charge for what an operation will read or make before
-it is done, so that nothing runs or grows beyond what the cycles paid for.
+The rule of this file: charge for an operation's reads and results before it is done. So nothing
+runs or grows beyond the cycles that were paid.
 """
 
 import operator
@@ -22,7 +22,7 @@ from host.weights import (
 
 
 def weighed(value):
-    """What is compared: sets and dicts by looking up each element."""
+    """Charges a comparison: sets and dicts by looking up each element."""
     t = type(value)
     if t is int:
         if not -SMALL < value < SMALL:
@@ -40,7 +40,7 @@ def weighed(value):
 
 
 def key(value):
-    """A key or an element that no table is known of."""
+    """A key or an element of an unknown table."""
     t = type(value)
     if t is not str and t is not bytes:
         weigh(value)
@@ -81,7 +81,7 @@ def logarithm(n):
 
 
 def iterate(value):
-    """What for and comprehensions walk."""
+    """The iterable that for and comprehensions walk."""
     t = type(value)
     if t in SIZED:
         return lazy(iter(value), ELEMENT + far(value)) if t is range and wide(value) else value
@@ -102,7 +102,7 @@ def unpack(value):
 
 
 def spread(value):
-    """What *value and a starred target take: charged whole."""
+    """The elements that *value and a starred target take: charged whole."""
     t = type(value)
     if t in SIZED:
         charge(len(value) * (far(value) if t is range and wide(value) else 1))
@@ -137,7 +137,7 @@ def sequence(value):
 
 
 def mapping(value, merged=1):
-    """What ** takes, one of merged in a literal."""
+    """The mapping that ** takes, one of merged in a literal."""
     if isinstance(value, dict):
         charge(dict.__len__(value) * table.dict)
         for _ in range(merged):
@@ -149,7 +149,7 @@ def mapping(value, merged=1):
 
 
 def slice_of(value, low, high, step):
-    """value[low:high:step], charged for what it makes before it is made."""
+    """value[low:high:step], charged for its result before that is made."""
     n = size(value)
     for bound in (low, high, step):
         if type(bound) is int and not -SMALL < bound < SMALL:
@@ -196,12 +196,12 @@ def contains(x, y):
     return False
 
 
-DECIMAL = 4  # cycles of an operation on Decimals beside its statement's
+DECIMAL = 4  # cycles of an operation on Decimals in addition to its statement's
 FLAGS = 150  # cycles of an operation on flags: the library's own Python
 
 
 def numbers(a, b):
-    """Charges for what a and b are where they are numbers; whether both are integers."""
+    """Charges for a and b if they are numbers; returns whether both are integers."""
     if isinstance(a, int) and isinstance(b, int):
         n = max(int.bit_length(a), int.bit_length(b))
         if n > 64:
@@ -246,7 +246,7 @@ def add(a, b, do=operator.add):
     return do(a, b)
 
 
-COUNTED = 12  # cycles an element of what Counter does in Python
+COUNTED = 12  # cycles per element of Counter's work in Python
 
 
 def counted(a, b):
@@ -445,8 +445,8 @@ def in_place_attribute(name, where, attribute, value):
 
 
 def caught():
-    """Stands at the head of each handler: what is the environment's is not
-    the actor's to catch, and nobody's context may keep it."""
+    """The first statement of each except block: an actor may not catch errors of the
+    environment, and no context may keep them."""
     error = sys.exc_info()[1]
     if error is not None:
         alone(error)
@@ -473,7 +473,7 @@ def raising(error):
     return error
 
 
-# The names that rewritten code calls, beside those of the meter; no source can spell them.
+# The names that rewritten code calls, besides those of the meter; no source can spell them.
 NAMES = {
     "$at": hashing.at, "$put": hashing.put, "$delete": hashing.delete, "$target": hashing.target,
     "$set_of": hashing.set_of, "$dict_of": hashing.dict_of, "$neg": negative, "$pos": positive, "$invert": inverted,

@@ -1,8 +1,7 @@
 """How a message ends, whatever its actor does.
 
-Nothing that an actor raises may pass this function, since above it is the loop
-of the host, which would end: so it catches all there is, and what it says of an
-error it says without running the actor's code.
+No error of an actor may pass this function, since the host's loop above it would end. So it
+catches all errors, and describes them without running the actor's code.
 """
 
 from host import actor_code, chain, check, meter, program, weights
@@ -10,8 +9,8 @@ from host.protocol import MAX_MESSAGE
 
 
 def outcome(code_of, hash, kind, handler, payload):
-    """(end, its fields) of one message, as protocol.ENDS has them; code_of(hash)
-    gives the actor's code."""
+    """(end, its fields) of one message, as in protocol.ENDS; code_of(hash) gives the actor's
+    code."""
     mark = len(actor_code.MADE)
     seen, weights.seen = weights.seen, weights.Seen()
     try:

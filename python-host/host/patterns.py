@@ -39,7 +39,7 @@ def refuse(reason):
 
 
 class Shape:
-    """What makes a pattern's bound."""
+    """The parts of a pattern's bound."""
 
     def __init__(self, ignoring=False):
         self.ignoring = ignoring  # case, within it somewhere

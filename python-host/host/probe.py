@@ -1,9 +1,9 @@
-"""What a host that was asked to notes of a message: how often each line of the
-actor's code began, what it took of the cycles, and which ways its branches went.
+"""Notes of a message: how often each line of the actor's code began, its cycles, and the ways
+of its branches.
 
-A host is asked at its start, or never: then nothing of this runs, and code is
-compiled as if it did not exist. What is noted charges nothing and decides
-nothing, so that outcomes are the same. The rewriter puts the calls in:
+A host is asked at its start, or never: then nothing of this runs, and code is compiled as if it
+did not exist. Notes charge nothing and decide nothing, so that outcomes are the same. The
+rewriter puts the calls in:
 
   $into(line)      a function began
   $lump(k)         before a charge for a run of statements, whose parts are LUMPS[k]
@@ -20,7 +20,7 @@ from host.meter import left
 from host.protocol import MAX_NOTES
 
 FILE = "actor.py"
-INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")  # have frames of their own before Python 3.12
+INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")  # have separate frames before Python 3.12
 MAX_STACK = 4096  # characters of the names of functions around a line
 asked = False  # set once, before anything is compiled
 stop = None  # the code object above a message, where the stack of it ends
@@ -28,7 +28,7 @@ LUMPS = []  # [(line, cycles)] of each charge
 
 
 class Notes:
-    """Of one message."""
+    """The notes of one message."""
 
     __slots__ = ("stacks", "ways", "cell", "last", "frame", "here")
 
@@ -37,7 +37,7 @@ class Notes:
         self.cell = [0, 0, 0]  # of the line that runs
         self.stacks[""] = {0: self.cell}  # of the host's own
         self.last = cycles  # left when it was looked last
-        self.frame, self.here = None, None  # the author's frame that was looked at last, and the lines of its stack
+        self.frame, self.here = None, None  # the last seen frame of the author, and the lines of its stack
 
     def look(self, frame):
         """The lines of a frame's stack."""
@@ -64,7 +64,7 @@ def end(outer):
 
 
 def settle():
-    """What went since the last look belongs to the line before."""
+    """The cycles since the last look belong to the line before."""
     n, now = notes, max(left(), 0)
     if n.last > now:
         n.cell[1] += n.last - now
@@ -104,7 +104,7 @@ def at(line):
 
 
 def back():
-    """The line that called goes on."""
+    """The calling line continues."""
     settle()
     frame = sys._getframe(1).f_back
     while frame is not None and frame.f_code is not stop:
@@ -116,13 +116,13 @@ def back():
 
 
 def host():
-    """What follows is none of the author's lines."""
+    """The next charges belong to no line of the author."""
     settle()
     notes.cell = notes.stacks[""][0]
 
 
 def lump(k):
-    """The charge that follows is of several lines."""
+    """The next charge belongs to several lines."""
     settle()
     n, frame = notes, sys._getframe(1)
     for line, cycles in LUMPS[k]:
@@ -133,7 +133,7 @@ def lump(k):
 
 
 def settled():
-    """What is left now."""
+    """The cycles left now."""
     settle()
     return notes.last
 
@@ -150,7 +150,8 @@ def way(line, n):
 
 
 def report():
-    """All of it, a row a line of text: L stack line hits cycles calls, and W line way count."""
+    """All of it, one row per line of text: L stack line hits cycles calls, and W line way
+    count."""
     settle()
     rows = ["L\t%s\t%d\t%d\t%d\t%d" % (around, line, *found)
             for around, lines in notes.stacks.items() for line, found in lines.items() if any(found)]
@@ -163,7 +164,7 @@ class Points:
     """Where the rewriter put calls in, and what it calls the ways of a branch."""
 
     def __init__(self, runs):
-        self.runs = runs  # the code is to run, and not to be looked at alone
+        self.runs = runs  # the code will run, and is not only read
         self.lines, self.ways = set(), {}  # ways: (line, way) → label
 
     def lump(self, parts):
@@ -173,7 +174,7 @@ class Points:
         return len(LUMPS) - 1
 
     def branch(self, line, labels):
-        """Ways of a line; a second branch on it goes on counting."""
+        """Ways of a line; a second branch on it continues the count."""
         first = 1 + max([n for at, n in self.ways if at == line], default=-1)
         for i, label in enumerate(labels):
             self.ways[(line, first + i)] = label

@@ -1,7 +1,7 @@
 """An actor's code: checked, rewritten, compiled once; run once a message.
 
-Every message runs the whole module in a fresh namespace, so that a global is
-no hidden state, and then one handler.
+Every message runs the whole module in a fresh namespace, so that a global is not hidden state,
+and then one handler.
 """
 
 import ast
@@ -20,14 +20,14 @@ DEFAULT_INIT = ("init", "deploy")
 AGAIN = frozenset(("setter", "getter", "deleter", "overload"))  # decorators of a method that has another's name
 # What the chain itself calls unless another is named.
 CHAINS = ("init", "handle_timer", "handle_message", BID_HANDLER, MIGRATE_HANDLER, jobs.HANDLER)
-CALLED = ("call", "read")  # kinds of messages that somebody else than the chain begins
+CALLED = ("call", "read")  # kinds of messages that an account or another actor begins, not the chain
 FILE = "actor.py"
 MAX_OUTPUT = 16 << 20  # bytes that a handler returns
 MAX_FRAMES = 20  # lines of a traceback
 
 
 class Code:
-    """Compiled code and what is known of it without running it."""
+    """Compiled code and the facts about it that need no run."""
 
     __slots__ = ("program", "actor", "handlers", "sdk", "units", "resumes", "schema", "document")
 
@@ -104,7 +104,8 @@ def points(source, exported):
 
 
 def resumed_by(tree, actor, waiting):
-    """What wakes the continuations of a file, by the names that the dispatcher and the watchdog call."""
+    """The handlers that resume the continuations of a file, by the names that the dispatcher and the
+    watchdog call."""
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
     mine = {c.name for c in lineage(classes, classes.get(actor))}
     found = {}
@@ -226,7 +227,7 @@ def uncallable(f, skip, typed=False):
 
 
 class Fault(Exception):
-    """An end that is no exception of the actor's."""
+    """An end that is not an exception of the actor's."""
 
     def __init__(self, status, code, message):
         self.status, self.code, self.message = status, code, message
@@ -311,7 +312,7 @@ def given_result(said, kind, handler, payload):
     """The arguments of a method that is given the result of a job."""
     given = jobs.result_for(said, payload)
     if given is None:
-        raise Fault("reverted", "not_callable", "%s is given the results of this actor's own jobs: this is none that waits" % handler)
+        raise Fault("reverted", "not_callable", "%s accepts only results of this actor's own open jobs" % handler)
     return given
 
 
@@ -362,7 +363,7 @@ def from_dispatcher(kind, handler):
 
 
 def resume(code, space, kind, handler, payload):
-    """Go on with a continuation behind the await where it stands."""
+    """Resume a continuation after its await."""
     name, method = code.resumes[handler]
     if handler.endswith(continuations.RESUME):
         from_dispatcher(kind, handler)
@@ -391,7 +392,7 @@ def resume(code, space, kind, handler, payload):
 
 
 def is_actor(cls):
-    """Whether @actor stood over a class."""
+    """Whether a class has the decorator @actor."""
     return actor_code.is_class(cls) and any("_host_actor" in b.__dict__ for b in cls.__mro__)
 
 
@@ -435,8 +436,8 @@ def snake(name):
 
 
 def explain(error):
-    """(code, message): the author's lines, innermost last. None of his code
-    runs here, where nothing would charge or catch it."""
+    """(code, message): the author's lines, innermost last. None of the author's code runs here,
+    since nothing would charge or catch it."""
     kind = type(error)
     code = errors.code_of(error) or snake(kind.__name__)
     frames = places(error)
@@ -447,7 +448,7 @@ def explain(error):
     return clean(code), clipped(message)
 
 
-INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")  # have frames of their own before Python 3.12
+INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")  # have separate frames before Python 3.12
 
 
 def places(error):

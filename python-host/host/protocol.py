@@ -1,4 +1,4 @@
-"""What both sides of the pipe have to know, by name.
+"""Names and numbers that both sides of the pipe need.
 
 Written from internal/environment/pyhost/protocol.go, never by hand:
 
@@ -34,7 +34,7 @@ MAX_SCHEMA = 65536
 MAX_POINTS = 100000
 MAX_NOTES = 20000
 
-# What waits for an answer, and the names of its fields.
+# Operations with an answer, and the names of their fields.
 REQUESTS = {
     "get_state": ("key",),
     "get_balance": ("address",),
@@ -55,7 +55,7 @@ REQUESTS = {
     "submit_job": ("payload",),
 }
 
-# What waits for none.
+# Operations without an answer.
 EFFECTS = {
     "set_state": ("key", "value"),
     "delete_state": ("key",),
@@ -75,7 +75,7 @@ ENDS = {
     "crashed": ("message",),
 }
 
-# What a host tells beside that.
+# Other maps from a host.
 TOLD = {
     "hello": ("version",),
     "fork": ("pid", "rate", "page"),
@@ -88,7 +88,7 @@ TOLD = {
     "point": ("line", "way", "label"),
 }
 
-# What every call begins with: names, and how many bytes; 0 is a number.
+# Fields at the beginning of every call, with their sizes in bytes; 0 is a number.
 CALL_BEGINS = (
     ("kind", 0),
     ("code", 32),
@@ -103,7 +103,7 @@ CALL_BEGINS = (
     ("value", 32),
 )
 
-# What every answer begins with.
+# Fields at the beginning of every answer.
 ANSWER_BEGINS = (
     ("cycles", 0),
 )
@@ -114,7 +114,7 @@ KINDS = (
         "migrate",
     )
 
-# CIP-3's table, as it is before the chain says what is in force.
+# CIP-3's table, which holds until the chain sends the one in force.
 DEFAULT_COSTS = {
     "arithmetic": 1,
     "call": 10,
@@ -140,4 +140,4 @@ WAITS_AT = bytes.fromhex("0072756e6e65722f61742f")  # begins the key of each
 GRACE = 1024  # blocks after its watchdog's height in which a place is still kept
 MIGRATE_HANDLER = "migrate"  # of an upgrade
 GOVERNANCE = bytes.fromhex("0000000000000000000000000000000000000009")  # who calls it for the chain
-DISPATCHER = bytes.fromhex("0000000000000000000000000000000000000002")  # who tells how jobs ended
+DISPATCHER = bytes.fromhex("0000000000000000000000000000000000000002")  # reports how jobs ended

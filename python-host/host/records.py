@@ -1,7 +1,8 @@
 """Dataclasses of the host's own. The standard library's compiles code for each class, in every message.
 
-A class under @dataclass has one __init__ that walks its fields, and methods that compare rows of them. What they say of a wrong call is
-said here, so that it is the same under every version of Python. The class holds its fields as `dataclasses` does.
+A class under @dataclass has one __init__ that walks its fields, and methods that compare rows of them. Errors
+for wrong calls are written here, so that they are the same under every version of Python. The class holds its
+fields as `dataclasses` does.
 """
 
 from dataclasses import FrozenInstanceError
@@ -18,7 +19,8 @@ ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
 class Field(sealed.Sealed):
-    """What field() says of an attribute, and what is known of every attribute of a dataclass."""
+    """The arguments of field() for an attribute, and the facts about every attribute of a
+    dataclass."""
 
     __slots__ = ("name", "default", "factory", "init", "repr", "compare", "hash", "kw_only")
 
@@ -54,10 +56,10 @@ def dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=Fa
 
     def wrap(cls):
         if not actor_code.is_class(cls):
-            raise TypeError("dataclass stands over a class of this file")
+            raise TypeError("dataclass decorates a class of this file")
         fields = collected(cls, bool(kw_only), bool(frozen))
         if issubclass(cls, (enums.Enum, tuple, int, str)):
-            raise TypeError("dataclass stands over a plain class")
+            raise TypeError("dataclass decorates a plain class")
         cls.__dataclass_fields__ = fields
         own = frozenset(cls.__dict__)
         cls._host_frozen = bool(frozen)
@@ -206,7 +208,7 @@ def ordered(cls, names, own, eq):
 
 
 def hashable(cls, fields, own, eq, frozen, unsafe):
-    """As `dataclasses` has it: equal instances that cannot change have a hash, those that can have none."""
+    """As in `dataclasses`: equal instances that cannot change have a hash, mutable ones cannot have one."""
     explicit = "__hash__" in own and not (cls.__dict__["__hash__"] is None and "__eq__" in own)
     if unsafe and explicit:
         raise TypeError("the class %s has __hash__ already: leave unsafe_hash=True out" % cls.__name__)
@@ -259,7 +261,7 @@ def replace(value, /, **changes):
     for f in found.values():
         if not f.init:
             if f.name in changes:
-                raise ValueError("the field %s is no argument of the class: it cannot be replaced" % f.name)
+                raise ValueError("field %s is not an argument of the class, so it cannot be replaced" % f.name)
         elif f.name not in changes:
             changes[f.name] = getattr(value, f.name)
     return type(value)(**changes)

@@ -1,9 +1,9 @@
-"""What values look like: str and repr, made here.
+"""The text of values: str and repr, made here.
 
-Python's own would print addresses (a function, a defaultdict's factory, a list
-that an author's __repr__ puts a function into while it is printed), the order
-of a hash, and what one version has and another has not. Here every type is
-shown by a function of its own; what has none has no text.
+Python's own would print addresses: of a function, or of a defaultdict's factory, or in a list
+that an author's __repr__ changes while it is printed. It would also print the order of hashes,
+and texts that differ between versions. Here every type has its own function; a type without one
+has no text.
 
 An author's __repr__ or __str__ runs within the message as any code of his. With
 own=False it does not run at all, and what would need it has no text: so are
@@ -35,7 +35,7 @@ class Text:
         self.own = own  # the author's code may run
         self.depth = 0
         self.ran = False  # it did: what was weighed before may have grown
-        self.left = MAX_EXPLAINED  # of what nobody pays for
+        self.left = MAX_EXPLAINED  # of work that is not charged
 
     def take(self, v):
         """Counts what is shown without a charge."""
@@ -112,7 +112,7 @@ class Text:
         return self.within(record, v)
 
     def of_own(self, v, t, name):
-        """The author's method if he wrote one, else what the base has."""
+        """The author's method if there is one, otherwise the base's."""
         for base in t.__mro__:
             for special in ("__repr__",) if name == "__repr__" else ("__str__", "__repr__"):
                 found = base.__dict__.get(special)
@@ -143,7 +143,7 @@ class Text:
 
 
 def authored(found):
-    """Whether a method in an actor's class is its author's, not one that a library put there."""
+    """Whether the author wrote a method of an actor's class, not a library."""
     t = type(found)
     return actor_code.is_function(found) or t is not types.FunctionType and t is not types.WrapperDescriptorType
 
@@ -262,7 +262,7 @@ def as_record(self):
 
 
 def held(v, name):
-    """An attribute that is there without anything being run."""
+    """An attribute that can be read without running code."""
     found = attributes.object_dict(v)
     return found[name] if name in found else no_text(type(v))
 
@@ -314,7 +314,7 @@ def of_codec(text, e):
 
 
 def explained(e):
-    """The text of an error whose message is over; "" where it has none."""
+    """The text of an error whose message has ended; "" if it has none."""
     try:
         return Text(own=False).str(e)
     except Exception:

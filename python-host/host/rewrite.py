@@ -45,12 +45,12 @@ class Rewriter(Expressions):
         self.classes = []  # names of the classes around, for private names
         self.points = None  # probe.Points, where the code is to note what it does
         self.metered = True  # a debugger's is not
-        self.branching = True  # branches are the author's
+        self.branching = True  # the author wrote the branches
         self.nodes = 0  # expressions that were visited
         self.names = frames.Names()  # of the scope around
         self.assigned = set()  # by := anywhere
         self.properties = False  # Python reads a property by a call that no code of ours charges for
-        self.waiting = frozenset()  # functions that await, with their classes: made of branches that nobody wrote
+        self.waiting = frozenset()  # functions that await, with their classes: made of generated branches
 
     def module(self, tree):
         future = [s for s in tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
@@ -60,7 +60,8 @@ class Rewriter(Expressions):
         return ast.fix_missing_locations(ast.Module(start + self.suite(body), []))
 
     def suite(self, statements, extra=0, head=None):
-        """A charge before each run that ends with the head of a compound one. extra is that of the head around it."""
+        """A charge before each run that ends with the head of a compound one. extra is the charge of the head
+        around it."""
         out, run, cost, parts = [], [], extra, [(getattr(head, "lineno", 0), extra)] if extra else []
         for s in statements:
             new, c = self.apart(self.statement, s)
@@ -78,34 +79,34 @@ class Rewriter(Expressions):
         return charge(cost) if self.metered else []
 
     def note(self, *of):
-        """A call of what notes, where something is to be noted."""
+        """A call that notes a fact, if notes are on."""
         return [] if self.points is None else [ast.Expr(call(of[0], *map(const, of[1:])))]
 
     def lump(self, parts):
         return [] if self.points is None else self.note("$lump", self.points.lump(parts))
 
     def noted(self, s):
-        """Before a statement; a documentation is none."""
+        """Before a statement; a docstring does not count."""
         if self.points is None or not hasattr(s, "lineno") or isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant):
             return []
         self.points.lines.add(s.lineno)
         return self.located(self.note("$line", s.lineno), s)
 
     def ways(self, node, *labels):
-        """For each way that a branch goes, what stands at its beginning; None where no branch is noted."""
+        """For each way that a branch goes, the statement at its beginning; None if no branch is noted."""
         if self.points is None or not self.branching or not hasattr(node, "lineno"):
             return None
         first = self.points.branch(node.lineno, labels)
         return [self.located(self.note("$way", node.lineno, first + i), node) for i in range(len(labels))]
 
     def two(self, node, body, orelse, labels):
-        """The bodies of a branch, with what notes which way it went."""
+        """The bodies of a branch, with statements that note the way it went."""
         ways = self.ways(node, *labels)
         return (body, orelse) if ways is None else (ways[0] + body, ways[1] + orelse)
 
     @staticmethod
     def located(nodes, at):
-        """What is below them is given their place in the end (fix_missing_locations)."""
+        """Nodes below them are given their place in the end (fix_missing_locations)."""
         for n in nodes:
             ast.copy_location(n, at)
         return nodes
@@ -173,7 +174,7 @@ class Rewriter(Expressions):
         return ast.Assign(self.each(node.targets), self.fitting(node.targets, value, node.value))
 
     def fitting(self, targets, value, source):
-        """What a target consumes: an iterable, in an order that is no set's."""
+        """The values that a target consumes: an iterable, whose order is not a set's."""
         for t in targets:
             if isinstance(t, (ast.Tuple, ast.List)) and not isinstance(source, (ast.Tuple, ast.List)):
                 starred = any(isinstance(e, ast.Starred) for e in t.elts)
@@ -211,7 +212,7 @@ class Rewriter(Expressions):
         return lambda a, b: call(function, a, b, constants.node("$i" + function[1:])),
 
     def augmented(self, t, kind, function, node):
-        """name.attribute += value, read and set in line where that is plain."""
+        """name.attribute += value, read and set in line if the attribute is plain."""
         self.visit(t.value)
         old, value, to = self.member(t.value, t.attr, LOAD), self.visit(node.value), self.member(t.value, t.attr, STORE)
         return ast.Assign([to], self.operation(kind, old, value, call, "$i", function))
@@ -320,7 +321,7 @@ class Rewriter(Expressions):
             cases.append(ast.match_case(ast.copy_location(ast.MatchAs(), node), None, ways[-1]))
 
     def fit(self, p):
-        """Has a class pattern ask for what surface lets it read."""
+        """Rewrites a class pattern to ask for the attributes that surface lets it read."""
         if isinstance(p.cls, ast.Name) and p.cls.id in TYPES and p.cls.id not in self.bound:
             if p.kwd_attrs:
                 check.refuse(p, "attributes of %s in a pattern" % p.cls.id)
@@ -361,7 +362,7 @@ class Rewriter(Expressions):
         return p
 
     def named(self, node):
-        """What a pattern names, or an attribute of it."""
+        """The object that a pattern names, or an attribute of it."""
         if isinstance(node, ast.Attribute):
             check.attribute(node, node.attr)
             return ast.copy_location(call("$attr", self.named(node.value), const(self.private(node.attr))), node)
@@ -424,7 +425,7 @@ class Rewriter(Expressions):
 
     @staticmethod
     def names_of(body):
-        """What the statements of a class define, in it and not in a scope within."""
+        """Names that the statements of a class define, in it and not in a scope within."""
         found, below = set(), list(body)
         while below:
             n = below.pop()

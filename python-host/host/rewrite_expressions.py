@@ -1,13 +1,12 @@
 """Rewrites an actor's syntax tree so that it counts its own steps.
 
-- A charge stands before each straight-line run of statements and in each
-  element of a comprehension; it is the sum of the run's entries in CIP-3's
-  table, branches of an expression all counted.
+- Each straight-line run of statements and each element of a comprehension begins with a charge.
+  It is the sum of the run's entries in CIP-3's table, with all branches of an expression.
 - Operators, subscripts, attributes and iteration whose cost grows with their
   operands go through the functions of ops, which charge for that.
 - Each function counts its depth.
 
-Names that begin with $ are the host's; no source can spell them.
+Names that begin with $ are reserved for the host; no source can spell them.
 """
 
 import ast
@@ -64,7 +63,7 @@ def charge(cost):
 
 
 def short(node):
-    """Whether a key is a text whose hash nobody chooses and whose comparison is short."""
+    """Whether a key is a text whose hash no actor chooses and whose comparison is short."""
     return isinstance(node, ast.Constant) and type(node.value) in (str, bytes) and len(node.value) <= SHORT
 
 
@@ -96,7 +95,7 @@ class Expressions(Scopes):
         return node
 
     def visit_Host(self, node):
-        """What awaits.py asks for."""
+        """A call that awaits.py inserted."""
         self.cost += table.call
         return call(node.name, *self.each(node.args))
 
@@ -116,8 +115,8 @@ class Expressions(Scopes):
         return self.operation(kind, left, right, call, self.operator(node, kind))
 
     def operation(self, kind, left, right, make, *before):
-        """left kind right: in line where right is a small integer and left turns out
-        to be one, which no operator charges for, else make(*before, left, right)."""
+        """left kind right. It is in line if right is a small integer and left turns out to be
+        one, since no operator charges for that; otherwise it is make(*before, left, right)."""
         kept = self.once(left) if kind in IN_LINE and is_int(right) and abs(right.value) < IN_LINE_BELOW else None
         if kept is None:
             return make(*before, left, right)
@@ -198,16 +197,16 @@ class Expressions(Scopes):
         return self.visit(node)
 
     def visit_Attribute(self, node):
-        """value.name is $attr(value, name), which knows what may be read of
-        each type; of a library or an instance of an actor's own plain class,
-        the common case, it is read in line."""
+        """value.name is $attr(value, name), which knows the readable attributes of each type. A
+        library, or an instance of an actor's plain class, is the common case: it is read in
+        line."""
         self.cost += table.arithmetic
         read = isinstance(node.ctx, ast.Load)
         check.attribute(node, node.attr, read)
         return self.member(self.visit(node.value), node.attr, node.ctx)
 
     def method(self, node):
-        """value.name that is called: mostly of what is built in, where it bears the name of such a method."""
+        """value.name that is called: mostly a built-in method, if it has the name of one."""
         made = self.visit_Attribute(node)
         static = "%s.%s" % (node.value.id, node.attr) if isinstance(node.value, ast.Name) and node.value.id not in self.bound else ""
         if static in STATICS:
@@ -268,7 +267,7 @@ class Expressions(Scopes):
         return ast.Tuple([self.spread(e) for e in node.elts], node.ctx) if isinstance(node.ctx, ast.Load) else self.targets(node)
 
     def targets(self, node):
-        """Nested targets unpack values whose order may be a set's: flat ones only."""
+        """Nested targets unpack values that may have the order of a set: flat ones only."""
         new = []
         for e in node.elts:
             if isinstance(e, (ast.Tuple, ast.List)):

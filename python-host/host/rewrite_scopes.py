@@ -11,7 +11,7 @@ SHORT_GENERATOR = 32  # nodes of a generator expression whose frame the price of
 
 
 def call(function, *args):
-    """A call of what the host has under a name."""
+    """A call of the host's object with a name."""
     return ast.Call(constants.node(function), list(args), [])
 
 
@@ -51,7 +51,7 @@ class Scopes:
             check.refuse(node, "the name %s is the interpreter's" % id)
 
     def apart(self, visit, *args):
-        """Visit with a charge of its own: (result, charge)."""
+        """Visit with a separate charge: (result, charge)."""
         saved, self.cost = self.cost, 0
         try:
             new = visit(*args)
@@ -88,8 +88,8 @@ class Scopes:
         return made
 
     def gathered(self, generators, make, price):
-        """Visits make within generators; the charge stands in the first
-        condition of the innermost loop, which runs once an element."""
+        """Visits make within generators. The charge goes into the first condition of the
+        innermost loop, which runs once per element."""
         new, count = [], 0
         outer, self.in_comprehension = self.in_comprehension, True
         for i, g in enumerate(generators):

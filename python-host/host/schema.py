@@ -1,8 +1,8 @@
 """The schema of an actor's file: what its annotations say, read from the syntax tree. No code of the file runs.
 
-Handlers of a class under @actor are typed where anything of them is annotated, unless their one argument is called payload. All other
-handlers are raw: they take and return bytes. A schema is JSON of one form (authors read it in docs/ACTORS.md), and the chain keeps it
-beside the code.
+Handlers of a class under @actor are typed where anything of them is annotated, unless their one argument is
+called payload. All other handlers are raw: they take and return bytes. A schema is JSON of one form (authors
+read it in docs/ACTORS.md), and the chain stores it with the code.
 """
 
 import ast
@@ -20,7 +20,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 OURS = frozenset("u8 u16 u32 u64 Amount Address Hash List Map Bounds Result emit interface".split())  # of cowboy_sdk
 HINTS = frozenset("Optional List Dict Tuple Annotated".split())  # of typing
 BUILT_IN = frozenset("int bool str bytes list dict tuple".split())
-RAW = frozenset((jobs.HANDLER, BID_HANDLER))  # what the chain gives objects of its own
+RAW = frozenset((jobs.HANDLER, BID_HANDLER))  # names that the chain gives its objects
 ENUMS = frozenset(("Enum", "IntEnum", "StrEnum"))
 NO_TYPE = "no type of an argument, a result or state"
 MARKS = ("public", "callable_by")
@@ -49,7 +49,7 @@ class Attribute:
 
 
 class Schema:
-    """What a file says of its actor. handlers and state are by their names."""
+    """A file's declarations about its actor. handlers and state are by their names."""
 
     __slots__ = ("actor", "doc", "types", "handlers", "events", "state", "attributes", "interfaces", "kept")
 
@@ -58,7 +58,7 @@ class Schema:
         self.types, self.handlers, self.events, self.state = {}, {}, [], {}
         self.kept = b""  # its document
         self.interfaces = {}  # class under @interface → its methods, by name
-        self.attributes = {}  # what stands in the class for each of state
+        self.attributes = {}  # the class's object for each of state
 
     def described(self):
         found = {"schema": VERSION, "handlers": [h.described() for h in self.handlers.values()]}
@@ -126,7 +126,7 @@ class Reader:
         self.reading = []  # the records around
 
     def word(self, node):
-        """What a name in an annotation means: a word of ours, or a class of the file."""
+        """The meaning of a name in an annotation: a word of ours, or a class of the file."""
         if isinstance(node, ast.Name):
             if node.id in self.classes:
                 return node.id
@@ -302,11 +302,11 @@ def encodable(node, text):
 
 
 class Unwritten:
-    """What stands where a literal was wanted."""
+    """An expression that is not a literal, where one is required."""
 
 
 def literal(node):
-    """The value that is written out, of the types of ours; else Unwritten."""
+    """The value that is written out, of the types of ours; otherwise Unwritten."""
     if isinstance(node, ast.Constant):
         return node.value
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
@@ -322,7 +322,8 @@ def literal(node):
 
 
 def imported(tree):
-    """Names of ours and of typing, by what the file calls them; and what it calls their modules."""
+    """Names of ours and of typing, by the file's names for them, and the file's names for their
+    modules."""
     names, packages = {}, set()
     for s in tree.body:
         if isinstance(s, ast.ImportFrom) and s.module in ("cowboy_sdk", "typing"):
@@ -363,12 +364,14 @@ def is_marked(f):
 
 
 def is_typed(f, sdk):
-    """Whether a method of the actor's class is typed. One that nobody is to call stays as it is where its types are not ours."""
+    """Whether a method of the actor's class is typed. A method that no caller needs stays as it is if its types
+    are foreign."""
     return sdk and f.name not in RAW and annotated(f) and not set(decorator_names(f)) & {"property", "staticmethod", "classmethod"}
 
 
 def given_result(reader, f):
-    """Of a method whose first argument is a Result[T]: T, and the method without that argument."""
+    """For a method whose first argument is a Result[T]: T, and the method without that
+    argument."""
     a = f.args
     first = (a.posonlyargs + a.args)[1:2]
     note = first[0].annotation if first else None
@@ -411,7 +414,7 @@ def returned(reader, f):
 
 
 def callers(f):
-    """Who may call a method, as far as the file writes it out."""
+    """The permitted callers of a method, as far as the file writes them out."""
     if f.name == MIGRATE_HANDLER:
         return "chain"
     for d in f.decorator_list:

@@ -20,7 +20,7 @@ def outer(a):
 
 
 def bound_in(nodes):
-    """What nodes bind in their own scope; := within a comprehension too."""
+    """Names that nodes bind in their own scope; := within a comprehension too."""
     names, todo = set(), list(nodes)
     while todo:
         node = todo.pop()
@@ -38,7 +38,7 @@ def bound_in(nodes):
 
 
 def own_names(node):
-    """What one node binds, without those below."""
+    """Names that one node binds, without those below."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         return {node.id}
     if isinstance(node, ast.alias):

@@ -1,5 +1,5 @@
-"""What an actor may hold of the host and cannot change: functions as bound
-methods, types and libraries as sealed objects."""
+"""Objects of the host that an actor may hold and cannot change: functions as bound methods,
+types and libraries as sealed objects."""
 
 import types
 
@@ -22,7 +22,7 @@ class Sealed:
 
 
 class Function(Sealed):
-    """A host function. Of it only its name may be read."""
+    """A host function. Only its name may be read."""
 
     __slots__ = ("_host_call", "__name__")
 
@@ -80,8 +80,8 @@ class Type(Sealed):
 
 
 class Text(str):
-    """str as a base: made of a str alone, since making one of anything else is
-    charged only by the proxy's call."""
+    """str as a base: made only of a str, since making one of another type is charged only by
+    the proxy's call."""
 
     def __new__(cls, value=""):
         if not isinstance(value, str):
@@ -92,7 +92,7 @@ class Text(str):
 
 
 class Integer(int):
-    """int as a base: made of an int alone."""
+    """int as a base: made only of an int."""
 
     def __new__(cls, value=0):
         if not isinstance(value, int) or int.bit_length(value) > INT_BITS:
@@ -101,8 +101,8 @@ class Integer(int):
 
 
 class Abstract:
-    """abc.ABC as a base: builtin_names.build_class sees to its abstract methods,
-    without a metaclass, which would keep a register of classes."""
+    """abc.ABC as a base: builtin_names.build_class checks its abstract methods, without a
+    metaclass, which would keep a register of classes."""
 
     __slots__ = ()
 
@@ -165,7 +165,7 @@ def real(t):
 
 
 def called(made):
-    """What calling a function or a type of the host's comes to."""
+    """The function that a call of a function or a type of the host's runs."""
     return made._host_call if type(made) is Function else _TYPES[id(made)][1]
 
 
@@ -207,7 +207,7 @@ HINT = Hint()
 
 
 class Library(Sealed):
-    """What import gives, and other named groups of the host's objects."""
+    """Imported packages, and other named groups of the host's objects."""
 
     __slots__ = ()
 

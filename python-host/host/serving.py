@@ -1,4 +1,4 @@
-"""What a host does for each frame: load, drop, costs, inspect, call, advise."""
+"""The host's work for each frame: load, drop, costs, inspect, call, advise."""
 
 import gc
 import os
@@ -96,7 +96,7 @@ def call(frame):
 
 
 def advise(frame):
-    """What an author is told of a file."""
+    """The advice about a file, for its author."""
     found = [
         record(kind=kind.encode(), line=line, words=words.encode("utf-8", "replace")[:protocol.MAX_MESSAGE])
         for kind, line, words in advice.advise(entries(frame)[b"source"])]

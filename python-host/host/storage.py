@@ -4,8 +4,8 @@
     members: List[Address]          members/ and eight bytes of an index, one key each; members# is how many
     log: Map[Address, Member]       log/ and the key's bytes, one key each
 
-What a message uses is read when it is first used, and what it changed is written once, at its end, in the order of first use. A failed
-message writes nothing. Values stand in state in deterministic CBOR.
+A message reads a value when it first uses it, and writes changed values once, at its end, in the order of first
+use. A failed message writes nothing. State holds values in deterministic CBOR.
 """
 
 from host import cbor, chain, exact, records, representation, typed
@@ -23,7 +23,7 @@ OTHERS = (cbor.Malformed, AttributeError, IndexError, KeyError, TypeError, Value
 
 
 class Slot:
-    """A value of state in this message. before is its bytes in state, or UNREAD where they were not asked for."""
+    """A value of state in this message. before is its bytes in state, or UNREAD if they were not asked for."""
 
     __slots__ = ("name", "type", "value", "there", "before", "changed")
 
@@ -75,7 +75,8 @@ def slot(name, key, t, default):
 
 
 def assign(name, key, t, value):
-    """Keeps a value until the end of the message. What cannot be changed in place is checked now, at the author's line."""
+    """Keeps a value until the end of the message. A value that cannot be changed in place is checked now, at
+    the author's line."""
     charge(SLOT)
     if not t.composed:
         try:
@@ -109,7 +110,7 @@ def flush():
 
 
 class Value:
-    """An attribute of one value, as the actor's class has it."""
+    """An attribute of one value, as in the actor's class."""
 
     def __init__(self, attribute):
         self.name, self.key = attribute.name, attribute.name.encode()
@@ -172,7 +173,7 @@ class StateList(Sealed):
     def _host_at(self, i):
         found = slot("%s[%d]" % (self._host_name, i), self._host_key(i), self._host_type, records.UNSET)
         if found.value is ABSENT:
-            raise TypeError("%s[%d] is not there: other code deleted it" % (self._host_name, i))
+            raise TypeError("%s[%d] is missing: other code deleted it" % (self._host_name, i))
         return found
 
     def _host_index(self, i):
@@ -272,7 +273,7 @@ class StateMap(Sealed):
         return self._host_there(self._host_slot(k, self._host_default))
 
     def get(self, k, default=None):
-        """The entry of k, or default where there is none."""
+        """The entry of k, or default without one."""
         found = self._host_slot(k, self._host_default)
         return found.value if self._host_there(found) else default
 
@@ -300,5 +301,5 @@ representation.RECORDS[StateList] = representation.RECORDS[StateMap] = lambda _t
 
 
 def attributes(schema):
-    """What stands in the class for each declared attribute."""
+    """The class's object for each declared attribute."""
     return {a.name: Value(a) if a.kind == "value" else Several(a) for a in schema.state.values()}

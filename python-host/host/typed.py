@@ -1,10 +1,11 @@
 """The types of typed handlers: how JSON becomes a value, and a value JSON.
 
-An annotation is read from the syntax tree (schema.py) and becomes one of these types. read takes what json.loads made of a payload,
-before any code of the actor has run; what is of a class of the actor's file waits there as Made until build. text writes the one form of
-a value. pack and unpack are the form in state, which is deterministic CBOR.
+An annotation is read from the syntax tree (schema.py) and becomes one of these types. read takes the objects
+that json.loads made of a payload, before any code of the actor has run. An instance of a class of the actor's
+file waits there as Made until build. text writes the one form of a value. pack and unpack are the form in
+state, which is deterministic CBOR.
 
-What is wrong with a value is said here, with its path, and in no words of CPython's.
+Errors about a value are written here, with its path, and never in CPython's words.
 """
 
 import json
@@ -45,7 +46,7 @@ class Wrong(Exception):
 
 
 class Number:
-    """A number of JSON, as it stands there."""
+    """A number of JSON, as it was written."""
 
     __slots__ = ("text",)
 
@@ -54,7 +55,7 @@ class Number:
 
 
 class Object:
-    """An object of JSON: names may stand there twice."""
+    """An object of JSON, duplicate names included."""
 
     __slots__ = ("pairs",)
 
@@ -64,7 +65,7 @@ class Object:
 
 
 class Made:
-    """What will be an instance of a class of the actor's, once that has run."""
+    """An instance to be, of a class of the actor's, once that class has run."""
 
     __slots__ = ("of", "held")
 
@@ -73,7 +74,7 @@ class Made:
 
 
 def parsed(payload):
-    """What a payload has, of str, Number, bool, None, list and Object."""
+    """The content of a payload, of str, Number, bool, None, list and Object."""
     charge(table.serialise + len(payload))
     if len(payload) > MAX_BYTES:
         raise Wrong("has %d bytes: at most %d are read" % (len(payload), MAX_BYTES))
@@ -127,7 +128,7 @@ def given(v):
 
 
 def utf8(text):
-    """A text as its bytes, or Wrong where it has half of a surrogate pair."""
+    """A text as its bytes, or Wrong if it has half of a surrogate pair."""
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -151,7 +152,7 @@ class Type:
         return self.read(text)
 
     def unpack(self, v):
-        """The value of what state has: nothing else wrote it than pack."""
+        """The value of bytes in state, which only pack wrote."""
         return v
 
 
@@ -296,7 +297,7 @@ class Optional(Type):
 
 
 def each(types, values, do):
-    """do(type, value) of each, with the place of what is wrong."""
+    """do(type, value) of each, with the place of a wrong one."""
     made, i = [], 0
     try:
         for t, v in zip(types, values):
@@ -430,7 +431,7 @@ class Dict(Type):
         return v if self.plain else {k: self.to.build(x) for k, x in v.items()}
 
     def rows(self, v, write):
-        """(key as JSON has it, value) of each, by the keys' bytes."""
+        """(key as in JSON, value) of each, by the keys' bytes."""
         if type(v) is not dict:
             self.refuse(v, given)
         charge(LIST + 2 * INDEX * len(v))
@@ -459,7 +460,7 @@ class Dict(Type):
 
 
 def written(t, v):
-    """A key as an object has it."""
+    """A key as in an object."""
     if type(t) is Text:
         t.check(v)
         return v
@@ -536,7 +537,7 @@ class Record(Type):
     def of_file(self):
         found = chain.now.space.get(self.name)
         if not actor_code.is_class(found) or records.fields_of(found) is None:
-            raise Wrong("is a %s, which is no dataclass of this file any more" % self.name)
+            raise Wrong("is a %s, which is no longer a dataclass of this file" % self.name)
         return found
 
     def rows(self, v, write):
@@ -595,7 +596,7 @@ class Enumeration(Type):
     def member(self, value):
         cls = chain.now.space.get(self.name)
         if not actor_code.is_class(cls) or not issubclass(cls, enums.Enum):
-            raise Wrong("is a %s, which is no Enum of this file any more" % self.name)
+            raise Wrong("is a %s, which is no longer an Enum of this file" % self.name)
         return cls(value)
 
     def value(self, v):
@@ -657,7 +658,7 @@ class Handler:
         return fields_built(self.arguments, made)
 
     def written(self, arguments):
-        """The payload of arguments by their names, as this actor gives them. What is left out stays left out."""
+        """The payload of arguments by their names, as this actor gives them. Omitted arguments stay omitted."""
         charge(table.serialise + OBJECT + NAME * len(arguments))
         known = {f.name: f for f in self.arguments}
         rows = []
@@ -672,7 +673,7 @@ class Handler:
         for f in self.arguments:
             if f.default is records.UNSET and f.name not in arguments:
                 raise Wrong("is missing: " + f.type.words, "." + f.name)
-        return bounded("{%s}" % ",".join(rows))
+        return bounded("{%s}" % ",".join(rows), "payload")
 
     def output(self, value):
         """The output of a result."""
@@ -694,7 +695,7 @@ def handler_of(method):
         raise TypeError("a handler is named as in self.renew, without a call")
     said = chain.now.schema.handlers.get(f.__name__)
     if said is None:
-        raise TypeError("%s is no handler of this actor" % f.__name__[:MAX_TOLD])
+        raise TypeError("%s is not a handler of this actor" % f.__name__[:MAX_TOLD])
     return said
 
 
@@ -711,7 +712,7 @@ def payload_of(said, args, arguments):
 
 
 def of_default(t, text):
-    """The value of a default, each time anew."""
+    """The value of a default, a new one each time."""
     return t.build(t.read(json.loads(text, parse_int=Number, object_pairs_hook=Object)))
 
 
@@ -727,7 +728,7 @@ def named(handler, args, arguments):
 
 
 def answer(handler, raw):
-    """What another actor's handler returned."""
+    """The result of another actor's handler."""
     if handler.returns is None:
         if raw:
             raise Wrong("%s returned %d bytes: its interface says nothing" % (handler.name, len(raw)))
@@ -738,11 +739,11 @@ def answer(handler, raw):
         raise w.under("the answer of " + handler.name) from None
 
 
-def bounded(text):
+def bounded(text, *path):
     raw = text.encode()
     charge(len(raw))
     if len(raw) > MAX_BYTES:
-        raise Wrong("it has %d bytes: at most %d are written" % (len(raw), MAX_BYTES))
+        raise Wrong("has %d bytes: at most %d are written" % (len(raw), MAX_BYTES), *path)
     return raw
 
 

@@ -1,8 +1,8 @@
 """The second wall: what the operating system refuses to this process.
 
-The first wall is the interpreter's inside (check.py, sealed.py). Whoever gets
-through it finds a process that can compute, read what the chain sends, answer,
-and end; nothing else. No root is needed for any of it.
+The first wall is the interpreter's inside (check.py, sealed.py). An attacker that gets through
+it finds a process that can compute, read the chain's frames, answer, and end; nothing else. No
+root is needed for any of it.
 
   limits     no descriptor can be opened, no file grow, no core be written
              (setrlimit; every system); in the child no process be made
@@ -11,10 +11,10 @@ and end; nothing else. No root is needed for any of it.
   files      none can be reached (landlock; Linux with it)
   calls      a list of system calls is allowed (seccomp; Linux on x86-64 and arm64)
 
-A call that is not on the list kills the process at once: it is made by who has
-broken the first wall, and nothing that he does from then on may become an
-outcome. Opening and looking at files is refused by an error instead, since the
-C library and the interpreter do so by themselves where it is harmless.
+A call that is not on the list kills the process at once: only code that has broken the first
+wall makes one, and nothing that such code does may become an outcome. Opening and inspecting
+files is refused by an error instead, since the C library and the interpreter do it by
+themselves, without harm.
 
 The fork server (fork_server.py) may fork and wait as well; it never runs a program.
 """
@@ -67,7 +67,7 @@ def when(number, then):
 
 
 def argument(index, test, value, hit, miss):
-    """What becomes of a call by the lower half of one argument."""
+    """Decides a call by the lower half of one argument."""
     return [(LOAD, 0, 0, ARGUMENT_AT + ARGUMENT * index), (test, 0, 1, value)] + give(hit) + give(miss)
 
 
@@ -95,7 +95,7 @@ class Wall:
     """Built once by the fork server; narrowed by each child after its fork."""
 
     def __init__(self, sink):
-        self.parts = dict.fromkeys(("limits", "privileges", "files", "calls"), "")  # why one is not there
+        self.parts = dict.fromkeys(("limits", "privileges", "files", "calls"), "")  # why one is missing
         self.libc, self.filters = None, {}
         if sys.platform != "linux":
             self.lack("%s has none" % sys.platform, "privileges", "files", "calls")
@@ -124,7 +124,7 @@ class Wall:
             self.parts[part] = self.parts[part] or why
 
     def call(self, function, *args):
-        """Its result, and errno where that is below zero."""
+        """Its result, and errno if that is below zero."""
         found = function(*(self.word(a) if isinstance(a, int) else a for a in args))
         return found, self.errno() if found < 0 else 0
 
@@ -153,7 +153,7 @@ class Wall:
         stood = not self.parts["calls"]
         self.filter(False, 0)
         if stood and self.parts["calls"]:
-            os._exit(EXIT_WALL)  # the fork server has it, so this is no lack of the system
+            os._exit(EXIT_WALL)  # the fork server has it, so the system does not lack it
         self.libc, self.filters = None, {}
 
     def limit(self, which, value):
@@ -181,7 +181,7 @@ class Wall:
             self.lack(os.strerror(error or EPERM), "calls")
 
 
-RAW = {  # what Python alone does not offer: x86-64, arm64, arguments
+RAW = {  # calls without a Python function: x86-64, arm64, arguments
     "socket": (41, 198, 2, 1, 0), "ptrace": (101, 117, 0, 0, 0, 0), "peek": (310, 270, 1, 0, 0, 0, 0, 0),
     "unshare": (272, 97, 0), "memfd": (319, 279, 0, 0), "io_uring": (425, 425, 1, 0), "dup": (32, 23, 0),
     "executable memory": (9, 222, 0, 4096, 7, 0x22, -1, 0), "read another descriptor": (0, 63, 2, 0, 0),
@@ -189,8 +189,8 @@ RAW = {  # what Python alone does not offer: x86-64, arm64, arguments
 
 
 def attempts(standing, parent):
-    """What programs must not do, each harmless should it succeed, and computing,
-    which they must: name → function."""
+    """Actions that programs must not do, each harmless if it succeeds, and computing, which
+    they must: name → function."""
     found = {
         "compute": lambda: bytearray(1 << 22),
         "open": lambda: os.open("/etc/passwd", os.O_RDONLY),
@@ -217,7 +217,7 @@ EXIT_ALLOWED, EXIT_REFUSED = 0, 1
 
 
 def attempt(do):
-    """Do it in a child behind its walls, and end with what became of it."""
+    """Do it in a child inside its walls, and end with its outcome."""
     try:
         do()
     except (OSError, MemoryError):

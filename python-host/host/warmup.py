@@ -1,10 +1,9 @@
-"""What a child does before it says that it is there: a message of the host's own.
+"""Work of a child before it reports that it is ready: a message of the host's own.
 
-A child shares its memory with the fork server until it writes to it, and each
-page that a message is the first to touch costs it some microseconds. What every
-message touches the child makes its own here, while no block waits for it. The
-messages, one of them to a typed handler, are always the same, reach nobody, and
-leave nothing behind.
+A child shares its memory with the fork server until it writes to it, and each page that a
+message is the first to touch costs it some microseconds. The child copies the pages that every
+message touches here, while no block waits for it. The messages, one of them to a typed handler,
+are always the same, reach no chain, and leave no trace.
 """
 
 import mmap
@@ -67,10 +66,10 @@ CODE, TYPED_CODE = bytes(32), bytes(31) + bytes((1,))  # their hashes, which no 
 
 
 class Nobody:
-    """Stands where the pipe does: what is asked has no value."""
+    """A pipe without another end: its answers have no value."""
 
     def write(self, kind, maps):
-        """Nobody hears it."""
+        """Discards the effect."""
 
     def read(self):
         return protocol.ANSWER, ANSWER

@@ -1,7 +1,6 @@
-"""What a value weighs: the charge of one walk through it and all it contains.
+"""The weight of a value: the charge of one walk through it and all it contains.
 
-Lengths and sizes are asked of the built-in base, since a class of an actor's
-may answer anything.
+Lengths and sizes come from the built-in base, since a class of an actor's may answer anything.
 """
 
 import operator
@@ -166,7 +165,7 @@ def span(start, stop, step, divided=False):
 
 
 class Items:
-    """The elements of a container as its built-in base has them."""
+    """The elements of a container as in its built-in base."""
 
     __slots__ = ("base", "held")
 

@@ -1,10 +1,9 @@
 """Frames between the chain and this host, on stdin and stdout.
 
-A frame is a u32 of its length (little endian), a u8 of its type and CBOR maps
-(RFC 8949), one after the other. Their names, and what each map has, stand in
-protocol; the Go side, internal/environment/pyhost, documents the conversation.
-Numbers are written in eight bytes and lengths in four, which is faster than the
-fewest, and read in any.
+A frame is a u32 of its length (little endian), a u8 of its type and CBOR maps (RFC 8949), one
+after the other. protocol defines their names and fields; the Go side,
+internal/environment/pyhost, documents the conversation. Numbers are written in eight bytes and
+lengths in four, which is faster than the fewest, and read in any.
 """
 
 import os
@@ -23,14 +22,14 @@ SHORT, LONG = 0x40, 0x58  # of bytes whose length is in it, and of others
 
 
 class Pipe:
-    """The two ends, and a buffer of what was read beyond a frame."""
+    """The two ends, and a buffer of the bytes that were read beyond a frame."""
 
     def __init__(self, source, sink):
         self.source, self.sink = source, sink
         self.buffer = b""
 
     def forget(self):
-        """What was read beyond a frame is another's, who has the pipe now."""
+        """The bytes beyond a frame belong to another process, which has the pipe now."""
         self.buffer = b""
 
     def skip(self, before, drawn):
@@ -104,8 +103,8 @@ def record(**fields):
 
 
 class Beginning:
-    """What every map of a kind begins with, the first of its frame: the same
-    names in the same order, of the same sizes, so that all is read at once."""
+    """The fields that every map of a kind begins with, the first of its frame. They have the
+    same names, order and sizes, so that all are read at once."""
 
     def __init__(self, fields):
         layout = ">2x"  # the type of the frame, and the head of the map
@@ -121,9 +120,8 @@ class Beginning:
 
 
 def entries(frame, at=2, n=None):
-    """Entries of a map, the first of its frame unless said: names, as bytes, to
-    numbers and bytes. What the chain writes is well formed, and its names shorter
-    than 24 bytes."""
+    """Entries of a map, the first of its frame unless said: names, as bytes, to numbers and
+    bytes. The chain's maps are well formed, and their names shorter than 24 bytes."""
     found = {}
     for _ in range(frame[1] - MAP if n is None else n):
         end = at + 1 + (frame[at] & 31)

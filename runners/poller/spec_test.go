@@ -410,7 +410,7 @@ func TestJ11ARunnerTurnsPages(t *testing.T) {
 	for i := range 3 {
 		q := w.take()
 		if q.After != (polling.Cursor{}) && i == 0 || i > 0 && q.After != cursor(i) {
-			t.Fatalf("page %d is asked for behind %v", i, q.After)
+			t.Fatalf("page %d is asked for after %v", i, q.After)
 		}
 		w.answer(q, page(cursor(i+1)))
 	}
@@ -419,7 +419,7 @@ func TestJ11ARunnerTurnsPages(t *testing.T) {
 	for _, liar := range []func(*polling.Answer){page(polling.Cursor{}), func(a *polling.Answer) { a.Next = cursor(9) }} {
 		w.wait(time.Second)
 		if q := w.take(); !q.After.IsZero() {
-			t.Fatalf("a poll begins behind %v", q.After)
+			t.Fatalf("a poll begins after %v", q.After)
 		} else {
 			w.answer(q, liar)
 		}

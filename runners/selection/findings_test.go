@@ -95,7 +95,7 @@ func upToHundred(rule Rule, holds func(electorate) bool) (sizes []int) {
 
 func TestFindingAsWrittenOneLiarOfFourInventsARunner(t *testing.T) {
 	if e := newElectorate(Quorum, 4); e.inventors() != 1 || e.f != 1 {
-		t.Errorf("%d liars of 4 are needed, and %d are borne", e.inventors(), e.f)
+		t.Errorf("%d liars of 4 are needed, and %d are tolerated", e.inventors(), e.f)
 	}
 }
 
@@ -107,10 +107,10 @@ func TestFindingAsWrittenRunnersFlickerWithoutFaultsFromTenValidatorsOn(t *testi
 
 func TestFindingAsWrittenNobodyIsPresentFrom27ValidatorsOn(t *testing.T) {
 	if got := upToHundred(Quorum, electorate.dead); !slices.Equal(got, span(27, 100)) {
-		t.Errorf("nobody is present at %v", got)
+		t.Errorf("no runner is present at %v", got)
 	}
 	if got := upToHundred(Quorum, electorate.deadWithAll); !slices.Equal(got, append([]int{16}, span(19, 100)...)) {
-		t.Errorf("with all votes carried, nobody is present at %v", got)
+		t.Errorf("with all votes carried, no runner is present at %v", got)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestFindingAVoteCountsForRunnersOfOthers(t *testing.T) {
 	}
 	e := Electorate{Votes: len(votes), Validators: 20, SubsetSize: a.SubsetSize()}
 	if !Presence(votes, 1, Quorum.Threshold(e)).Has(0) {
-		t.Error("a runner is absent though all but its subset say it is there")
+		t.Error("a runner is absent though all but its subset report it")
 	}
 }
 

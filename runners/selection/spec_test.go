@@ -167,7 +167,7 @@ func TestARotationIsStored(t *testing.T) {
 		var read Rotation
 		data := codec.Marshal(&r)
 		if err := codec.Unmarshal(data, 1<<20, &read); err != nil || !bytes.Equal(codec.Marshal(&read), data) {
-			t.Fatalf("%x came back as %+v, %v", data, read, err)
+			t.Fatalf("%x is decoded as %+v, %v", data, read, err)
 		}
 		r = r.Advanced(Moment{Height: 9, Members: validatorsOf(2, 3, 4), Constants: written})
 	}
@@ -428,7 +428,7 @@ func TestSection94AnMRURecordWeighsUntilItsTTL(t *testing.T) {
 		}
 	}
 	if (*MRU)(nil).Favours(100, 256) {
-		t.Error("no record favours somebody")
+		t.Error("a missing record favours a runner")
 	}
 }
 
@@ -436,7 +436,7 @@ func TestJ3WeightsByHand(t *testing.T) {
 	unit := types.WeiOf(10_000).Mul(types.CBY)
 	for multiple, want := range map[uint64]uint64{0: 1, 1: 2, 2: 2, 3: 3, 6: 3, 7: 4, 1023: 11} {
 		if got := Weight(unit.Mul(multiple), unit); got != want {
-			t.Errorf("%d times the least stake weighs %d, want %d", multiple, got, want)
+			t.Errorf("%d times the minimum stake weighs %d, want %d", multiple, got, want)
 		}
 	}
 	if got := Weight(unit.Mul(7).Sub(types.WeiOf(1)), unit); got != 3 {

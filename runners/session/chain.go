@@ -10,7 +10,8 @@ import (
 // J13).
 type Head struct{ *chainview.Head }
 
-// standing is the state that makes a refusal worth another try when it changes.
+// standing is the part of the chain's state whose change makes a refused connection
+// worth another try.
 type standing struct {
 	phase              selection.Phase
 	registered, staked bool

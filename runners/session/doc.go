@@ -7,8 +7,8 @@
 //
 // On a head, the newest final block known to the runner's view of the chain, the
 // machine looks up its subset, and during an overlap the former one. It dials each
-// of these validators that it is not connected with. It leaves a validator outside
-// of them when the last job's stream there has ended.
+// of these validators that it is not connected with. It leaves a validator that is
+// in neither subset when the last job's stream there has ended.
 //
 // On a connection it says Hello, answers the validator's Hello with HelloAck, and
 // judges both frames of the validator as the validator judges ours. Then the

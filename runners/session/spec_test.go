@@ -194,7 +194,7 @@ func TestAStreamIsOverWhenBothSidesAre(t *testing.T) {
 			}
 			w.step(Answers{[]connection.Verb{connection.End{ID: l.id, Stream: stream}}})
 			if len(p.streams) != 0 {
-				t.Errorf("early %v, cut %v: kept behind its end", early, cut)
+				t.Errorf("early %v, cut %v: kept after its end", early, cut)
 			}
 		}
 	}
@@ -357,7 +357,7 @@ func TestPingsStaySpreadWhenBlocksAreLate(t *testing.T) {
 		late += l.at[before].Sub(at)
 	}
 	if mean := late / blocks; mean < spread*2/5 || mean > spread*3/5 {
-		t.Errorf("pings come %v behind a block, of %v in which they may", mean, spread)
+		t.Errorf("pings arrive %v after a block, of %v in which they may", mean, spread)
 	}
 }
 
@@ -455,7 +455,7 @@ func TestLoadAndChangesAreSaidAnewOnEachConnection(t *testing.T) {
 	expect[*push.BackpressureSignal](again)
 	expect[*push.CapabilityDelta](again)
 	if p := expect[*push.HeartbeatPing](again); p.Nonce != 1 {
-		t.Fatalf("the nonce does not begin anew: %+v", p)
+		t.Fatalf("the nonce does not restart: %+v", p)
 	}
 }
 
@@ -624,7 +624,7 @@ func TestPhaseOffAndStopLeaveEverybody(t *testing.T) {
 	w.pass(time.Minute)
 	w.newHead(nil)
 	if len(w.dials) != 2 || w.Deadline() != types.Never {
-		t.Fatal("it goes on behind Stop")
+		t.Fatal("it continues after Stop")
 	}
 }
 

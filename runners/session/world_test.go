@@ -110,7 +110,7 @@ func (w *world) step(e Event) {
 		case connection.Send:
 			l := w.lines[v.ID]
 			if l.done || l.closed != nil {
-				w.Fatalf("a frame behind the end")
+				w.Fatalf("a frame after the end")
 			}
 			if v.Stream != connection.Control {
 				continue
@@ -241,7 +241,7 @@ func (l *line) goodbye() push.Reason {
 	}
 	why := expect[*push.Goodbye](l).Reason
 	if !l.done {
-		l.Fatal("the control stream goes on behind Goodbye")
+		l.Fatal("the control stream continues after Goodbye")
 	}
 	return why
 }

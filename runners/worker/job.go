@@ -15,7 +15,7 @@ const (
 	waiting  state = iota // unknown whether the chain has it
 	running               // the executor works on it
 	finished              // there is a result
-	failed                // there is no result, and will be none
+	failed                // there is no result, and there will not be one
 )
 
 // claim is an assignment as validators tell it.

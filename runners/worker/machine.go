@@ -22,8 +22,8 @@ type Config struct {
 	ChainID  uint64
 	Signer   crypto.Signer // of the runner
 	Verifier Verifier
-	// Accepts returns why a job cannot be done here, nil if it can. It does no work,
-	// and the same job has the same answer.
+	// Accepts returns why a job cannot be done here, nil if it can. It starts
+	// nothing, and the same job has the same answer.
 	Accepts func(*push.JobSpec) *execution.Refusal
 	MaxJobs uint32 // at once, as registered; at least 1
 	Polls   bool   // it can bring results without a connection

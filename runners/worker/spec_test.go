@@ -85,7 +85,7 @@ func TestSection102WhyAJobIsRejected(t *testing.T) {
 		{"no spec", func(_ *world, _ ID, f *push.JobAssignment) { f.JobSpec.Verification.Runners = 7 }, push.BadSpec},
 		{"its deadline is the head", func(w *world, id ID, f *push.JobAssignment) { f.DeadlineBlock = w.head.Height }, push.PastDeadline},
 		{"the chain does not know it", func(w *world, id ID, f *push.JobAssignment) { w.chain[id] = Standing{} }, push.PastDeadline},
-		{"the view does not tell of it, and it is late", func(w *world, id ID, f *push.JobAssignment) {
+		{"the view does not show it, and it is late", func(w *world, id ID, f *push.JobAssignment) {
 			delete(w.chain, id)
 			f.DeadlineBlock = w.head.Height
 		}, push.PastDeadline},
@@ -117,7 +117,7 @@ func TestSection64CapacityAndItsSignal(t *testing.T) {
 		ids = append(ids, w.drawn(job+1))
 		w.deliver(1, ids[job], nil)
 		if full := job == 3; (len(w.loads) == 1) != full {
-			t.Fatalf("behind %d jobs it said %v", job+1, w.loads)
+			t.Fatalf("after %d jobs it sent %v", job+1, w.loads)
 		}
 	}
 	if l := w.loads[0]; l.AcceptingNew || l.ActiveJobs != 4 || l.MaxConcurrent != 4 || l.Reason == nil {
@@ -132,7 +132,7 @@ func TestSection64CapacityAndItsSignal(t *testing.T) {
 		t.Fatalf("said %+v", w.loads)
 	}
 	if _, status := w.deliver(2, over, nil); !status.Accepted {
-		t.Fatalf("what was rejected comes again: %+v", status)
+		t.Fatalf("a rejected job is taken again: %+v", status)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestSection103TheResultGoesToTheValidatorThatWasAccepted(t *testing.T) {
 		t.Fatalf("the result is %+v", f)
 	}
 	if !w.ended[first] || w.ended[second] || len(w.sent[second]) != 0 {
-		t.Fatal("the stream goes on, or the other validator got it as well")
+		t.Fatal("the stream continues, or the other validator got it as well")
 	}
 	w.step(Finished{ID: id, Result: []byte("another")}) // an executor that answers twice
 	if len(w.sent[second]) != 0 {
@@ -325,7 +325,7 @@ func TestWhatIsOverOnChainIsStoppedWithoutAWord(t *testing.T) {
 	}
 	w.step(Finished{ID: id, Result: []byte("late")}) // what crosses is ignored
 	if len(w.sent[l]) != 0 {
-		t.Fatal("a result behind the end")
+		t.Fatal("a result after the end")
 	}
 }
 
@@ -532,7 +532,7 @@ func TestAnExecutorThatFailsOrSaysTooMuch(t *testing.T) {
 		l, _ := w.deliver(1, id, nil)
 		end(id)
 		if !w.ended[l] || len(w.sent[l]) != 0 {
-			t.Fatal("its stream goes on")
+			t.Fatal("its stream continues")
 		}
 		w.asked()
 		again, status := w.deliver(2, id, nil)

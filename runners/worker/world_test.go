@@ -94,7 +94,7 @@ func (w *world) step(e Event) {
 		case connection.Send:
 			l := line{v.ID, v.Stream}
 			if w.ended[l] || w.reset[l] {
-				w.Fatalf("a frame behind the end of %v", l)
+				w.Fatalf("a frame after the end of %v", l)
 			}
 			f, err := push.Decode(push.Raw{Type: push.Type(v.Frame[0]), Payload: v.Frame[1:]})
 			if err != nil {

@@ -223,7 +223,7 @@ func TestDueGoesByRankThenSequence(t *testing.T) {
 		}
 	}
 	if len(tiers) < 4 {
-		t.Errorf("the due stood in %v only", tiers)
+		t.Errorf("only %v held the due", tiers)
 	}
 }
 
@@ -430,7 +430,7 @@ func TestHeightsShareASlot(t *testing.T) {
 		cal.Remove(at(h, types.Seq(h)))
 	}
 	if next, _ := cal.Next(); next != 20 {
-		t.Errorf("next is %d, more than a ring behind", next)
+		t.Errorf("next is %d, more than a ring late", next)
 	}
 	sizes.MaxMigrations = 25
 	if moves := Of(kv, sizes).Maintain(80); len(moves) != 25 || moves[0].Height != 20 || moves[24].Height != 44 {

@@ -5,7 +5,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// cursor is how far maintenance got. In a state without one both are 0.
+// cursor is the progress of maintenance. In a state without one both are 0.
 type cursor struct {
 	maintained types.Height // the last height whose maintenance is done
 	swept      types.Height // the ring holds nothing of heights below; at most maintained

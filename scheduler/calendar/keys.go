@@ -62,7 +62,7 @@ func split(t Tier, key []byte) Place {
 	return Place{Height: types.Height(a), Rank: ^b, Seq: types.Seq(c)}
 }
 
-// keyBytes is how long the keys of a tier are.
+// keyBytes is the length of a tier's keys.
 func keyBytes(t Tier) int {
 	switch t {
 	case Ring:

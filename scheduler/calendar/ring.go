@@ -7,7 +7,7 @@ import (
 )
 
 // inRing calls each for the heights from first to last at which the ring holds
-// something, until it returns false. They come by slot, beginning with the slot of
+// something, until it returns false. It goes by slot and begins with the slot of
 // first: in ascending order, unless the range has more heights than slots. The ring
 // holds nothing below first. It reads one key for each height, and one for each
 // slot on the way that holds only heights after last.

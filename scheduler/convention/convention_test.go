@@ -12,7 +12,7 @@ import (
 )
 
 // naiveConvention is the twin: the standard library's JSON, with separate checks of
-// the rules that it does not keep.
+// the rules that it does not enforce.
 func naiveConvention(payload []byte) (handler string, inner []byte, ok bool) {
 	if !json.Valid(payload) || !utf8.Valid(payload) || naiveDepth(payload) > MaxJSONDepth {
 		return "", nil, false

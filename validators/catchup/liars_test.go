@@ -73,7 +73,7 @@ func TestLiarsAreFoundOut(t *testing.T) {
 				t.Errorf("done %d times", w.done)
 			}
 			if name != "silence" && name != "empty" && w.lies[1]+w.lies[2] == 0 {
-				t.Error("nobody was found to lie")
+				t.Error("no liar was found")
 			}
 			if w.lies[3] > 0 {
 				t.Error("the honest peer is said to lie")

@@ -235,8 +235,8 @@ func (m *Machine) behind(e Behind) {
 	m.active = m.active || p != nil || e.Proven
 }
 
-// peer finds or adds a peer. A full list forgets the first peer outside of the set;
-// nil if all are members.
+// peer finds or adds a peer. A full list forgets the first peer that is not in the
+// set; nil if all are members.
 func (m *Machine) peer(a types.Address) *peer {
 	for i := range m.peers {
 		if m.peers[i].address == a {

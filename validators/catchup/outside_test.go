@@ -14,7 +14,7 @@ func outsider(length int) *world {
 	return w
 }
 
-// A validator outside of the set gets no news. It asks by itself, takes the
+// A validator that is not in the set gets no news. It asks by itself, takes the
 // available blocks, and asks again, each timeout another peer, without punishing
 // those that have nothing.
 func TestWhoIsNoMemberAsks(t *testing.T) {
@@ -59,7 +59,7 @@ func TestServeGoesOnOverSkippedHeights(t *testing.T) {
 		t.Fatalf("%d blocks", len(b.Blocks))
 	}
 	if b := Serve(&RangeRequest{From: 81, To: 90}, c); len(b.Blocks) != 0 {
-		t.Fatalf("%d blocks where there is none", len(b.Blocks))
+		t.Fatalf("%d blocks, want none", len(b.Blocks))
 	}
 }
 

@@ -33,7 +33,7 @@ func TestServeEndsFinal(t *testing.T) {
 		{"the tip is final", 341, 400, 350, 600, 3, 10, 0, 350},
 		{"an epoch's end", 90, 200, 350, 600, 3, 11, 0, 100},
 		{"count", 101, 200, 350, 600, 7, 0, 0, 0},
-		{"links where none is in range", 1, 2, 350, 600, 7, 2, 5, 7},
+		{"links with none in range", 1, 2, 350, 600, 7, 2, 5, 7},
 		{"links after bytes", 1, 50, 350, MaxBatchBytes / 2, 9, 2, 7, 9},
 		{"one block too large", 1, 50, 350, MaxBatchBytes * 2, 9, 1, 8, 9},
 		{"beyond the tip", 351, 400, 350, 600, 3, 0, 0, 0},

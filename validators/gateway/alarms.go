@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 )
 
-// purpose is what an alarm is for.
+// purpose is the purpose of an alarm.
 type purpose uint8
 
 const (

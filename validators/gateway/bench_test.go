@@ -80,7 +80,7 @@ func BenchmarkBitmap(b *testing.B) {
 			w, _ := crowd(b, runners)
 			for b.Loop() {
 				if w.attested.Bitmap(w.now, runners, heldAll(runners)).Count() != runners {
-					b.Fatal("somebody is not there")
+					b.Fatal("a runner is missing")
 				}
 			}
 		})

@@ -13,7 +13,7 @@ type Verifier interface {
 	Recover(digest types.Hash, sig types.Signature) (signer types.Address, ok bool)
 }
 
-// Config is what a machine is made of.
+// Config is the configuration of a machine.
 type Config struct {
 	ChainID  uint64
 	Signer   crypto.Signer // of the validator

@@ -50,7 +50,7 @@ func (p *peer) openStreams() (n int) {
 	return n
 }
 
-// allowedStreams is how many streams a runner surely allows, at most MaxJobStreams.
+// allowedStreams is the number of streams that a runner surely allows, at most MaxJobStreams.
 func (p *peer) allowedStreams() int {
 	return int(min(max(p.mostJobs, minJobStreams), MaxJobStreams))
 }

@@ -149,7 +149,7 @@ func TestAnAckMayTakeItsBlocksAndItsTime(t *testing.T) {
 	}
 	w.pass(300*time.Millisecond - 1)
 	if outcome(w) != -1 {
-		t.Fatal("blocks alone made it a hard failure")
+		t.Fatal("only blocks made it a hard failure")
 	}
 	e.ackJob(job0, id.Job, accepted)
 	w.pass(time.Minute)
@@ -162,7 +162,7 @@ func TestAnAckMayTakeItsBlocksAndItsTime(t *testing.T) {
 	w.block(nil)
 	w.block(nil)
 	if outcome(w) != -1 {
-		t.Fatal("time alone made it a hard failure")
+		t.Fatal("only time made it a hard failure")
 	}
 	w.block(nil)
 	if outcome(w) != int(HardFailure) || !e.reset[job0] {
@@ -183,15 +183,15 @@ func TestBehindTheAckComeProgressAndOneResult(t *testing.T) {
 			e.say(job0, e.resultOf(id.Job, "1"))
 			e.say(job0, e.resultOf(id.Job, "1"))
 		}, push.UnexpectedFrame},
-		"progress behind the result": {duplicate, func(e *end, id AssignmentID) {
+		"progress after the result": {duplicate, func(e *end, id AssignmentID) {
 			e.say(job0, e.resultOf(id.Job, "1"))
 			e.say(job0, &push.JobProgress{JobID: id.Job})
 		}, push.UnexpectedFrame},
-		"progress behind a rejection": {rejected(), func(e *end, id AssignmentID) { e.say(job0, &push.JobProgress{JobID: id.Job}) },
+		"progress after a rejection": {rejected(), func(e *end, id AssignmentID) { e.say(job0, &push.JobProgress{JobID: id.Job}) },
 			push.UnexpectedFrame},
 		"another job's progress": {accepted, func(e *end, id AssignmentID) { e.say(job0, &push.JobProgress{}) }, push.UnexpectedFrame},
 		"another job's result":   {accepted, func(e *end, id AssignmentID) { e.say(job0, e.resultOf(types.Hash{9}, "")) }, push.UnexpectedFrame},
-		"a result of nobody": {accepted, func(e *end, id AssignmentID) {
+		"a result without an assignment": {accepted, func(e *end, id AssignmentID) {
 			f := e.resultOf(id.Job, "1")
 			f.ResultData = []byte("2")
 			e.say(job0, f)
@@ -247,7 +247,7 @@ func TestSection105TheEndOfAnAssignmentIsToldOnItsStream(t *testing.T) {
 			}
 		}
 		if len(e.sent[job0]) != 0 || !e.done[job0] {
-			t.Fatalf("behind the end: %v, ended %v", e.sent[job0], e.done)
+			t.Fatalf("after the end: %v, ended %v", e.sent[job0], e.done)
 		}
 		// Crossing frames are dropped.
 		e.raw(job0, 0x77)
@@ -255,7 +255,7 @@ func TestSection105TheEndOfAnAssignmentIsToldOnItsStream(t *testing.T) {
 		if len(e.done) != 1 {
 			t.Fatalf("a frame that crossed ended the connection: %v", e.done)
 		}
-		// The runner has a while to end its side.
+		// The runner may end its side a while later.
 		w.pass(linger - 1)
 		if e.reset[job0] {
 			t.Fatal("broken off too soon")
@@ -331,7 +331,7 @@ func TestNoMoreStreamsThanARunnerAllows(t *testing.T) {
 	w.finish(e.signer, ids[0], Landed)
 	w.block(nil)
 	if p.opens != minJobStreams {
-		t.Fatal("a stream that ended on one side is no room")
+		t.Fatal("a stream that ended on one side does not free its place")
 	}
 	w.step(Connection{connection.Ended{ID: e.id, Stream: job0}})
 	if p.opens != minJobStreams+1 {
@@ -397,7 +397,7 @@ func TestJ15TheCommitmentAtOnceAndThenTheReveal(t *testing.T) {
 			t.Fatalf("submitted %q", got)
 		}
 	})
-	t.Run("behind the time to commit", func(t *testing.T) {
+	t.Run("after the time to commit", func(t *testing.T) {
 		w, e, id := pushed(t, 3)
 		commitment := result(e, id)
 		if len(w.submits) != 1 || w.submits[0] != (Commit{Runner: e.signer.Address(), Assignment: id, Commitment: commitment,

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// Event is what happens to a machine: a Connection's event, a Head or a Tick.
+// Event is an input of a machine: a Connection's event, a Head or a Tick.
 type Event interface{ event() }
 
 // The events.
@@ -44,7 +44,7 @@ func (Stop) event()       {}
 func (Tick) event()       {}
 func (*Head) event()      {}
 
-// Output is what has to be done, in this order.
+// Output lists the actions of a step, in this order.
 type Output struct {
 	Submit []Submission
 	Do     []connection.Verb

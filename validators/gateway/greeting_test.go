@@ -301,7 +301,7 @@ func TestBehindOurGoodbyeNothingIsHeard(t *testing.T) {
 	w.block(nil)
 	w.step(Connection{connection.Opened{ID: e.id, Stream: 6}})
 	if w.bits() != "" {
-		t.Fatal("it is present behind Goodbye")
+		t.Fatal("it is present after Goodbye")
 	}
 	if why := e.left(); why != push.UnknownFrame {
 		t.Fatalf("left for %s", why)

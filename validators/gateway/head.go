@@ -70,7 +70,7 @@ type Assignment struct {
 	Commitments  []types.Hash // of this runner: none, or the one that counts
 }
 
-// Ending is how an assignment ended.
+// Ending is the outcome of an assignment.
 type Ending uint8
 
 // The endings. For Reassigned, Expired and Failed, a JobCancel states the reason

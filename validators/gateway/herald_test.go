@@ -58,12 +58,12 @@ func TestAHeadIsAnnouncedToACrowdInTurns(t *testing.T) {
 	last := all[many-1]
 	last.say(0, last.pingOf())
 	if n := last.pongs(); n != 2 {
-		t.Fatalf("%d pongs for who pings before its turn: its own and the head's", n)
+		t.Fatalf("%d pongs for a runner that pings before its turn: its own and the head's", n)
 	}
 	w.block(nil) // before all have heard of the one before
 	w.pass(spread + heraldTurns*heraldTurn)
 	if n := heard(); n != many {
-		t.Fatalf("%d heard, each once of the newest head", n)
+		t.Fatalf("%d runners were told the newest head exactly once", n)
 	}
 }
 

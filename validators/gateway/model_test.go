@@ -138,7 +138,7 @@ func TestPresenceIsWhatTheDumbTwinSays(t *testing.T) {
 				}
 			}
 			if got := w.bits(); got != want {
-				r.Fatalf("behind step %d, %s of %s: bits %q, want %q", step, what, names[i], got, want)
+				r.Fatalf("after step %d, %s of %s: bits %q, want %q", step, what, names[i], got, want)
 			}
 		}
 	})

@@ -670,7 +670,7 @@ func TestJobsOfASoundNetworkLandAndNobodyLosesABit(t *testing.T) {
 		for _, j := range n.chain.jobs {
 			deliveries += 3 * len(j.committee)
 		}
-		// A validator may learn of the assignment when the result has landed.
+		// The result may arrive before a validator knows its assignment.
 		if n.outcomes(gateway.HardFailure) != 0 || n.outcomes(gateway.SoftFailure) > deliveries/10 ||
 			n.outcomes(gateway.Success) == 0 || n.outcomes(gateway.Duplicate) < deliveries/2 {
 			t.Fatalf("seed %d: of %d deliveries %d successes, %d duplicates, %d soft and %d hard failures", seed, deliveries,

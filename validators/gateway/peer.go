@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// stage is how far a connection is.
+// stage is the progress of a connection.
 type stage uint8
 
 const (

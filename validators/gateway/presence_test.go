@@ -310,7 +310,7 @@ func TestSection53TheFormerSubsetAttestsDuringTheOverlapAndThenDrains(t *testing
 	late := w.live("r2") // the overlap also lets these in
 	w.block(nil)
 	if w.bits() != "" {
-		t.Fatalf("bits %q behind the overlap", w.bits())
+		t.Fatalf("bits %q after the overlap", w.bits())
 	}
 	for _, e := range []*end{idle, late} {
 		if why := e.goodbye(); why != push.NotInSubset {
@@ -375,7 +375,7 @@ func TestARegistrationIsReadAgainWhenWhatItFollowsFromChanged(t *testing.T) {
 	w.live("r0").ping()
 	head(func(h *Head) { h.Registry = first })
 	if asked := head(func(*Head) {}); asked != 0 {
-		t.Errorf("asked %d times for what did not change", asked)
+		t.Errorf("asked %d times though nothing changed", asked)
 	}
 	other := *same
 	other.MaxSpecBytes++

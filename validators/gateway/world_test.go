@@ -133,7 +133,7 @@ func (w *world) take(out Output) {
 		case connection.Send:
 			e := w.ends[v.ID]
 			if e.closed != nil || e.done[v.Stream] || e.reset[v.Stream] {
-				w.Fatalf("a frame behind the end of stream %d", v.Stream)
+				w.Fatalf("a frame after the end of stream %d", v.Stream)
 			}
 			f, err := push.Decode(push.Raw{Type: push.Type(v.Frame[0]), Payload: v.Frame[1:]})
 			if err != nil {

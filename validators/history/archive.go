@@ -194,7 +194,7 @@ func (s *Stored) Printed(execution types.Hash) (lines []string) {
 	return lines
 }
 
-// PrintedBy is what each of its executions printed.
+// PrintedBy is the printed text of each of its executions.
 func (s *Stored) PrintedBy() map[types.Hash][]string {
 	printed := map[types.Hash][]string{}
 	for _, l := range s.Logs {
@@ -216,7 +216,7 @@ func (a *Archive) Execution(hash types.Hash) (*types.Receipt, []string, error) {
 var indexes = map[HashKind]env.Bucket{TimerHash: bucketTimers, JobHash: bucketJobs, ExecutionHash: bucketExecutions,
 	BlockHash: bucketHashes}
 
-// HashKind is what a hash stands for.
+// HashKind is the kind of thing that a hash identifies.
 type HashKind int
 
 const (

@@ -51,7 +51,7 @@ type LaneRecord struct {
 	Presence     presenceRecord
 }
 
-// Reasoned is how many timers were deferred for a reason.
+// Reasoned is the number of timers deferred for a reason.
 type Reasoned struct {
 	_      struct{} `cbor:",toarray"`
 	Reason string
@@ -152,7 +152,7 @@ func laneOf(result *ledger.Result) LaneRecord {
 	return l
 }
 
-// lanePrice is what a cycle of a fire pays for the lane.
+// lanePrice is the price of a fire's cycle for the lane.
 func lanePrice(p *params.Params, base types.Wei) types.Wei {
 	if p.Policy != scheduler.EIP1559 || scheduler.Free(p) {
 		return types.Wei{}

@@ -29,7 +29,7 @@ type TimerRecord struct {
 	firstExpiry types.Height
 }
 
-// timerEnd is how a timer ended. It is kept apart from the timer itself, whose
+// timerEnd is the outcome of a timer. It is kept apart from the timer itself, whose
 // payload may hold 1 MiB; a timer without one is pending.
 type timerEnd struct {
 	_          struct{} `cbor:",toarray"`

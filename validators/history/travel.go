@@ -28,7 +28,7 @@ type Target struct {
 	Blocks    uint64       // number of heights from here
 	To        types.Height // this height
 	NextTimer bool         // the height at which the next timer is due
-	Make      uint64       // so many heights from here, each with a block
+	Make      uint64       // number of heights from here, each with a block
 }
 
 // TravelError refuses an advance.
@@ -122,7 +122,7 @@ type Ended struct {
 	Reason string
 }
 
-// Late is how many blocks after its height a timer ended.
+// Late is the number of blocks from a timer's height to its end.
 func (e *Ended) Late() uint64 {
 	if e.At <= e.Due {
 		return 0

@@ -47,7 +47,7 @@ func TestAStoredBlockIsItsEncodingWhateverCertificatesItHas(t *testing.T) {
 			t.Errorf("%v:\n %x, want\n %x", pair, last.Value, codec.Marshal(stored))
 		}
 		if &writes[0].Key[0] != &shared.writes[0].Key[0] {
-			t.Error("it was made anew")
+			t.Error("it was made again")
 		}
 	}
 }

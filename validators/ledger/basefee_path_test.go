@@ -45,7 +45,7 @@ func TestVectorsOfLaneFeePaths(t *testing.T) {
 			before, fees, used = p, BaseFees{Cycle: step.Cycle, LaneTimer: step.LaneFee}, utilisation{lane: step.Used}
 		}
 		if moved == 0 {
-			t.Errorf("%s: no step of %d is of the lane's own fee", c.Name, len(c.Steps))
+			t.Errorf("%s: none of %d steps is charged the lane's own fee", c.Name, len(c.Steps))
 		}
 	}
 }

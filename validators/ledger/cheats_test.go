@@ -93,7 +93,7 @@ func TestG2StateThatIsSetIsReadByTheProgramAndWakesWatchers(t *testing.T) {
 	w.block(w.call("alice", "c", "increment", nil))
 	w.ok()
 	if out := w.last.Receipts[0].Output; !bytes.Equal(out, samples.Number(42)) {
-		t.Errorf("the counter went on from %x", out)
+		t.Errorf("the counter continued from %x", out)
 	}
 	w.block(w.setState("c", "n", nil))
 	w.ok()
@@ -116,8 +116,8 @@ func TestG2StateThatIsSetIsReadByTheProgramAndWakesWatchers(t *testing.T) {
 	}
 }
 
-// What an impersonated address asks for ends as it does when that signs, but for who
-// pays the fee, and the nonce.
+// A call of an impersonated address ends like a call that the address signed, except
+// for the fee's payer and the nonce.
 func TestG2AnImpersonatedCallEndsAsASignedOne(t *testing.T) {
 	signed, cheat := newWorld(t, nil), newWorld(t, nil)
 	for _, w := range []*world{signed, cheat} {

@@ -70,7 +70,7 @@ func (w *world) settledWith(actor, want string) {
 		w.t.Errorf("places are taken: %x", waiting)
 	}
 	if at := w.state(actor, "\x00runner/at/\x00"); at != "" {
-		w.t.Errorf("something stands at a place: %x", at)
+		w.t.Errorf("a place is not free: %x", at)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestAContinuationGoesOnWithItsJobsResult(t *testing.T) {
 	}
 	w.settledWith("echo", "hello")
 	if w.state("echo", "asked") != "hello" || len(w.head.Timers(w.address("echo"))) != 0 {
-		t.Error("what was captured is gone, or the watchdog is there still")
+		t.Error("the captured values are missing, or the watchdog still exists")
 	}
 	if paid := before.Sub(w.balance("echo")); paid.IsZero() || !paid.Less(types.WeiOf(types.CBY)) {
 		t.Errorf("the actor paid %s", paid)

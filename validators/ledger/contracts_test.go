@@ -44,7 +44,7 @@ func (c *carrying) Run(s program.Session, ctx program.Context, code program.Code
 	return outcome, err
 }
 
-// contractStory has a message of each kind come to each contract.
+// contractStory sends a message of each kind to each contract.
 func contractStory(t *testing.T, c *carrying) *world {
 	w := newRunnerWorld(t, 2, nil)
 	w.executor.Carrier = c

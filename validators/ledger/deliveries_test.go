@@ -63,14 +63,14 @@ func TestC16ADeliveryIsChargedAtItsPrepaidPricesAndRefundedOnce(t *testing.T) {
 			t.Fatalf("a limit of %d cycles, and a lane of %d", m.Cycles, limit)
 		}
 		if w.last.Block.Header.BaseFeeCycle == m.PriceCycle {
-			t.Fatal("the base fee is that of the block that sent it, so that this shows nothing")
+			t.Fatal("the base fee did not change since the sending block, so that this shows nothing")
 		}
 		cost := m.PriceCycle.Mul(uint64(receipt.Cycles)).Add(m.PriceCell.Mul(uint64(receipt.Cells)))
 		if receipt.Fee != cost {
-			t.Errorf("clamped %v: its fee is %s; what it used cost %s when it was paid", clamped, receipt.Fee, cost)
+			t.Errorf("clamped %v: its fee is %s; its use cost %s when it was paid", clamped, receipt.Fee, cost)
 		}
 		if back, want := w.balance("r").Sub(before), m.Prepaid().Sub(cost); back != want {
-			t.Errorf("clamped %v: %s wei came back of %s; that is not the rest, %s", clamped, back, m.Prepaid(), want)
+			t.Errorf("clamped %v: %s wei were refunded of %s; that is not the rest, %s", clamped, back, m.Prepaid(), want)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func nextFees(p, before *params.Params, fees BaseFees, used utilisation) BaseFee
 	return next
 }
 
-// permille is what a multiplier of 1 is in thousandths.
+// permille is a multiplier of 1 in thousandths.
 const permille = 1000
 
 // LaneCharge returns the price of a cycle of the timer lane in addition to the

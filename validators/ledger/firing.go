@@ -54,7 +54,7 @@ func (r *run) fireTimers() error {
 	return nil
 }
 
-// timersDue is how many timers are due now and have not ended.
+// timersDue is the number of timers that are due now and have not ended.
 func (r *run) timersDue() uint64 {
 	return scheduler.DueNow(r.params, reader{r.parent.tree}, r.parent.due, r.header.Height, r.state)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
-// Genesis is what a chain begins with. Networks with the same Hash are the same
+// Genesis is the initial state and rules of a chain. Networks with the same Hash are the same
 // chain.
 type Genesis struct {
 	_          struct{}           `cbor:",toarray"`

@@ -139,7 +139,7 @@ func TestJ16TheBlocksOfAJobOfOneRunner(t *testing.T) {
 		t.Fatalf("%+v", receipt)
 	}
 	if rest := w.balance("bob").Sub(before).Sub(back); rest.IsZero() || !w.head.Account(types.DispatcherAddress).Balance.IsZero() {
-		t.Errorf("of the callback's limits %s came back, %s stayed", rest, w.head.Account(types.DispatcherAddress).Balance)
+		t.Errorf("of the callback's limits %s were refunded, %s stayed", rest, w.head.Account(types.DispatcherAddress).Balance)
 	}
 }
 
@@ -465,7 +465,7 @@ func TestJ10TheSubsetEpochIsInTheHeader(t *testing.T) {
 	for height := 1; height <= 7; height++ {
 		w.step()
 		if got := w.head.header.SubsetEpoch; got != uint64(height/3) || w.head.Rotation().Epoch != got {
-			t.Errorf("height %d is of subset epoch %d", height, got)
+			t.Errorf("height %d belongs to subset epoch %d", height, got)
 		}
 	}
 	if restored, err := Restore(contentOf(w.head), w.last.Block); err != nil || restored.Rotation().Epoch != 2 {
@@ -508,7 +508,7 @@ func TestGenesisRefusesRunners(t *testing.T) {
 		w := newRunnerWorld(t, 2, nil)
 		change(&w.genesis.Runners[1])
 		if _, _, err := w.genesis.State(); err == nil {
-			t.Errorf("a runner %s stands in genesis", what)
+			t.Errorf("a runner %s is in genesis", what)
 		}
 	}
 }

@@ -39,10 +39,10 @@ var laneTable = [lanes]struct {
 // String returns the lane's name, as refusals say it.
 func (l lane) String() string { return laneTable[l].name }
 
-// limit is how many cycles of a block the lane may use.
+// limit is the number of a block's cycles that the lane may use.
 func (l lane) limit(p *params.Params) types.Cycles { return laneTable[l].limit(p) }
 
-// use is what a block has used so far.
+// use is a block's use so far.
 type use struct {
 	cycles [lanes]types.Cycles
 	cells  types.Cells
@@ -56,7 +56,7 @@ func (u *use) total() (sum types.Cycles) {
 	return sum
 }
 
-// left is how many cycles a lane has left.
+// left is the number of unused cycles of a lane.
 func (r *run) left(l lane) types.Cycles { return l.limit(r.params).Sub(r.used.cycles[l]) }
 
 // spend counts what was used in a lane, which had room for it.

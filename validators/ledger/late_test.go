@@ -106,10 +106,10 @@ func TestWhatABodyMayNotListAsLate(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, late := range map[string][]types.LateTransaction{
-		"complete, and not there": {entry},
-		"twice":                   {{Sender: types.Address{1}}, {Sender: types.Address{1}}},
-		"too many":                make([]types.LateTransaction, types.MaxLate+1),
-		"another form of nil":     {},
+		"complete, and missing": {entry},
+		"twice":                 {{Sender: types.Address{1}}, {Sender: types.Address{1}}},
+		"too many":              make([]types.LateTransaction, types.MaxLate+1),
+		"another form of nil":   {},
 	} {
 		forged := *built.Result.Block
 		forged.Passed = &types.Passed{Late: late}

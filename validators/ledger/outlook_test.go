@@ -47,7 +47,7 @@ func TestJ13WhatARunnerSeesOfAJob(t *testing.T) {
 		t.Fatalf("who has no part in it sees %+v", of.Assignments)
 	}
 	if _, told := of.Assignments[later]; told || len(head(outsider).Assignments) != 0 {
-		t.Fatal("it is told of what is later than the head, or what it did not ask for")
+		t.Fatal("it reports changes after the head, or unrequested ones")
 	}
 	if of := head("stranger"); of.Registered || of.Staked {
 		t.Fatalf("a stranger sees %+v", of)

@@ -100,7 +100,7 @@ func TestT9WhatTheLaneDeferredIsCountedBehindIt(t *testing.T) {
 				t.Fatalf("%+v", w.changesOf("second"))
 			}
 			if deferred.Timer.Deferrals != 1 || after.Timer.Deferrals != 1 {
-				t.Errorf("the block deferred it once; the deferral counts %d, and what came behind the lane %d", deferred.Timer.Deferrals,
+				t.Errorf("the block deferred it once; the deferral counts %d, and the change after the lane %d", deferred.Timer.Deferrals,
 					after.Timer.Deferrals)
 			}
 			if w.last.Lane.Unexamined != 0 {

@@ -95,7 +95,7 @@ func (p *pacer) over() bool { return p.Pace != nil && p.left() <= 0 }
 // item that is lent a share has not come yet.
 func (p *pacer) wants() bool { return p.Pace != nil && p.Tries.expects(p.phase) }
 
-// bound is what a session is bounded by; nil: nothing.
+// bound returns the rest of a session's time as a function; nil: no bound.
 func (p *pacer) bound() func() time.Duration {
 	if p.Pace == nil {
 		return nil

@@ -163,7 +163,7 @@ func TestAFireOverWhichTheHostFailsIsPassedOverAndEnds(t *testing.T) {
 				t.Errorf("receipts: %+v", w.last.Receipts)
 			}
 			if _, pending := w.head.Timer(timer); pending || w.head.FailedOver(timer) != nil {
-				t.Error("it still stands in state")
+				t.Error("it is still in state")
 			}
 		})
 	}
@@ -312,7 +312,7 @@ func TestAProposersTimeBoundsTheLane(t *testing.T) {
 		}
 	}
 	if len(w.fired()) == 0 || len(w.fired()) == len(names) || len(w.last.Block.Passed.Fires.Failed) != 0 {
-		t.Fatalf("%d fired, passed over %+v", len(w.fired()), w.last.Block.Passed)
+		t.Fatalf("%d fired, skipped %+v", len(w.fired()), w.last.Block.Passed)
 	}
 	if n := w.last.Block.Passed.Fires.Begun; n == nil || *n != uint64(len(w.fired())) {
 		t.Errorf("the body says %v were begun, %d fired", n, len(w.fired()))
@@ -342,16 +342,16 @@ func TestWhatABodyMayNotSayItPassedOver(t *testing.T) {
 	}
 	n := func(v uint64) *uint64 { return &v }
 	for name, spoil := range map[string]func(*types.Passed){
-		"twice":                  func(p *types.Passed) { p.Fires.Failed = []types.TimerID{fires[0], fires[0], fires[1]} },
-		"in another order":       func(p *types.Passed) { p.Fires.Failed = []types.TimerID{fires[1], fires[0]} },
-		"not due":                func(p *types.Passed) { p.Fires.Failed = append(slices.Clone(fires), types.TimerID{1}) },
-		"more than is there":     func(p *types.Passed) { p.Fires.Begun = n(2) },
-		"a message of nobody":    func(p *types.Passed) { p.Messages.Failed = append(slices.Clone(message), 99) },
-		"stopped after the last": func(p *types.Passed) { p.Messages.Begun = n(1) },
-		"a question of nobody":   func(p *types.Passed) { p.Questions.Failed = []types.AgentQuestion{{}} },
-		"no question":            func(p *types.Passed) { p.Questions.Begun = n(0) },
-		"another form of nil":    func(p *types.Passed) { p.Questions.Failed = []types.AgentQuestion{} },
-		"too long":               func(p *types.Passed) { p.Fires.Failed = make([]types.TimerID, types.MaxPassed+1) },
+		"twice":                         func(p *types.Passed) { p.Fires.Failed = []types.TimerID{fires[0], fires[0], fires[1]} },
+		"in another order":              func(p *types.Passed) { p.Fires.Failed = []types.TimerID{fires[1], fires[0]} },
+		"not due":                       func(p *types.Passed) { p.Fires.Failed = append(slices.Clone(fires), types.TimerID{1}) },
+		"more than is there":            func(p *types.Passed) { p.Fires.Begun = n(2) },
+		"an unknown message":            func(p *types.Passed) { p.Messages.Failed = append(slices.Clone(message), 99) },
+		"stopped after the last":        func(p *types.Passed) { p.Messages.Begun = n(1) },
+		"a question that was not asked": func(p *types.Passed) { p.Questions.Failed = []types.AgentQuestion{{}} },
+		"no question":                   func(p *types.Passed) { p.Questions.Begun = n(0) },
+		"another form of nil":           func(p *types.Passed) { p.Questions.Failed = []types.AgentQuestion{} },
+		"too long":                      func(p *types.Passed) { p.Fires.Failed = make([]types.TimerID, types.MaxPassed+1) },
 	} {
 		bad, passed := *good, *good.Passed
 		spoil(&passed)

@@ -192,7 +192,7 @@ func TestTheStormInPython(t *testing.T) {
 		t.Errorf("%+v", fires)
 	}
 	if w.block(); len(w.fired()) != 3 {
-		t.Error("the storm does not go on")
+		t.Error("the storm stopped")
 	}
 	if w.state("storm", "fires") != "8" {
 		t.Errorf("%s fires", w.state("storm", "fires"))

@@ -99,7 +99,7 @@ func TestATraceIsOfWhatWasExecuted(t *testing.T) {
 			t.Errorf("%d cycles of %d", call.Cycles, receipt.Cycles)
 		}
 		if want.origin == types.OriginMessage && (found.Message == nil || string(found.Message.Payload) != "7") {
-			t.Errorf("the delivery is of %+v", found.Message)
+			t.Errorf("the delivery belongs to %+v", found.Message)
 		}
 		if i == 0 {
 			relayedTree(t, w, found)

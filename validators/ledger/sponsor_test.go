@@ -212,7 +212,7 @@ func TestT28BidsDrawOnTheAllowance(t *testing.T) {
 	held := w.balance("bob")
 	w.block(w.instruct(48, map[string]types.TimerID{"timer_id": timers[0].ID}))
 	if got := w.balance("bob"); got != held.Add(types.WeiOf(40)) {
-		t.Errorf("bob holds %s after a bid of 40 came back to %s", got, held)
+		t.Errorf("bob holds %s after a bid of 40 was refunded to %s", got, held)
 	}
 	w.blocks(6) // the other fires or ends: 60 wei do not cover max_cost
 	if left := w.head.Timers(w.address("st")); len(left) != 0 {
@@ -238,7 +238,7 @@ func TestAuditFindsAnAllowanceThatGrew(t *testing.T) {
 		return Audit(r.seal().State)
 	}
 	if err := tampered(bob, sponsor, sponsor, 1); err != nil {
-		t.Fatalf("what stands is accused: %v", err)
+		t.Fatalf("a sound state is accused: %v", err)
 	}
 	for name, err := range map[string]error{
 		"more left than signed": tampered(bob, sponsor, sponsor.Add(types.WeiOf(1)), 1),

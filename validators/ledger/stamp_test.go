@@ -27,9 +27,9 @@ func TestStamp(t *testing.T) {
 		{"a little late", 10_000, 1_000, 11_300, 11_000},
 		{"after a long stop", 10_000, 1_000, 99_000, 99_000},
 		{"no block time", 10_000, 0, 10_050, 10_050},
-		{"clock behind the parent", 10_000, 1_000, 9_000, 11_000},
+		{"clock before the parent", 10_000, 1_000, 9_000, 11_000},
 		{"clock a little after the parent", 10_000, 1_000, 10_300, 11_000},
-		{"no block time, clock behind the parent", 10_000, 0, 9_000, 10_001},
+		{"no block time, clock before the parent", 10_000, 0, 9_000, 10_001},
 	} {
 		if got := at(c.before, c.blockTime, c.now); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)

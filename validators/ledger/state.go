@@ -45,7 +45,7 @@ type Supply struct {
 	Removed types.Wei `cbor:"-"`
 }
 
-// Circulating is what the balances and the prepaid messages hold together.
+// Circulating is the sum of the balances and the prepaid messages.
 func (s *Supply) Circulating() types.Wei {
 	return s.Genesis.Add(s.Minted).Sub(s.Burned()).Sub(s.Removed)
 }
@@ -175,7 +175,7 @@ func (s *State) PendingParams() []governance.Change { return governance.Pending(
 // deferred message, a change of a watched key, or a job whose deadline is behind.
 func (s *State) HasWork() bool { return s.hasWork }
 
-// Supply is what was made and burned since genesis.
+// Supply is the minted and burned money since genesis.
 func (s *State) Supply() Supply { return supplyOf(reader{s.tree}) }
 
 func supplyOf(s actors.Reader) (supply Supply) {
@@ -264,7 +264,7 @@ func (s *State) Tally(from, to, width types.Height, limit int) scheduler.Tally {
 	return scheduler.TallyOf(s.params, reader{s.tree}, from, to, width, limit)
 }
 
-// TimersPending is how many timers are pending.
+// TimersPending is the number of pending timers.
 func (s *State) TimersPending() uint64 { return scheduler.Total(reader{s.tree}) }
 
 // NextTimer returns the lowest height at which a timer is due; ok is false if no

@@ -135,7 +135,7 @@ func (w *world) passed(b *strings.Builder) {
 		return
 	}
 	for _, q := range p.Questions.Failed {
-		fmt.Fprintf(b, "passed over: agent %s for %s\n", w.name(q.Bidder), w.name(q.Actor))
+		fmt.Fprintf(b, "skipped: agent %s for %s\n", w.name(q.Bidder), w.name(q.Actor))
 	}
 	for _, id := range p.Fires.Failed {
 		by := fmt.Sprintf("by %d so far", len(w.head.FailedOver(id)))

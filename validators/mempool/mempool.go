@@ -1,6 +1,6 @@
 // Package mempool is the core of a validator's pool of transactions that are not
-// yet final: which it takes, which it drops, and in which order it proposes them
-// (CIP-3's tips; decision C14).
+// yet final. It decides which transactions it takes and drops, and their order in a
+// proposal (CIP-3's tips; decision C14).
 //
 // A Pool keeps a queue per sender in the order of nonces, which may have gaps.
 // Nothing in it is consensus: each validator's differs. But it is a function of

@@ -336,12 +336,12 @@ func TestEveryFloodEnds(t *testing.T) {
 			w.Next()
 			return shut
 		},
-		"other frames":     func(w *world) bool { _, shut := w.offer(1, Bulk, "t"); w.Next(); return shut },
-		"signatures":       func(w *world) bool { _, muted := w.Spend(w.now, peer(1), Recoveries, 3); return muted },
-		"transactions":     func(w *world) bool { _, muted := w.Spend(w.now, peer(1), Transactions, 4096); return muted },
-		"requests":         func(w *world) bool { _, muted := w.Spend(w.now, peer(1), Ranges, 1); return muted },
-		"answers unasked":  func(w *world) bool { return w.Blame(w.now, peer(1), Unasked) },
-		"what is no frame": func(w *world) bool { return w.Blame(w.now, peer(1), Invalid) },
+		"other frames":          func(w *world) bool { _, shut := w.offer(1, Bulk, "t"); w.Next(); return shut },
+		"signatures":            func(w *world) bool { _, muted := w.Spend(w.now, peer(1), Recoveries, 3); return muted },
+		"transactions":          func(w *world) bool { _, muted := w.Spend(w.now, peer(1), Transactions, 4096); return muted },
+		"requests":              func(w *world) bool { _, muted := w.Spend(w.now, peer(1), Ranges, 1); return muted },
+		"answers unasked":       func(w *world) bool { return w.Blame(w.now, peer(1), Unasked) },
+		"bytes without a frame": func(w *world) bool { return w.Blame(w.now, peer(1), Invalid) },
 	} {
 		w := newWorld(t, 2)
 		begun := w.now
@@ -384,7 +384,7 @@ func TestHonestPeersKeepTheirRations(t *testing.T) {
 func TestAnswersAreTakenOnceAndOnlyWhenAsked(t *testing.T) {
 	w := newWorld(t, 2)
 	if w.Answers(peer(1), Body) {
-		t.Error("an answer that nobody asked for is taken")
+		t.Error("an unrequested answer is taken")
 	}
 	w.Expect(peer(1), Body)
 	if w.Answers(peer(2), Body) || w.Answers(peer(1), Range) || !w.Answers(peer(1), Body) || w.Answers(peer(1), Body) {

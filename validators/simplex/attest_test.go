@@ -30,7 +30,7 @@ func TestC3AVoteThatTheOthersWereQuickerThanIsCast(t *testing.T) {
 		b := s.child(nil, 1)
 		notarize(s, b)
 		if s.voted(types.Notarize, 1) {
-			t.Errorf("%s: voted for what was not executed", name)
+			t.Errorf("%s: voted for an unexecuted block", name)
 		}
 		s.execute(true)
 		votes := s.votes(types.Notarize, 1)
@@ -58,7 +58,7 @@ func TestC3AVoteBehindTheOthersIsCastForPresenceAlone(t *testing.T) {
 	s, b := notarized()
 	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
 	if s.step(Executed{Hash: b.Hash(), Valid: true}); s.voted(types.Notarize, 1) {
-		t.Error("voted where there are no runners")
+		t.Error("voted though there are no runners")
 	}
 	s, b = notarized()
 	s.wait(s.m.pace.grown(viewDelays))
@@ -72,7 +72,7 @@ func TestC3AVoteBehindTheOthersIsCastForPresenceAlone(t *testing.T) {
 	s, b = notarized()
 	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3))
 	if s.execute(false); s.voted(types.Notarize, 1) {
-		t.Error("voted for what is not valid")
+		t.Error("voted for an invalid block")
 	}
 }
 

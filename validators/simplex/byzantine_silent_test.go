@@ -42,7 +42,7 @@ func TestRateWithOneStopped(t *testing.T) {
 		}
 		w.start(w.nodes[2])
 		if !w.run(10*time.Second+3*blockTime, func() bool { return w.minHeight() >= height+200 }) {
-			t.Errorf("block time %v: the stopped one did not come back: %s", blockTime, describeWorld(w))
+			t.Errorf("block time %v: the stopped one did not rejoin: %s", blockTime, describeWorld(w))
 		}
 	}
 }

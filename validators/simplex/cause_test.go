@@ -76,7 +76,7 @@ func TestEachNullifyVoteSaysWhy(t *testing.T) {
 			s.propose(2, s.child(first, 2))
 			s.wait(3 * time.Second)
 		}},
-		{"nobody heard of it for four views", LeaderUnheard, "", 9, func(s *solo) {
+		{"no message from it for four views", LeaderUnheard, "", 9, func(s *solo) {
 			for v := types.View(1); v < 9; v++ {
 				s.receive(2, s.certificate(types.Nullify, v, nil, 0, 2, 3))
 			}
@@ -166,7 +166,7 @@ func TestWhatTheEnvironmentFailsOverIsExecutedAgain(t *testing.T) {
 		}
 	}
 	if s.voted(types.Notarize, 1) {
-		t.Error("it voted for what it could not execute")
+		t.Error("it voted for a block that it could not execute")
 	}
 	next := s.child(b, 2)
 	s.propose(2, next)

@@ -175,9 +175,9 @@ type (
 		Notarization *types.Certificate // the last block's notarization; nil when the finalization came without it
 	}
 	// Behind reports a gap: a certificate names a block too far above the finalized
-	// one to ask for block by block, or peers did not give the blocks between. From
-	// has them: catch up. From is this validator where its own vote completed the
-	// certificate.
+	// one to ask for block by block. Peers that did not give the blocks between are
+	// a gap as well. From has them: catch up. From is this validator where its own
+	// vote completed the certificate.
 	Behind struct {
 		Certificate *types.Certificate
 		From        types.Address

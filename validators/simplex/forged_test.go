@@ -9,7 +9,7 @@ import (
 )
 
 // The sets that forged messages are checked by: epoch 5 has four validators, 0 to
-// 3, of whom three decide; epoch 4 had seven, 0 to 6, of whom five did.
+// 3, with a quorum of three. Epoch 4 had seven, 0 to 6, with a quorum of five.
 const presentEpoch, formerEpoch = 5, 4
 
 func forgedSets() Sets { return Sets{testSet(presentEpoch, 4), testSet(formerEpoch, 7)} }

@@ -43,7 +43,7 @@ func TestBehindWhenTheChainOutgrowsTheGap(t *testing.T) {
 	near := newSolo(t, 4, nil)
 	near.lateBy(MaxFetchBlocks - 1)
 	if h := near.behind(); h != 0 {
-		t.Errorf("behind block %d, which is near", h)
+		t.Errorf("Behind for block %d, which is near", h)
 	}
 	far := newSolo(t, 4, nil)
 	far.lateBy(MaxFetchBlocks + 1)
@@ -59,7 +59,7 @@ func TestBehindWhenNobodyAnswers(t *testing.T) {
 	s.lateBy(3)
 	s.wait(s.m.pace.resendInterval())
 	if h := s.behind(); h != 0 {
-		t.Errorf("behind block %d before the others were asked", h)
+		t.Errorf("Behind for block %d before the others were asked", h)
 	}
 	s.wait(8 * s.m.pace.resendInterval())
 	if h := s.behind(); h != 3 {

@@ -54,7 +54,7 @@ func TestC5ALostLogIsSatOut(t *testing.T) {
 		}
 	}
 	if caught == 0 {
-		t.Error("nobody contradicts itself who is not told that its log is lost: the test shows nothing")
+		t.Error("no validator with an unreported lost log contradicts itself: the test shows nothing")
 	}
 }
 
@@ -75,7 +75,7 @@ func TestSittingOutSurvivesACrash(t *testing.T) {
 	}
 	single := newSolo(t, 3, func(c *Config) { c.Lost = true })
 	if single.wait(time.Minute); !single.voted(types.Nullify, 1) {
-		t.Error("where nobody may be missing it does not vote either")
+		t.Error("in a set that needs every vote it does not vote either")
 	}
 }
 

@@ -133,7 +133,7 @@ func (a *application) final(height types.Height) {
 func (a *application) judge(m *Machine) string {
 	for hash, height := range a.results {
 		if m.bodies.nodes[hash] == nil && !a.building[hash] && height > m.rootHeight() {
-			return fmt.Sprintf("block %s of height %d is held by the application, and by nobody else", hash, height)
+			return fmt.Sprintf("only the application holds block %s of height %d", hash, height)
 		}
 	}
 	return ""
@@ -336,7 +336,7 @@ func (w *world) step(n *member, e Event) {
 		if n.ticked == w.now {
 			n.views++
 			if n.views > 10_000 {
-				panic(fmt.Sprintf("node %d ticks for ever at %v, deadline %v", n.id, w.now, n.machine.Deadline()))
+				panic(fmt.Sprintf("node %d ticks without end at %v, deadline %v", n.id, w.now, n.machine.Deadline()))
 			}
 		} else {
 			n.ticked, n.views = w.now, 0

@@ -24,7 +24,7 @@ func TestHoldStandsStill(t *testing.T) {
 	}
 	s.receive(2, s.vote(types.Nullify, 1, nil, 2))
 	if s.m.Deadline() == types.Never {
-		t.Error("it leaves alone who has begun to nullify")
+		t.Error("it does not send to a validator that has begun to nullify")
 	}
 }
 
@@ -34,7 +34,7 @@ func TestAHoldThatIsTakenBackGoesOn(t *testing.T) {
 	s.wait(time.Hour)
 	s.step(Hold{})
 	if s.m.Deadline() == types.Never || s.voted(types.Nullify, 1) {
-		t.Error("it does not go on, or holds the pause against the leader")
+		t.Error("it does not continue, or counts the pause against the leader")
 	}
 	s.wait(3 * time.Second)
 	if !s.voted(types.Nullify, 1) {

@@ -121,8 +121,8 @@ func (m *responder) spend(of types.Address) bool {
 	return true
 }
 
-// budget returns the peer's account of the current interval, or nil for a peer
-// outside of the set.
+// budget returns the peer's account of the current interval, or nil for a peer that
+// is not in the set.
 func (m *responder) budget(of types.Address) *peer {
 	p := m.peers[of]
 	if p != nil && m.now >= p.since.Add(m.pace.resendInterval()) {

@@ -61,7 +61,7 @@ func TestC5ALeaderProposesTheSameAfterARestart(t *testing.T) {
 	out = s.step(Built{Epoch: s.m.set.Epoch, View: build.View, Block: b})
 	sent := proposals(s.out)
 	if len(sent) != 1 || len(without(t, out.Persist, proposalKind)) == len(out.Persist) {
-		t.Fatalf("%d proposals leave, and with them is persisted what is no proposal", len(sent))
+		t.Fatalf("%d proposals leave, and something else is persisted with them", len(sent))
 	}
 	records := s.all.Persist
 	s.all = Output{}

@@ -60,7 +60,7 @@ func TestWhatIsSiftedOutTeachesNothing(t *testing.T) {
 		w.run(5*time.Second, nil)
 	}
 	if useless < 1000 || lacked < 100 || past < 10 {
-		t.Errorf("only %d certificates were of no use, %d brought votes, %d were of the past", useless, lacked, past)
+		t.Errorf("only %d certificates were useless, %d brought votes, %d were old", useless, lacked, past)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestForgedCertificatesOfWhatIsKnownCountForNothing(t *testing.T) {
 		forge(forged)
 		sifted := s.m.Sift(forged)
 		if sifted.Past != nil {
-			t.Errorf("%s: it is taken for one of the past", name)
+			t.Errorf("%s: it passes as an old one", name)
 		}
 		if sifted.Whole {
 			if _, err := Check(testChain, testRecoverer{}, s.m.Sets(), forged); err == nil {
@@ -134,7 +134,7 @@ func TestSiftKeepsTheVotesThatAreNew(t *testing.T) {
 	other.Header.Timestamp++
 	if !s.m.Sift(s.certificate(types.Notarize, 1, &other, 1, 2, 3, 4, 5)).Whole ||
 		!s.m.Sift(s.certificate(types.Nullify, 1, nil, 1, 2, 3, 4, 5)).Whole {
-		t.Error("what contradicts a certificate of its view, or is of another kind, is not looked at")
+		t.Error("a message that contradicts a certificate of its view, or has another kind, is skipped")
 	}
 	if full := s.m.rounds[1].fullNotarization(s.m.set); len(full.Votes) != 7 {
 		t.Errorf("a leader would carry %d votes of seven", len(full.Votes))
@@ -153,7 +153,7 @@ func TestSiftOfThePast(t *testing.T) {
 	s.receive(1, s.certificate(types.Notarize, 2, second, 1, 2, 3))
 	s.receive(1, s.certificate(types.Finalize, 2, second, 1, 2, 3))
 	if s.m.rootView() != 2 {
-		t.Fatalf("the root is of view %d", s.m.rootView())
+		t.Fatalf("the root belongs to view %d", s.m.rootView())
 	}
 	old := s.m.Sift(s.certificate(types.Notarize, 1, first, 1, 2, 3))
 	if old.Past == nil || old.Whole || len(old.Votes) > 0 {

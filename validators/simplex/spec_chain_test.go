@@ -76,7 +76,7 @@ func TestC5Compact(t *testing.T) {
 	n.log = kept
 	w.start(n)
 	if height := w.minHeight(); !w.run(5*time.Second, func() bool { return w.minHeight() > height+5 }) {
-		t.Errorf("it does not go on: %s, %s", w.violation, describeWorld(w))
+		t.Errorf("it does not continue: %s, %s", w.violation, describeWorld(w))
 	}
 }
 
@@ -220,7 +220,7 @@ func TestC8OnlyTravelThatWasAskedForIsVotedFor(t *testing.T) {
 	s.propose(1, b)
 	s.step(Goal{Height: 1_000_000})
 	if s.voted(types.Notarize, 1) || len(s.out.Ask) > 0 {
-		t.Fatal("it votes for a height that nobody asked for")
+		t.Fatal("it votes for a height without a request")
 	}
 	s.step(Goal{Height: 1_000_001})
 	s.execute(true)

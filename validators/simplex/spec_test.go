@@ -112,7 +112,7 @@ func TestC1GapMustBeNullified(t *testing.T) {
 		asked = asked || ok
 	}
 	if !asked {
-		t.Fatal("nobody is asked for the nullification")
+		t.Fatal("no peer is asked for the nullification")
 	}
 	s.receive(3, s.certificate(types.Nullify, 1, nil, 1, 2, 3))
 	s.execute(true)
@@ -266,7 +266,7 @@ func TestC4LeaderGivesUp(t *testing.T) {
 	s := newSolo(t, 4, nil)
 	s.receive(2, s.vote(types.Nullify, 1, nil, 2))
 	if s.voted(types.Nullify, 1) {
-		t.Fatal("somebody else's nullify ended the view")
+		t.Fatal("another validator's nullify ended the view")
 	}
 	s.receive(1, s.vote(types.Nullify, 1, nil, 1))
 	if !s.voted(types.Nullify, 1) {

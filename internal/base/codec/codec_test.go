@@ -64,7 +64,7 @@ func TestC11OnlyTheCanonicalFormIsRead(t *testing.T) {
 		{"nothing", "", new(record), ErrMalformed},
 		{"a negative integer", "83 20 41aa f6", new(record), ErrMalformed},
 		{"a float", "83 f94500 41aa f6", new(record), ErrMalformed},
-		{"text that is no UTF-8", "a2 616e 05 646b696e64 61ff", new(named), ErrMalformed},
+		{"invalid UTF-8 in a text", "a2 616e 05 646b696e64 61ff", new(named), ErrMalformed},
 		{"a length beyond the input", "83 05 5bffffffffffffffff f6", new(record), ErrMalformed},
 		{"an array head beyond the input", "9bffffffffffffffff", new(record), ErrMalformed},
 	} {
@@ -183,7 +183,7 @@ func TestCutUnsignedReadsWhatAppendUnsignedWrites(t *testing.T) {
 			form := AppendUnsigned(nil, n)
 			got, rest, ok := CutUnsigned(append(form[:len(form):len(form)], 7))
 			if !ok || got != n || len(rest) != 1 || rest[0] != 7 {
-				t.Fatalf("%x is read as %d with %x behind, %v", form, got, rest, ok)
+				t.Fatalf("%x is read as %d with %x left, %v", form, got, rest, ok)
 			}
 			for cut := range form {
 				if _, _, ok := CutUnsigned(form[:cut]); ok {

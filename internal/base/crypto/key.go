@@ -3,9 +3,10 @@
 //
 // A Scheme makes signers and recovers the signer of a digest. Verifier is the real
 // one: 65 bytes r ‖ s ‖ v with low s and v 0 or 1, checked by recovery, with a
-// bounded memory of signatures checked or made in this process. KeyedHash is the
-// simulator's: a tag that needs the simulation's secret. Both give one key the same
-// address and public key, so runs with them differ only in the bytes of signatures.
+// bounded memory of signatures checked or made in this process. KeyedHash is for
+// the simulator: a tag that needs the simulation's secret. Both give one key the
+// same address and public key, so runs with them differ only in the bytes of
+// signatures.
 //
 // Signatures cover the digest that package types computes; this package does not
 // know messages. It uses locks, and only to guard the memory: results never depend

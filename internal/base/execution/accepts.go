@@ -19,11 +19,11 @@ const (
 	MaxHeaderValue = 4 << 10 // bytes
 	// MaxTransaction is the longest transaction that nodes take without blobs, in bytes.
 	MaxTransaction = 128 << 10
-	// bytesPerToken is what usage counts by (decision J19).
+	// bytesPerToken is the number of bytes that usage counts as one token (decision J19).
 	bytesPerToken = 4
 )
 
-// Tokens are how many tokens texts count as: four bytes each, rounded up (J19).
+// Tokens is the number of tokens in texts: four bytes each, rounded up (J19).
 func Tokens(texts ...string) uint64 {
 	var bytes uint64
 	for _, t := range texts {

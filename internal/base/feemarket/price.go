@@ -14,7 +14,7 @@ func Tip(maxFee, maxPriority, baseFee types.Wei) (tip types.Wei, ok bool) {
 	return maxPriority.Min(maxFee.Sub(baseFee)), true
 }
 
-// Price is what one unit of each resource costs in a block, in wei. A resource
+// Price is the price of one unit of each resource in a block, in wei. A resource
 // that is free costs 0.
 type Price struct {
 	BaseFeeCycle types.Wei // burned
@@ -24,7 +24,7 @@ type Price struct {
 	TipCell      types.Wei // to the proposer
 }
 
-// Cost is what a payer pays, by where it goes, in wei.
+// Cost is a payer's payment by recipient, in wei.
 type Cost struct {
 	BurnedCycle types.Wei
 	BurnedLane  types.Wei

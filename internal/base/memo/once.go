@@ -16,9 +16,9 @@ type Bound struct {
 	Weight int // of all their keys together, by Once's weigh; 0: they are not weighed
 }
 
-// Once remembers the values of a pure function by key, and computes each once: a
-// caller waits while another computes its value. It is safe for concurrent use. A
-// nil Once remembers nothing.
+// Once remembers the values of a pure function by key, and computes each exactly
+// one time: a caller waits while another computes its value. It is safe for
+// concurrent use. A nil Once remembers nothing.
 type Once[K comparable, V any] struct {
 	bound Bound
 	weigh func(K) int
@@ -36,9 +36,8 @@ type entry[V any] struct {
 	lives []*Life // of those callers that are not over
 }
 
-// Life is the lifetime of a user of a Once, whose end makes the Once as if he had
-// never asked: values that no other user asked for are forgotten with him. It
-// belongs to one Once.
+// Life is the lifetime of a user of a Once. At its end the Once forgets the values that
+// no other user asked for. A Life belongs to one Once.
 type Life struct{ over bool }
 
 // New returns an empty Once. weigh takes a key and returns at least 0; it is not

@@ -27,7 +27,7 @@ func TestEveryParameterHasAKeyAClassAndADefaultInRange(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, info := range infos {
 		if !keyForm.MatchString(info.Key) || len(info.Key) > maxKeyBytes || seen[info.Key] {
-			t.Errorf("%q is no key, or two parameters'", info.Key)
+			t.Errorf("%q is not a key, or belongs to two parameters", info.Key)
 		}
 		seen[info.Key] = true
 		if text, err := p.Get(info.Key); err != nil || text != info.Default {
@@ -80,7 +80,7 @@ func TestTextAndStateRoundTripForEveryParameter(t *testing.T) {
 			}
 			decoded := Defaults()
 			if err := decoded.Decode(info.Key, data); err != nil || decoded != p {
-				t.Fatalf("%s = %s came back from %x as %v, %v", info.Key, text, data, decoded.Changed(), err)
+				t.Fatalf("%s = %s is decoded from %x as %v, %v", info.Key, text, data, decoded.Changed(), err)
 			}
 			if changed := p.Changed(); text != info.Default && (len(changed) != 1 || changed[info.Key] != text) || text == info.Default &&
 				len(changed) != 0 {

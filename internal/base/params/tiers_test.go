@@ -28,7 +28,7 @@ func TestG1TheTiersAreThoseOfTheDrafts(t *testing.T) {
 	}
 	for _, info := range Keys() {
 		if (info.Class == Genesis) != (info.Tier == TierGenesis) {
-			t.Errorf("%s is of class %s and tier %q", info.Key, info.Class, info.Tier)
+			t.Errorf("%s has class %s and tier %q", info.Key, info.Class, info.Tier)
 		}
 	}
 }

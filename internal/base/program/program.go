@@ -162,7 +162,7 @@ func (f *Fault) Error() string { return fmt.Sprintf("%s: %s", f.Code, f.Message)
 type Description struct {
 	Units    uint64 // that compiling it takes, which its deployer pays
 	Handlers []Handler
-	Schema   []byte // what its annotations say, as JSON (decision C22); nil where it is known of none
+	Schema   []byte // its annotations, as JSON (decision C22); nil if none are known
 }
 
 // Handler is one handler of an actor, as people and tools see it.

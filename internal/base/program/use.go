@@ -20,7 +20,8 @@ type Branch struct {
 	Taken uint64
 }
 
-// Probed is a message's use of its own code, without that of other actors.
+// Probed is a message's use of the receiving actor's code, without that of other
+// actors.
 type Probed struct {
 	Code     Code
 	Uses     []Use

@@ -17,7 +17,7 @@ const (
 	innerTag = 0x01
 )
 
-// innerBytes is what an inner node's hash covers.
+// innerBytes are the bytes that an inner node's hash covers.
 const innerBytes = 1 + 4 + 32 + 32
 
 // hasher hashes the nodes of one Root, in its own memory.

@@ -307,7 +307,7 @@ func TestEmptyRootIsZeroAndAllDeletedIsEmpty(t *testing.T) {
 		t.Error("a tree with its only key deleted is not empty")
 	}
 	if Build([]Change{{[]byte("k"), []byte{}}}).Root() == (types.Hash{}) {
-		t.Error("an empty value is no value")
+		t.Error("an empty value counts as missing")
 	}
 }
 

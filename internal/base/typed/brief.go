@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// Brief is the schema as clients carry it, as JSON: without what is for readers alone
-// (texts) and without the state.
+// Brief is the schema as clients carry it, as JSON: without the state, and without
+// texts, which only readers need.
 func (s *Schema) Brief() []byte {
 	out := fmt.Appendf(nil, `{"schema":%d,"actor":`, Version)
 	out = append(appendText(out, s.Actor), `,"types":{`...)
@@ -30,7 +30,7 @@ func (s *Schema) Brief() []byte {
 	return append(out, "]}"...)
 }
 
-// comma stands between the items of a list.
+// comma separates the items of a list.
 func comma(out []byte, i int) []byte {
 	if i > 0 {
 		return append(out, ',')

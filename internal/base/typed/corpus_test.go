@@ -59,7 +59,7 @@ func TestTypedPayloadsAreReadAndWrittenAsTheHostDoes(t *testing.T) {
 	}
 }
 
-// A client carries the brief: what it says of handlers and types is the same.
+// A client carries the brief: its handlers and types are the same.
 func TestTypedBriefsSayTheSame(t *testing.T) {
 	c, s := theCorpus(t)
 	brief, err := typed.Parse(s.Brief())

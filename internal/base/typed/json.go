@@ -27,17 +27,17 @@ const (
 	isObject
 )
 
-// node is a JSON value as it stands there.
+// node is a JSON value as it was written.
 type node struct {
 	kind  kind
-	text  string   // of a text its content, of other atoms what stands there
-	names []string // of an object; one may stand there twice
+	text  string   // the content of a text; other atoms as they were written
+	names []string // of an object, duplicates included
 	items []node   // of a list, or of an object by names
 }
 
 // Error is why a value is refused, and where.
 type Error struct {
-	Path string // "" for the whole, else like members[2].paid
+	Path string // "" for the whole, otherwise like members[2].paid
 	What string // the rest of the sentence that the path begins
 }
 
@@ -228,8 +228,8 @@ func (r *reader) digits() int {
 	return r.at - start
 }
 
-// string reads a text. Bytes that are no UTF-8, and surrogates without their other half,
-// are refused: another reader would make another text of them.
+// string reads a text. Invalid UTF-8 and surrogates without their other half are
+// refused: another reader would make another text of them.
 func (r *reader) string() (string, error) {
 	r.at++
 	var out strings.Builder

@@ -45,10 +45,10 @@ func schemaError(err error) error { return fmt.Errorf("the schema is not valid: 
 
 type parser struct{ schema *Schema }
 
-// members are those of an object, each known by a function that reads it.
+// members reads the members of an object, each by the function for its name.
 func members(path string, n node, known map[string]func(path string, n node) error) error {
 	if n.kind != isObject {
-		return &Error{path, "is no object"}
+		return &Error{path, "is not an object"}
 	}
 	for i, name := range n.names {
 		read := known[name]
@@ -68,7 +68,7 @@ func members(path string, n node, known map[string]func(path string, n node) err
 // each reads the items of a list within a limit.
 func each(path string, n node, limit int, read func(path string, n node) error) error {
 	if n.kind != isList {
-		return &Error{path, "is no list"}
+		return &Error{path, "is not a list"}
 	}
 	if len(n.items) > limit {
 		return &Error{path, fmt.Sprintf("has %d entries: at most %d are allowed", len(n.items), limit)}
@@ -81,11 +81,11 @@ func each(path string, n node, limit int, read func(path string, n node) error) 
 	return nil
 }
 
-// text reads a text of at most so many bytes.
+// text reads a text of at most limit bytes.
 func text(into *string, limit int) func(string, node) error {
 	return func(path string, n node) error {
 		if n.kind != isText {
-			return &Error{path, "is no text"}
+			return &Error{path, "is not a text"}
 		}
 		if len(n.text) > limit {
 			return &Error{path, fmt.Sprintf("has %d bytes: at most %d are allowed", len(n.text), limit)}
@@ -114,8 +114,8 @@ func later(into **node) func(string, node) error {
 
 func checkName(path, name string) error {
 	if len(name) > maxName || !validName(name) || slices.Contains(keywords, name) {
-		return &Error{path, fmt.Sprintf("is %q, which is no name: at most %d ASCII letters, digits and _, not at the beginning",
-			clipped(name), maxName)}
+		return &Error{path, fmt.Sprintf("is %q, which is not a valid name: at most %d ASCII letters, digits and _, a letter first, "+
+			"and not a keyword of Python", clipped(name), maxName)}
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (p *parser) document(root node) error {
 		"types": later(&named), "handlers": later(&handlers), "events": later(&events), "state": later(&state)})
 	switch {
 	case version != fmt.Sprint(Version):
-		return &Error{"schema", fmt.Sprintf("is of version %q: this devnet knows version %d", clipped(version), Version)}
+		return &Error{"schema", fmt.Sprintf("has version %q: this devnet knows version %d", clipped(version), Version)}
 	case err != nil:
 		return err
 	case s.Actor != "" && checkName("actor", s.Actor) != nil:
@@ -160,7 +160,7 @@ func (p *parser) document(root node) error {
 // types reads records and enums. All names are known before the first field is read.
 func (p *parser) types(n node) error {
 	if n.kind != isObject {
-		return &Error{"types", "is no object"}
+		return &Error{"types", "is not an object"}
 	}
 	if len(n.items) > maxTypes {
 		return &Error{"types", fmt.Sprintf("has %d entries: at most %d are allowed", len(n.items), maxTypes)}
@@ -226,7 +226,7 @@ func (p *parser) member(t *Named, path string, n node) error {
 		case isNumber:
 			number, ok := new(big.Int).SetString(n.text, 10)
 			if !ok || number.CmpAbs(safe) > 0 {
-				return &Error{path, "is no whole number within 2^53"}
+				return &Error{path, "is not a whole number within 2^53"}
 			}
 			m.Value = number
 		default:
@@ -285,7 +285,7 @@ func (p *parser) field(path string, n node) (f Field, err error) {
 		return f, err
 	}
 	f.Optional = true
-	f.Default = *given // read when all types are there
+	f.Default = *given // read after all types
 	return f, nil
 }
 
@@ -354,7 +354,7 @@ func (p *parser) event(path string, n node) error {
 		return err
 	}
 	if t := p.schema.Type(name); t == nil || t.IsEnum() {
-		return &Error{path, fmt.Sprintf("is %q, which is no record of this schema", clipped(name))}
+		return &Error{path, fmt.Sprintf("is %q, which is not a record of this schema", clipped(name))}
 	}
 	p.schema.Events = append(p.schema.Events, name)
 	return nil
@@ -414,7 +414,7 @@ func (p *parser) composed(path string, form Form, depth int, inner ...node) (Typ
 
 func (p *parser) several(path, word string, depth int, inner node) (Type, error) {
 	if inner.kind != isList || len(inner.items) > maxArguments || len(inner.items) == 0 {
-		return Type{}, &Error{path, fmt.Sprintf("is no list of 1 to %d types", maxArguments)}
+		return Type{}, &Error{path, fmt.Sprintf("is not a list of 1 to %d types", maxArguments)}
 	}
 	if word == "tuple" {
 		return p.composed(path, TupleForm, depth, inner.items...)
@@ -442,13 +442,13 @@ func bounds(path, word string, n node) (Type, error) {
 		return Type{}, err
 	}
 	if len(both) != 2 || both[0].Cmp(both[1]) > 0 {
-		return Type{}, &Error{path, "is no pair of bounds, the lower first"}
+		return Type{}, &Error{path, "is not a pair of bounds, the lower first"}
 	}
 	if word == "int" {
 		return Type{Low: both[0], High: both[1]}, nil
 	}
 	if both[0].Sign() < 0 || both[1].Sign() == 0 || both[1].Cmp(big.NewInt(MaxPayloadBytes)) > 0 {
-		return Type{}, &Error{path, fmt.Sprintf("is no length of a text: 0 to %d", MaxPayloadBytes)}
+		return Type{}, &Error{path, fmt.Sprintf("is outside the lengths of a text, 0 to %d", MaxPayloadBytes)}
 	}
 	return Type{Form: Text, Min: int(both[0].Int64()), Max: int(both[1].Int64())}, nil
 }
@@ -501,7 +501,7 @@ func (p *parser) depth(path string, t *Type, known map[string]int, above int) (d
 	return deepest, nil
 }
 
-// defaults reads what arguments are where they are left out.
+// defaults reads the values of arguments that a caller may leave out.
 func (p *parser) defaults(path string, fields []Field) error {
 	for i := range fields {
 		f := &fields[i]
@@ -518,5 +518,5 @@ func (p *parser) defaults(path string, fields []Field) error {
 	return nil
 }
 
-// characters are those of a text, as Python counts them.
+// characters is the length of a text, as Python counts it.
 func characters(text string) int { return utf8.RuneCountInString(text) }

@@ -11,7 +11,7 @@ func wrap(kind string) string {
 	return `{"schema":1,"handlers":[{"name":"f","arguments":[{"name":"a","type":` + kind + `}]}]}`
 }
 
-// chained are records each of which has the next one so many times.
+// chained returns n records, each of which has the next one a number of times.
 func chained(n, times int) string {
 	var all []string
 	for i := range n {
@@ -31,10 +31,10 @@ func chained(n, times int) string {
 func TestTypedSchemasThatAreNotUnderstoodAreRefusedByName(t *testing.T) {
 	many := func(n int, one string) string { return strings.TrimSuffix(strings.Repeat(one+",", n), ",") }
 	for document, want := range map[string]string{
-		`{}`:                                    "schema is of version",
+		`{}`:                                    "schema has version",
 		`{"schema":2,"handlers":[]}`:            `version "2": this devnet knows version 1`,
 		`{"schema":1}`:                          "handlers is missing",
-		`{"schema":1,"handlers":{}}`:            "handlers is no list",
+		`{"schema":1,"handlers":{}}`:            "handlers is not a list",
 		`{"schema":1,"handlers":[]}x`:           "text after the end",
 		`{"schema":1,"handlers":[],"more":1}`:   "more is not known",
 		wrap(`"float"`):                         `"float", which is neither a type`,
@@ -42,19 +42,19 @@ func TestTypedSchemasThatAreNotUnderstoodAreRefusedByName(t *testing.T) {
 		wrap(`{"optional":{"optional":"int"}}`): "optional twice",
 		wrap(`{"dict":["bool","int"]}`):         "the first is str, int, Address or Hash",
 		wrap(`{"int":[5,1]}`):                   "the lower first",
-		wrap(`{"str":[-1,5]}`):                  "no length of a text",
-		wrap(`{"tuple":[]}`):                    "no list of 1 to 32",
+		wrap(`{"str":[-1,5]}`):                  "outside the lengths of a text",
+		wrap(`{"tuple":[]}`):                    "not a list of 1 to 32",
 		wrap(strings.Repeat(`{"list":`, 17) + `"int"` + strings.Repeat("}", 17)):        "nests deeper than 16",
-		strings.Replace(wrap(`"int"`), `"name":"a"`, `"name":"_a"`, 1):                  "is no name",
-		strings.Replace(wrap(`"int"`), `"name":"a"`, `"name":"class"`, 1):               "is no name",
-		strings.Replace(wrap(`"int"`), `"name":"f"`, `"name":"f() {}"`, 1):              "is no name",
+		strings.Replace(wrap(`"int"`), `"name":"a"`, `"name":"_a"`, 1):                  "not a valid name",
+		strings.Replace(wrap(`"int"`), `"name":"a"`, `"name":"class"`, 1):               "not a valid name",
+		strings.Replace(wrap(`"int"`), `"name":"f"`, `"name":"f() {}"`, 1):              "not a valid name",
 		strings.Replace(wrap(`"u8"`), `"type":"u8"`, `"type":"u8","default":256`, 1):    "default is an integer from 0 to 255: this is 256",
 		`{"schema":1,"types":{"int":{"record":[]}},"handlers":[]}`:                      "the name of a type that every schema has",
 		`{"schema":1,"types":{"A":{"record":[],"enum":[]}},"handlers":[],"b":1}`:        "b is not known",
 		`{"schema":1,"types":{"A":{"enum":[]}},"handlers":[]}`:                          "either a record or an enum",
-		`{"schema":1,"types":{"A":{"enum":[{"name":"X","value":1.5}]}},"handlers":[]}`:  "no whole number",
+		`{"schema":1,"types":{"A":{"enum":[{"name":"X","value":1.5}]}},"handlers":[]}`:  "not a whole number",
 		`{"schema":1,"types":{"A":{"record":[{"name":"a","type":"A"}]}},"handlers":[]}`: "within itself",
-		`{"schema":1,"handlers":[],"events":["A"]}`:                                     `"A", which is no record`,
+		`{"schema":1,"handlers":[],"events":["A"]}`:                                     `"A", which is not a record`,
 		chained(17, 1): "nests deeper than 16",
 		`{"schema":1,"handlers":[` + many(257, `{"name":"f"}`) + `]}`: "257 entries: at most 256",
 		wrap(`"` + strings.Repeat("x", MaxSchemaBytes) + `"`):         "at most 65536 are read",
@@ -73,7 +73,7 @@ func TestTypedSchemasAreReadInTheTimeOfTheirBytes(t *testing.T) {
 	}
 }
 
-// What is written is bounded also where defaults make it long.
+// Output is bounded also if defaults make it long.
 func TestTypedValuesAreNotWrittenWithoutEnd(t *testing.T) {
 	s, err := Parse([]byte(wrap(`{"list":"str"}`)))
 	if err != nil {

@@ -12,7 +12,7 @@ const Version = 1
 // The limits of a schema: those that a deploy holds to, and for the rest what a page shows.
 const (
 	MaxSchemaBytes = 64 << 10
-	maxSchemaDepth = 64 // of JSON: a type of depth 16 has four for each of its own
+	maxSchemaDepth = 64 // of JSON, where each level of a type takes up to four
 	maxTypeDepth   = 16 // of types within each other, those they name included
 	maxTypes       = 64
 	maxHandlers    = 256
@@ -57,7 +57,7 @@ type Field struct {
 	Name     string
 	Type     Type
 	Optional bool // it has a default
-	Default  any  // where it is optional: its value, as Decode returns values
+	Default  any  // of an optional type: its value, as Decode returns values
 }
 
 // Handler is a function of the actor.
@@ -65,7 +65,7 @@ type Handler struct {
 	Name      string
 	Doc       string
 	Raw       bool // it takes and returns bytes
-	Chain     bool // the chain alone calls it
+	Chain     bool // only the chain calls it
 	Arguments []Field
 	Returns   *Type // nil: nothing
 }
@@ -103,7 +103,7 @@ func (t *Type) Number() bool {
 	return t.Form == Integer && t.Low.CmpAbs(safe) <= 0 && t.High.CmpAbs(safe) <= 0
 }
 
-// Bounded reports whether it is an integer of bounds of its own.
+// Bounded reports whether it is an integer with its own bounds.
 func (t *Type) Bounded() bool { return t.Form == Integer && t.Name == "" }
 
 // safe is 2^53 - 1: a number beyond it may have lost digits on its way.
@@ -129,7 +129,7 @@ var atoms = []Type{
 	{Name: "Hash", Form: Binary, Size: len(types.Hash{})},
 }
 
-// Handler is the handler of a name, nil where there is none.
+// Handler is the handler of a name, nil if none has it.
 func (s *Schema) Handler(name string) *Handler {
 	for i := range s.Handlers {
 		if s.Handlers[i].Name == name {
@@ -148,7 +148,7 @@ func (s *Schema) Init() *Handler {
 	return s.Handler("deploy")
 }
 
-// Type is the record or enum of a name, nil where there is none.
+// Type is the record or enum of a name, nil if none has it.
 func (s *Schema) Type(name string) *Named {
 	for i := range s.Types {
 		if s.Types[i].Name == name {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// What a value is in Go: nil, bool, string, *big.Int for every integer, []byte for bytes,
-// Address and Hash, []any for lists and tuples, map[string]any for records and dicts, and
-// of an enum the member's value. The keys of a dict are as they are written.
+// Values in Go: nil, bool, string, *big.Int for every integer, []byte for bytes, Address
+// and Hash. Lists and tuples are []any, records and dicts map[string]any; an enum is the
+// member's value. The keys of a dict are as they are written.
 
 // maxDigits is the most digits of an integer, those of 2^256.
 const maxDigits = 78
@@ -77,7 +77,7 @@ func (s *Schema) read(path string, t *Type, n node) (any, error) {
 	return s.record(path, t.Name, named.Fields, n)
 }
 
-// integerValue and bytesValue are nil where there is an error, and not a nil of their type.
+// integerValue and bytesValue return an untyped nil on an error, not a nil of their type.
 func integerValue(v *big.Int, err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -282,7 +282,7 @@ func shown(n node) string {
 	return clipped(n.text)
 }
 
-// String is the type as Python has it.
+// String is the type as written in Python.
 func (t *Type) String() string {
 	var of []string
 	for i := range t.Of {
@@ -306,8 +306,8 @@ func (t *Type) String() string {
 	return t.Name
 }
 
-// Encode writes the arguments of a handler in the one form. What is left out stays left
-// out.
+// Encode writes the arguments of a handler in the one form. Omitted arguments stay
+// omitted.
 func (s *Schema) Encode(h *Handler, arguments map[string]any) ([]byte, error) {
 	out, err := s.appendRecord(nil, "", h.Name, h.Arguments, arguments, false)
 	if err == nil && len(out) > MaxPayloadBytes {

@@ -65,7 +65,7 @@ func TestC3VoteDigest(t *testing.T) {
 		change(reflect.ValueOf(v).Elem().Field(i))
 		other, taken := seen[v.Digest(1)]
 		if covered := name != "Validator" && name != "Signature"; taken == covered {
-			t.Errorf("%s: its digest is that of a change of %q", name, other)
+			t.Errorf("%s: its digest equals the digest of a change of %q", name, other)
 		}
 		seen[v.Digest(1)] = name
 	}
@@ -99,7 +99,7 @@ func TestC1QuorumsAndLeaders(t *testing.T) {
 			t.Errorf("n %d: f %d, quorum %d, want %v", n, set.MaxFaulty(), set.Quorum(), want)
 		}
 		if 2*set.Quorum()-n <= set.MaxFaulty() {
-			t.Errorf("n %d: two quorums may share faulty validators alone", n)
+			t.Errorf("n %d: two quorums may share only faulty validators", n)
 		}
 	}
 	set := new(ValidatorSet)

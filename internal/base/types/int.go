@@ -38,7 +38,7 @@ func ParseInt(s string) (Int, error) {
 	return Int{}, fmt.Errorf("%q is not an integer from -2^255 to 2^255-1", clip([]byte(s)))
 }
 
-// Big returns the number as a big integer of its own.
+// Big returns the number as a new big integer.
 func (i Int) Big() *big.Int {
 	if i.v.Sign() >= 0 {
 		return i.v.ToBig()

@@ -53,6 +53,6 @@ func TestTimeStopsAtNever(t *testing.T) {
 		}
 	}
 	if got := Millis(1_700_000_000_123).Time(); got.Millis() != 1_700_000_000_123 {
-		t.Errorf("a time of this decade came back as %d", got.Millis())
+		t.Errorf("a time of this decade is decoded as %d", got.Millis())
 	}
 }

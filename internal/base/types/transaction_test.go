@@ -80,7 +80,7 @@ func TestTransactionIsAnArrayOfTwelveAndSignedWithoutItsSignature(t *testing.T) 
 	signed := tx.SigningDigest()
 	tx.Signature = nil
 	if tx.SigningDigest() != signed {
-		t.Error("the signature is part of what it signs")
+		t.Error("the signature is part of the signed bytes")
 	}
 }
 

@@ -161,7 +161,7 @@ func TestAmountsAsText(t *testing.T) {
 		}
 	}
 	if w, err := ParseWei(MaxWei.String()); err != nil || w != MaxWei {
-		t.Errorf("the greatest amount was read as %s, %v", w, err)
+		t.Errorf("the largest amount was read as %s, %v", w, err)
 	}
 }
 

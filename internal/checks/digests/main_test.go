@@ -23,6 +23,6 @@ after  no such script`
 		t.Errorf("have\n%s\nwant\n%s", differ, want)
 	}
 	if differ := compare(before, before[:1], false); len(differ) > 0 {
-		t.Errorf("of some scripts and seeds alone, these differ: %q", differ)
+		t.Errorf("for only some scripts and seeds, these differ: %q", differ)
 	}
 }

@@ -41,7 +41,7 @@ func read(t *testing.T) map[string]string {
 	return files
 }
 
-// skip leaves out what is no package of this module.
+// skip leaves out directories without a package of this module.
 func skip(inside, name string, entry fs.DirEntry) error {
 	if inside == "." {
 		return nil
@@ -69,7 +69,7 @@ func TestTheSourcesKeepTheLayers(t *testing.T) {
 	}
 	for name, reason := range lockAllowed {
 		if _, exists := files[name]; !exists || reason == "" {
-			t.Errorf("lockAllowed names %s, which is not there or has no reason", name)
+			t.Errorf("lockAllowed names %s, which does not exist or has no reason", name)
 		}
 	}
 }

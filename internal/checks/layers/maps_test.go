@@ -38,8 +38,8 @@ func mapLike(t types.Type) bool {
 	return false
 }
 
-// deletesOnly reports whether a loop does nothing but delete keys from the map
-// it ranges over, perhaps under a condition: what is left has no order.
+// deletesOnly reports whether a loop only deletes keys from the map it ranges over,
+// perhaps under a condition: the rest has no order.
 func deletesOnly(n *ast.RangeStmt) bool {
 	body := n.Body.List
 	if len(body) == 1 {

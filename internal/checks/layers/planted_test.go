@@ -8,7 +8,7 @@ import (
 // plant is a source that breaks a rule, or looks as if it did.
 type plant struct {
 	name string // of the file
-	text string // behind the package clause
+	text string // after the package clause
 	want string // part of the one violation, "" for none
 }
 
@@ -128,8 +128,8 @@ var constructs = []plant{
 	{"internal/worlds/sim/planted.go", `func f(m map[int]int) { for range m { } }`, ""},
 }
 
-// A test that cannot fail proves nothing: each rule is broken once in a source
-// of its own, and each near miss passes.
+// A test that cannot fail proves nothing: each rule is broken once in a separate
+// source, and each near miss passes.
 func TestPlantedSourcesAreJudged(t *testing.T) {
 	for _, p := range append(append(imports, outside...), constructs...) {
 		pkg := strings.Split(p.name, "/")
@@ -142,7 +142,7 @@ func TestPlantedSourcesAreJudged(t *testing.T) {
 			t.Errorf("%s: %v", p.text, err)
 			continue
 		}
-		// The base's types.C breaks a rule as well: judge the planted one alone.
+		// The base's types.C breaks a rule as well: judge only the planted one.
 		found := s.judge(s.packages[strings.Join(pkg[:len(pkg)-1], "/")])
 		switch {
 		case p.want == "" && len(found) > 0:

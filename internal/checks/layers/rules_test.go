@@ -26,18 +26,18 @@ var absent = []struct {
 const notListed = "it is not on this layer's list in internal/checks/layers/table_test.go; add it if its results follow from its " +
 	"arguments alone"
 
-// What deterministic code may use of package time: lengths, and no moment, for
+// The names of package time for deterministic code: lengths, and no moment, since
 // that is printed in the machine's zone.
 var (
 	durations = []string{"Duration", "Nanosecond", "Microsecond", "Millisecond", "Second", "Minute", "Hour", "ParseDuration"}
 	moments   = []string{"Time", "Unix", "UnixMilli", "Date", "UTC", "Month"}
 )
 
-// What deterministic code may use of package fmt: what gives a text back.
+// The names of package fmt for deterministic code: functions that return a text.
 var formatting = []string{"Errorf", "Sprint", "Sprintf", "Sprintln", "Append", "Appendf", "Appendln", "Fprint", "Fprintf", "Fprintln",
 	"Sscanf", "Stringer", "Formatter", "State"}
 
-// What package math/rand has besides its global generator.
+// The names of package math/rand other than its global generator.
 var ownRandom = []string{"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "PCG", "ChaCha8", "Zipf"}
 
 const (
@@ -165,7 +165,7 @@ func (j *judge) guarded(call *ast.CallExpr) {
 	ast.Inspect(call.Args[0], func(n ast.Node) bool {
 		if inner, is := n.(*ast.CallExpr); is {
 			if called, is := inner.Fun.(*ast.SelectorExpr); is && has(waits, called.Sel.Name) {
-				j.report(inner, "waits by "+called.Sel.Name+" with a lock", "a simulated wait that holds a lock stops the world for ever")
+				j.report(inner, "waits by "+called.Sel.Name+" with a lock", "a simulated wait that holds a lock stops the world permanently")
 			}
 		}
 		return true

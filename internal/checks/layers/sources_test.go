@@ -72,8 +72,8 @@ func (s *sources) Import(name string) (*types.Package, error) {
 	return empty, nil
 }
 
-// check resolves names and types. What stays unknown, because it comes from
-// outside the module, is no error here: the compiler has seen it.
+// check resolves names and types. Names from outside the module stay unknown; that
+// is not an error here, since the compiler has seen them.
 func (s *sources) check(pkg *source) *types.Package {
 	if pkg.types != nil {
 		return pkg.types

@@ -20,14 +20,14 @@ type layer struct {
 	// like internal/environment/store and internal/environment/store/bolt, may
 	// import each other.
 	imports []string
-	// standard are the packages of the standard library it may import, where it
-	// is pure or clockless; the others may import any.
+	// standard are the packages of the standard library that a pure or clockless
+	// layer may import; the others may import any.
 	standard []string
-	// libraries are those of others it may import; "..." is any.
+	// libraries are the libraries of others that it may import; "..." is any.
 	libraries []string
-	// pure means that nothing but its arguments may influence it, so it has none
-	// of rules_test.go's constructs; clockless, that it only gets time, chance
-	// and the outside world from internal/environment/env.
+	// pure means that only its arguments may influence it, so it has none of
+	// rules_test.go's constructs. clockless means that it gets time, chance and the
+	// outside world only from internal/environment/env.
 	pure, clockless bool
 	why             string
 }
@@ -70,9 +70,9 @@ var (
 
 	anyLibrary = []string{"..."}
 
-	// deterministic is what code may use whose result its arguments alone decide:
-	// nothing that reads a clock, a zone, a seed of the process, the machine or
-	// the outside, and nothing that makes floats unasked.
+	// deterministic are the packages for code whose result depends only on its
+	// arguments. They read no clock, zone, seed of the process, machine or outside,
+	// and make no floats unasked.
 	deterministic = []string{"bytes", "cmp", "container/heap", "encoding", "encoding/base64", "encoding/binary", "encoding/hex", "errors",
 		"fmt", "io", "iter",
 		"maps", "math", "math/big", "math/bits", "math/rand", "math/rand/v2", "reflect", "slices", "sort", "strconv", "strings", "time",
@@ -83,11 +83,11 @@ var (
 	shellOnly = []string{"log/slog", "sync", "sync/atomic"}
 )
 
-// below is what stands under the faces.
+// below are the layers under the faces.
 var below = join(base, cores, composition, history, interfaces)
 
-// table is "Layers: who may import whom". A package stands in the first row
-// that names it.
+// table is "Layers: who may import whom". A package belongs to the first row that
+// names it.
 var table = []layer{
 	{name: "base", packages: base, imports: base, pure: true, standard: join(deterministic, baseOnly),
 		libraries: []string{"github.com/fxamacker/cbor/v2", "github.com/holiman/uint256", "golang.org/x/crypto/sha3",
@@ -101,26 +101,26 @@ var table = []layer{
 	{name: "history", packages: history, imports: join(base,
 		[]string{"actors", "scheduler", "validators/ledger", "validators/catchup", "internal/environment/env", "runners/selection"}), pure: true,
 		standard: deterministic,
-		why:      "what is read of a chain knows its blocks and results, and the store as an interface"},
+		why:      "readers of a chain know its blocks and results, and the store as an interface"},
 	{name: "core", packages: cores, imports: join(base, []string{"runners/selection"}), pure: true, standard: deterministic,
-		why: "a core imports the base, and no other core but runners/selection; what it needs of another is an argument"},
+		why: "a core imports the base, and no other core except runners/selection; it gets data of another as an argument"},
 	{name: "shell", packages: shells, imports: below, clockless: true, standard: join(deterministic, shellOnly),
 		libraries: []string{"github.com/asynkron/protoactor-go/actor"},
 		why:       "a shell imports env, roles and cores: no implementation of the environment, no world, no other shell"},
 	{name: "environment", packages: interfaces, imports: base, libraries: anyLibrary,
-		why: "the environment's interfaces know the base alone"},
+		why: "the environment's interfaces know only the base"},
 	{name: "view", packages: views, imports: join(base, interfaces, []string{"runners/selection"}), libraries: anyLibrary,
-		why: "a runner's view of the chain knows env, the base, and who is asked whom a runner belongs to"},
+		why: "a runner's view of the chain knows env, the base, and the rule that assigns runners to validators"},
 	{name: "environment's implementation", packages: environment, imports: join(base, interfaces, []string{"python-host"}),
 		libraries: anyLibrary,
 		why:       "an implementation knows env and the base, and no other implementation"},
 	{name: "fixtures", packages: carried, why: "the files of fixtures, for those who read them, and no code"},
 	{name: "oracle", packages: oracles, imports: []string{"internal/base/types", "internal/base/codec"}, libraries: anyLibrary,
-		why: "an oracle imports types and their encoding, so that it shares no code with what it judges"},
+		why: "an oracle imports types and their encoding, so that it shares no code with the judged packages"},
 	{name: "read model", packages: shown, imports: join(below, shells, faces), libraries: anyLibrary,
 		why: "the read model shows a validator to a face, for every world"},
 	{name: "page", packages: pages, imports: []string{"internal/faces/api/model"},
-		why: "the page knows of a network what the API answers, as a browser does"},
+		why: "the page knows a network by the API's answers, as a browser does"},
 	{name: "face", packages: faces, imports: join(below, carried, pages,
 		[]string{"internal/faces/api", "internal/faces/api/model", "internal/faces/words", "internal/faces/views"}),
 		libraries: anyLibrary,
@@ -132,26 +132,26 @@ var table = []layer{
 		standard: join(deterministic, []string{"context"}),
 		why:      "operator code waits through its scheduler, so that it is simulated as well: it knows the chain and orders of faults"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
-		why: "a node wires a shell to its environment, alone in a process or with others: it knows no world and no face"},
+		why: "a node wires a shell to its environment, in its own process or with others: it is independent of worlds and faces"},
 	{name: "batch", packages: batches, imports: join(base, history, faces), libraries: anyLibrary,
-		why: "a batch makes runs of scenarios in worlds that it is given, reads what came of them, and knows none"},
+		why: "a batch makes runs of scenarios in worlds that it is given and reads the outcomes, independent of any world"},
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
-		why: "an audit reads a home and executes its blocks: it knows no shell, no face and no world"},
+		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},
 	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
 		audits),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
 	{name: "cluster", packages: clusters, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
 		[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
-		why: "a network elsewhere is that of box, whose nodes it opens in processes and containers: it knows no other world"},
+		why: "a network elsewhere is one of box, whose nodes it opens in processes and containers: it is independent of other worlds"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
 		worlds, clusters), libraries: anyLibrary,
-		why: "a command works with worlds, nodes and faces, and knows no core"},
+		why: "a command works with worlds, nodes and faces, and not with cores"},
 	{name: "client", packages: clients, imports: []string{"internal/base/types", "internal/base/typed", "internal/faces/api/client",
 		"internal/faces/api/model"},
 		why: "what other people's programs import is light: the words of the chain, and the HTTP API's client"},
 	{name: "network of tests", packages: tests, imports: join(base, clients, shells, faces, worlds), libraries: anyLibrary,
-		why: "it gives worlds to other people's tests, and knows no core"},
+		why: "it gives worlds to other people's tests, and is independent of cores"},
 	{name: "check", packages: checks, imports: join(base, []string{"internal/environment/pyhost/..."}), libraries: anyLibrary,
 		why: "a check judges the sources, builds them, or compares interpreters: it is neither a part of them nor a world"},
 }
@@ -162,7 +162,7 @@ var lockAllowed = map[string]string{
 	"internal/base/types/hashing.go":     "a pool of keccak states, each reset before use",
 	"internal/base/trie/hash.go":         "a pool of hashers, each reset before use",
 	"internal/base/trie/node.go":         "publishes a hash that every goroutine computes alike",
-	"internal/base/memo/once.go":         "remembers results of pure functions, whoever computes them",
+	"internal/base/memo/once.go":         "remembers results of pure functions, independent of the caller",
 	"internal/base/crypto/memory.go":     "remembers results of a pure function",
 	"internal/base/crypto/keyedhash.go":  "remembers results of a pure function",
 	"internal/worlds/network/guarded.go": "guards a value for as long as one function uses it, which cannot wait",
@@ -187,7 +187,7 @@ func covers(patterns []string, pkg string) bool {
 	return false
 }
 
-// tree is the pattern of ps that names the package, where it is a tree.
+// tree is the pattern of ps that names the package, if it is a tree.
 func tree(ps []string, pkg string) []string {
 	for _, p := range ps {
 		if strings.HasSuffix(p, "/...") && covers([]string{p}, pkg) {

@@ -42,10 +42,10 @@ var (
 )
 
 // mutants are small faults, one each. Names that begin with a letter and a number
-// are those of the first review of the chain, where they were planted by hand;
-// where its words did not say the line, the fault is the nearest.
+// come from the first review of the chain, where they were planted by hand. If its
+// words did not name the line, the fault is the nearest.
 var mutants = []mutant{
-	// What is signed, counted and voted for.
+	// Messages that are signed, counted and voted for.
 	{name: "S01", what: "duplicate votes add to the tally", tests: consensusCore, edits: []edit{
 		{"validators/simplex/round.go", "if b.votes[index] != nil {\n\t\treturn 0, b.votes[index]",
 			"if b.votes[index] != nil && !sameVote(b.votes[index], v) {\n\t\treturn 0, b.votes[index]"}}},
@@ -83,9 +83,9 @@ var mutants = []mutant{
 	{name: "S06", what: "nullify after finalize", tests: consensusCore, edits: []edit{
 		{"validators/simplex/synchronizer.go", "m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {",
 			"m.me < 0 || r.ownVote(types.Nullify) != nil {"}}},
-	{name: "sift-votes", what: "votes that a certificate brings beside known ones are not taken", tests: consensusCore, edits: []edit{
+	{name: "sift-votes", what: "votes that a certificate adds to known ones are not taken", tests: consensusCore, edits: []edit{
 		{"validators/simplex/sift.go", "if b.votes == nil || b.votes[next] == nil {", "if b.votes == nil {"}}},
-	{name: "sift-block", what: "a certificate of another block is taken for what is known", tests: consensusCore, edits: []edit{
+	{name: "sift-block", what: "a certificate of another block passes as known", tests: consensusCore, edits: []edit{
 		{"validators/simplex/sift.go", "held == nil || held.Block != c.Block || held.Height != c.Height {", "held == nil {"}}},
 	{name: "S07", what: "any member signs any view's proposal", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "!ok || signer != set.Leader(p.View) {", "!ok || set.Index(signer) < 0 {"}}},
@@ -97,7 +97,7 @@ var mutants = []mutant{
 	{name: "S10", what: "an epoch's views begin after the finalization's", tests: consensusCore, edits: []edit{
 		{"validators/simplex/epoch.go", "m.enter(m.resumeView(), m.root.Finalization)",
 			"m.enter(max(m.resumeView(), m.root.Finalization.View+1), m.root.Finalization)"}}},
-	{name: "S11", what: "a set takes over where no border is", tests: consensusCore, edits: []edit{
+	{name: "S11", what: "a set takes over without a border", tests: consensusCore, edits: []edit{
 		{"validators/simplex/executor.go", "e.Next != nil && n.block.Header.Border() && checkSet(e.Next, &n.block.Header) == nil",
 			"e.Next != nil"}}},
 	{name: "S12", what: "timeouts do not double", tests: consensusCore, edits: []edit{
@@ -119,7 +119,7 @@ var mutants = []mutant{
 	{name: "S20", what: "of the own votes only the first view's is restored", tests: consensusCore, edits: []edit{
 		{"validators/simplex/recovery.go", "if r == nil || me < 0 || plant.Planted",
 			"if r == nil || me < 0 || v.View > m.rootView()+1 || plant.Planted"}}},
-	{name: "S22", what: "an unheard leader is waited for", tests: consensusCore, edits: []edit{
+	{name: "S22", what: "the view of an unheard leader does not end early", tests: consensusCore, edits: []edit{
 		{"validators/simplex/cause.go", "r.view > m.heard[leader]+unheardViews:", "r.view > m.heard[leader]+unheardViews+1<<40:"}}},
 	{name: "S23", what: "stamps may lie far ahead", tests: consensusCore, edits: []edit{
 		{"validators/simplex/voter.go", "m.clock.Add(m.pace.Drift()).Millis()", "m.clock.Add(1000 * m.pace.Drift()).Millis()"}}},
@@ -151,12 +151,12 @@ var mutants = []mutant{
 	{name: "M03", what: "what came in and was lost is not sent on again", tests: lostTests, edits: []edit{
 		{"validators/pooling.go", "\tif len(again) > 0 {", "\tif len(again) > 0 && height == 0 {"}}},
 
-	// What is paid.
+	// Payments.
 	{name: "L01", what: "a second refund where a message's limit was clamped", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/messages.go", "\tusedCycles, usedCells := x.Used()\n",
 			"\tusedCycles, usedCells := x.Used()\n\tif cycles < m.Cycles {\n\t\tr.state.Credit(m.From, " +
 				"m.PriceCycle.Mul(uint64(m.Cycles-cycles)))\n\t}\n"}}},
-	{name: "L02", what: "tips go to who proposed the block before", tests: ledgerTests, edits: []edit{
+	{name: "L02", what: "tips go to the proposer of the block before", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/phases.go", "if plant.Planted == plant.TipsBefore && ", "if plant.Planted == plant.None && "}}},
 	{name: "L04", what: "a delivery pays today's price, not the prepaid one", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/messages.go", "if plant.Planted == plant.PriceOfToday {", "if plant.Planted == plant.None {"}}},
@@ -214,21 +214,21 @@ var mutants = []mutant{
 	{name: "T09", what: "a fire may use half of its cycles", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/firing.go", "cause, order.Cycles, order.Cells, r.calling(msg))",
 			"cause, order.Cycles/2, order.Cells, r.calling(msg))"}}},
-	{name: "T10", what: "a watcher misses the change of its own height", tests: schedulerCore[1:], edits: []edit{
+	{name: "T10", what: "a watcher misses the change at its scheduling height", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/watch.go", "binary.BigEndian.Uint64(key[keyBytes:])) <= now {", "binary.BigEndian.Uint64(key[keyBytes:])) < now {"}}},
 	{name: "T11", what: "PriorityTier.FAST is urgent", tests: hostTests, edits: []edit{
 		{"python-host/host/bids.py", "Tier(n, n.lower())", "Tier(n, n.lower().replace('fast', 'urgent'))"}}},
 	{name: "T12", what: "scheduling takes a wei into the escrow", tests: append(schedulerCore[1:], ledgerTests...), edits: []edit{
 		{"scheduler/schedule.go", "\ttimer.Seq = readSequence(b.KV)\n",
 			"\tb.Books.Move(actor, types.TimerEscrow, types.WeiOf(1))\n\ttimer.Seq = readSequence(b.KV)\n"}}},
-	{name: "T13", what: "what the lane deferred is not counted behind it", tests: ledgerTests, edits: []edit{
+	{name: "T13", what: "a timer that the lane deferred is not counted after it", tests: ledgerTests, edits: []edit{
 		{"scheduler/block.go", "\tif b.LaneOver {", "\tif b.LaneOver && b.Height == 0 {"}}},
 	{name: "T14", what: "what a lane did not come to is counted without what was written", tests: ledgerTests, edits: []edit{
 		{"scheduler/store.go", "n += written.Balance(keys[0], keys[1],", "n += 0 * written.Balance(keys[0], keys[1],"}}},
-	{name: "T15", what: "the keys of what a timer keeps cost no cells", tests: schedulerCore[1:], edits: []edit{
+	{name: "T15", what: "the keys of a timer's record cost no cells", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/cells.go", "types.Cells(len(key) + len(value))", "types.Cells(len(value))"}}},
 
-	// What is persisted and committed.
+	// Persisted and committed data.
 	{name: "D01", what: "a record's checksum is not compared", tests: logTests, edits: []edit{
 		{"internal/environment/store/log/format.go", "sum == binary.BigEndian.Uint32(data[4:])", "sum|1 != 0"}}},
 	{name: "D02", what: "a torn tail is not cut off", tests: logTests, edits: []edit{
@@ -260,12 +260,12 @@ var mutants = []mutant{
 	{name: "P03", what: "slices are not charged by their size", tests: hostTests, edits: []edit{
 		{"python-host/host/ops.py", "charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + 1)", "charge(0 * made + 1)"}}},
 
-	// What an actor in Python waits for.
+	// Waits of Python actors.
 	{name: "K01", what: "a stranger's job wakes a continuation", tests: waitingTests, edits: []edit{
 		{"python-host/host/continuations.py", " or found[2] != outcome.job", ""}}},
-	{name: "K02", what: "anybody tells how a job ended", tests: waitingTests, edits: []edit{
+	{name: "K02", what: "any caller may deliver the outcome of a job", tests: waitingTests, edits: []edit{
 		{"python-host/host/program.py", "if kind != \"call\" or chain.now.about.sender != DISPATCHER:", "if kind != \"call\":"}}},
-	{name: "K03", what: "the watchdog lets the job go on", tests: waitingTests, edits: []edit{
+	{name: "K03", what: "the watchdog does not cancel the job", tests: waitingTests, edits: []edit{
 		{"python-host/host/continuations.py", "    stopped(chain.CANCEL_JOB, job)\n", ""}}},
 	{name: "K04", what: "a continuation that ended keeps its place", tests: waitingTests, edits: []edit{
 		{"python-host/host/continuations.py", "PLACE + run.place)\n        give(run.place)\n", "PLACE + run.place)\n"}}},
@@ -273,7 +273,7 @@ var mutants = []mutant{
 		{"python-host/host/chain.py", "if key[:len(RESERVED)] == RESERVED:", "if key == RESERVED:"}}},
 	{name: "K06", what: "a name that an await forgets is read", tests: waitingTests, edits: []edit{
 		{"python-host/host/liveness.py", "            lost.update(self.forgotten_by(value))\n", ""}}},
-	{name: "K07", what: "an await's error that nobody catches undoes its message", tests: waitingTests, edits: []edit{
+	{name: "K07", what: "an uncaught error of an await undoes its message", tests: waitingTests, edits: []edit{
 		{"python-host/host/program.py", "if not continuations.untouched(run, e):", "if True:"}}},
 	{name: "K08", what: "nine awaits in a row", tests: waitingTests, edits: []edit{
 		{"python-host/host/continuations.py", "if run.awaits == MAX_AWAITS:", "if run.awaits > MAX_AWAITS:"}}},
@@ -288,17 +288,17 @@ var mutants = []mutant{
 			"return ast.BoolOp(ast.Or(), [self.at(0, *within), fresh]) if within else fresh"}}},
 
 	// Parts that came later than the review.
-	{name: "passed-list", what: "what a block passed over is not compared (C18)", tests: ledgerTests, edits: []edit{
+	{name: "passed-list", what: "the skipped items of a block are not compared (C18)", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/passing.go", "if types.PassedHash(p.claimed) != types.PassedHash(made) {",
 			"if p.claimed == nil && made != nil {"}}},
-	{name: "passed-header", what: "the header's hash of what was passed over is not judged at first (C18)", tests: ledgerTests, edits: []edit{
+	{name: "passed-header", what: "the header's hash of skipped items is not judged at first (C18)", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/blocks.go", "case claimed.Passed != own:", "case claimed.Passed != own && own.IsZero():"}}},
 	{name: "blame-early", what: "f validators end a timer or message, not f + 1 (C18)", tests: append(typesTests, ledgerTests...),
 		edits: []edit{
 			{"internal/base/types/passed.go", "len(after) > s.MaxFaulty()", "len(after) >= s.MaxFaulty()"}}},
-	{name: "sponsor-undrawn", what: "fires draw nothing of what was signed for (T28)", tests: schedulerCore[1:], edits: []edit{
+	{name: "sponsor-undrawn", what: "fires draw nothing from the signed amount (T28)", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/sponsor.go", "a.Left = a.Left.Sub(amount) })", "a.Left = a.Left.Sub(types.Wei{}) })"}}},
-	{name: "sponsor-unbounded", what: "a fire is judged by the payer's balance alone (T28)", tests: schedulerCore[1:], edits: []edit{
+	{name: "sponsor-unbounded", what: "a fire is judged only by the payer's balance (T28)", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/sponsor.go", "return holds.Min(a.Left)", "return holds.Min(holds.Add(a.Left))"}}},
 	{name: "sponsor-foreign", what: "any address can be made to pay (T2, T28)", tests: append(schedulerCore[1:], ledgerTests...),
 		edits: []edit{
@@ -360,19 +360,19 @@ var mutants = []mutant{
 		{"validators/rations/rations.go", "\tl.left -= int64(n)\n\treturn true, false", "\treturn true, false"}}},
 	{name: "ration-turns", what: "peers do not take turns", tests: rationsCore, edits: []edit{
 		{"validators/rations/rations.go", "r.turn[class], r.passed[class] = at+1, 0", "r.turn[class], r.passed[class] = 0, 0"}}},
-	{name: "ration-answers", what: "one request may be answered for ever", tests: rationsCore, edits: []edit{
+	{name: "ration-answers", what: "one request may be answered without end", tests: rationsCore, edits: []edit{
 		{"validators/rations/rations.go", "\ta.expected[what]--\n", ""}}},
 	{name: "set-epoch", what: "a batch's blocks may be of an older set (C6)", tests: forgedTests, edits: []edit{
 		{"validators/catchup/batch.go", "case h.SetEpoch != c.epoch:", "case h.SetEpoch > c.epoch:"}}},
-	{name: "next-set", what: "the set behind a border is not the header's (C6)", tests: append(typesTests, consensusCore...), edits: []edit{
+	{name: "next-set", what: "the set after a border is not the header's (C6)", tests: append(typesTests, consensusCore...), edits: []edit{
 		{"internal/base/types/consensus.go", "return set.Epoch > h.SetEpoch && set.Hash() == h.NextSet", "return set.Epoch > h.SetEpoch"}}},
 
 	// Connections between runners and validators.
 	{name: "hard-failure", what: "a runner that answers no job stays present (CIP-11 §10.6)", tests: gatewayCore, edits: []edit{
 		{"validators/gateway/delivery.go", "\tp.present = false\n", ""}}},
-	{name: "fast-blocks", what: "pings age by blocks alone (J13)", tests: gatewayCore, edits: []edit{
+	{name: "fast-blocks", what: "pings age only by blocks (J13)", tests: gatewayCore, edits: []edit{
 		{"validators/gateway/chain.go", " || now < c.until(since, blocks)", ""}}},
-	{name: "push-again", what: "open assignments are not pushed behind the next Hello (J13)", tests: gatewayCore, edits: []edit{
+	{name: "push-again", what: "open assignments are not pushed after the next Hello (J13)", tests: gatewayCore, edits: []edit{
 		{"validators/gateway/greeting.go", "\tm.deliver(p)\n", ""}}},
 	{name: "overlap-left", what: "a runner leaves its former subset at once (CIP-11 §5.3)", tests: runnerCores, edits: []edit{
 		{"runners/selection/rotation.go", "if r.Overlaps(height, p) {", "if false {"}}},
@@ -381,7 +381,7 @@ var mutants = []mutant{
 	{name: "guest-streams", what: "a peer of the mesh may open streams both ways", tests: quicTests, edits: []edit{
 		{"internal/environment/transport/quic/session.go", "\ts.wg.Go(s.refuseStreams)\n", ""}}},
 
-	// Runners: who is drawn, and what is read of them.
+	// Runners: their draw, and reads of their records.
 	{name: "subset-overlap", what: "former subsets hold a block too long (J10)", tests: pickTests, edits: []edit{
 		{"runners/selection/rotation.go", "< p.OverlapBlocks", "<= p.OverlapBlocks"}}},
 	{name: "subset-last", what: "a nearer validator does not take the place of the last (§5.1)", tests: pickTests, edits: []edit{
@@ -394,7 +394,7 @@ var mutants = []mutant{
 		{"runners/selection/draw.go", "\tcase i:\n\t\tu.favoured = found\n", ""}}},
 	{name: "stake-rounded", what: "the cover of a price is rounded down (§9.1)", tests: pickTests, edits: []edit{
 		{"runners/selection/filter.go", "big.NewInt(999)", "big.NewInt(0)"}}},
-	{name: "push-keys", what: "a key may stand twice in a frame (J14)", tests: pushTests, edits: []edit{
+	{name: "push-keys", what: "a key may be in a frame twice (J14)", tests: pushTests, edits: []edit{
 		{"internal/base/wire/push/item.go", "if bytes.Equal(keys[i], keys[i-1]) {", "if i > 99 && bytes.Equal(keys[i], keys[i-1]) {"}}},
 	{name: "push-depth", what: "frames nest one deeper (J14)", tests: pushTests, edits: []edit{
 		{"internal/base/wire/push/item.go", "skip(data, MaxDepth)\n\tif err == nil", "skip(data, MaxDepth+1)\n\tif err == nil"}}},
@@ -405,7 +405,7 @@ var mutants = []mutant{
 	{name: "push-deadline", what: "an assignment's deadline is not signed", tests: pushTests, edits: []edit{
 		{"internal/base/wire/push/sign.go", "f.JobSpec.Hash(), be8(f.DeadlineBlock)", "f.JobSpec.Hash(), be8(f.BlockHeight)"}}},
 
-	// What authors are told: traces, notes of lines, and what came with a call.
+	// Reports for authors: traces, notes of lines, and the value of a call.
 	{name: "trace-cycles", what: "a step of a trace has the cycles that were left before it", tests: traceTests, edits: []edit{
 		{"actors/trace.go", "noted.Cycles, noted.Cells = cycles-t.frame.left, cells-t.frame.x.cellsLeft",
 			"noted.Cycles, noted.Cells = cycles, cells-t.frame.x.cellsLeft"}}},
@@ -414,12 +414,12 @@ var mutants = []mutant{
 			"Key: key, Old: t.r.keep(old[:0]), HadOld: had}, func(s *TracedStep) error {\n\t\ts.Value, s.Found = value, true"}}},
 	{name: "trace-bound", what: "a trace holds any number of values", tests: traceTests, edits: []edit{
 		{"actors/trace.go", "if r.bytes+len(b) > MaxTraceBytes {", "if len(b) > MaxTraceBytes {"}}},
-	{name: "trace-undone", what: "a trace tells what was undone as changed", tests: toldTests, edits: []edit{
+	{name: "trace-undone", what: "a trace reports undone writes as changed", tests: toldTests, edits: []edit{
 		{"internal/faces/readmodel/traced.go", "\tif c.Undone {\n\t\treturn\n\t}\n\tfor i", "\tfor i"}}},
 	{name: "notes-line", what: "what a line took is noted of the next", tests: notesTests, edits: []edit{
 		{"python-host/host/probe.py", "n.last - now\n    n.last = now\n", "n.last - now\n    n.last = now - 1\n"}}},
 	{name: "value-inherited", what: "a callee sees what came with its caller's call (F38)", tests: valueTests, edits: []edit{
 		{"actors/calls.go", "Payload: append([]byte{}, payload...)}", "Payload: append([]byte{}, payload...), Value: f.msg.Value}"}}},
-	{name: "value-hidden", what: "a handler sees nothing of what came with its call (F38)", tests: valueTests, edits: []edit{
+	{name: "value-hidden", what: "a handler does not see the value of its call (F38)", tests: valueTests, edits: []edit{
 		{"actors/execution.go", "\tmsg.Value = value\n", ""}}},
 }

@@ -25,7 +25,7 @@ import (
 	"text/tabwriter"
 )
 
-var only = flag.String("mutants", "", "the names of those to be run, with commas between; all where it is empty")
+var only = flag.String("mutants", "", "the names of the mutants to run, with commas between; default: all")
 
 // root is the module's directory.
 const root = "../../.."
@@ -38,22 +38,21 @@ type mutant struct {
 	name, what string
 	edits      []edit
 	tests      []suite // of the packages that the fault is in, or that are made to judge it
-	further    []suite // what is asked last, beside worldTests
+	further    []suite // the last tests, in addition to worldTests
 }
 
-// edit replaces text that stands once in a file.
+// edit replaces text that is once in a file.
 type edit struct{ file, before, after string }
 
 // suite is tests of one package.
 type suite struct {
 	pkg  string
-	run  string   // as for go test; all where it is empty
+	run  string   // as for go test; default: all
 	args []string // of the test's own flags
 }
 
-// The kinds of catching, the best first. A transcript that differs tells that
-// something changed, and not that it is wrong; only a test with a law in its name
-// does.
+// The kinds of catching, the best first. A transcript that differs shows a change,
+// and not an error; only a test with a law in its name does.
 const (
 	byUnit       = "unit"
 	byModel      = "model"
@@ -148,8 +147,8 @@ func ask(overlay string, s suite) ([]string, error) {
 	return nil, fmt.Errorf("%s: %w\n%s", s.pkg, err, text[max(0, len(text)-2000):])
 }
 
-// without remembers which tests of a suite fail without any fault: they judge
-// nobody.
+// without remembers which tests of a suite fail without any fault: their verdicts
+// do not count.
 type without map[string][]string
 
 func (w without) fault(t *testing.T, s suite) []string {
@@ -198,7 +197,7 @@ func (m *mutant) catch(t *testing.T, overlay string, sound without) (by, kind st
 	return by, kind, nil
 }
 
-// The table is true of the sources: what each mutant replaces is there, once.
+// The table fits the sources: each mutant's replaced text exists exactly once.
 func TestEveryMutantApplies(t *testing.T) {
 	names := map[string]bool{}
 	for i := range all {
@@ -214,7 +213,7 @@ func TestEveryMutantApplies(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		for name, text := range files { // order: each is judged alone
+		for name, text := range files { // order: each is judged by itself
 			if data, err := os.ReadFile(filepath.Join(root, name)); err != nil || string(data) == text {
 				t.Errorf("%s changes nothing in %s: %v", m.name, name, err)
 			}
@@ -222,8 +221,8 @@ func TestEveryMutantApplies(t *testing.T) {
 	}
 }
 
-// Every small fault is caught by a test with a meaning: not by nothing, nor by a
-// printed transcript alone.
+// Every small fault is caught by a test with a meaning: not only by a printed
+// transcript.
 func TestSoakMutants(t *testing.T) {
 	if os.Getenv("DEVNET_SOAK") == "" {
 		t.Skip("the tests are run once for each mutant; DEVNET_SOAK=1 asks for it")

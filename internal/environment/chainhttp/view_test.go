@@ -147,10 +147,10 @@ func TestAViewTellsWhatTheDevnetAnswers(t *testing.T) {
 		t.Fatalf("of its job it tells %+v", s)
 	}
 	if s, told := h.Assignments[unknown]; !told || s.Open {
-		t.Errorf("of a job that is not there it tells %+v, %v", s, told)
+		t.Errorf("for a missing job it returns %+v, %v", s, told)
 	}
 	if _, told := h.Assignments[later]; told {
-		t.Error("it tells of what is above the head")
+		t.Error("it returns statuses above the head")
 	}
 	a.set(path+"/results", resultsOf([]any{map[string]any{"runner": types.Address{9}, "attempt": 2,
 		"commitments": []any{map[string]any{"height": 99, "commitment": types.Hash{6}}}}}))

@@ -84,7 +84,7 @@ func FuzzJSON(f *testing.F) {
 			return
 		}
 		if !json.Valid(data) {
-			t.Fatalf("%q is no JSON, and was read", data)
+			t.Fatalf("%q is not JSON, and was read", data)
 		}
 		once := CanonicalJSON(v)
 		again, err := ParseJSON(once)

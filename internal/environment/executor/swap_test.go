@@ -44,7 +44,7 @@ func TestASwapEndsWorkWhereItBegan(t *testing.T) {
 	s.Execute(two, nil, tell)
 	s.Replace(second)
 	if !slices.Equal(s.Capabilities(), []string{"second"}) || s.Accepts(nil).Detail != "second" {
-		t.Error("what it offers is the former's")
+		t.Error("its offer comes from the former")
 	}
 	s.Execute(one, nil, tell) // it is under way
 	s.Execute(three, nil, tell)

@@ -114,11 +114,11 @@ func (e *Unsupported) Error() string { return e.Verb + ": " + e.Why }
 // goroutine.
 type Counts struct {
 	Cut, Ended, Dropped, Held, Delayed, Duplicated, Reordered, Lost, Forged, Withheld, Failed, Signalled atomic.Int64
-	// Counts of processes and homes outside of this program.
+	// Counts of processes and homes that are not part of this program.
 	Stopped, Emptied atomic.Int64
 	// Counts of actors that were ordered to panic or to hang.
 	Panicked, Hung, Restarted atomic.Int64
-	// Of disks and clocks of simulated machines.
+	// Counts for disks and clocks of simulated machines.
 	Refused, Flipped, Moved, Slowed atomic.Int64
 }
 

@@ -35,8 +35,8 @@ type Order struct {
 
 // World is a network of which faults are ordered.
 type World interface {
-	// Do does an order and returns what that did so far. If the order mends and has
-	// no effect itself, Do returns the Effect of the fault it ended, or one that
+	// Do does an order and returns what that did so far. If the order ends a fault
+	// and has no effect itself, Do returns the Effect of that fault, or one that
 	// reports it as done. Its error is an *Invalid or an *Unsupported, or says why
 	// this order is refused now; then nothing was done.
 	Do(Order) (Effect, error)

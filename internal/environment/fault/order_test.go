@@ -144,19 +144,19 @@ func TestVerbsAreDescribed(t *testing.T) {
 	misbehave := Lookup("misbehave")
 	for _, kind := range Kinds() {
 		if !slices.Contains(misbehave.Words, kind) || !strings.Contains(misbehave.Script, kind) {
-			t.Errorf("scripts are not told of %s", kind)
+			t.Errorf("scripts do not have %s", kind)
 		}
 		if !strings.Contains(misbehave.Note, kind) {
-			t.Errorf("the command line does not tell of %s", kind)
+			t.Errorf("the command line does not have %s", kind)
 		}
 	}
 	for _, kind := range kindsOfRunners {
 		if !strings.Contains(misbehave.Note, kind) {
-			t.Errorf("the command line does not tell of %s", kind)
+			t.Errorf("the command line does not have %s", kind)
 		}
 	}
 	if len(misbehave.Words) != len(kinds) {
-		t.Error("scripts are told of kinds that are none")
+		t.Error("scripts have unknown kinds")
 	}
 	for _, how := range Lookup("host_fail").Words {
 		if err := CheckHost(how); err != nil {

@@ -68,7 +68,7 @@ func TestAHostFailsOverWhomItIsTold(t *testing.T) {
 		t.Errorf("what has no time left is not begun, and is its host's to say: %v", err)
 	}
 	if p.Fail(bad, HostWorks, nil); run(bad, program.Bounds{}) != nil {
-		t.Error("it fails for ever")
+		t.Error("it fails without end")
 	}
 	if CheckHost(HostHangs) != nil || CheckHost("melts") == nil {
 		t.Error("a way to fail is judged wrongly")

@@ -5,7 +5,7 @@ package fault
 type Verb struct {
 	Name  string
 	Takes []Argument // in the order in which they are given
-	// Of lists the kinds of node that it is a fault of, whose name is Node; it is
+	// The kinds of node that can have this fault, and whose name is Node; it is
 	// their verb in scripts. A verb of no kind is a verb of links.
 	Of Whose
 	// Mends means that it ends the effect of others, and has no effect that could be

@@ -11,7 +11,7 @@ type IncompatibleError struct {
 }
 
 func (e *IncompatibleError) Error() string {
-	return fmt.Sprintf("home %s has format %d of devnet %s; this is devnet %s with format %d: "+
+	return fmt.Sprintf("home %s has format %d of devnet %s; this devnet %s has format %d: "+
 		"run that version, start over with --reset, or choose another --home", e.Dir, e.Home, e.WrittenBy, e.Binary, Format)
 }
 

@@ -150,7 +150,7 @@ func TestWhatAnInterruptedStartLeftIsNoObstacle(t *testing.T) {
 	write(t, filepath.Join(dir, lockFile), "1\n")
 	write(t, filepath.Join(dir, metaFile+newSuffix), "{")
 	if h := open(t, dir, want); !h.New {
-		t.Fatal("found what was not there")
+		t.Fatal("an interrupted start counts as a home")
 	}
 }
 
@@ -287,7 +287,7 @@ func TestNamesOfNodesStayInTheHome(t *testing.T) {
 	h := open(t, t.TempDir(), want)
 	for _, name := range []string{"", "../..", "a/b", "V0", strings.Repeat("a", 33)} {
 		if _, err := h.Node(name); err == nil {
-			t.Errorf("%q is taken for a name", name)
+			t.Errorf("%q passes as a name", name)
 		}
 	}
 }

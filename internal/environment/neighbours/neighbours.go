@@ -36,8 +36,8 @@ func need(validators, runners int) int {
 
 func tooMany(validators, runners, limit int) error {
 	entries := need(validators, runners)
-	return fmt.Errorf("%d containers need %d entries in this machine's table of neighbours, which has room for %d: "+
-		"run sudo sysctl -w %s=%d, or take fewer nodes, or processes", validators+runners, entries, limit, setting, roundUp(2*entries))
+	return fmt.Errorf("%d containers need %d entries in this machine's table of neighbours, which holds %d: "+
+		"run sudo sysctl -w %s=%d, or use fewer nodes, or processes", validators+runners, entries, limit, setting, roundUp(2*entries))
 }
 
 // roundUp is the power of two that is n or above.

@@ -52,8 +52,8 @@ func (h *holds) of(network, folder string) {
 
 const liveIn = "DEVNET_TEST_LIVE_IN"
 
-// The things of a killed process are removed. Those of live processes stay, for this one
-// and for another.
+// The things of a killed process are removed. Things of live processes stay, for this
+// one and for another.
 func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 	if dir := os.Getenv(liveIn); dir != "" {
 		if _, err := Claim(dir); err != nil {

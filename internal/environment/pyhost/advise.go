@@ -4,9 +4,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// Advice is what an author is told of code before it is deployed.
+// Advice is one message about a source, for its author, before it is deployed.
 type Advice struct {
-	Refused bool   `json:"refused"` // a deploy refuses it; else it runs, and not as its author means
+	Refused bool   `json:"refused"` // true: a deploy refuses the code; false: it runs, but not as its author means
 	Line    int    `json:"line"`    // of the code; 0: none
 	What    string `json:"what"`
 }

@@ -72,7 +72,7 @@ func TestAdviceTellsAllAtOnce(t *testing.T) {
 	}{
 		{2, true, "import of socket"}, {7, true, "1.5 is a float"}, {10, false, "global N"},
 		{12, false, "pvm_host has no set_stat: perhaps set_state"},
-		{13, false, "call tick, which is no handler"}, {14, false, "call handle_timer (unless"},
+		{13, false, "call tick, which is not a handler"}, {14, false, "call handle_timer (unless"},
 		{15, false, "cowboy_sdk.runtime has no get_sendr: perhaps get_sender"}, {16, true, "eval is not allowed"},
 		{16, false, "undefined_name is not defined"},
 		{21, false, "LIMIT is not defined"}, {38, false, "never submitted"}, {46, true, "n does not outlive the await of line 44"},
@@ -204,7 +204,8 @@ func TestADeployRefusesAHandlerThatCannotBeCalled(t *testing.T) {
 	}
 }
 
-// What is refused first is what the deploy refuses; what it takes has no error.
+// The first refusal of the advice is the deploy's; code that the deploy takes has
+// no error.
 func TestAdviceAgreesWithTheDeploy(t *testing.T) {
 	p := openPool(t, Config{})
 	sources := map[string]string{"faulty": faulty, "text": "def f(:", "bytes": "\xff",

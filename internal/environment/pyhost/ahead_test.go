@@ -7,14 +7,14 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// What is started ahead stands, with its child, before a message needs it, and the first
-// message runs on it.
+// A host that is started ahead is ready, with its child, before a message needs it, and
+// the first message runs on it.
 func TestAHostThatIsStartedAheadIsTheFirstMessages(t *testing.T) {
 	p := openPool(t, Config{Hosts: 1})
 	<-p.Ahead()
 	h := <-p.blocks
 	if h == nil || !h.forked {
-		t.Fatalf("%+v does not stand ahead", h)
+		t.Fatalf("%+v is not ready ahead", h)
 	}
 	p.blocks <- h
 	w := worldOn(t, p)
@@ -27,7 +27,7 @@ func TestAHostThatIsStartedAheadIsTheFirstMessages(t *testing.T) {
 	}
 }
 
-// Where no host can be started ahead, the message that needs one says why.
+// If no host can be started ahead, the message that needs one reports why.
 func TestWhatKeepsAHostFromStartingAheadIsToldByTheFirstMessage(t *testing.T) {
 	p := New(Config{Hosts: 1, Python: t.TempDir()})
 	defer p.Close()
@@ -36,7 +36,7 @@ func TestWhatKeepsAHostFromStartingAheadIsToldByTheFirstMessage(t *testing.T) {
 	_, err := w.session.Inspect(codeOf("def f(p): pass\n"))
 	var failed *program.HostError
 	if !errors.As(err, &failed) || failed.Failure != program.Missing {
-		t.Errorf("%v is no missing Python", err)
+		t.Errorf("%v is not a missing Python", err)
 	}
 }
 

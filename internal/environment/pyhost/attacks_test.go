@@ -28,7 +28,7 @@ const (
 	attacksAtOnce = 16
 )
 
-// attempt is what can be seen of a message from outside.
+// attempt is the visible outcome of a message.
 type attempt struct {
 	Ends  string
 	Used  types.Cycles
@@ -38,7 +38,7 @@ type attempt struct {
 	took  time.Duration
 }
 
-// attack runs the handler of source once, on a state of its own.
+// attack runs the handler of source once, on a separate state.
 func attack(t *testing.T, w *world, source string) attempt {
 	t.Helper()
 	w.trace, w.logs, w.timers, w.sent = nil, nil, nil, nil
@@ -62,8 +62,8 @@ func attack(t *testing.T, w *world, source string) attempt {
 	return attempt{Ends: ending(out), Used: used, Trace: w.trace, Logs: w.logs, State: w.actors[at].state, took: took}
 }
 
-// endsAs compares how an attack ended with what the corpus says. Another version
-// of Python words its own errors otherwise, so there the status and code count.
+// endsAs compares the end of an attack with the corpus. Another version of Python
+// words its own errors otherwise, so there the status and code count.
 func endsAs(t *testing.T, w *world, got, want string) bool {
 	version, err := w.session.(*session).pool.Probe()
 	if err != nil {
@@ -80,7 +80,7 @@ func endsAs(t *testing.T, w *world, got, want string) bool {
 // writtenBy is the version whose words the corpus has.
 const writtenBy = "3.11."
 
-// hostEnded is what no attack may reach. The others go on in another host.
+// hostEnded is what no attack may reach. The others continue in another host.
 func hostEnded(t *testing.T, w *world, err error) attempt {
 	pool := w.session.(*session).pool
 	w.session.Close()
@@ -221,7 +221,7 @@ func TestAttacks(t *testing.T) {
 	t.Logf("%d attacks; the worst call, with its deploy, took %v: %s/%s", len(all), worst, slowest.Family, slowest.Name)
 }
 
-// With -rewrite the corpus is written anew from what was found; its diff is to be read.
+// With -rewrite the corpus is written again with the present outcomes; read its diff.
 func TestRewriteAttacks(t *testing.T) {
 	if rewrite := flag.Lookup("rewrite"); rewrite == nil || rewrite.Value.String() != "true" {
 		t.Skip("TestAttacks judges the corpus; this one writes it")

@@ -34,7 +34,7 @@ func (a *waitingActor) message(kind program.Kind, from types.Address, handler st
 	return out
 }
 
-// answer tells how the n-th job ended.
+// answer delivers the outcome of the n-th job.
 func (a *waitingActor) answer(n int, result, code string) program.Outcome {
 	a.Helper()
 	told := a.w.ended(n, result, code)
@@ -169,14 +169,14 @@ async def keeps(p):
 	if out := a.finish("x"); len(a.w.jobs) != 8 || out.Fault == nil || !strings.Contains(out.Fault.Message, tooMany) {
 		t.Errorf("%d jobs, %+v", len(a.w.jobs), out)
 	}
-	const around = len("\xa1ax\x59\xff\xff") // a map of one name, and the head of so many bytes
+	const around = len("\xa1ax\x59\xff\xff") // a map of one name, and the head of this many bytes
 	for bytes, fits := range map[int]bool{64<<10 - around: true, 64<<10 - around + 1: false} {
 		out := a.message(program.Call, alice, "keeps", fmt.Append(nil, bytes))
 		if (out.Status == types.StatusOK) != fits || !fits && !strings.Contains(out.Fault.Message, "line 12") {
 			t.Errorf("%d bytes: %+v", bytes, out)
 		}
 	}
-	for n := 2; n <= 101; n++ { // the first that waits is f's, the second the one that just fits
+	for n := 2; n <= 101; n++ { // f is the first that waits, the one that just fits the second
 		out := a.message(program.Call, alice, "keeps", []byte("1"))
 		if (out.Status == types.StatusOK) != (n < 100) || n >= 100 && out.Fault.Code != "too_many_continuations" {
 			t.Errorf("%d wait, and another: %+v", n, out)
@@ -190,7 +190,8 @@ async def keeps(p):
 	}
 }
 
-// A local name that an await forgot is refused where it is read, on whatever way.
+// A local name that an await forgot is refused at the line that reads it, on every
+// way.
 func TestNoLocalNameOutlivesAnAwait(t *testing.T) {
 	w := openWorld(t)
 	const a = "await runner.custom('echo')\n"
@@ -214,7 +215,7 @@ func TestNoLocalNameOutlivesAnAwait(t *testing.T) {
 	}
 }
 
-// The outcome of a job is told once, to who submitted it.
+// The outcome of a job is delivered once, to its submitter.
 func TestAnOutcomeIsToldOnce(t *testing.T) {
 	a := newWaitingActor(t, openWorld(t), `
 def f(p):
@@ -233,8 +234,8 @@ def on_runner_result(result):
 	}
 }
 
-// An await's error that nobody catches ends the continuation; one behind which
-// something was done undoes its message, so that nothing is done by half.
+// An uncaught error of an await ends the continuation. If something was done after
+// the await, its message is undone, so that nothing is done by half.
 func TestWhatAnUncaughtErrorEnds(t *testing.T) {
 	const caught = `
     try:

@@ -95,7 +95,7 @@ func TestDecoratorsSayWhoMayCall(t *testing.T) {
 	}
 }
 
-// A call of another actor comes back into the host that waits for it.
+// A call of another actor re-enters the host that waits for it.
 func TestCallsWithinCalls(t *testing.T) {
 	w := openWorld(t)
 	counter, caller := w.deploy(1, fixture(t, "counter.py")), w.deploy(2, fixture(t, "caller.py"))
@@ -114,7 +114,7 @@ func TestCallsWithinCalls(t *testing.T) {
 	expect(t, first(w.call(t, caller, "descend", chain)), types.StatusOK, strings.Repeat(".", 32))
 }
 
-// What a callee burns ends the callee; its caller may go on.
+// A callee that runs out of its cycles ends; its caller may continue.
 func TestCalleeOutOfCycles(t *testing.T) {
 	w := openWorld(t)
 	burner := w.deploy(1, "def add(p):\n    while True: pass\n")
@@ -154,8 +154,8 @@ def f(p):
 	}
 }
 
-// CIP-1 §6 and CIP-5 §9.7, decision T31: both drafts' calls, as they stand there,
-// by position and by name.
+// CIP-1 §6 and CIP-5 §9.7, decision T31: both drafts' calls, as written there, by
+// position and by name.
 func TestTimerArgumentsAreTheDrafts(t *testing.T) {
 	w := openWorld(t)
 	at := w.deploy(1, `
@@ -302,7 +302,7 @@ func (w *world) run(at types.Address) error {
 	return err
 }
 
-// failed wants an error of the environment's that says what became of the host.
+// failed wants an error of the environment that describes how the host failed.
 func failed(t *testing.T, err error, want program.Failure, text string) {
 	t.Helper()
 	var host *program.HostError
@@ -332,8 +332,9 @@ func TestHangIsTheEnvironments(t *testing.T) {
 	expect(t, first(w.call(t, at, "f", "")), types.StatusOK, "")
 }
 
-// Session.Bound gives up what runs when its caller's time is over, and begins
-// nothing then; with time again the same session goes on where nothing had begun.
+// Session.Bound gives up the running message when its caller's time is over, and
+// begins no other in that state. With time again the same session continues, if
+// nothing had begun.
 func TestABoundStopsWhatRuns(t *testing.T) {
 	p := openPool(t, Config{Hosts: 1})
 	s, _ := p.Open(program.ForBlock)
@@ -358,7 +359,7 @@ func TestABoundStopsWhatRuns(t *testing.T) {
 	expect(t, first(w.call(t, w.deploy(1, "def f(): return b'done'\n"), "f", "")), types.StatusOK, "done")
 }
 
-// Who waits for a host that another has is stopped by its bound too.
+// A message that waits for a busy host is stopped by its bound too.
 func TestABoundStopsWaiting(t *testing.T) {
 	p := openPool(t, Config{Hosts: 1})
 	w := worldOn(t, p)

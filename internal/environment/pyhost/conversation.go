@@ -25,7 +25,7 @@ type conversation struct {
 	read    [][]byte       // keys read, the first of them
 }
 
-// run answers the host until it replies. Its error is the environment's.
+// run answers the host until it replies. Its error comes from the environment.
 func (c *conversation) run() (program.Outcome, error) {
 	for {
 		kind, body, err := c.host.read.next()
@@ -198,7 +198,7 @@ func (c *conversation) ended(a *arguments) (program.Outcome, error) {
 		return program.Outcome{Status: types.Status(end), Fault: fault(text(a.data("code")), text(a.data("message")))}, nil
 	case endCrashed:
 		return program.Outcome{}, c.host.fail("message", fmt.Errorf("%w: %s", errFullHost, text(a.data("message"))))
-	default: // with endOver the host ended for want of cycles which the Context still had
+	default: // with endOver the host ended because it lacked cycles which the Context still had
 		return program.Outcome{}, fmt.Errorf("%w: an end with %s", errFrame, end)
 	}
 }

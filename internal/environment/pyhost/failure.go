@@ -21,8 +21,8 @@ var (
 	errFullHost = errors.New("the host ran out of memory")
 )
 
-// failure says what became of a host: during what, why, and the last of what it
-// wrote to its standard error.
+// failure describes how a host failed: during which step, why, and the end of its
+// standard error.
 func failure(during string, cause error, bounded bool, took time.Duration, said string) error {
 	kind, text := program.Crashed, cause
 	switch {
@@ -43,10 +43,10 @@ func failure(during string, cause error, bounded bool, took time.Duration, said 
 	return &program.HostError{Failure: kind, During: "Python host, " + during, CPU: took, Err: text}
 }
 
-// endPatience is how long the end of a host whose pipes are closed is waited for.
+// endPatience is how long a host whose pipes are closed may take to end.
 const endPatience = time.Second
 
-// cause says of a host whose pipes are closed how it ended.
+// cause returns how a host whose pipes are closed ended.
 func (h *host) cause(err error) error {
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.EPIPE) {
 		return err

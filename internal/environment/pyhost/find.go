@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// MinMinor is the least fitting CPython: 3.11, whose -P and cheap try blocks
-// the host needs.
+// MinMinor is the oldest fitting CPython: 3.11, whose -P and cheap try blocks the
+// host needs.
 const MinMinor = 11
 
 // maxMinor is the latest that is looked for.
@@ -46,8 +46,8 @@ const (
 // slowly is told, in words, of a Python that takes long to start; it may be nil.
 type slowly func(string)
 
-// watch tells of a start that is not over after slowStart, until what it returns
-// is called.
+// watch reports a start that is not over after slowStart, unless the caller calls
+// over before.
 func (s slowly) watch(path string, patience time.Duration) (over func()) {
 	if s == nil {
 		return func() {}

@@ -187,8 +187,8 @@ func (w *writer) expression() string {
 	return "(" + w.fill(w.pick(expressions...)) + ")"
 }
 
-// What a program notes of an error: its words, which are those of one minor
-// version of Python (docs/SECURITY.md), or its class, which is the same in all.
+// A program's note of an error: its words, which belong to one minor version of
+// Python (docs/SECURITY.md), or its class, which is the same in all.
 const (
 	notesWords = "str(error)[:60]"
 	notesClass = "type(error).__name__"
@@ -210,7 +210,7 @@ func write(seed uint64, notes string) string {
 
 const fuzzCycles = 60_000
 
-// fuzzed is one host that runs programs; each has a seed of hashes of its own.
+// fuzzed is one host that runs programs; each has a different seed of hashes.
 type fuzzed struct {
 	name  string
 	other bool // than the version in use
@@ -218,7 +218,7 @@ type fuzzed struct {
 	w     *world
 }
 
-// run answers what became of a program, in words that every host must share. An
+// run returns the outcome of a program, in words that every host must share. An
 // error is the host's fault.
 func (f *fuzzed) run(source string) (string, priced, error) {
 	at := f.w.deploy(79, source)
@@ -322,8 +322,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// The same for -programs-for, an hour unless told; it tells which programs took
-// the most time a cycle.
+// The same for -programs-for, default: an hour; it prints the programs that took
+// the most time per cycle.
 func TestProgramsSoak(t *testing.T) {
 	if os.Getenv("DEVNET_SOAK") == "" {
 		t.Skip("set DEVNET_SOAK")

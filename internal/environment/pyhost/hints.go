@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Limits of what is remembered of reads.
+// Limits of the reads that are remembered.
 const (
 	maxHints    = 1024 // handlers remembered
 	maxHintKeys = 8    // keys of one handler
@@ -45,7 +45,7 @@ func (h *hints) get(s site) [][]byte {
 	return e.Value.(hint).keys
 }
 
-// put replaces what is known of s; no keys keep it as it is.
+// put replaces the keys remembered for s; no keys leave them as they are.
 func (h *hints) put(s site, keys [][]byte) {
 	if len(keys) == 0 {
 		return

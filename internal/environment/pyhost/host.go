@@ -90,9 +90,8 @@ func moduleOf(file string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(file, ".py"), "/__init__"), "/", ".")
 }
 
-// startHost runs python with the embedded sources. Its environment is empty
-// but for a seed of hashes that nobody knows (host/hashing.py), and it finds no
-// file of anyone's.
+// startHost runs python with the embedded sources. Its environment is empty except
+// for a secret seed of hashes (host/hashing.py), and it finds no user's files.
 func startHost(python string, sources []byte, addressSpace uint64, notes bool, deadline time.Time, rates *rates) (*host, error) {
 	boot, err := pythonhost.Files.ReadFile("bootstrap.py")
 	if err != nil {
@@ -157,7 +156,7 @@ func startHost(python string, sources []byte, addressSpace uint64, notes bool, d
 	return h, nil
 }
 
-// hello reads what the fork server says once it stands.
+// hello reads the fork server's greeting, which it sends when it is ready.
 func (h *host) hello() error {
 	body, err := h.expect(frameHello)
 	if err != nil {
@@ -212,9 +211,9 @@ func (h *host) fork() error {
 	return nil
 }
 
-// renew ends the child and has the next one ready. The fork server keeps what
-// code this one was given: it compiles it itself, since it takes nothing from
-// who has run programs.
+// renew ends the child and has the next one ready. The fork server keeps the code
+// that this child was given. It compiles that code itself, since it accepts nothing
+// from a process that has run programs.
 func (h *host) renew() error {
 	h.enc.bare(frameEnd)
 	if err := h.send(); err != nil {
@@ -273,7 +272,7 @@ func (h *host) until(deadline time.Time, bounded bool) {
 	h.out.SetDeadline(deadline)
 }
 
-// strictly has what the host is asked next end once it is late.
+// strictly ends the host's next request once it is late.
 func (h *host) strictly(limit types.Cycles) {
 	h.watch = watch{strict: true, limit: limit, began: time.Now()}
 	h.out.SetDeadline(h.watch.began.Add(leastLook))
@@ -293,7 +292,7 @@ func (h *host) fail(during string, cause error) error {
 	return failure(during, cause, bounded, took, h.stderr.String())
 }
 
-// ended reports whether the process has died while nobody used it.
+// ended reports whether the process has died while it was idle.
 func (h *host) ended() bool { return h.broken || h.over() }
 
 // over reports whether the process has ended and nothing of it is left.
@@ -332,8 +331,8 @@ func (h *host) send() error {
 	return err
 }
 
-// tell sends the table of costs where it is not the one the host has. The host
-// compiles its charges in, so it forgets all code.
+// tell sends the table of costs if the host has another one. The host compiles its
+// charges in, so it forgets all code.
 func (h *host) tell(costs []uint64) error {
 	if equal(h.costs, costs) {
 		return nil

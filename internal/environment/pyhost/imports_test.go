@@ -41,7 +41,7 @@ type imported struct {
 	Module string
 	Line   int
 	Named  []string // the modules, and what may be a module or a name in one
-	Inside bool     // it does not stand at the module's top level
+	Inside bool     // it is not at the module's top level
 	Reason string   // the comment of its line
 }
 

@@ -19,7 +19,7 @@ func dense() map[string]string {
 		"functions": of("def f():a\n"), "faulty": of("a;") + "("}
 }
 
-// inspects inspects a source strictly, with so many units left to pay with.
+// inspects inspects a source strictly, with units left to pay with.
 func inspects(t *testing.T, p *Pool, source string, units uint64) (server int, err error) {
 	t.Helper()
 	s, err := p.Open(program.ForBlock)

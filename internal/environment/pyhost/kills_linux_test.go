@@ -33,8 +33,7 @@ func family(pid int) []int {
 	return found
 }
 
-// lives reports whether a process is there and no corpse that its parent has not
-// looked at.
+// lives reports whether a process exists and is not a zombie.
 func lives(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -44,7 +43,7 @@ func lives(pid int) bool {
 	return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
 }
 
-// census is every process that was seen of a pool's hosts.
+// census lists all processes of a pool's hosts that were seen.
 type census struct {
 	mu   sync.Mutex
 	seen map[int]bool
@@ -140,7 +139,7 @@ func visit(t *testing.T, p *Pool, purpose program.Purpose, rng *rand.Rand, peopl
 		if h := s.(*session).host; h != nil && rng.IntN(4) == 0 {
 			spin := rng.IntN(40_000)
 			racing.Go(func() {
-				for range spin { // some moment of what comes
+				for range spin { // some moment of the next step
 					_ = h.over()
 				}
 				if victims := people.of(h); !h.over() && syscall.Kill(victims[rng.IntN(len(victims))], syscall.SIGKILL) == nil {

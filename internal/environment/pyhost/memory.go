@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// What all hosts together may take is bounded by how many there are: each has a
-// limit of its own, which no block's cycles should reach, so that memory decides
-// nothing.
+// The number of hosts bounds the memory of all hosts together. Each has its own
+// limit, which no block's cycles should reach, so that memory decides nothing.
 const (
 	purposes      = 2         // hosts for blocks, and as many for reads
 	serverMemory  = 768 << 20 // of a fork server, at most what its child may take: it compiles
@@ -29,7 +28,7 @@ func hostBytes(addressSpace uint64) uint64 { return addressSpace + serverBytes(a
 
 func serverBytes(addressSpace uint64) uint64 { return min(addressSpace, serverMemory) }
 
-// hostsFor returns how many hosts of a purpose a machine bears: at most one a
+// hostsFor returns how many hosts for one purpose fit a machine: at most one per
 // core.
 func hostsFor(cores int, memory, addressSpace uint64) int {
 	bears := memory / machineShare / purposes / hostBytes(addressSpace)

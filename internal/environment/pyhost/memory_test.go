@@ -18,7 +18,7 @@ func TestHostsAreBoundedTogether(t *testing.T) {
 	} {
 		got := hostsFor(c.cores, c.memory, DefaultAddressSpace)
 		if got != c.want {
-			t.Errorf("%d cores and %d GiB bear %d hosts, want %d", c.cores, c.memory/gib, got, c.want)
+			t.Errorf("%d cores and %d GiB fit %d hosts, want %d", c.cores, c.memory/gib, got, c.want)
 		}
 		p := &Pool{config: Config{Hosts: got, AddressSpace: DefaultAddressSpace}}
 		if hosts, bytes := p.Memory(); hosts != 2*got || got > 1 && bytes > c.memory/2 {

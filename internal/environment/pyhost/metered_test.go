@@ -32,9 +32,9 @@ func spent(t *testing.T, w *world, setup, body string, times int) types.Cycles {
 	return run(times) - run(0)
 }
 
-// What an operation costs grows with what it has to do, whichever way it is
-// asked for. Each case has its size as N; ten times the size costs at least so
-// many times the cycles.
+// The cost of an operation grows with its work, whichever way it is asked for. Each
+// case has its size as N; ten times the size costs at least the given multiple of
+// cycles.
 func TestWorkIsPaidByItsSize(t *testing.T) {
 	w := openWorld(t)
 	for _, c := range []struct {
@@ -114,7 +114,7 @@ func TestWorkIsPaidByItsSize(t *testing.T) {
 			"    m.groups()\n", 9, 5},
 		{"groups by name", "    m = re.match('(?P<x>a)' + '(a)' * N, 'a' * 99)\n",
 			"    m.groupdict()\n", 9, 4},
-		{"a Decimal beside a large number", "    d, x = decimal.Decimal(1), 1 << N\n",
+		{"a Decimal compared with a large number", "    d, x = decimal.Decimal(1), 1 << N\n",
 			"    d < x\n", 6000, 60},
 		{"a Decimal and a large number in lists", "    d, x = [decimal.Decimal(1)], [1 << N]\n",
 			"    d == x\n", 6000, 60},
@@ -129,7 +129,7 @@ func TestWorkIsPaidByItsSize(t *testing.T) {
 			"    re.compile(p, re.I)\n", 3000, 4},
 		{"a template that is put in often", "    s = 'ab' * N\n",
 			"    re.sub('a', 'x', s)\n", 100, 8},
-		{"what is printed behind an unended line", "    print('x' * N, end='')\n",
+		{"a print after an unended line", "    print('x' * N, end='')\n",
 			"    print('x', end='')\n", 300, 2},
 		{"members that cannot be hashed", "    p = 7\n",
 			"    class X(enum.Enum):\n        A = [0] * N\n        B = [0] * N\n", 100, 2},
@@ -148,9 +148,9 @@ func TestWorkIsPaidByItsSize(t *testing.T) {
 	}
 }
 
-// A table that is filled with keys of equal hashes costs by the square of its
-// size, in whatever way it is filled; with texts, whose hashes nobody chooses,
-// by its size.
+// A table that is filled with keys of equal hashes costs by the square of its size,
+// in whatever way it is filled. With texts, whose hashes are secret, it costs by
+// its size.
 func TestTablesArePaidByWhatTheirKeysCanDo(t *testing.T) {
 	w := openWorld(t)
 	for _, way := range []string{
@@ -174,8 +174,8 @@ func TestTablesArePaidByWhatTheirKeysCanDo(t *testing.T) {
 	}
 }
 
-// Keys that were deleted lie in the way of later ones until the table is made
-// anew: it is, so that a small table is a small one again.
+// Deleted keys lie in the way of later ones until the table is rebuilt. It is
+// rebuilt, so that a small table is a small one again.
 func TestDeletedKeysDoNotSlowATable(t *testing.T) {
 	w := openWorld(t)
 	fill := "    d, s = {}, 0\n    for i in range(20000):\n        d[s] = 0\n        s = (5 * s + 1) % 65536\n    for k in list(d): " +
@@ -185,7 +185,7 @@ func TestDeletedKeysDoNotSlowATable(t *testing.T) {
 		if err != nil || p.failure != "" {
 			t.Fatal(err, p.failure)
 		}
-		if p.cpu.Seconds() > 2 { // 1.5 ms a look-up where nothing is made anew: 15 s
+		if p.cpu.Seconds() > 2 { // 1.5 ms per look-up without a rebuild: 15 s
 			t.Errorf("%s: %v for %d cycles", way, p.cpu, p.cycles)
 		}
 	}
@@ -236,7 +236,7 @@ func TestCompilingIsMeasuredAndBounded(t *testing.T) {
 				t.Errorf("%q: %v", line, err)
 			}
 		}
-		// What is just let in is compiled in a bounded time.
+		// Code within the limits is compiled in a bounded time.
 		host := w.session.(*session)
 		before := host.cpu(time.Time{})
 		source := strings.Repeat(line, int(min(lines, maxUnits/units)))
@@ -245,7 +245,7 @@ func TestCompilingIsMeasuredAndBounded(t *testing.T) {
 		}
 		took := host.cpu(time.Time{}) - before
 		t.Logf("%5d lines %8v %q", strings.Count(source, "\n"), took.Round(time.Millisecond), line)
-		if took > 6*time.Second { // a second on a free machine; def alone took 6.4 s for a third of these
+		if took > 6*time.Second { // a second on a free machine; only def took 6.4 s for a third of these
 			t.Errorf("%q: %v", line, took)
 		}
 	}
@@ -253,7 +253,7 @@ func TestCompilingIsMeasuredAndBounded(t *testing.T) {
 
 const maxUnits = 65_536 // compiling.MAX_UNITS
 
-// Who cannot pay for compiling is refused before it.
+// A deployer that cannot pay for compiling is refused before it.
 func TestCompilingIsPaidBeforeItIsDone(t *testing.T) {
 	w := openWorld(t)
 	code := codeOf(strings.Repeat("def f(p):0\n", 100))
@@ -272,8 +272,8 @@ func TestCompilingIsPaidBeforeItIsDone(t *testing.T) {
 	}
 }
 
-// What the interpreter waits for is paid: the chain's answer to a question, and the
-// first read of a key in a message, whether it was sent ahead or not; a key that the
+// Waits of the interpreter are paid: the chain's answer to a question, and the first
+// read of a key in a message, whether it was sent ahead or not. A key that the
 // message knows is cheaper.
 func TestWaitingForTheChainIsPaid(t *testing.T) {
 	const keys, waiting = "    keys = [b'a', b'b', b'c', b'd', b'e']\n", 100

@@ -12,12 +12,12 @@ import (
 // notesTake is how many times as long a message may take that is noted.
 const notesTake = 6
 
-// maxNotesBytes bounds what a host tells of the lines of one message.
+// maxNotesBytes bounds the notes of a host about the lines of one message.
 const maxNotesBytes = 16 << 20
 
 var _ program.Prober = (*Pool)(nil)
 
-// Probing implements program.Prober, by a pool of its own with one host.
+// Probing implements program.Prober, with a separate pool of one host.
 func (p *Pool) Probing(tell func(*program.Probed)) (program.Host, func()) {
 	config := p.config
 	config.Hosts, config.Notes, config.CallTimeout = 1, tell, notesTake*p.config.CallTimeout
@@ -25,8 +25,8 @@ func (p *Pool) Probing(tell func(*program.Probed)) (program.Host, func()) {
 	return probing, probing.Close
 }
 
-// notes reads what a host noted of a message that ends. One that was not asked for
-// it breaks the protocol.
+// notes reads what a host noted of a message that ends. A host that was not asked
+// for notes breaks the protocol if it sends them.
 func (c *conversation) notes(a *arguments) error {
 	tell := c.session.pool.config.Notes
 	rows := a.data("rows")

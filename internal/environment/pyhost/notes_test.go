@@ -12,18 +12,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// conversations are the transcripts of what programs ask and use; those of holes and
-// values are many, and say nothing more here.
+// conversations are the transcripts of requests and operations of programs; those of
+// holes and values are many, and add nothing here.
 var conversations = []string{"awaits", "continuations", "language", "metering"}
 
-// Whoever asks what lines take has the same outcomes, cycle for cycle, as who does
-// not: every transcript is the same text.
+// Notes change no outcome, cycle for cycle: every transcript is the same text with
+// and without them.
 func TestNotesChangeNoOutcome(t *testing.T) {
 	told := 0
 	pool := openPool(t, Config{CallTimeout: time.Minute, Notes: func(*program.Probed) { told++ }})
 	transcripts(t, pool, func(path string) bool { return slices.Contains(conversations, filepath.Base(path)) })
 	if told < 50 {
-		t.Errorf("%d messages were told of", told)
+		t.Errorf("%d messages were reported", told)
 	}
 }
 
@@ -71,8 +71,8 @@ func lastNoted(t *testing.T, source, payload string, limit types.Cycles) (*progr
 	return last, out, used
 }
 
-// The cycles of all lines are those of the message, hits are what a reader counts,
-// and a line's functions stand around it.
+// The cycles of all lines add up to the message's, hits are a reader's count, and a
+// line's functions surround it.
 func TestLinesAddUpToTheMessage(t *testing.T) {
 	p, out, used := lastNoted(t, noted, "10", plenty)
 	if string(out.Output) != "some" {
@@ -132,7 +132,7 @@ func TestWaysAreThoseThatWereTaken(t *testing.T) {
 	}
 }
 
-// A message that runs out of cycles tells where they went all the same.
+// A message that runs out of cycles reports their lines all the same.
 func TestLinesOfAMessageThatRanOut(t *testing.T) {
 	p, out, used := lastNoted(t, noted, "100000", 2000)
 	if out.Status != types.StatusOutOfCycles || used != 2000 {
@@ -147,7 +147,7 @@ func TestLinesOfAMessageThatRanOut(t *testing.T) {
 	}
 }
 
-// What a host tells that was not asked, or makes no sense of, ends the conversation.
+// Unrequested or senseless notes of a host end the conversation.
 func TestNotesThatMakeNoSense(t *testing.T) {
 	for rows, good := range map[string]bool{
 		"":                              true,

@@ -107,9 +107,9 @@ func (w *pricing) price(name, source string, limit types.Cycles) *priced {
 	return nil
 }
 
-// settle sorts by time a cycle. Those in front run again, each time with a plain
-// loop behind, and have the median of what they took by that loop: what else the
-// machine does meets both.
+// settle sorts by time a cycle. Those in front run again, each followed by a plain
+// loop, and get the median of their times relative to that loop: other work of the
+// machine slows both.
 func (w *pricing) settle(all []*priced, plain float64) {
 	sort := func() {
 		slices.SortFunc(all, func(a, b *priced) int { return cmp.Compare(b.perCycle(), a.perCycle()) })

@@ -7,9 +7,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// This file is the one place for what both sides of the pipe have to know:
-// python-host/host/protocol.py is written from it (TestProtocolIsWhatPythonReads
-// -rewrite), so that a name or a number stands once.
+// This file is the one place for the names and numbers that both sides of the pipe
+// need. python-host/host/protocol.py is written from it
+// (TestProtocolIsWhatPythonReads -rewrite), so that each is written once.
 
 // The types of frames.
 const (
@@ -19,7 +19,7 @@ const (
 	frameInspect = 'I'
 	frameCall    = 'C' // a message
 	frameAnswer  = 'A' // to a request
-	frameHello   = 'H' // of the fork server, with what its wall is made of
+	frameHello   = 'H' // of the fork server, with the parts of its wall
 	frameRequest = 'Q' // effects, and what waits for an answer
 	frameReply   = 'R' // effects, and how the message ended
 	frameNo      = 'N' // why code is refused
@@ -42,17 +42,18 @@ var frames = []struct {
 	{"ENDED", frameEnded},
 }
 
-// Limits of what a host may send, which is trusted no more than the actor in it.
+// Limits of the data that a host may send. A host is trusted no more than the actor
+// in it.
 const (
 	MaxFrameBytes   = 64 << 20
 	MaxEffects      = 64 // in one frame
 	maxHandlers     = 4096
-	maxSchema       = 64 << 10 // bytes of what annotations say
+	maxSchema       = 64 << 10 // bytes of all annotations
 	maxParts        = 16       // of a wall
 	maxAttempts     = 64       // to get through it
 	maxPoints       = 100_000  // lines and ways of branches of one file
 	maxNotes        = 20_000   // lines and ways that a message came to
-	maxAdvice       = 100      // that an author is told of one file
+	maxAdvice       = 100      // in the advice about one file
 	maxStderrBytes  = 4096
 	frameHeadBytes  = 4
 	bufferedReading = 64 << 10
@@ -117,7 +118,7 @@ const (
 	opExtend     = "extend_timer"
 	opTransfer   = "transfer"
 	opSend       = "send_message"
-	opFlush      = "flush" // asks for nothing but that the effects be performed
+	opFlush      = "flush" // asks only that the effects be performed
 	opBidder     = "set_gas_bidder"
 	opSubmit     = "submit_job"
 )
@@ -153,7 +154,7 @@ const (
 	endCrashed   = "crashed"
 )
 
-// The maps beside those of a conversation: from the host, and to it.
+// The maps other than those of a conversation: from the host, and to it.
 var (
 	helloForm = newForm("hello", "version")
 	// the child, and its CPU time in nanoseconds: of a thousand cycles, and of the first write to a page
@@ -176,9 +177,9 @@ type fixed struct {
 	size int // of bytes; 0 is a number
 }
 
-// The beginnings of a call and of an answer. What follows in a call is, in this order, its
-// handler, payload and the values it is likely to read; in an answer a value, a
-// refusal's code and message, or that it is over.
+// The beginnings of a call and of an answer. After its beginning, a call has its handler,
+// payload and the values it is likely to read, in this order. An answer has a value, a
+// refusal's code and message, or the mark of its end.
 var (
 	callFixed = []fixed{
 		{"kind", 0}, {"code", 32}, {"cycles", 0}, {"sender", 20}, {"me", 20}, {"owner", 20}, {"tx_hash", 32}, {"height", 0}, {"timestamp", 0},
@@ -187,8 +188,8 @@ var (
 	answerFixed = []fixed{{"cycles", 0}}
 )
 
-// kindNames are the words for why a message is handled, as context() has them, by
-// their numbers.
+// kindNames are the words of context() for why a message is handled, by their
+// numbers.
 var kindNames = [...]string{program.Init: "init", program.Call: "call", program.Timer: "timer", program.Read: "read",
 	program.Migrate: "migrate"}
 
@@ -197,7 +198,7 @@ var costNames = strings.Fields("arithmetic call dict list char len reduce sort s
 	"import_again " +
 	"serialise keccak_word")
 
-// operations are what may stand in a request or a reply, by name.
+// operations are the operations that a request or a reply may contain, by name.
 var operations = byName(requests, effects, ends)
 
 func byName(groups ...[]*form) map[string]*form {
@@ -210,8 +211,8 @@ func byName(groups ...[]*form) map[string]*form {
 	return found
 }
 
-// fieldNames are all names of fields that a host may send: a map with another is
-// refused, and none makes a string of its own.
+// fieldNames are all names of fields that a host may send. A map with another name
+// is refused, and known names need no new strings.
 var fieldNames = func() map[string]string {
 	found := map[string]string{fieldOperation: fieldOperation, fieldSteps: fieldSteps}
 	for _, forms := range [][]*form{requests, effects, ends, fromHost} {
@@ -224,7 +225,7 @@ var fieldNames = func() map[string]string {
 	return found
 }()
 
-// What every map of a conversation has beside its own fields.
+// Fields that every map of a conversation has in addition to its own.
 const (
 	fieldOperation = "op"
 	fieldSteps     = "steps" // of the program since the operation before

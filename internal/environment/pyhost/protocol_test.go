@@ -19,7 +19,7 @@ const protocolFile = "../../../python-host/host/protocol.py"
 func written() string {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
-	line(`"""What both sides of the pipe have to know, by name.
+	line(`"""Names and numbers that both sides of the pipe need.
 
 Written from internal/environment/pyhost/protocol.go, never by hand:
 
@@ -38,10 +38,10 @@ Written from internal/environment/pyhost/protocol.go, never by hand:
 		name, what string
 		forms      []*form
 	}{
-		{"REQUESTS", "What waits for an answer, and the names of its fields.", requests},
-		{"EFFECTS", "What waits for none.", effects},
+		{"REQUESTS", "Operations with an answer, and the names of their fields.", requests},
+		{"EFFECTS", "Operations without an answer.", effects},
 		{"ENDS", "How a message ends.", ends},
-		{"TOLD", "What a host tells beside that.", fromHost},
+		{"TOLD", "Other maps from a host.", fromHost},
 	} {
 		line("\n# %s\n%s = {", group.what, group.name)
 		for _, f := range group.forms {
@@ -57,8 +57,8 @@ Written from internal/environment/pyhost/protocol.go, never by hand:
 		name, what string
 		fields     []fixed
 	}{
-		{"CALL_BEGINS", "What every call begins with: names, and how many bytes; 0 is a number.", callFixed},
-		{"ANSWER_BEGINS", "What every answer begins with.", answerFixed},
+		{"CALL_BEGINS", "Fields at the beginning of every call, with their sizes in bytes; 0 is a number.", callFixed},
+		{"ANSWER_BEGINS", "Fields at the beginning of every answer.", answerFixed},
 	} {
 		line("\n# %s\n%s = (", group.what, group.name)
 		for _, f := range group.fields {
@@ -66,8 +66,8 @@ Written from internal/environment/pyhost/protocol.go, never by hand:
 		}
 		line(")")
 	}
-	line("\n# Why a message is handled, by its number.\nKINDS = (%s)", `"`+strings.Join(kindNames[:], `", "`)+`"`)
-	line("\n# CIP-3's table, as it is before the chain says what is in force.\nDEFAULT_COSTS = {")
+	line("\n# Why a message is handled, by its number.\nKINDS = %s", quoted(kindNames[:]))
+	line("\n# CIP-3's table, which holds until the chain sends the one in force.\nDEFAULT_COSTS = {")
 	defaults := params.Defaults()
 	for i, cost := range defaults.StepCosts() {
 		line("    %q: %d,", costNames[i], cost)
@@ -79,7 +79,7 @@ Written from internal/environment/pyhost/protocol.go, never by hand:
 	line("GRACE = %d  # blocks after its watchdog's height in which a place is still kept", program.ContinuationGrace)
 	line("MIGRATE_HANDLER = %q  # of an upgrade", program.MigrateHandler)
 	line("GOVERNANCE = bytes.fromhex(%q)  # who calls it for the chain", fmt.Sprintf("%x", types.GovernanceAddress[:]))
-	line("DISPATCHER = bytes.fromhex(%q)  # who tells how jobs ended", fmt.Sprintf("%x", types.DispatcherAddress[:]))
+	line("DISPATCHER = bytes.fromhex(%q)  # reports how jobs ended", fmt.Sprintf("%x", types.DispatcherAddress[:]))
 	return out.String()
 }
 
@@ -99,7 +99,7 @@ func quoted(words []string) string {
 	return "(\n        " + strings.Join(lines, ",\n        ") + ",\n    )"
 }
 
-// What stands in protocol.go is what Python has: nothing is typed twice.
+// Python has exactly the content of protocol.go: nothing is typed twice.
 func TestProtocolIsWhatPythonReads(t *testing.T) {
 	if rewrite := flag.Lookup("rewrite"); rewrite != nil && rewrite.Value.String() == "true" {
 		if err := os.WriteFile(protocolFile, []byte(written()), 0o644); err != nil {

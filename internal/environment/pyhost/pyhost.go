@@ -8,9 +8,9 @@
 //
 // # Conversation
 //
-// Frames go both ways over pipes: u32 length (little endian), u8 type, and maps in
-// CBOR (RFC 8949), one after the other, of names to numbers and bytes. The types,
-// the maps and their names stand in protocol.go, and Python has them from there.
+// Frames go both ways over pipes: u32 length (little endian), u8 type, then maps in
+// CBOR (RFC 8949) of names to numbers and bytes. protocol.go defines the types, the
+// maps and their names, and Python has them from that file.
 //
 //	C  →  a message: what it is about, handler and payload, and keys and values
 //	      that the program is likely to read
@@ -27,32 +27,32 @@
 //
 // # Walls
 //
-// What runs inside the interpreter is held by the interpreter first (check.py,
-// sealed.py). Behind it stand two more. The process can compute, read, answer
-// and end, and nothing else that the operating system can refuse it (wall.py;
-// Pool.Wall tries). And the process that runs programs is forked from one that
-// never ran any, and ends with its session: a block, MaxReads reads (fork_server.py).
-// A block without messages for Python takes none.
+// The interpreter is the first wall around an actor's code (check.py, sealed.py). Two
+// more follow. The process can compute, read, answer and end, and nothing else that
+// the operating system can refuse it (wall.py; Pool.Wall tries). And the process that
+// runs programs is forked from one that never ran any, and ends with its session: a
+// block, MaxReads reads (fork_server.py). A block without messages for Python takes
+// none.
 //
 // # Charges
 //
-// Context charges for what the chain does, the host for the program's steps.
-// Effects without an answer ride with the next request or the reply; each
-// carries the steps before it, so that Spend and the effects reach the Context
-// in the program's own order, whatever was batched. A value sent ahead or read
-// twice is still read through Context.Get when the program reads it. So neither
-// buffer sizes nor hints can be seen in an outcome.
+// Context charges for the work of the chain, the host for the program's steps.
+// Effects without an answer are sent with the next request or the reply. Each
+// carries the steps before it, so that Spend and the effects reach the Context in
+// the program's own order. A value sent ahead or read twice is still read through
+// Context.Get when the program reads it. So neither buffer sizes nor hints can be
+// seen in an outcome.
 //
 // A refused effect (state, event) ends the message, since its program is past
 // it; a refused request is a Python exception.
 //
 // # Failure
 //
-// A host, here and below, is a fork server and its child. One that crashes, hangs
-// beyond Config.CallTimeout or breaks the protocol is killed and answered as
-// *program.HostError, and so is one that is out of time by Session.Bound; the
-// session is dead, the pool starts another host for the next. The retry is the
-// caller's, since it needs a fresh Context.
+// A host, here and below, is a fork server and its child. A host that crashes,
+// hangs beyond Config.CallTimeout or breaks the protocol is killed and answered as
+// *program.HostError, and so is one that exceeds Session.Bound. The session is dead
+// then, and the pool starts another host for the next one. The caller retries,
+// since that needs a fresh Context.
 package pyhost
 
 import (
@@ -67,7 +67,7 @@ import (
 // Config says how many hosts run and what they may take.
 type Config struct {
 	Python       string           // a path or name; "" finds the first fitting one on PATH
-	Hosts        int              // for blocks, and as many for reads; 0: one a core, or what its memory bears
+	Hosts        int              // for blocks, and as many for reads; 0: one per core, or fewer if memory is short
 	AddressSpace uint64           // bytes of each host's child; 0: DefaultAddressSpace
 	CallTimeout  time.Duration    // wall time of one message and all it calls; 0: DefaultCallTimeout
 	Blocks       int              // sessions for blocks that one child serves; 0: 1
@@ -92,7 +92,7 @@ const (
 // of consensus, so that they may share an interpreter for a while.
 const MaxReads = 64
 
-// waitDelay is how long the end of a host is waited for when something still
+// waitDelay is how long Wait continues after a host's end while another process
 // holds its standard error.
 const waitDelay = time.Second
 
@@ -122,8 +122,8 @@ type Pool struct {
 
 var _ program.Host = (*Pool)(nil)
 
-// New prepares a pool. It starts no process, and succeeds where no fitting
-// Python exists: then every message fails with a *MissingError within.
+// New prepares a pool. It starts no process, and succeeds without a fitting Python:
+// then every message fails with a *MissingError within.
 func New(config Config) *Pool {
 	if config.Blocks <= 0 {
 		config.Blocks = 1
@@ -179,10 +179,10 @@ func (p *Pool) Open(purpose program.Purpose) (program.Session, error) {
 	return &session{pool: p, free: free}, nil
 }
 
-// Ahead starts a host for blocks, and its child, before a message needs them. Who
-// needs one meanwhile takes another, where the pool may have several, or waits for it.
-// What keeps it from starting is told by the first message. over is closed when it stands,
-// or cannot.
+// Ahead starts a host for blocks, and its child, before a message needs them. A caller
+// that needs a host meanwhile takes another, if the pool may have several, or waits for
+// it. The first message reports why the host could not start. over is closed when the host
+// is ready, or has failed to start.
 func (p *Pool) Ahead() (over <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
@@ -215,8 +215,8 @@ func (p *Pool) ahead(path string) *host {
 	return h
 }
 
-// take waits for a free host and starts it if it has to, as long as there is
-// time left; how long others keep theirs is no fault of the message.
+// take waits for a free host, and starts it if necessary, while time is left. A
+// message is not at fault for the time that others keep a host.
 func (p *Pool) take(during string, free chan *host, left func() time.Duration) (*host, error) {
 	found, err := p.python.find()
 	if err != nil {
@@ -240,9 +240,9 @@ func (p *Pool) take(during string, free chan *host, left func() time.Duration) (
 	return h, nil
 }
 
-// start starts a host. One that is not up when its asker has no more time left
-// starts all the same, and is the next one's: on a busy machine a start can take
-// longer than any proposer has, and would never end if each began it anew.
+// start starts a host. A host that is not up when its caller runs out of time
+// continues to start, and serves the next caller. On a busy machine a start can
+// take longer than any proposer has, and would never end if each call restarted it.
 func (p *Pool) start(during, path string, free chan *host, left func() time.Duration) (*host, error) {
 	type started struct {
 		host *host

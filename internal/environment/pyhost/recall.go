@@ -21,8 +21,8 @@ var askedAgain sync.Map
 
 // recall returns what the program at a path answered to the last ask, if neither that
 // program nor the interpreter that it named has changed. A script may choose another
-// interpreter for a reason that no key has, so that it is asked again after askAgain: the
-// next recall has its answer, and slow is told of a difference.
+// interpreter for a reason that no key contains, so it is asked again after askAgain. The
+// next recall has that answer, and slow reports a difference.
 func recall(path string, slow slowly) (python, bool) {
 	key, script := askKey(path)
 	value, ok := cached(key)

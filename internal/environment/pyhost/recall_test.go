@@ -66,7 +66,7 @@ func TestAScriptIsAskedAgainBesideItsRecall(t *testing.T) {
 	}
 }
 
-// A changed script, and a changed interpreter behind it, are asked anew.
+// A changed script, and a changed interpreter that it starts, are asked again.
 func TestWhatChangedIsNotRecalled(t *testing.T) {
 	real, err := shared.python.find()
 	needed.Python(t, err)
@@ -94,7 +94,7 @@ func TestWhatChangedIsNotRecalled(t *testing.T) {
 	}
 }
 
-// An interpreter that is a file of its own is asked once, and the answer outlives a process.
+// An interpreter that is a separate file is asked once, and the answer outlives a process.
 func TestAnInterpreterIsAskedOnce(t *testing.T) {
 	real, err := shared.python.find()
 	needed.Python(t, err)

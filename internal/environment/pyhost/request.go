@@ -21,7 +21,7 @@ func (a *arguments) fail(what string) {
 	}
 }
 
-// field returns a field that is there, or an empty one.
+// field returns a field of the map, or an empty one if it is missing.
 func (a *arguments) field(name string) field {
 	for _, f := range a.fields {
 		if f.name == name {
@@ -77,7 +77,7 @@ func (a *arguments) wei(name string) types.Wei {
 	return v
 }
 
-// optional returns nil for a field that is not there, else what read makes of it.
+// optional returns nil for a missing field, otherwise the value that read returns.
 func optional[T any](a *arguments, name string, read func(string) T) *T {
 	if a.count(name) == 0 {
 		return nil
@@ -132,7 +132,7 @@ func (c *conversation) prepare(a *arguments) func() ([]byte, bool, error) {
 	return nothing(c.prepareChange(a))
 }
 
-// prepareChange does the same for what is answered without a value.
+// prepareChange does the same for operations that are answered without a value.
 func (c *conversation) prepareChange(a *arguments) func() error {
 	switch a.form.name {
 	case opCancel:

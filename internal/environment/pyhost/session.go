@@ -87,7 +87,7 @@ func within(limit time.Duration, left func() time.Duration) (time.Duration, bool
 	return limit, false
 }
 
-// charge has the host count by costs.
+// charge makes the host count by costs.
 func (s *session) charge(during string, costs params.StepCosts) error {
 	table := make([]uint64, len(costs))
 	for i, c := range costs {
@@ -161,8 +161,8 @@ func (d *decoder) description() program.Description {
 	return found
 }
 
-// Handle runs one message. Its error is a *program.HostError, or what the Context
-// returned that was no *program.Fault; the session is dead then.
+// Handle runs one message. Its error is a *program.HostError, or an error of the
+// Context other than a *program.Fault. The session is dead after an error.
 func (s *session) Handle(ctx program.Context, code program.Code, m program.Message) (program.Outcome, error) {
 	during := fmt.Sprintf("handler %s of %s", m.Handler, m.Self)
 	if err := s.begin(during); err != nil {

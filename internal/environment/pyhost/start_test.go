@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A host whose start takes longer than each of those has who ask for one is there
-// in the end: a start that was given up with its asker would begin anew for ever,
-// as it did on a busy machine, where no actor could be deployed.
+// A host starts in the end even if its start takes longer than any caller waits. A
+// start that was given up with its caller would begin again without end. On a busy
+// machine that was so, and no actor could be deployed.
 func TestAStartOutlivesWhoAskedForIt(t *testing.T) {
 	p := openPool(t, Config{Hosts: 1})
 	brief := func() time.Duration { return time.Millisecond }

@@ -165,8 +165,8 @@ func (tr *transcript) bounded(d *datadriven.TestData) string {
 
 const (
 	fire = types.Cycles(550_000) // the limit of a timer's fire
-	// maxHole is processor time: far above what those cycles take, and far below
-	// what any of the holes took.
+	// maxHole is processor time: far more than those cycles take, and far less than
+	// any of the holes took.
 	maxHole = 2 * time.Second
 )
 

@@ -16,8 +16,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// typedCorpus is what Python, Go and TypeScript read: a schema, and for each payload of one of
-// its handlers what the host makes of it.
+// typedCorpus is shared by Python, Go and TypeScript: a schema, and the host's result for each
+// payload of one of its handlers.
 type typedCorpus struct {
 	Schema json.RawMessage `json:"schema"`
 	Cases  []typedCase     `json:"cases"`
@@ -27,7 +27,7 @@ type typedCase struct {
 	Handler string  `json:"handler"`
 	Payload string  `json:"payload"`           // as it came
 	Wire    *string `json:"wire,omitempty"`    // the one form of the argument v, which the handler returns
-	Path    *string `json:"path,omitempty"`    // where it is refused; "" for the whole
+	Path    *string `json:"path,omitempty"`    // the path of a refusal; "" for the whole
 	Message string  `json:"message,omitempty"` // the host's words for it
 }
 
@@ -109,7 +109,7 @@ var corpusPayloads = []string{
 	`nested [[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]`,
 }
 
-// whole are payloads that are no object of v.
+// whole are payloads other than an object with v.
 var corpusWhole = []string{``, `{}`, ` { "v" : 5 } `, `{"v":5}x`, `[5]`, `5`, `null`, `{"v":5,"w":1}`, `{"v":5,"v":5}`, `{"v":`, `{v:5}`, `{'v':5}`,
 	"{\"v\":\"a\nb\"}", "\xa1\x61v\x05", "\xff", "\xef\xbb\xbf{\"v\":5}", `{"v":5,}`, `{"v":[[[[[[[[[[[[[[[[5]]]]]]]]]]]]]]]]}`}
 
@@ -180,7 +180,7 @@ func pathOf(message string) string {
 	return word
 }
 
-// validJSONText reports whether a payload can stand in JSON as text.
+// validJSONText reports whether JSON can contain a payload as text.
 func validJSONText(s string) bool {
 	return strings.ToValidUTF8(s, "") == s && !strings.HasPrefix(s, "\xef\xbb\xbf")
 }
@@ -357,7 +357,7 @@ func (g *typedGen) many(open, end, key string, of shape) (given, wire string) {
 	return open + strings.Join(all, " , ") + end, open + strings.Join(ones, ",") + end
 }
 
-// A thousand calls of random types come back in the one form, and with one wrong value are
+// A thousand calls of random types return in the one form, and with one wrong value are
 // refused before the actor runs.
 func TestAThousandTypedCallsComeBack(t *testing.T) {
 	const seed, actors, calls = 41, 25, 40

@@ -19,9 +19,10 @@ func Interpreter(named string) (string, error) {
 	return found.path, err
 }
 
-// Unpack writes what tests of actors import (pvm_host, cowboy_sdk with its testing,
-// and the host below them) into a folder in dir, whose name is their hash, and
-// returns it. What stands there already is left as it is; processes may do it at once.
+// Unpack writes the modules that tests of actors import (pvm_host, cowboy_sdk with its
+// testing, and the host below them) into a folder in dir. The folder's name is their
+// hash; Unpack returns its path. Existing files stay as they are, and several
+// processes may call it at once.
 func Unpack(dir string) (folder string, err error) {
 	files, hash, err := unpacked()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// interpreters finds one CPython of each fitting minor version: those on PATH
-// and those that pyenv keeps beside them.
+// interpreters finds one CPython of each fitting minor version, on PATH or in
+// pyenv's folder.
 func interpreters(t *testing.T) map[string]string {
 	found := map[string]string{}
 	add := func(path string) {

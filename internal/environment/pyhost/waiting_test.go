@@ -16,7 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// ended is the payload of a callback, as decision J19 has it.
+// ended is the payload of a callback, as in decision J19.
 type ended struct {
 	JobID         types.Hash `cbor:"job_id"`
 	Status        string     `cbor:"status"`
@@ -42,7 +42,8 @@ func (w *world) ended(n int, result, code string) ended {
 	return told
 }
 
-// waits has the actor summarizer go through its awaits, and says what each message cost.
+// waits takes the actor summarizer through its awaits, and returns the cost of each
+// message.
 func (w *world) waits(t *testing.T, at types.Address) (results []string) {
 	messages := []program.Message{{Kind: program.Call, Self: at, Sender: owner, Owner: owner, Handler: "summarize", Payload: []byte("a text")}}
 	for n := 1; len(messages) > 0; n++ {
@@ -60,7 +61,7 @@ func (w *world) waits(t *testing.T, at types.Address) (results []string) {
 	return append(results, string(w.actors[at].state["title/1"]))
 }
 
-// answer has the dispatcher, or somebody else, tell how a job ended.
+// answer delivers the outcome of a job, from the dispatcher or another sender.
 func (tr *transcript) answer(d *datadriven.TestData) string {
 	n, result, code, from, kind := len(tr.w.jobs), "", "", "", "call"
 	d.MaybeScanArgs(tr.t, "job", &n)
@@ -112,7 +113,8 @@ func (tr *transcript) state() string {
 
 var absent = regexp.MustCompile(`"\w+":null,|,"\w+":null`)
 
-// jobs lists what was submitted; whole, with all that a job has beside its kind's own.
+// jobs lists submitted jobs; whole, with all fields of a job in addition to its
+// kind's.
 func (tr *transcript) jobs(d *datadriven.TestData) string {
 	var b strings.Builder
 	for i, job := range tr.w.jobs {
@@ -162,7 +164,7 @@ func TestExamplesThatAskRunners(t *testing.T) {
 	}
 }
 
-// What awaits is compiled in two steps, and pays for both.
+// Code that awaits is compiled in two steps, and pays for both.
 func TestWhatAwaitsIsMeasuredTwice(t *testing.T) {
 	w := openWorld(t)
 	body := "def f(p):\n" + strings.Repeat("    a = p\n", 1000)
@@ -176,6 +178,6 @@ func TestWhatAwaitsIsMeasuredTwice(t *testing.T) {
 	}
 	plain, awaits := units(body), units("from cowboy_sdk import runner\n@runner.continuation\nasync "+body+"    await runner.custom('echo')\n")
 	if awaits < 2*plain {
-		t.Errorf("%d units, and %d of what awaits", plain, awaits)
+		t.Errorf("%d units, and %d of the code that awaits", plain, awaits)
 	}
 }

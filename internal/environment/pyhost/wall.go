@@ -7,7 +7,7 @@ import (
 )
 
 // Part is one part of the wall that the operating system makes around a host
-// (python-host/host/wall.py), and why it is missing; "" where it stands.
+// (python-host/host/wall.py). Missing says why it is missing; "" if it is in force.
 type Part struct{ Name, Missing string }
 
 // Attempt is one thing that no program may do, tried for real behind the wall of
@@ -27,11 +27,11 @@ const (
 	Killed  End = "killed"  // and the process with it
 )
 
-// Compute names the attempt at what a program needs.
+// Compute names the attempt at the one thing that a program needs.
 const Compute = "compute"
 
-// Wall starts a host of its own, tells what its wall is made of and what became
-// of trying to get through it. Its error is a *program.HostError.
+// Wall starts a separate host, and returns the parts of its wall and the outcomes
+// of all attempts to get through it. Its error is a *program.HostError.
 func (p *Pool) Wall() ([]Part, []Attempt, error) {
 	const during = "trying its wall"
 	found, err := p.python.find()

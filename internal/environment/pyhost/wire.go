@@ -77,8 +77,8 @@ const (
 	shortest    = 24 // from here on a number is not within its first byte
 )
 
-// decoder reads the maps of a frame, one after the other. What is wrong with the
-// first that is wrong stays as err.
+// decoder reads the maps of a frame, one after the other. err is the first error;
+// later reads keep it.
 type decoder struct {
 	data []byte
 	err  error
@@ -135,7 +135,7 @@ func (d *decoder) head() (major byte, n uint64) {
 	return major, binary.BigEndian.Uint64(whole[:])
 }
 
-// text reads a text and returns its bytes, which are the frame's.
+// text reads a text and returns its bytes, which belong to the frame.
 func (d *decoder) text() []byte {
 	major, n := d.head()
 	if major != majorText {
@@ -149,7 +149,7 @@ func (d *decoder) text() []byte {
 type field struct {
 	name   string
 	number uint64
-	bytes  []byte // nil where it is a number; a copy
+	bytes  []byte // nil for a number; a copy
 	big    bool
 }
 
@@ -176,7 +176,7 @@ func (d *decoder) field() field {
 	return f
 }
 
-// record is a map whose names are those of its form, each once.
+// record is a map with exactly the names of its form, without duplicates.
 type record struct {
 	form   *form
 	steps  uint64 // of an operation: the program's, since the operation before

@@ -47,14 +47,14 @@ func played(t testing.TB, data []byte) *host {
 	return h
 }
 
-// A map has the names of its form, each once, and its values their kinds; what
-// has not is the host's fault, and reaches no Context.
+// A map has exactly the names of its form, and its values have their kinds. Any
+// other map is the host's fault, and reaches no Context.
 func TestMapsAreOfTheirForms(t *testing.T) {
 	address, id := make([]byte, 20), make([]byte, 32)
 	for _, c := range []struct {
 		name  string
 		write func(*encoder)
-		want  string // of the error; "" is none
+		want  string // of the error; "": no error
 	}{
 		{"as it should be", func(e *encoder) { e.done(opTransfer, 0, 2).bytes("to", address).number("amount", 1) }, ""},
 		{"in another order", func(e *encoder) { e.done(opTransfer, 0, 2).number("amount", 1).bytes("to", address) }, ""},
@@ -66,7 +66,8 @@ func TestMapsAreOfTheirForms(t *testing.T) {
 			e.done(opTransfer, 0, 2).bytes("to", address).name("amount").buf = append(e.buf, bigNumber)
 			e.value(bytes.Repeat([]byte{255}, 33))
 		}, "transfer: amount is not a number below 2^256"},
-		{"bytes for a number", func(e *encoder) { e.done(opTransfer, 0, 2).bytes("to", address).bytes("amount", nil) }, "amount is not a number below 2^256"},
+		{"bytes for a number", func(e *encoder) { e.done(opTransfer, 0, 2).bytes("to", address).bytes("amount", nil) },
+			"amount is not a number below 2^256"},
 		{"a number for bytes", func(e *encoder) { e.done(opGet, 0, 1).number("key", 1) }, "get_state: key is no bytes"},
 		{"an address too short", func(e *encoder) { e.done(opBalance, 0, 1).bytes("address", address[1:]) }, "address is not of 20 bytes"},
 		{"an address too long", func(e *encoder) { e.done(opBalance, 0, 1).bytes("address", id) }, "address is not of 20 bytes"},

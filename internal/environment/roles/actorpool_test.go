@@ -149,11 +149,11 @@ func TestIdleActorsArePassivated(t *testing.T) {
 		c.Ask("a", 1)
 		c.EndRound(1)
 		if c.Len() != 1 {
-			t.Errorf("%d in use after two rounds, want a alone", c.Len())
+			t.Errorf("%d in use after two rounds, want only a", c.Len())
 		}
 		c.Ask("c", 1)
 		if made != 4 {
-			t.Errorf("c was made %d times in all, want anew", made)
+			t.Errorf("c was made %d times in all, want a new one", made)
 		}
 	})
 }

@@ -90,7 +90,7 @@ func TestRestartsAreBounded(t *testing.T) {
 	}
 	w.a.Post("bug")
 	if len(w.failed) != 1 {
-		t.Error("it is made again for ever")
+		t.Error("it is made again without end")
 	}
 	var r Restarts
 	for range MaxRestarts {
@@ -122,12 +122,12 @@ func TestAnOrderedPanicIsNoBug(t *testing.T) {
 	}
 	for _, role := range []string{"a", Parent, "c"} {
 		if err := w.Upset(role, 0, order()); err == nil {
-			t.Errorf("%s, which is not there, is upset", role)
+			t.Errorf("%s, which does not exist, is upset", role)
 		}
 	}
 	w.Stop()
 	if OrderOf("a bug") != nil || OrderOf(errors.New("a bug")) != nil {
-		t.Error("a bug is taken for an order")
+		t.Error("a bug passes as an order")
 	}
 }
 

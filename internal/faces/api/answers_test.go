@@ -71,7 +71,7 @@ func TestJ24PollsHaveARation(t *testing.T) {
 			continue
 		}
 		if wait <= last || wait > PollWait {
-			t.Fatalf("a wait of %v behind one of %v", wait, last)
+			t.Fatalf("a wait of %v after one of %v", wait, last)
 		}
 		last = wait
 	}
@@ -84,7 +84,7 @@ func TestJ24PollsHaveARation(t *testing.T) {
 		}
 		p.charge(now, other, 3*PollBytesPerSecond)
 		if wait, ok := p.enter(now, other); wait < time.Second || !ok {
-			t.Errorf("behind the bytes of three seconds %v waits %v, %t", other, wait, ok)
+			t.Errorf("after the bytes of three seconds %v waits %v, %t", other, wait, ok)
 		}
 	}
 	if wait, ok := p.enter(now.Add(time.Minute), one); wait != 0 || !ok {

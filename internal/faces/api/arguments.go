@@ -124,7 +124,7 @@ func handlerNames(s *typed.Schema) (names []string) {
 	return names
 }
 
-// addressing puts addresses in the place of names, where arguments are addresses.
+// addressing replaces names by addresses in arguments that are addresses.
 type addressing struct {
 	server *Server
 	reader Reader

@@ -72,7 +72,7 @@ type Backend interface {
 	Liveness() Liveness
 	// World makes faults of nodes and links.
 	fault.World
-	// Steer is what the operator may do.
+	// Steer returns the operator's actions.
 	Steer() Steering
 }
 
@@ -92,7 +92,7 @@ type Reader interface {
 	Account(types.Address) (Account, error)
 	Actor(types.Address) (*Actor, error)       // nil when there is none
 	Actors(offset, limit int) ([]Actor, error) // by address
-	Schema(types.Address) ([]byte, error)      // as JSON; nil of what has none
+	Schema(types.Address) ([]byte, error)      // as JSON; nil for an actor without a schema
 	// SchemaOf returns the schema that a deploy of code would keep, as JSON.
 	SchemaOf(code []byte) ([]byte, error)
 	Named(name string) ([]types.Address, error) // the actors deployed under a name
@@ -256,7 +256,7 @@ type Block struct {
 	Runners []model.RunnerEvent
 }
 
-// Executed is how one execution ended, and what it printed.
+// Executed is the outcome of one execution, with its printed text.
 type Executed struct {
 	types.Receipt
 	Logs  []string

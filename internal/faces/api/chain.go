@@ -98,7 +98,7 @@ func noBlock(v Reader, h types.Height) *Error {
 	head := v.Head().Height
 	e := Refuse(http.StatusNotFound, "unknown_block", "there is no final block of height %d; the latest is %d", h, head).At("id")
 	if h < head {
-		return e.Hint("Time travel skipped that height: the next block tells in its field skipped.")
+		return e.Hint("Time travel skipped that height: see the field skipped of the next block.")
 	}
 	return e
 }

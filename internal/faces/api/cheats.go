@@ -16,9 +16,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// The cheats of a devnet (decision G2). Those that change state are instructions of
-// the system key, so every validator executes them, and a restart and an audit find
-// them in the blocks.
+// The cheats of a devnet (decision G2). Cheats that change state are instructions
+// of the system key. So every validator executes them, and a restart and an audit
+// find them in the blocks.
 func (s *Server) registerCheats() {
 	serve(s, operation{id: "set_balance", method: http.MethodPost, path: "/devnet/balance", tag: tagDevnet,
 		summary: "Give an account or actor another balance; answers once final",
@@ -58,8 +58,8 @@ type Signable interface {
 	Sign(wallet.Offer, wallet.Signer, types.Nonce) *types.Transaction
 }
 
-// As is a draft in the name of an address whose key nobody needs. The system key signs
-// it and pays its fee.
+// As is a draft in the name of an address, whose key is not needed. The system key
+// signs it and pays its fee.
 type As struct {
 	From types.Address
 	wallet.Draft
@@ -106,12 +106,12 @@ func (s *Server) tell(e fault.Effect) {
 	s.feed.note(ShowFault(e))
 }
 
-// signer is who a request has a transaction signed by: an account that the devnet has
-// the key of, or the system key in the name of another address.
+// signer signs the transaction of a request. It is an account whose key the devnet
+// has, or the system key in the name of another address.
 type signer struct {
 	key  env.Signer
 	as   *types.Address
-	name string // as the request has it
+	name string // as in the request
 }
 
 // of makes a draft the signer's.
@@ -150,7 +150,7 @@ func (s *Server) signs(path, from string) (v Reader, by signer, err error) {
 	return v, by, nil
 }
 
-// impersonated tells of an execution in another's name.
+// impersonated reports an execution in another's name.
 func (s *Server) impersonated(by *signer, r *types.Receipt) {
 	if by.as == nil {
 		return
@@ -203,7 +203,7 @@ func (s *Server) setBalance(ctx context.Context, in *balanceInput) (m model.Bala
 	return model.BalanceSet{Address: at, Before: set.Before, After: set.After, Height: r.Height, Hash: r.Hash}, nil
 }
 
-// BalanceIn is what an instruction that set a balance says of it.
+// BalanceIn returns the result of an instruction that set a balance.
 func BalanceIn(r *types.Receipt) (set governance.BalanceSet, err error) {
 	for _, e := range r.Events {
 		if e.Name == "balance.set" {

@@ -91,9 +91,9 @@ func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, e
 	return model.Faucet{Hash: r.Hash, Amount: amount}, nil
 }
 
-// signing returns the needs of a request that the devnet signs for an account: the final
-// state, and the key. It refuses without cheats, and for an account that the devnet has no
-// key of.
+// signing returns what a request needs for the devnet to sign for an account: the final
+// state, and the key. It refuses if cheats are off, and for an account whose key the
+// devnet lacks.
 func (s *Server) signing(path, from string) (v Reader, key env.Signer, err error) {
 	if err := s.cheat(path); err != nil {
 		return nil, nil, err
@@ -166,10 +166,10 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 	return m, nil
 }
 
-// StatusPending is that of a receipt whose transaction is in the pool.
+// StatusPending is the status of a receipt whose transaction is in the mempool.
 const StatusPending types.Status = "pending"
 
-// handedIn hands in a transaction and answers what is known of its receipt.
+// handedIn submits a transaction and answers with its receipt, as far as known.
 func (s *Server) handedIn(ctx context.Context, v Reader, by *signer, d wallet.Draft) (*Executed, error) {
 	h, _, err := s.handIn(ctx, v, by.key, by.of(d))
 	if err != nil {

@@ -45,20 +45,20 @@ func TestEveryErrorHasItsStatusAndCode(t *testing.T) {
 		{"list limit above the most", 422, "invalid_request", "limit", "GET", "/blocks?limit=1001", nil},
 		{"list limit of none", 422, "invalid_request", "limit", "GET", "/actors?limit=0", nil},
 		{"negative offset", 422, "invalid_request", "offset", "GET", "/timers?offset=-1", nil},
-		{"height that is none", 422, "invalid_request", "from", "GET", "/blocks?from=soon", nil},
-		{"hash that is none", 400, "invalid_hash", "hash", "GET", "/transaction/0x12", nil},
+		{"invalid height", 422, "invalid_request", "from", "GET", "/blocks?from=soon", nil},
+		{"invalid hash", 400, "invalid_hash", "hash", "GET", "/transaction/0x12", nil},
 		{"unknown transaction", 404, "unknown_transaction", "hash", "GET", "/transaction/" + zero, nil},
 		{"receipt of nothing", 404, "unknown_transaction", "hash", "GET", "/transaction/" + zero + "/receipt", nil},
 		{"address too short", 400, "invalid_address", "address", "GET", "/account/0x12", nil},
 		{"unknown name", 404, "unknown_name", "address", "GET", "/account/nobody", nil},
-		{"account that is no actor", 404, "unknown_actor", "address", "GET", "/actor/alice", nil},
+		{"account without an actor", 404, "unknown_actor", "address", "GET", "/actor/alice", nil},
 		{"logs of nobody", 404, "unknown_name", "address", "GET", "/actor/nobody/logs", nil},
 		{"prefix of odd digits", 400, "invalid_bytes", "prefix", "GET", "/actor/ping/state?prefix=0x1", nil},
 		{"read without actor", 422, "invalid_request", "actor", "POST", "/actor/read", map[string]string{"handler": "x"}},
 		{"read of nobody", 404, "unknown_name", "actor", "POST", "/actor/read", model.ReadRequest{Actor: "nobody", Handler: "x"}},
 		{"read by nobody", 404, "unknown_name", "from", "POST", "/actor/read", model.ReadRequest{Actor: "ping", Handler: "x", From: "nobody"}},
 		{"host crashed", 500, "internal", "", "POST", "/actor/read", model.ReadRequest{Actor: "ping", Handler: "crash"}},
-		{"timer id that is none", 400, "invalid_hash", "id", "GET", "/timer/7", nil},
+		{"invalid timer id", 400, "invalid_hash", "id", "GET", "/timer/7", nil},
 		{"unknown timer", 404, "unknown_timer", "id", "GET", "/timer/" + zero, nil},
 		{"unknown timer status", 422, "invalid_request", "status", "GET", "/timers?status=late", nil},
 		{"unknown event type", 400, "invalid_type", "type", "GET", "/events?type=weather", nil},
@@ -68,7 +68,7 @@ func TestEveryErrorHasItsStatusAndCode(t *testing.T) {
 		{"bid for nobody", 404, "unknown_name", "actor", "POST", "/actor/bid", model.BidRequest{Bidder: "ping", Actor: "nobody"}},
 		{"bid under fifo", 409, "timer_policy_unknown", "", "POST", "/actor/bid", model.BidRequest{Bidder: "ping"}},
 		{"events of nobody", 404, "unknown_name", "actor", "GET", "/events?actor=nobody", nil},
-		{"body that is no JSON", 400, "invalid_request", "", "POST", "/faucet", "{"},
+		{"body that is not JSON", 400, "invalid_request", "", "POST", "/faucet", "{"},
 		{"empty body", 400, "invalid_request", "", "POST", "/faucet", ""},
 		{"field of the wrong type", 422, "invalid_request", "address", "POST", "/faucet", `{"address":7}`},
 		{"unknown field", 422, "invalid_request", "amount", "POST", "/faucet", `{"address":"alice","amount":1}`},
@@ -86,7 +86,7 @@ func TestEveryErrorHasItsStatusAndCode(t *testing.T) {
 			send(func(r *model.SendRequest) { r.Handler, r.Payload = "", "x" })},
 		{"sponsor without handler", 400, "invalid_request", "sponsor", "POST", "/devnet/send",
 			send(func(r *model.SendRequest) { r.Handler, r.Payload, r.Sponsor = "", "", new(types.WeiOf(1)) })},
-		{"amount that is none", 422, "invalid_request", "", "POST", "/devnet/send", `{"from":"alice","to":"bob","value":"much"}`},
+		{"invalid amount", 422, "invalid_request", "", "POST", "/devnet/send", `{"from":"alice","to":"bob","value":"much"}`},
 		{"deploy of nothing", 422, "invalid_request", "code", "POST", "/devnet/deploy", deploy(func(r *model.DeployRequest) { r.Code = "" })},
 		{"deploy by a stranger", 404, "unknown_signer", "from", "POST", "/devnet/deploy",
 			deploy(func(r *model.DeployRequest) { r.From = "mallory" })},
@@ -204,7 +204,7 @@ func TestWaitersAreLimitedAndFreed(t *testing.T) {
 	w.refused(503, "too_many_waiters", "POST", "/devnet/send", model.SendRequest{From: "alice", To: "bob"})
 	w.refused(503, "too_many_waiters", "POST", "/submit_wait", "\x01")
 	if w.chain.submits != 0 {
-		t.Fatal("a transaction nobody could wait for was submitted")
+		t.Fatal("a transaction was submitted though no caller could wait for it")
 	}
 	free()
 	w.chain.auto = true

@@ -34,8 +34,8 @@ type eventsInput struct {
 func (s *Server) registerEvents() {
 	op := operation{id: "events", method: http.MethodGet, path: "/events", tag: tagChain,
 		summary: "Follow final blocks as server-sent events",
-		description: "Sends events of these types: block (a Block), tx (a Receipt), timer (a block's effect on it, with a fire's receipt) " +
-			"and log (a line that an actor printed). Also job (a block's effect on a job) and presence (a bit of P that changed). A job " +
+		description: "Sends events of these types: block (a Block), tx (a Receipt), timer (a block's effect on it, with a fire's receipt). " +
+			"Also log (a line that an actor printed), job (a block's effect on a job) and presence (a bit of P that changed). A job " +
 			"event may " +
 			"also come from a validator that saw it outside the chain. runner is such an event about a runner, and fault is a fault of nodes and " +
 			"links. view is a view that failed, as a sentence with its cause. Events from outside the chain are sent with the next final block. " +

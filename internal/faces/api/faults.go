@@ -51,7 +51,7 @@ func (s *Server) fault(_ context.Context, in *faultInput) (m model.FaultReceipt,
 	return m, nil
 }
 
-// nameFaulty puts the address of a fault's actor in the place of its name.
+// nameFaulty replaces the name of a fault's actor by its address.
 func (s *Server) nameFaulty(r *model.FaultRequest) error {
 	if _, err := types.ParseAddress(r.Actor); r.Actor == "" || err == nil {
 		return nil // an address needs no validator that runs

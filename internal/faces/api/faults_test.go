@@ -132,7 +132,7 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 			return slices.Contains(strings.Fields(strings.ReplaceAll(part, ",", "")), v.Name)
 		})
 		if of >= 0 == v.Hidden {
-			t.Errorf("%s is told of in %q", v.Name, parts)
+			t.Errorf("%s is hidden though described, or missing, in %q", v.Name, parts)
 		}
 		for _, a := range v.Takes {
 			switch known := arguments[a].read != nil; {
@@ -145,7 +145,7 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 		}
 	}
 	if !slices.Contains(parts, "misbehave takes node and kind") ||
-		!slices.Contains(parts, "disk_fail, disk_slow, cpu_slow, sync_lies and clock_skew are the simulator's") {
+		!slices.Contains(parts, "only the simulator has disk_fail, disk_slow, cpu_slow, sync_lies and clock_skew") {
 		t.Errorf("the verbs are told as %q", parts)
 	}
 }
@@ -162,7 +162,7 @@ func TestAFaultTellsTheRequestThatMakesItAgain(t *testing.T) {
 		order, err := OrderOf(&whole)
 		if v.Hidden {
 			if requestOf(&fault.Order{Verb: v.Name}) != nil {
-				t.Errorf("%s has a request, which nobody takes", v.Name)
+				t.Errorf("%s has a request, which no verb takes", v.Name)
 			}
 			continue
 		}

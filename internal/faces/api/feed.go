@@ -176,7 +176,7 @@ func (f *feed) load(h types.Height) ([]event, *Block, error) {
 	return eventsOf(b, typesOf(v)), b, nil
 }
 
-// position is what next found.
+// position is a result of next.
 type position int
 
 const (

@@ -41,10 +41,10 @@ type gate struct {
 	bodies   bodies
 }
 
-// guard refuses requests that no route should see: from another site's page that reached this server (by
-// a name that resolves to it, a form or an embedded address), those that misrouted refuses, and a body
-// that is too long or too slow. It admits pages of named origins. A bug of ours ends one request, not
-// the network.
+// guard refuses requests that no route should see: requests that misrouted refuses, and bodies
+// that are too long or too slow. It also refuses those from another site's page that reached
+// this server, by a name that resolves to it, a form or an embedded address. It admits pages of
+// named origins. A bug of ours ends one request, not the network.
 func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) http.Handler {
 	sites := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -85,7 +85,7 @@ func (w *world) documented(r *http.Request, got *httptest.ResponseRecorder) {
 	huma.Validate(w.server.OpenAPI().Components.Schemas, response.Content["application/json"].Schema,
 		huma.NewPathBuffer([]byte{}, 0), huma.ModeReadFromServer, body, result)
 	for _, err := range result.Errors {
-		w.t.Errorf("%s answers %d with what its schema refuses: %v in %s", route, got.Code, err, got.Body)
+		w.t.Errorf("%s answers %d with a body that its schema refuses: %v in %s", route, got.Code, err, got.Body)
 	}
 }
 

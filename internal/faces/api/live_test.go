@@ -150,7 +150,7 @@ func TestAJobOnARealNetworkIsFollowedToItsEnd(t *testing.T) {
 	for _, what := range []string{model.JobSubmitted, model.JobDrawn, model.JobPushed, model.JobAcked, model.JobResulted, model.JobRevealed,
 		model.JobCompleted} {
 		if !whats[what] {
-			t.Errorf("nobody told that it was %s: %v", what, whats)
+			t.Errorf("no event reports that it was %s: %v", what, whats)
 		}
 	}
 	if j, err = l.client.Job(l.ctx, j.ID.String()); err != nil || j.Status != "Completed" || string(*j.Result) != "hello" {

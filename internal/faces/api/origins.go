@@ -14,7 +14,8 @@ import (
 // request's.
 const MaxOrigins = 16
 
-// maxOriginBytes bounds the text of one: a name of DNS, and what stands around it.
+// maxOriginBytes bounds the text of one origin: a DNS name with its scheme and
+// port.
 const maxOriginBytes = 300
 
 // preflightAge is how long a browser may remember what a page of a named origin may ask.
@@ -52,8 +53,8 @@ func ParseOrigin(text string) (string, error) {
 	return u.Scheme + "://" + host + ":" + port, nil
 }
 
-// isHost reports whether a host can stand in a browser's origin: a name of DNS in ASCII, or
-// an address.
+// isHost reports whether a host can be part of a browser's origin: an ASCII DNS name, or an
+// address.
 func isHost(host string) bool {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return true

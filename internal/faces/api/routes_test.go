@@ -123,7 +123,7 @@ func TestABlockTellsWhatWasPassedOver(t *testing.T) {
 	}
 	if none := blockModel(&Block{Stored: history.Stored{Block: &types.Block{}}}).Passed; none.Timers == nil || none.Messages == nil ||
 		none.Agents == nil || len(none.Stopped) != 0 {
-		t.Errorf("a block that passed over nothing: %+v", none)
+		t.Errorf("a block that skipped nothing: %+v", none)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// defaultConcurrent is how many jobs at a time a runner takes by default.
+// defaultConcurrent is the number of jobs that a runner takes at a time by default.
 const defaultConcurrent = 4
 
 // Registration returns what a request with a public key registers. An error is an

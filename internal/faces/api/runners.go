@@ -226,5 +226,5 @@ func noPresence(v Reader, h types.Height) *Error {
 			Hint("Ask again after the next block.").At("height")
 	}
 	return Refuse(http.StatusNotFound, "unknown_block", "there is no block of height %d", h).
-		Hint("Time travel skipped that height: the next block tells in its field skipped.").At("height")
+		Hint("Time travel skipped that height: see the field skipped of the next block.").At("height")
 }

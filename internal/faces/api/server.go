@@ -23,7 +23,7 @@ func init() {
 	huma.DefaultArrayNullable = false
 }
 
-// Config is how a Server is run.
+// Config is the configuration of a Server.
 type Config struct {
 	// Hosts lists names, besides loopback's and IP addresses, by which clients may
 	// call the server.

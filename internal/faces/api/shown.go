@@ -6,7 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// Scripts read the same fields as HTTP: the forms below are those of the routes.
+// Scripts read the same fields as HTTP: the forms below belong to the routes.
 
 // ShowBlock is a block as GET /block shows it.
 func ShowBlock(b *Block) model.Block { return blockModel(b) }

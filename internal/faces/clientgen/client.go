@@ -19,7 +19,7 @@ func File(s *typed.Schema, name, language string) ([]byte, error) {
 		w.class = camel(name)
 	}
 	if w.class == "" || unicode.IsDigit(rune(w.class[0])) {
-		w.class = "Actor" + w.class // of bare functions, and known by its address alone
+		w.class = "Actor" + w.class // of bare functions, and known only by its address
 	}
 	switch language {
 	case "py":
@@ -54,8 +54,8 @@ func (w *writer) made() string {
 	return fmt.Sprintf("devnet actor client %s --lang %s`", commandWord(w.actor), w.language)
 }
 
-// commandWord is the actor's name in the command that made the file. A name that is no
-// plain word stays out of the code.
+// commandWord is the actor's name in the command that made the file. A name other than
+// a plain word stays out of the code.
 func commandWord(name string) string {
 	plain := func(r rune) bool {
 		return strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", r)
@@ -76,7 +76,7 @@ func (w *writer) called() (all []*typed.Handler) {
 	return all
 }
 
-// lines are the lines of a text of the schema, of printable characters alone.
+// lines are the lines of a text of the schema, with printable characters only.
 func lines(doc string) (all []string) {
 	for _, line := range strings.Split(doc, "\n") {
 		line = strings.TrimRightFunc(strings.Map(func(r rune) rune {
@@ -96,7 +96,7 @@ func lines(doc string) (all []string) {
 	return all
 }
 
-// names hands out names, each once.
+// names hands out names without duplicates.
 type names map[string]bool
 
 func taken(words string) names {
@@ -107,7 +107,7 @@ func taken(words string) names {
 	return n
 }
 
-// free is a name that nothing has yet: the given one, or it with _ behind.
+// free is an unused name: the given one, or it with _ appended.
 func (n names) free(name string) string {
 	for n[name] {
 		name += "_"
@@ -116,7 +116,7 @@ func (n names) free(name string) string {
 	return name
 }
 
-// camel is a name as Go and class names have it: set_price is SetPrice.
+// camel writes a name like class names and Go: set_price is SetPrice.
 func camel(name string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }) {
@@ -140,7 +140,7 @@ func allOptional(h *typed.Handler) bool {
 	return true
 }
 
-// ordered are the types such that each stands behind those within it.
+// ordered sorts the types so that each comes after the types within it.
 func (w *writer) ordered() (all []*typed.Named) {
 	seen := names{}
 	var add func(t *typed.Named)

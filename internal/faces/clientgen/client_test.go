@@ -14,8 +14,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the clients in testdata again")
 
-// schemas are those of testdata: the club of the docs, and one with every type and with
-// names that collide.
+// schemas are the schemas of testdata: the club of the docs, and one with every type
+// and with names that collide.
 var schemas = []string{"club", "every"}
 
 // files are what a client's file is called by language.

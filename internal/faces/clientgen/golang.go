@@ -10,11 +10,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typed"
 )
 
-// What methods may not be called: the field, and methods whose signature go vet knows.
+// Names that methods may not have: the field, and methods whose signature go vet
+// knows.
 const goMethods = "Actor As Format GobDecode GobEncode Is MarshalJSON MarshalXML ReadByte ReadFrom ReadRune Scan Seek String " +
 	"UnmarshalJSON UnmarshalXML UnreadByte UnreadRune Unwrap WriteByte WriteTo"
 
-// golang writes the client in Go, as gofmt has it.
+// golang writes the client in Go, formatted like gofmt.
 func (w *writer) golang() ([]byte, error) {
 	free := names{}
 	w.types = map[string]string{}
@@ -57,7 +58,7 @@ func (w *writer) golang() ([]byte, error) {
 	return format.Source([]byte(w.out.String()))
 }
 
-// goText is a literal: as it stands there, where that is possible.
+// goText is a literal: in backquotes if possible.
 func goText(text string) string {
 	if strconv.CanBackquote(text) {
 		return "`" + text + "`"
@@ -73,7 +74,7 @@ func goName(name string) string {
 	return name
 }
 
-// goPackage is the package's name: the actor's, where that is one.
+// goPackage is the package's name: the actor's, if that is a valid one.
 func goPackage(actor, class string) string {
 	for _, name := range []string{actor, class} {
 		name = strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", ""))
@@ -118,7 +119,7 @@ func (w *writer) goType(t *typed.Named, free names) {
 	w.p(")")
 }
 
-// goFields writes fields. One with a default is a pointer: nil leaves it out.
+// goFields writes fields. A field with a default is a pointer: nil leaves it out.
 func (w *writer) goFields(fields []typed.Field) {
 	free := names{}
 	for i := range fields {

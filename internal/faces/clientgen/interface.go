@@ -135,7 +135,7 @@ func (w *writer) signature(h *typed.Handler) string {
 	return "(" + strings.Join(all, ", ") + ") -> " + returns
 }
 
-// annotation is a type as the contract has it.
+// annotation is a type as in the contract.
 func (w *writer) annotation(t *typed.Type) string {
 	var of []string
 	for i := range t.Of {

@@ -12,15 +12,15 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typed"
 )
 
-// What classes may not be called: what the file imports, and the built-in names it uses.
+// Names that classes may not have: the file's imports, and the built-in names it uses.
 const pyTypes = "Address AddressLike Amount Handle Handlers Receipt Schema SCHEMA Terms Unpack annotations dataclass enum field bool " +
 	"bytes dict int list str tuple property interface Annotated Bounds Hash u8 u16 u32 u64"
 
 // PythonTerms are the arguments that every call of a handle takes besides the handler's.
 const PythonTerms = "sender value sponsor cycles cells read dry_run"
 
-// PythonAttributes are those of a handle itself. A handler of such a name is reached by
-// `handlers` alone.
+// PythonAttributes are the attributes of a handle itself. A handler with such a name is
+// reached only by `handlers`.
 const PythonAttributes = "address balance by call chain dry_run events handlers logs name read schema send state timers"
 
 func (w *writer) python() {

@@ -10,19 +10,19 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/typed"
 )
 
-// What types may not be called: words of TypeScript, what the file imports, and what it
-// uses of the language.
+// Names that types may not have: words of TypeScript, the file's imports, and the parts
+// of the language that it uses.
 const tsTypes = "Actor Chain Hex Options Receipt Schema Record Promise Uint8Array schema any as async await bigint boolean break case " +
 	"catch class const continue debugger declare default delete do else enum export extends false finally for from function get if " +
 	"implements import in infer instanceof interface is keyof let module namespace never new null number object of package private " +
 	"protected public readonly require return set static string super switch symbol this throw true try type typeof undefined unique " +
 	"unknown var void while with yield eval arguments"
 
-// What methods may not be called: constructor would be the constructor, and then would
-// make every await of the actor a call.
+// Names that methods may not have: constructor would be the constructor, and then
+// would make every await of the actor a call.
 const tsMethods = "constructor then toString toJSON valueOf hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString"
 
-// What the runtime's class has, and events may not be called.
+// Members of the runtime's class, whose names events may not have.
 const tsOwn = "$address $call $chain $check $checked $events $name $raw $schema $send"
 
 func (w *writer) typescript() {

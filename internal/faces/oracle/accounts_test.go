@@ -208,12 +208,12 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 	}{
 		{"a tip to another validator", 2, func(o *Observation) { held(o, validators[2], validators[1], txTip) }, "accounts",
 			"holds 205 wei less"},
-		{"a refund to the actor and not to who paid", 3, func(o *Observation) { held(o, bob, deployed, 400) }, "accounts", "holds 400 wei less"},
+		{"a refund to the actor and not to the payer", 3, func(o *Observation) { held(o, bob, deployed, 400) }, "accounts", "holds 400 wei less"},
 		{"money from nowhere", 2, func(o *Observation) { held(o, types.Address{0xee}, bob, 1) }, "accounts", "balances hold -1 wei less"},
 		{"a second refund of a delivery", 3, func(o *Observation) { held(o, types.Address{0xee}, deployed, 520) }, "accounts",
 			"balances hold -520 wei less"},
 		{"a failed transfer that moved its value", 4, func(o *Observation) { held(o, bob, alice, 40) }, "accounts", "holds 40 wei less"},
-		{"a program's gift from one who is no actor", 2, func(o *Observation) { held(o, bob, alice, 60) }, "accounts", "holds 10 wei less"},
+		{"a program's gift from a plain account", 2, func(o *Observation) { held(o, bob, alice, 60) }, "accounts", "holds 10 wei less"},
 		{"a delivery at another price", 3, func(o *Observation) { o.Receipts[2].Fee = types.WeiOf(521) }, "accounts", "and costs 520"},
 		{"a delivery for another", 3, func(o *Observation) { o.Receipts[2].Sender = alice }, "accounts", "it was sent by"},
 		{"a delivery of nothing", 3, func(o *Observation) { o.Receipts[2].Hash = types.Hash{8} }, "accounts", "that was never sent"},
@@ -224,7 +224,7 @@ func TestPlantedMoneyIsFound(t *testing.T) {
 			"signed no transaction"},
 		{"a timer that changes who pays", 3, func(o *Observation) { o.Timers[0].Timer.FeePayer = alice }, "accounts", "became one for which"},
 		{"an unsigned transaction", 2, func(o *Observation) { o.Block.Transactions[0].Signature = nil }, "accounts", "is not signed"},
-		{"a signature that nobody made", 2, func(o *Observation) { o.Block.Transactions[0].Signature[50] ^= 1 }, "accounts", "has no signer"},
+		{"a signature without a signer", 2, func(o *Observation) { o.Block.Transactions[0].Signature[50] ^= 1 }, "accounts", "has no signer"},
 
 		{"a transaction twice", 4, func(o *Observation) {
 			o.Block.Transactions[0] = signed(bob, 0, &deployed, 0, types.Execute{Kind: types.KindExecute, Handler: "h"})
@@ -282,7 +282,7 @@ func TestWhatABootBeginsWithIsJudged(t *testing.T) {
 		boot func(j *Judge)
 		text string // "": right
 	}{
-		{"at what was kept", func(j *Judge) { j.Booted(validators[0], header(2), blocks[2].Hash, header(2).StateRoot) }, ""},
+		{"at the kept height", func(j *Judge) { j.Booted(validators[0], header(2), blocks[2].Hash, header(2).StateRoot) }, ""},
 		{"above it", func(j *Judge) { j.Booted(validators[0], header(3), blocks[3].Hash, header(3).StateRoot) }, ""},
 		{"below it", func(j *Judge) { j.Booted(validators[0], header(1), blocks[1].Hash, header(1).StateRoot) },
 			"boots at height 2, but had stored"},

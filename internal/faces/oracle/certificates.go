@@ -99,7 +99,7 @@ type voteKey struct {
 	view      types.View
 }
 
-// ballots are what one validator voted in one view.
+// ballots are the votes of one validator in one view.
 type ballots struct {
 	notarized, finalized choice
 	nullified            bool

@@ -7,7 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// durable is what each validator has made sure of.
+// durable is the highest block that is certainly on each validator's disk.
 type durable struct {
 	kept map[types.Address]keptBlock
 }

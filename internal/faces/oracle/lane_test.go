@@ -114,10 +114,10 @@ func TestPlantedLanesAreFound(t *testing.T) {
 		oracle string
 		text   string
 	}{
-		{"a lane fee that stands", 3, func(o *Observation) { o.Block.Header.BaseFeeLaneTimer = types.WeiOf(13) }, "basefees",
+		{"an unchanged lane fee", 3, func(o *Observation) { o.Block.Header.BaseFeeLaneTimer = types.WeiOf(13) }, "basefees",
 			"they are 10, 20 and 12"},
 		{"a fire without the lane's fee", 2, func(o *Observation) { o.Receipts[0].Fee = types.WeiOf(1320) }, "fees", "want 1920, tip 300"},
-		{"a tip below what is stated", 2, func(o *Observation) {
+		{"a tip below the stated one", 2, func(o *Observation) {
 			o.Timers[1].Priority, o.Timers[1].TipPaid, o.Timers[1].FeePaid = types.WeiOf(1), types.WeiOf(100), types.WeiOf(1720)
 			o.Receipts[1].Tip, o.Receipts[1].Fee = types.WeiOf(100), types.WeiOf(1720)
 		}, "fees", "tips 1 a cycle; its stated terms give 2"},
@@ -133,7 +133,7 @@ func TestPlantedLanesAreFound(t *testing.T) {
 			"is 3/2; with 1 fires in the window of a network at 1 it is 1"},
 		{"a fire without a weight", 3, func(o *Observation) { o.Timers[1].Weight = types.Weight{} }, "lane", "without a weight"},
 		{"a window that forgets too soon", 4, func(o *Observation) { o.Lane.Window = 1 }, "lane", "it is 2"},
-		{"passed over by one of less", 2, func(o *Observation) { o.Timers[2].Priority = types.WeiOf(9) }, "lane", "waits (lane_full)"},
+		{"skipped by a cheaper one", 2, func(o *Observation) { o.Timers[2].Priority = types.WeiOf(9) }, "lane", "waits (lane_full)"},
 		{"a cap of the auction phase", 2, func(o *Observation) { o.Lane.FireCyclesAuction = 99 }, "lane", "used 100 cycles and 1 cells, of 99"},
 		{"a watcher that nothing triggered", 4, func(o *Observation) { o.Timers = o.Timers[1:] }, "timers", "fired"},
 		{"a watcher triggered twice", 4, func(o *Observation) { o.Timers = append([]types.TimerChange{o.Timers[0]}, o.Timers...) }, "timers",
@@ -179,7 +179,7 @@ func TestPlantedAuctionsAreFound(t *testing.T) {
 		{"a payment above the bid", func(o *Observation) { pay(o, 51) }, "fees", "which bid 50, won and paid 51"},
 		{"a payment below the reserve price", func(o *Observation) { pay(o, 9) }, "fees", "the reserve price is 10"},
 		{"not the first price", func(o *Observation) { o.Lane.Policy = firstPrice }, "fees", "which bid 50, won and paid 20"},
-		{"a payment that nobody got", func(o *Observation) { o.Receipts[0].Fee = types.WeiOf(1020) }, "fees", "want 1040, tip 20"},
+		{"a payment without a payee", func(o *Observation) { o.Receipts[0].Fee = types.WeiOf(1020) }, "fees", "want 1040, tip 20"},
 		{"more winners than a block may have", func(o *Observation) { o.Lane.FiresBlock = 0 }, "lane", "1 timers won, at most 0"},
 		{"more winners than an actor may have", func(o *Observation) { o.Lane.FiresActor = 0 }, "lane", "won more than 0 times"},
 		{"winners beyond the lane by their limits", func(o *Observation) { o.Lane.LaneBudget = 999 }, "lane", "the winners' limits are 1000"},

@@ -2,9 +2,9 @@ package oracle
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// leads judges a block's proposer and view (decisions C1, C6). The epoch is that of its
-// height, views rise along the chain, and the proposer is the member whose turn the view
-// is, by a separate count over the set sorted by address. The parent was notarized in its
+// leads judges a block's proposer and view (decisions C1, C6). The epoch follows from the
+// height, and views rise along the chain. The view's turn decides the proposer: the judge
+// counts it separately over the set sorted by address. The parent was notarized in its
 // own view or, if it was proposed again (decision C4), in a later one, before this one.
 // Views after the last block of a set begin with that block's view. Votes carry the epoch
 // in which their set began.

@@ -82,7 +82,7 @@ type Money struct {
 	Bids     types.Wei   // among the balances: what is locked for bids of timers
 }
 
-// Rules are what the chain began with.
+// Rules are the rules and the initial state of a chain.
 type Rules struct {
 	ChainID  uint64
 	Genesis  *types.Block       // the block of height 0
@@ -182,7 +182,7 @@ func (c Counts) Of() map[string]int {
 		"upgrades": c.Heights, "presence": c.Presences, "turns": c.Turns}
 }
 
-// New returns a judge of a chain that began with these rules.
+// New returns a judge of a chain whose genesis has these rules.
 func New(rules Rules) *Judge {
 	j := &Judge{
 		rules:    rules,

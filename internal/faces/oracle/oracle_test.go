@@ -234,7 +234,7 @@ func TestPlantedContentIsFound(t *testing.T) {
 
 		{"money from nowhere", 3, func(o *Observation) { o.Money.Balances[0] = types.WeiOf(900_001) }, "supply", "hold 994821"},
 		{"money lost in an escrow", 3, func(o *Observation) { o.Money.Escrows = nil }, "supply", "hold 984820"},
-		{"minted and given to nobody", 3, func(o *Observation) { o.Money.Minted = types.WeiOf(1) }, "supply", "minted 1"},
+		{"minted without a recipient", 3, func(o *Observation) { o.Money.Minted = types.WeiOf(1) }, "supply", "minted 1"},
 		{"burned without a fee", 5, func(o *Observation) {
 			o.Money.Burned = o.Money.Burned.Add(types.WeiOf(1))
 			o.Money.Balances[0] = types.WeiOf(899_999)
@@ -249,7 +249,7 @@ func TestPlantedContentIsFound(t *testing.T) {
 		}, "timers", "is due at 1"},
 		{"sequence that falls", 1, func(o *Observation) { o.Timers[2].Timer.Seq = 2 }, "timers", "sequence 2 after 2"},
 		{"fire of nothing", 2, func(o *Observation) { o.Timers[0].Timer.ID = types.Hash{1} }, "timers", "which was never scheduled"},
-		{"timer looked at behind one that was not", 2, func(o *Observation) {
+		{"timer examined after one that was not", 2, func(o *Observation) {
 			o.Timers, o.Lane.Examined = o.Timers[1:], 1
 			o.Receipts = nil
 		}, "timers", "neither ended nor was deferred"},
@@ -277,8 +277,8 @@ func TestPlantedContentIsFound(t *testing.T) {
 			o.Timers[1] = second
 			o.Receipts = append(o.Receipts, receipt)
 		}, "lane", "fired when 100 of the lane's 1050 were used"},
-		{"passed over though it fits", 2, func(o *Observation) { o.Lane.LaneBudget = 1100 }, "lane", "waits (lane_full)"},
-		{"passed over for cells that are there", 2, func(o *Observation) { o.Timers[1].Reason = "block_cells_full" }, "lane",
+		{"skipped though it fits", 2, func(o *Observation) { o.Lane.LaneBudget = 1100 }, "lane", "waits (lane_full)"},
+		{"skipped for cells that exist", 2, func(o *Observation) { o.Timers[1].Reason = "block_cells_full" }, "lane",
 			"waits (block_cells_full)"},
 		{"more cells than the block has", 2, func(o *Observation) { o.Lane.CellsLimit = 4 }, "lane", "had 4 cells left"},
 		{"more cycles than the lane has", 2, func(o *Observation) { o.Timers[0].CyclesUsed = 1051 }, "lane", "fires used 1051 cycles"},
@@ -291,11 +291,11 @@ func TestPlantedContentIsFound(t *testing.T) {
 		}, "lane", "1 timers ended unfired"},
 		{"a base fee that moves by itself", 2, func(o *Observation) { o.Lane.MinBaseFee = types.WeiOf(11) }, "basefees",
 			"they are 11, 20 and 11"},
-		{"bids that nobody locked", 3, func(o *Observation) { o.Money.Bids = types.WeiOf(1) }, "supply", "and 1 are locked"},
+		{"bids without a lock", 3, func(o *Observation) { o.Money.Bids = types.WeiOf(1) }, "supply", "and 1 are locked"},
 		{"expired in time", 4, func(o *Observation) { o.Timers[0].Status = types.TimerExpired }, "timers", "which expires at 24, is expired"},
 		{"insufficient before its height", 4, func(o *Observation) { o.Timers[0].Status = types.TimerInsufficientFunds }, "timers",
 			"for lack of funds"},
-		{"an end that is none", 4, func(o *Observation) { o.Timers[0].Status = "lost" }, "timers", `is "lost"`},
+		{"an unknown end", 4, func(o *Observation) { o.Timers[0].Status = "lost" }, "timers", `is "lost"`},
 		{"deferred before its height", 4, func(o *Observation) {
 			o.Timers[0].Kind, o.Timers[0].Status, o.Timers[0].Reason = types.ChangeDeferred, types.TimerPending, "lane_full"
 		}, "timers", "is deferred"},
@@ -307,7 +307,7 @@ func TestPlantedContentIsFound(t *testing.T) {
 			end.Kind, end.Status = types.ChangeEnded, types.TimerExpired
 			o.Timers = append(o.Timers, end)
 		}, "timers", "deferred and ends in one block"},
-		{"deferred, cancelled behind the lane, and miscounted", 2, func(o *Observation) {
+		{"deferred, cancelled after the lane, and miscounted", 2, func(o *Observation) {
 			end := o.Timers[1]
 			end.Kind, end.Status, end.Reason, end.Timer.Deferrals = types.ChangeEnded, types.TimerCancelled, "cancelled_by_owner", 0
 			o.Timers = append(o.Timers, end)
@@ -361,7 +361,7 @@ func TestPlantedFormIsFound(t *testing.T) {
 
 		{"another leader", func(o *Observation) { o.Block.Header.Proposer = validators[1] }, "leader", "which is the turn of"},
 		{"another's turn", func(o *Observation) { o.Block.Header.View = 4 }, "leader", "which is the turn of"},
-		{"a view that stands", func(o *Observation) { o.Block.Header.View = 2 }, "leader", "view 2 does not follow the parent's view 2"},
+		{"an unchanged view", func(o *Observation) { o.Block.Header.View = 2 }, "leader", "view 2 does not follow the parent's view 2"},
 		{"a parent notarized in another view", func(o *Observation) { o.Block.Parent.View = 9 }, "leader", "has a notarization of view 9"},
 
 		{"another root", func(o *Observation) { o.StateRoot = types.Hash{1} }, "roots", "its state has root"},

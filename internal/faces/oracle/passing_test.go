@@ -87,8 +87,8 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 			o.Timers[0].At, o.Receipts[0].Height, o.Receipts[1].Height = 2, 2, 2
 			o.Receipts = o.Receipts[:1]
 		}, "skipped by 1 validators, and neither waits for that nor ends"},
-		{"an end of what nobody passed over", 3, func(o *Observation) { o.Block.Passed = nil }, "too few validators report that"},
-		{"no end though enough say so", 3, func(o *Observation) {
+		{"an end of a timer that was not skipped", 3, func(o *Observation) { o.Block.Passed = nil }, "too few validators report that"},
+		{"no end though enough report it", 3, func(o *Observation) {
 			waits := timer(2, 0, 1)
 			waits.Deferrals = 2
 			o.Timers[0] = types.TimerChange{Kind: types.ChangeDeferred, Timer: waits, Status: types.TimerPending, At: 3, Reason: reasonHostFailed}
@@ -111,14 +111,14 @@ func TestPlantedPassingsAreFound(t *testing.T) {
 			"says that 2 fires were begun, and shows 1"},
 		{"another number of deliveries", 2, func(o *Observation) { o.Block.Passed.Messages.Begun = begun(3) },
 			"says that 3 deliveries were begun, and shows 1"},
-		{"a message of nobody", 2, func(o *Observation) { o.Block.Passed.Messages.Failed = []types.Seq{8} },
+		{"an unknown message", 2, func(o *Observation) { o.Block.Passed.Messages.Failed = []types.Seq{8} },
 			"message 8 is skipped, but does not wait"},
 		{"a message charged less", 3, func(o *Observation) { o.Receipts[1].Cycles = 99 },
 			"is charged 99 cycles and 2 cells; its limits are 100 and 2"},
 		{"a nonce listed twice", 2, func(o *Observation) {
 			o.Block.Passed.Late = []types.LateTransaction{{Nonce: 4}, {Nonce: 4}}
 		}, "nonce 4 of 0x0000000000000000000000000000000000000000 is listed as late twice"},
-		{"a transaction that ends though too few say so", 2, func(o *Observation) {
+		{"a transaction that ends though too few report it", 2, func(o *Observation) {
 			o.Receipts = []types.Receipt{{Hash: types.Hash{9}, Origin: types.OriginTransaction, Height: 2, Status: types.StatusHostFailed}}
 		}, "receipt 0 (transaction) ended because hosts failed on it, but too few validators report that"},
 		{"a message that does not end", 3, func(o *Observation) { o.Receipts = o.Receipts[:1] },

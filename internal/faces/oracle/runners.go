@@ -177,7 +177,7 @@ func (w *work) ownersWord(name string, e *runnerEvent) {
 		r.Health, r.idle = Deregistered, w.height
 		r.leaves = w.height + types.Height(w.rules.returns())
 	default:
-		w.wrong("the registry tells %q, which no owner can cause", name)
+		w.wrong("the registry reports %q, which no owner can cause", name)
 	}
 }
 

@@ -49,7 +49,7 @@ type verification struct {
 	TEERequired bool                          `cbor:"tee_required"`
 }
 
-// tokenBytes is how many bytes make a token (decision J19).
+// tokenBytes is the number of bytes of a token (decision J19).
 const tokenBytes = 4
 
 // readSpec reads a spec and the parts of its type that the chain judges by.
@@ -190,7 +190,7 @@ func (w *work) number(j *job) {
 	w.wrong("job %s is not the %d. of %s at height %d", j.id, w.nonces[who], who, w.height)
 }
 
-// callback is what the callback's limits cost.
+// callback is the price of the callback's limits.
 func (t *terms) callback() *big.Int {
 	return new(big.Int).Add(times(t.cycle.Big(), uint64(t.cycles)), times(t.cell.Big(), uint64(t.cells)))
 }

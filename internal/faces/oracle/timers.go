@@ -197,10 +197,10 @@ func (j *Judge) ends(policy string, known *life, c *types.TimerChange, wrong fun
 	}
 }
 
-// counted judges how many deferrals a timer that ends or is extended reports. They
-// are all blocks from the one in which it was due on, and the present one if that
-// deferred it before; a block that reached its limit of examined timers does not
-// report that.
+// counted judges how many deferrals a timer that ends or is extended reports. A
+// deferral is every block from the due height on, with the present one if that
+// deferred the timer before. A block that reached its limit of examined timers does
+// not report its deferrals.
 func (j *Judge) counted(known *life, c *types.TimerChange, wrong func(string, ...any)) {
 	if known.due() > known.timer.ExpiresAt {
 		return // it watches, and is due only because its time is over: to extend it takes that back

@@ -105,7 +105,7 @@ func TestADrawCanBeMadeAgainByHand(t *testing.T) {
 	}
 	check(l.ended(j.ID).ID)
 	if favoured == 0 || retried == 0 {
-		t.Errorf("%d draws favoured somebody, %d were retries: the test shows less than it says", favoured, retried)
+		t.Errorf("%d draws favoured a runner, %d were retries: the test shows too little", favoured, retried)
 	}
 }
 

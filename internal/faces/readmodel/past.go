@@ -20,7 +20,7 @@ const (
 type past struct {
 	mu     sync.Mutex
 	recent []*ledger.State // the states read last, by height
-	old    []*ledger.State // the least recently used first
+	old    []*ledger.State // the longest unused first
 }
 
 // read keeps a state that is read now.

@@ -45,7 +45,7 @@ func tracedAlike(t *testing.T, v api.Reader, r *types.Receipt) {
 	}
 	f := trace.Fee
 	if f.PerWhat == "none" && !f.Total.IsZero() {
-		t.Errorf("%s %s: nothing is known of its fee %s", r.Origin, r.Hash, f.Total)
+		t.Errorf("%s %s: its fee %s is unknown", r.Origin, r.Hash, f.Total)
 	}
 	if sum := f.Burned.Cycle.Add(f.Burned.Cell).Add(f.Burned.LaneTimer).Add(f.Tip); sum != f.Total {
 		t.Errorf("%s %s: the parts of its fee are %s, all of it is %s", r.Origin, r.Hash, sum, f.Total)

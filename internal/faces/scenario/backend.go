@@ -144,7 +144,7 @@ var needs = map[string]string{"roots": "it audits some heights; run some more bl
 	"turns": "send a message or submit a job with a callback first",
 	"jobs":  "submit a job first", "presence": "bring runners up, and run some blocks first"}
 
-// Queue is how much waits somewhere.
+// Queue is the length of a queue.
 type Queue struct {
 	Node   string
 	Name   string

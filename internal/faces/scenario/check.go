@@ -174,7 +174,7 @@ func calls(call *syntax.CallExpr, name string) bool {
 	return ok && fn.Name == name
 }
 
-// linter checks calls of builtins and reads of a network's fields.
+// linter checks calls of builtins and reads from a network's fields.
 type linter struct {
 	s     *sources
 	nets  map[string]bool // looked up only

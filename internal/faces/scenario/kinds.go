@@ -325,7 +325,8 @@ func readParty(c *call, v starlark.Value) (any, error) {
 	return nil, want("party", v)
 }
 
-// sender is who a transaction is from: an account that signs, or who is impersonated.
+// sender is the origin of a transaction: an account that signs, or an impersonated
+// one.
 type sender struct {
 	name string
 	as   *types.Address

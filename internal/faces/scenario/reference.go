@@ -61,8 +61,8 @@ func Reference() string {
 // maxColumns is where broken breaks a line.
 const maxColumns = 138
 
-// broken breaks the lines of a Markdown text that are too long, at a space
-// outside of code; an item's further lines are indented. A line without such a
+// broken breaks the lines of a Markdown text that are too long, at a space that is
+// not within code; an item's further lines are indented. A line without such a
 // space stays as it is.
 func broken(text string) string {
 	lines := strings.Split(text, "\n")

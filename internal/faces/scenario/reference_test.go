@@ -83,7 +83,7 @@ func TestEveryBuiltinIsDocumentedOnce(t *testing.T) {
 		seen := map[string]bool{}
 		for _, v := range verbs {
 			if seen[v.name] {
-				t.Errorf("%s stands twice in its table", v.name)
+				t.Errorf("%s is twice in its table", v.name)
 			}
 			seen[v.name] = true
 			if !strings.HasSuffix(v.doc, ".") || v.do == nil {

@@ -48,7 +48,7 @@ type Options struct {
 	Pulse  *Pulse          // shows the script's progress; nil without a watcher
 }
 
-// Report is what a run was, also one that failed.
+// Report is the outcome of a run, also of a failed one.
 type Report struct {
 	Seed      uint64 // the seed used; 0 without a network
 	Backend   string // "" without a network

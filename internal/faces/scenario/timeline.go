@@ -40,7 +40,7 @@ type Timeline struct {
 }
 
 // deed is an event other than a view: a verb of the script, a failed receipt, a
-// validator that rejoined.
+// rejoined validator.
 type deed struct {
 	at   types.Time
 	text string
@@ -156,8 +156,8 @@ type row struct {
 	what, who, text string
 }
 
-// Lines returns the last views and deeds, oldest first, as text of at most 80
-// columns. name is what an address is called.
+// Lines returns the last views and events, oldest first, as text of at most 80
+// columns. name returns the name of an address.
 func (t *Timeline) Lines(name func(string) string) []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

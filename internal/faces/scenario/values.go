@@ -137,7 +137,7 @@ func spelled(f reflect.StructField) string {
 }
 
 // valueOf converts a value of the model to a script's value: bytes, addresses and
-// hashes are bytes, amounts and counts integers, null is None.
+// hashes become bytes, amounts and counts integers, null None.
 func valueOf(name string, v reflect.Value) starlark.Value {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -195,7 +195,7 @@ func inCBY(n *big.Int) string {
 	return strings.TrimSuffix(text, ".") + " CBY"
 }
 
-// linkValue is what link(…) returns.
+// linkValue is the value that link(…) returns.
 type linkValue struct{ link fault.Link }
 
 func (l *linkValue) String() string        { return fmt.Sprintf("link(%s)", l.link) }

@@ -11,8 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// ordered has the system key give an instruction, and waits until the chain has judged
-// it.
+// ordered submits an instruction of the system key, and waits until the chain has
+// judged it.
 func (c *call) ordered(d wallet.Draft) (*types.Receipt, error) {
 	n := netOf(c)
 	if l := n.backend.Info(); l.Strict {

@@ -16,7 +16,7 @@ const (
 	maxSnapshotBytes = 64 // of a name
 )
 
-// snapshot is what a script can go back to.
+// snapshot is a state that a script can return to.
 type snapshot struct {
 	restore func() error
 	height  types.Height

@@ -13,7 +13,7 @@ import (
 
 // Limits of a table.
 const (
-	// Kept is how many views are known at once: the latest to begin.
+	// Kept is the maximum number of known views: the latest to begin.
 	Kept = 4096
 	// maxGaveUp bounds the words on why one view was given up, also where validators
 	// restart within it and give it up again.

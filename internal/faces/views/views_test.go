@@ -23,7 +23,7 @@ func signed(kind types.VoteKind, view types.View, by ...byte) *types.Certificate
 	return c
 }
 
-// Votes are those of all reported certificates, and of those that blocks carry; they
+// Votes come from all reported certificates, and from those that blocks carry; they
 // do not create a view without a report.
 func TestVotesOfAllCertificatesAreSeen(t *testing.T) {
 	var table Table
@@ -39,7 +39,7 @@ func TestVotesOfAllCertificatesAreSeen(t *testing.T) {
 	table.Tell(at(10), "v0", simplex.Nullified{Certificate: signed(types.Nullify, 2, 1, 2, 4)})
 	table.Tell(at(10), "v1", simplex.Nullified{Certificate: signed(types.Nullify, 2, 1, 2, 4)})
 	if table.Tell(at(11), "v0", simplex.SitsOut{}) {
-		t.Error("what is of no view is taken")
+		t.Error("a certificate without a view is taken")
 	}
 	told := table.Between(0, 100)
 	if len(told.Views) != 2 || told.Latest != 2 || told.First != 1 || told.Failed != 1 || told.Now != at(11) {

@@ -1,9 +1,9 @@
-// Package web serves the files of a folder beside the API, for the page of an author's
-// own: what such a page asks of the network comes from the same origin.
+// Package web serves the files of a folder at the API's origin, for an author's own
+// page: the page's requests to the network need no other origin.
 //
-// A folder is its owner's, yet a link in it may lead anywhere, and whoever reaches the
-// API reads what is served. So only regular files within the folder are, by names without
-// a dot in front.
+// The author owns the folder, yet a link in it may lead anywhere, and everyone who
+// reaches the API reads the served files. So only regular files within the folder are, by
+// names without a dot in front.
 package web
 
 import (
@@ -90,7 +90,7 @@ func (d *Dir) file(name string) (io.ReadSeekCloser, os.FileInfo, error) {
 			return nil, nil, os.ErrNotExist
 		}
 	}
-	// What is no file is not opened: a pipe would wait for its other end.
+	// Only regular files are opened: a pipe would wait for its other end.
 	info, err := d.root.Stat(name)
 	switch {
 	case err != nil:
@@ -104,7 +104,7 @@ func (d *Dir) file(name string) (io.ReadSeekCloser, os.FileInfo, error) {
 	return file, info, err
 }
 
-// refuse tells why a file is not served, and nothing of where the folder is.
+// refuse explains why a file is not served, without the folder's path.
 func refuse(w http.ResponseWriter, name string, err error) {
 	if len(name) > 100 {
 		name = name[:100] + "…"

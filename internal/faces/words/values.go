@@ -125,7 +125,7 @@ const ShortHex = len("0x") + 8
 // Short shortens a hash or an address for tables.
 func Short(hex string) string { return hex[:min(len(hex), ShortHex)] }
 
-// maxShownBytes is how many bytes a table shows of a value.
+// maxShownBytes is the number of bytes that a table prints of a value.
 const maxShownBytes = 12
 
 // ShortBytes is the beginning of a value, in hexadecimal, and its length.

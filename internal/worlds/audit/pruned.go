@@ -46,8 +46,8 @@ func (a *node) end(archive *history.Archive, db env.Store, kept history.Kept) er
 	return nil
 }
 
-// restore builds the stored state again, whose root must be the tip's; nil if it is
-// not.
+// restore builds the stored state again; nil if its root is not the root of the
+// tip.
 func (a *node) restore(db env.Store, tip *history.Stored) *ledger.State {
 	var changes []ledger.Change
 	err := history.ScanState(db, func(key, value []byte) {

@@ -27,8 +27,8 @@ net.run(until = lambda: job.completed_at, within = 60)
 expect(True, "it holds anyhow")
 `
 
-// compared is one scenario in three worlds; what is done to the last one's configuration
-// is planted.
+// compared plays one scenario in three worlds, and changes the configuration of the last
+// one by plant.
 func compared(t *testing.T, plant func(*scenario.Config)) (batch.Compared, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "observed.star")
@@ -67,7 +67,7 @@ func TestWhatIsTheSameEverywhereIsOneLine(t *testing.T) {
 	}
 }
 
-// A world whose rules are others: nobody there can pay for a timer.
+// A world with other rules: no account there can pay for a timer.
 func TestAPlantedDifferenceIsToldWhereItIs(t *testing.T) {
 	_, told := compared(t, func(c *scenario.Config) {
 		if c.Params == nil {

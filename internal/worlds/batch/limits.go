@@ -12,8 +12,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
-// Limits of a run that are checked from outside of it: nothing inside the process
-// stops a step of Starlark.
+// Limits of a run that a watching goroutine checks. It ends the process, since nothing
+// inside it stops a step of Starlark.
 const (
 	// lookEvery is the interval at which memory and script are checked.
 	lookEvery = 20 * time.Millisecond

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
-// The last word of a batch's process is a line as any other, and its place is
-// where the script stood.
+// The last word of a batch's process is a line as any other, and its place is the
+// script's position.
 func TestTheLastWordIsAVerdict(t *testing.T) {
 	v := Verdict{File: "it's \"here\".star", World: World{Backend: Sim}, Seed: 7}
 	e := overrun{bluntly: lastLine}
@@ -33,7 +33,7 @@ func TestTheLastWordIsAVerdict(t *testing.T) {
 	}
 }
 
-// It is written where no memory is to be had.
+// It is written without memory to allocate.
 func TestTheLastWordAllocatesNothing(t *testing.T) {
 	w := (&overrun{bluntly: lastLine}).lastWord(Verdict{File: "a.star", Code: Mistaken, Error: stuck(atMark, scenario.MaxStepTime)})
 	buffer, at := make([]byte, 0, 4096), scenario.Position{File: "a.star", Line: 12, Column: 3}

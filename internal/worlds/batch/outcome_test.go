@@ -14,8 +14,8 @@ func (accepting) Submit(raw []byte) (types.Hash, error) {
 	return types.Hash(append(raw, make([]byte, 31)...)), nil
 }
 
-// What a script hands in again while it waits, as it does sooner in a quick world, is one
-// transaction.
+// A transaction that a script hands in again while it waits, as it does sooner in a quick
+// world, is one transaction.
 func TestATransactionHandedInAgainIsOne(t *testing.T) {
 	b := &recorded{Backend: accepting{}}
 	for _, raw := range []byte{1, 2, 1, 3, 2} {

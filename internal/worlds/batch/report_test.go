@@ -11,8 +11,8 @@ import (
 const foreign = `<testsuites><testsuite name="s"><testcase name="sometimes it works" classname="c" time="NaN">` +
 	`<failure message="no"/></testcase><testcase name="b" classname="c" time="1e300"/></testsuite></testsuites>`
 
-// What fails in a file of another program fails the report, whatever it is called, and no
-// time that it states keeps the report from being told.
+// A failure in a file of another program fails the report, whatever its name. No time in
+// the file keeps the report from being written.
 func TestAReportOfAnotherProgramsFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.xml")
 	if err := os.WriteFile(path, []byte(foreign), 0o600); err != nil {
@@ -55,12 +55,12 @@ func FuzzReport(f *testing.F) {
 			t.Fatalf("it does not read what it wrote: %v", err)
 		}
 		if len(again.Failed) < len(r.Failed) || len(again.Suites) != len(r.Suites) || again.Passed() && !r.Passed() && len(r.Missing) == 0 {
-			t.Errorf("the report is %+v, and of what it wrote %+v", r, again)
+			t.Errorf("the report is %+v, and as written %+v", r, again)
 		}
 		for i, s := range r.Suites {
 			s.Seconds, again.Suites[i].Seconds = 0, 0 // to the millisecond in a file
 			if i < len(again.Suites) && !reflect.DeepEqual(s, again.Suites[i]) {
-				t.Errorf("the suite %+v is %+v in what it wrote", s, again.Suites[i])
+				t.Errorf("the suite %+v is written as %+v", s, again.Suites[i])
 			}
 		}
 	})

@@ -14,7 +14,7 @@ import (
 	clustered "github.com/cowboyinc/devnet/internal/worlds/cluster/stage"
 )
 
-// backend is where scripts play beside the simulator, which they are compared with.
+// backend is a world for scripts that is compared with the simulator.
 type backend struct {
 	name       string
 	open       func(*testing.T) scenario.Open

@@ -21,8 +21,8 @@ import (
 	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
-// preamble is how every script begins. Its deploy is no part of what is compared, and may
-// take as many blocks as a busy machine needs to begin it: they have 50 ms.
+// preamble is how every script begins. Its deploy is not compared. It may take as many
+// blocks as a busy machine needs to begin it: they have 50 ms.
 const preamble = `net = network(validators = 4, block_time = "50ms", seed = 7, params = {"chain.epoch_blocks": 16, "chain.link_delay_ms": 50})
 net.run(blocks = 2)
 v0, v1, v2, v3 = [net.validator("v%d" % i) for i in range(4)]
@@ -30,8 +30,8 @@ heart = net.deploy("go:heartbeat", name = "heart", fund = "100 CBY", within = 10
 def again(n): net.run(blocks = n)
 `
 
-// onlySimulated are the verbs that a live world refuses: its disks and clocks are
-// this machine's.
+// onlySimulated are the verbs that a live world refuses, since its disks and clocks
+// belong to this machine.
 var onlySimulated = []string{"disk_fail", "disk_slow", "cpu_slow", "sync_lies", "clock_skew", "snapshot"}
 
 // withinAnEpoch are scripts that say another thing when an epoch ends amid them, as it
@@ -41,8 +41,8 @@ var withinAnEpoch = []string{
 	`[net.leave_validator("v%d" % i) for i in range(4)]`,
 }
 
-// scripts are one odd or plain use of a verb each; what they print and how they end
-// is compared, figures apart.
+// scripts are one odd or plain use of a verb each; their output and outcome are
+// compared, without figures.
 var scripts = []string{
 	// figures
 	`measure("a", 3, unit = "blocks"); measure("a", [1.5, 2], unit = "blocks"); print("on")`, `measure("a", "3")`, `measure("a", True)`, `measure("", 1)`,
@@ -135,9 +135,9 @@ var scripts = []string{
 	`print(net.submit_job(kind = "custom", executor = "e", runners = 3, mode = "structured_match", check = [{"Equal": ["/a"]}, {"Range": {"pointer": "/n", "min": 1, "max": 2}}], data_format = "json").mode)`,
 	`net.submit_job(kind = "custom", executor = "e", runners = 3, mode = "structured_match", check = [{"Odd": 1}])`,
 	`print(net.job(bytes("12345678901234567890123456789012")))`, `net.job("x")`, `net.jobs(status = "odd")`, `j = net.submit_job(kind = "custom", executor = "echo"); j.drop()`, `net.pause(); net.run(blocks = 4); net.submit_job(kind = "custom", executor = "echo", within = 3)`,
-	// runners and presence, where there are none
+	// runners and presence, without runners
 	`print(net.runners, net.presence(1), net.presence(100000))`, `net.runner("r0")`, `net.runner("alice")`, `net.presence(-1)`, `check("jobs")`, `check("presence")`, `net.partition([["v0", "r0"]])`,
-	// runners of its own
+	// runners that the script joins
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); print(r, r.index, r.health, net.runners == [r], net.runner("r0") == r); j = net.submit_job(kind = "custom", executor = "echo", params = "hi"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result, j.committee == [r], j.attempts)`,
 	`r = net.join_runner("r0"); net.leave_runner(r); print(r.health, r.name, r.stake); net.leave_runner(r)`, `net.join_runner("r0"); net.join_runner("r0")`, `net.join_runner("r5")`, `net.leave_runner("r9")`, `net.leave_runner("alice")`,
 	`r = net.join_runner("r0"); net.leave_runner(r); due = r.stake_returns; net.advance(to = due + 50); print(net.block(due).height == due, r.stake, r.dead_letters != None, len([e for e in net.block(due).events if e.name == "runner.stake_returned"]))`,
@@ -184,9 +184,9 @@ var (
 	figures = regexp.MustCompile(`0x[0-9a-f]+|\d+(\.\d+)?(ms|s|µs|m)?`)
 )
 
-// slowness is how much longer than a block time a live network is waited for where
-// a script asks for the next block: a busy machine is late with it. Only where no
-// block ever comes is it waited for in vain.
+// slowness is the factor by which a live network may exceed the block time when a
+// script asks for the next block: a busy machine is late with it. Only a network
+// that makes no more blocks uses up the whole wait.
 const slowness = 3
 
 // unhurried opens worlds that count blocks rather than time.
@@ -253,7 +253,7 @@ func (b *backend) compare(t *testing.T, scripts []string) {
 	players.Wait()
 }
 
-// What a script sees of a verb does not depend on the backend it plays on.
+// The view of a script on a verb does not depend on its backend.
 func TestVerbsAreTheSameOnEveryBackend(t *testing.T) {
 	for _, b := range others {
 		t.Run(b.name, func(t *testing.T) {
@@ -288,7 +288,7 @@ print(heart.name, hex(heart.address))
 	}
 }
 
-// A verb that nobody compares is found by the page of all verbs.
+// A verb without a comparison is found by the page of all verbs.
 func TestEveryVerbIsCompared(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/SCENARIOS.md")
 	if err != nil {

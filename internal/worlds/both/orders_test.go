@@ -11,8 +11,8 @@ import (
 	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
-// samples are an order of each verb of a node that every backend has. Those that bring a
-// node into a phase are the test's own, and what panics takes a node along at some time.
+// samples are an order of each verb of a node that every backend has. Orders that bring
+// a node into a phase belong to the test, and a panic ends its node at some time.
 func samples(kind fault.Whose) (all []fault.Order) {
 	if kind == fault.Runners {
 		all = []fault.Order{{Verb: "blackhole", On: true}, {Verb: "blackhole"}, {Verb: "slow", Delay: time.Second}, {Verb: "slow"},
@@ -100,7 +100,7 @@ func TestANodeTakesTheSameOrdersOnEveryBackend(t *testing.T) {
 	}
 }
 
-// said reports whether the first line of a phase and verb tells of a refusal.
+// said reports whether the first line of a phase and verb shows a refusal.
 func said(lines []string, begins, refused string) bool {
 	for _, line := range lines {
 		if strings.HasPrefix(line, begins) {

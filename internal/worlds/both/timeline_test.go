@@ -23,14 +23,15 @@ func ended(t *testing.T, open scenario.Open, script string) *scenario.Report {
 	return report
 }
 
-// A run that fails because a validator is gone says so in both worlds: whose view
-// made no block, who gave it up and why, and what the script had done.
+// A run that fails because a validator is gone explains it in both worlds: whose
+// view made no block, which validators gave it up and why, and the script's
+// actions.
 func TestAFailingRunExplainsItself(t *testing.T) {
 	const script = `v3.crash()
 net.run(blocks = 9)
 fail("now")
 `
-	// order: each is judged alone
+	// order: each is judged by itself
 	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Join(ended(t, open, script).Timeline, "\n")
@@ -43,9 +44,9 @@ fail("now")
 	}
 }
 
-// A failed receipt is told of unless the script looked at it, in both worlds.
+// A failed receipt is printed unless the script read it, in both worlds.
 func TestFailedReceiptsThatNobodyReadAreTold(t *testing.T) {
-	// order: each is judged alone
+	// order: each is judged by itself
 	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Join(ended(t, open, "net.call(heart, \"nothing\")\nnet.send(heart, \"nobody\")\nagain(5)\n").Unread, "\n")
@@ -57,21 +58,22 @@ func TestFailedReceiptsThatNobodyReadAreTold(t *testing.T) {
 			for _, looked := range []string{"print(net.call(heart, \"nothing\").status)\n", "net.receipt(net.call(heart, \"nothing\").hash)\n",
 				"h = net.send(heart, \"nothing\")\nagain(5)\nnet.receipt(h)\n", "net.call(heart, \"nothing\")\nnet.events()\n"} {
 				if unread := ended(t, open, looked).Unread; len(unread) > 0 {
-					t.Errorf("after %q it tells of %q", looked, unread)
+					t.Errorf("after %q it prints %q", looked, unread)
 				}
 			}
 		})
 	}
 }
 
-// A run that fails over a transaction that failed ends with its trace, in both worlds:
-// of the one that the failed expectation is about, or that nobody had looked at.
+// A run that fails because of a failed transaction ends with its trace, in both
+// worlds. It is the transaction of the failed expectation, or one that the script did
+// not read.
 func TestAFailingRunTracesWhatFailed(t *testing.T) {
 	const odd = `
 def refused():
     return net.call(heart, "nothing").status
 `
-	// order: each is judged alone
+	// order: each is judged by itself
 	for name, open := range map[string]scenario.Open{"sim": simulated.Open, "live": live.Opener(context.Background())} {
 		t.Run(name, func(t *testing.T) {
 			for script, traced := range map[string]bool{

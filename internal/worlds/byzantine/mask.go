@@ -77,7 +77,7 @@ type behaviour func(m *Mask, frame []byte, to receiver) [][]byte
 // receiver is a peer's place among those that a mask lies to.
 type receiver struct {
 	second bool            // of the half with the greater addresses
-	last   bool            // among the f with the highest addresses, without whom the others are a quorum
+	last   bool            // among the f with the highest addresses; the rest are a quorum
 	others []types.Address // all peers, sorted
 }
 

@@ -7,16 +7,16 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// ValidatorProcess is a process of a validator as faults of its own find it.
+// ValidatorProcess is a validator's process as the faults of a single node see it.
 type ValidatorProcess struct {
 	Mask     *Mask
 	Programs *fault.Programs
 	Actors   Actors
 }
 
-// Do has the process do an order of a fault of its own, which is sound. Nil counts end what
-// its verb began. over is told once when the fault can do nothing more, after so long from
-// then, where the process knows.
+// Do makes the process execute a sound order of a node's fault. Nil counts end what its
+// verb began. over is called once, with the delay after which the fault can do nothing
+// more, if the process knows it.
 func (p *ValidatorProcess) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
 	switch o.Verb {
 	case "misbehave":
@@ -38,14 +38,14 @@ func (p *ValidatorProcess) Do(o *fault.Order, counts *fault.Counts, over func(af
 	return notOwn(o, fault.Validators)
 }
 
-// RunnerProcess is a process of a runner as faults of its own find it.
+// RunnerProcess is a runner's process as the faults of a single node see it.
 type RunnerProcess struct {
 	Mask   *RunnerMask
 	Shell  Serving
 	Actors Actors
 }
 
-// Serving is a runner that is told what it says of itself.
+// Serving is a runner whose claims about itself can be set.
 type Serving interface {
 	Drain(on bool, reason string)
 	Change(added, removed []string)

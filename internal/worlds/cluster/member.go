@@ -306,8 +306,8 @@ func (m *member) order(counts *fault.Counts, o fault.Order) error {
 	return err
 }
 
-// Do implements box.Engine: the node is told the order as it is. The answer to a panic tells
-// what that did, since the process may end.
+// Do implements box.Engine: it passes the order to the node unchanged. The answer to a panic
+// reports its effect, since the process may end.
 func (m *member) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
 	waits := o.Verb == "panic" || o.Verb == "hang"
 	switch {

@@ -77,7 +77,7 @@ func TestANodeThatHasLeftIsNotStartedWithTheOthers(t *testing.T) {
 	}
 	for _, one := range slices.Concat(again.Validators, again.Runners) {
 		if left := one.Name == "v4" || one.Name == "r2"; one.Left != left {
-			t.Errorf("the folder says of %s that it has left: %v", one.Name, one.Left)
+			t.Errorf("the folder lists %s as a node that has left: %v", one.Name, one.Left)
 		}
 	}
 }

@@ -35,7 +35,7 @@ type validator struct {
 	at       time.Time
 	lies     bool         // guarded by mu, as what follows
 	hold     bool         // it is to make no blocks
-	goal     types.Height // where it was told to travel last
+	goal     types.Height // the height that it was last ordered to travel to
 	every    bool         // with a block at every height
 }
 

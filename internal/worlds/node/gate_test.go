@@ -42,8 +42,8 @@ func TestAGateKeepsNoMoreThanItsLimits(t *testing.T) {
 	}
 }
 
-// What connections and views tell a frozen node waits for it: all of the connections,
-// and of heads the newest.
+// Events of connections and views wait for a frozen node: all events of the
+// connections, and only the newest head.
 func TestAGateKeepsWhatRunnersAreTold(t *testing.T) {
 	var g gate
 	var counts fault.Counts

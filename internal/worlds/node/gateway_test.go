@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 )
 
-// stranger is who dials validators as runners do, and is registered nowhere.
+// stranger dials validators as runners do, and is not registered.
 type stranger struct {
 	*testing.T
 	*connections.Dialer
@@ -108,7 +108,7 @@ func TestRunnersFindAValidatorOnItsSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	greeted := s.greet(v)
-	s.last++ // another connection comes up and ends meanwhile, at the transport alone
+	s.last++ // another connection comes up and ends meanwhile, only at the transport
 	s.Do(connection.Dial{ID: s.last, Endpoint: v.listen})
 	if e, up := s.next().(connection.Up); !up || e.ID != s.last {
 		t.Fatalf("a frozen validator answers: %#v", e)

@@ -104,7 +104,7 @@ func (n *noting) expect(t *testing.T, want, when string) {
 	}
 }
 
-// What happens to a machine happens to whatever kind of node runs on it.
+// A machine's faults affect every kind of node on it.
 func TestAMachinesFaultsKnowNoKindOfNode(t *testing.T) {
 	for _, kept := range []string{"memory", "files"} {
 		t.Run(kept, func(t *testing.T) {
@@ -159,7 +159,7 @@ func suffer(t *testing.T, n *noting) {
 
 	n.Fail(errFailed)
 	if n.Running() || !n.Started() || n.Failure() != errFailed {
-		t.Error("it does not tell that it stopped by itself")
+		t.Error("it does not report that it stopped by itself")
 	}
 	n.stop(t)
 	n.boot() // and does not come up

@@ -21,8 +21,8 @@ import (
 // patience is how long a machine that does much else may take for some blocks.
 const patience = time.Minute
 
-// alone is a validator that shares nothing with the others but genesis and
-// addresses: as if each had a process of its own.
+// alone is a validator that shares only genesis and addresses with the others: as
+// if each had a separate process.
 type alone struct {
 	*Validator
 	home    *home.Home
@@ -101,9 +101,9 @@ func (one *alone) await(t *testing.T, height types.Height) {
 	}
 }
 
-// Validators that are opened from genesis, key, files, socket and the endpoints of
-// their peers, each with a runtime, a clock and a home of its own, make one chain;
-// and one that was killed goes on from its files.
+// Validators make one chain if they are opened from genesis, key, files, socket and
+// the endpoints of their peers. Each has a separate runtime, clock and home; a
+// killed one continues from its files.
 func TestValidatorsOfTheirOwnMakeAChain(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{"v0", "v1", "v2", "v3"}

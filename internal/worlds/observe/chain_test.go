@@ -115,7 +115,7 @@ func (c *chain) submit(from string, s *push.JobSpec) types.Hash {
 	return push.JobID(c.keys[from].Address(), c.jobs[from]-1, c.head.Height()+1)
 }
 
-// report brings what a validator says of a runner, where the chain lets it.
+// report submits a validator's report about a runner, if the chain lets it.
 func (c *chain) report(validator, op string, args any) {
 	c.add(validator, &types.Transaction{ChainID: chainID,
 		Payload: codec.Marshal(&types.Report{Kind: types.KindRunner, Op: op, Args: codec.Marshal(args)})})
@@ -148,7 +148,7 @@ func (c *chain) result(validator, op string, job types.Hash, runner types.Addres
 	c.report(validator, op, system.Reveal{JobID: job, Runner: runner, Result: []byte(result), RunnerSigned: c.signed(runner, job, result)})
 }
 
-// certificate is of votes of all validators but one, on the head.
+// certificate has votes of all validators but one, on the head.
 func (c *chain) certificate(kind types.VoteKind, h *types.Header, hash types.Hash) *types.Certificate {
 	cert := &types.Certificate{Kind: kind, View: h.View, Height: h.Height, Block: hash}
 	for _, v := range c.genesis.Validators.Members[:3] {

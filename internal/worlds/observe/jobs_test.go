@@ -12,7 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// committee is who has a job, in the order drawn.
+// committee lists the runners of a job, in the order drawn.
 func (c *chain) committee(job types.Hash) (all []types.Address) {
 	c.t.Helper()
 	j := c.head.Job(job)
@@ -80,13 +80,13 @@ func lives(t testing.TB) *chain {
 	c.block()
 	c.answered(job, `{"a":1,"b":2}`, `{"a":2}`, `{"a":1.0}`)
 
-	split := custom(3, push.Deterministic) // nobody agrees
+	split := custom(3, push.Deterministic) // no two runners agree
 	split.Callback = single.Callback
 	job = c.submit("bob", split)
 	c.block()
 	c.answered(job, "one", "two", "three")
 
-	match := custom(3, push.StructuredMatch) // by checks of each kind; two of three are within them
+	match := custom(3, push.StructuredMatch) // by checks of each kind; two of three results pass them
 	match.Verification.Checks = []push.Check{{Schema: text(`{"type":"object","required":["n"],"properties":{"n":{"type":"number"}}}`)},
 		{Equal: &[]string{"/s", "/l/1"}}, {Tolerance: &push.Tolerance{Pointer: "/n", Permille: 10}},
 		{Range: &push.Range{Pointer: "/n", Min: 90, Max: 110}}}
@@ -105,7 +105,7 @@ func lives(t testing.TB) *chain {
 	c.submit("bob", lost)
 	c.blocks(20)
 
-	waits := custom(2, push.Deterministic) // for a pool that nobody is of
+	waits := custom(2, push.Deterministic) // for a pool without runners
 	waits.RequiredRunnerPool = text("gold")
 	c.submit("bob", waits)
 	cancelled := c.submit("alice", custom(2, push.Deterministic))
@@ -158,8 +158,8 @@ func (c *chain) registration(name string) *system.Registration {
 
 func text(s string) *string { return &s }
 
-// The oracles of runners and jobs, and those of money beside them, find nothing
-// where a chain keeps to the rules, and have judged something of each.
+// The oracles of runners, jobs and money find nothing on a chain that keeps the
+// rules, and have judged something of each.
 func TestARightChainOfJobsIsNotAccused(t *testing.T) {
 	j := lives(t).judged(nil)
 	for _, v := range j.Violations() {

@@ -177,10 +177,10 @@ func TestPlantedJobsAreFound(t *testing.T) {
 		}, "reputation 75"},
 		{"a runner that forgets a job", func(all []oracle.Observation) { find(t, all, "job.drawn", 0).runner(types.Address{}).ActiveJobs = 0 },
 			"0 jobs"},
-		{"an offer that nobody changed", func(all []oracle.Observation) {
+		{"an unexplained change of an offer", func(all []oracle.Observation) {
 			find(t, all, "job.drawn", 0).runner(types.Address{}).Offer.MaxJobs++
 		}, "its owner did not change it"},
-		{"a heartbeat that nobody sent", func(all []oracle.Observation) {
+		{"a heartbeat without a transaction", func(all []oracle.Observation) {
 			find(t, all, "job.drawn", 0).runner(types.Address{}).LastHeartbeat++
 		}, "a heartbeat of"},
 		{"a job of another number", func(all []oracle.Observation) {
@@ -193,11 +193,11 @@ func TestPlantedJobsAreFound(t *testing.T) {
 		}, "is not the"},
 		{"a spec that the state does not keep", func(all []oracle.Observation) { find(t, all, "job.submitted", 1).o.Specs = nil },
 			"has no spec of it"},
-		{"a commitment that nobody brought", func(all []oracle.Observation) {
+		{"a commitment without a transaction", func(all []oracle.Observation) {
 			e := find(t, all, "job.drawn", 0)
 			*e.list = append(*e.list, types.Event{Actor: types.VerifierAddress, Name: "job.committed", Data: e.event().Data})
 		}, "tells job.committed"},
-		{"a cancellation by nobody", func(all []oracle.Observation) {
+		{"a cancellation without a transaction", func(all []oracle.Observation) {
 			e := find(t, all, "job.drawn", 0)
 			*e.list = append(*e.list, types.Event{Actor: types.DispatcherAddress, Name: "job.cancelled", Data: e.event().Data})
 		}, "tells job.cancelled"},
@@ -249,7 +249,7 @@ func TestPlantedPresenceIsFound(t *testing.T) {
 	}
 }
 
-// oneVote leaves runner 0 in one vote alone, which makes it present still.
+// oneVote leaves runner 0 in only one vote, which still makes it present.
 func oneVote(b *types.Block) *types.Block {
 	if b.Parent == nil || len(b.Parent.Votes) == 0 || len(b.Parent.Votes[0].Bitmap) < 5 {
 		return b
@@ -264,8 +264,8 @@ func oneVote(b *types.Block) *types.Block {
 	return &block
 }
 
-// A bit without a connection behind it is found, as long as fewer lie than make a
-// runner present; with more the rule claims nothing.
+// A bit without a connection is found, as long as fewer lie than make a runner
+// present; with more the rule claims nothing.
 func TestAGhostIsFoundWhereTheRuleClaimsThereIsNone(t *testing.T) {
 	c := lives(t)
 	c.rules.Connects = true

@@ -69,7 +69,7 @@ const (
 	CodeRefused uint64 = 1 // a Goodbye said why; of a stream, a job without an answer
 )
 
-// Event is what happens on a connection.
+// Event is an event of a connection.
 type Event interface {
 	// Of returns the connection.
 	Of() ID

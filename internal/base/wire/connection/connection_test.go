@@ -12,7 +12,7 @@ func TestStreamsAreNumberedAsQUICDoes(t *testing.T) {
 	}
 	for _, other := range []Stream{Control, 2, 3, 4, 6, 7, 8} {
 		if other.IsJob() {
-			t.Errorf("%d is no stream that a validator opened both ways", other)
+			t.Errorf("%d is not a two-way stream of a validator", other)
 		}
 	}
 }

@@ -29,7 +29,7 @@ const (
 const (
 	// FrameTime is how long a frame may take to come whole: 1 MiB at 100 KiB/s.
 	FrameTime = 10 * time.Second
-	// HandshakeTime is how long dialling takes at most.
+	// HandshakeTime is the maximum time of dialling.
 	HandshakeTime = 5 * time.Second
 	// IdleTime is the longest silence of a peer. Pings end a silence.
 	IdleTime = 10 * time.Second

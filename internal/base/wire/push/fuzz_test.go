@@ -79,7 +79,7 @@ func FuzzItems(f *testing.F) {
 		var tree any
 		theirs := library.Unmarshal(data, &tree)
 		if err := deep.Wellformed(data); ours == nil && err != nil {
-			t.Fatalf("%x is none for the library: %v", data, err)
+			t.Fatalf("the library refuses %x: %v", data, err)
 		}
 		if theirs == nil && ours != nil && !stricter(tree) {
 			t.Fatalf("%x is valid for the library: %v", data, ours)

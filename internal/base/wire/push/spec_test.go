@@ -214,7 +214,7 @@ func TestSection12SignaturesCoverWhatTheTableSays(t *testing.T) {
 	note("cancel, reason", &JobCancel{Reason: Expired})
 	pong := &HeartbeatPong{}
 	if pong.Digest(chainID, runner.PublicKey()) == pong.Digest(chainID, validator.PublicKey()) {
-		t.Error("a pong is everybody's")
+		t.Error("the digest of a pong does not depend on its sender")
 	}
 	if a, b := new(JobAck), new(JobAck); true {
 		b.Signed = types.Signature{1}
@@ -318,7 +318,7 @@ func TestCIP2WhatMakesNoJob(t *testing.T) {
 		{"more than all", "verification.threshold", func(s *JobSpec) { s.Verification.Threshold = ptr(uint64(2)) }},
 		{"none at all", "verification.threshold", func(s *JobSpec) { s.Verification.Threshold = ptr(uint64(0)) }},
 		{"a field of None", "verification.field", func(s *JobSpec) { s.Verification.Field = ptr("/a") }},
-		{"a field that is none", "verification.field", func(s *JobSpec) { committee(MajorityVote, 3)(s); s.Verification.Field = ptr("a") }},
+		{"an invalid field", "verification.field", func(s *JobSpec) { committee(MajorityVote, 3)(s); s.Verification.Field = ptr("a") }},
 		{"checks of None", "verification.checks", func(s *JobSpec) { s.Verification.Checks = []Check{{Schema: ptr("{}")}} }},
 		{"no checks", "verification.checks", match()},
 		{"equal nothing", "verification.checks.0", match(Check{Equal: &[]string{}})},
@@ -356,7 +356,7 @@ func TestASpecHasOneEncodingWhereverItStands(t *testing.T) {
 		t.Fatalf("%+v, %v", read, err)
 	}
 	if err := codec.Unmarshal(append(data, 0), 1<<16, &read); err == nil {
-		t.Error("a byte behind it was read")
+		t.Error("a byte after it was read")
 	}
 	if err := codec.Unmarshal([]byte{0xa0}, 1<<16, &read); err == nil || !strings.Contains(err.Error(), "the field tip is missing") {
 		t.Errorf("of an empty map: %v", err)
@@ -364,7 +364,7 @@ func TestASpecHasOneEncodingWhereverItStands(t *testing.T) {
 	kinds := []JobType{{}, {Llm: &Llm{}}, {Http: &Http{}}, {Mcp: &Mcp{}}, {EthSend: &EthSend{}}, {Custom: &Custom{}}}
 	for kind, of := range kinds {
 		if of.Kind() != types.JobKind(kind) {
-			t.Errorf("%+v is of kind %d", of, of.Kind())
+			t.Errorf("%+v has kind %d", of, of.Kind())
 		}
 	}
 }
@@ -383,7 +383,7 @@ func TestTagsRepeatTheLimits(t *testing.T) {
 			}
 			free := f.Type == reflect.TypeFor[*string]() || f.Type == reflect.TypeFor[[]string]() || f.Type == reflect.TypeFor[Reason]()
 			if _, there := f.Tag.Lookup("max"); there != free {
-				t.Errorf("%s.%s is free text without a limit, or has one and is none", of.Name(), f.Name)
+				t.Errorf("%s.%s is free text without a limit, or has one and is not free text", of.Name(), f.Name)
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func TestTheBuiltInExecutors(t *testing.T) {
 		t.Errorf("%x, %v", result, err)
 	}
 	if r := k.Accepts(job("/bin/sh", "hello")); r == nil || r.Reason != push.Unsupported {
-		t.Errorf("an executor that nobody named: %v", r)
+		t.Errorf("an executor that is not configured: %v", r)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestAProgramGetsItsParametersAsInputAlone(t *testing.T) {
 	}
 	for _, argv := range [][]string{nil, {""}, {"no-such-program-anywhere"}} {
 		if _, err := Command(argv, nil); err == nil {
-			t.Errorf("%q was taken for a program", argv)
+			t.Errorf("%q passed as a program", argv)
 		}
 	}
 }

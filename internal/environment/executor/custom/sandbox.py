@@ -4,10 +4,10 @@ Standard input: u64 bytes of memory, u8 (1: run without a wall that is missing),
 then three fields of u32 length each, little endian: the source of the wall, the
 function's module, the parameters. Standard output: the result's bytes, alone.
 
-The function is the runner's owner's; its parameters come from a stranger. So the
-libraries that the module names are imported before the walls stand, and the module
-itself runs behind them. Exit codes: 0 done; 3 the walls are not whole; 4 the
-module or the function failed, with a line on standard error.
+The runner's owner wrote the function; a stranger sends its parameters. So the libraries that
+the module names are imported before the walls are built, and the module itself runs inside
+them. Exit codes: 0 done; 3 the walls are not whole; 4 the module or the function failed, with a
+line on standard error.
 """
 
 import os
@@ -70,7 +70,7 @@ def result_of(value):
         return bytes(value)
     if isinstance(value, str):
         return value.encode()
-    import json  # imported before the walls stood
+    import json  # imported before the walls were built
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
@@ -108,7 +108,7 @@ def main():
     import json  # noqa: F401: for results
     memory, unwalled = number(8), number(1)
     wall, source, params = (read(number(4)) for _ in range(3))
-    sys.stdout = sys.stderr  # standard output is the result's alone
+    sys.stdout = sys.stderr  # only the result goes to standard output
     try:
         code = prepare(source)
         build(wall, memory, unwalled)

@@ -156,6 +156,6 @@ func TestWhatIsNotSent(t *testing.T) {
 		t.Error("the wire has no words for chains")
 	}
 	if _, err := New(map[uint64]Chain{1: {Endpoint: "ws://a"}}); err == nil {
-		t.Error("an endpoint that is no URL of HTTP")
+		t.Error("an endpoint that is not an HTTP URL")
 	}
 }

@@ -55,7 +55,7 @@ func TestHowAProgramEnds(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := Run(context.Background(), sh("true"), make([]byte, 1<<20), 1); err != nil {
-		t.Errorf("input that nobody reads: %v", err)
+		t.Errorf("unread input: %v", err)
 	}
 }
 
@@ -113,10 +113,10 @@ func TestTheEndOfTheTimeEndsTheGroup(t *testing.T) {
 		lines.ReadString('\n') // returns when the output's end is met
 		p.Wait()
 		if !gone(leader) {
-			t.Errorf("%s: the program goes on", name)
+			t.Errorf("%s: the program still runs", name)
 		}
 		if !gone(child) {
-			t.Errorf("%s: its child goes on", name)
+			t.Errorf("%s: its child still runs", name)
 		}
 		if err := p.Wait(); err != nil {
 			t.Errorf("a second Wait: %v", err)
@@ -142,9 +142,9 @@ func TestWhatAProgramLeftEndsWithIt(t *testing.T) {
 func TestWhatLeftItsGroupEndsWithIt(t *testing.T) {
 	own(t)
 	for name, script := range map[string]string{
-		"a session of its own": `setsid sleep 1000 >/dev/null 2>&1 & echo $!`,
-		"a daemon's child":     `(setsid sh -c 'sleep 1000 & echo $! >pid; wait' >/dev/null 2>&1 &); while ! [ -s pid ]; do :; done; cat pid`,
-		"a chain of daemons":   `setsid sh -c 'echo "setsid sh next & sleep 1000" >next; sh next' >/dev/null 2>&1 & echo $!`,
+		"a separate session": `setsid sleep 1000 >/dev/null 2>&1 & echo $!`,
+		"a daemon's child":   `(setsid sh -c 'sleep 1000 & echo $! >pid; wait' >/dev/null 2>&1 &); while ! [ -s pid ]; do :; done; cat pid`,
+		"a chain of daemons": `setsid sh -c 'echo "setsid sh next & sleep 1000" >next; sh next' >/dev/null 2>&1 & echo $!`,
 	} {
 		output, err := Run(context.Background(), sh(script), nil, 100)
 		var child int

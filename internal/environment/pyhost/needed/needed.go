@@ -1,5 +1,5 @@
-// Package needed says in one place what a test does where there is no Python: it
-// is skipped, or fails where DEVNET_PYTHON is "required", as under make.
+// Package needed decides what a test does without Python. It is skipped, or fails
+// if DEVNET_PYTHON is "required", as under make.
 package needed
 
 import (

@@ -164,12 +164,12 @@ func TestAPageIsUsedOnce(t *testing.T) {
 		tried++
 		order.PutUint32(head[12:], 1)
 		if what := verify(file, file.Size(), w.value); !strings.Contains(what, "is used twice") {
-			t.Errorf("page %d goes on into the next: %q", id, what)
+			t.Errorf("page %d continues into the next: %q", id, what)
 		}
 		order.PutUint32(head[12:], 0)
 	}
 	if tried == 0 {
-		t.Error("no two pages of the file lie beside each other")
+		t.Error("no two pages of the file are adjacent")
 	}
 }
 

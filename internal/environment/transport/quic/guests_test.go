@@ -141,7 +141,7 @@ func TestARunnerAndAValidatorExchangeFramesOfEverySize(t *testing.T) {
 			}
 			runner.Do(connection.Send{ID: 7, Stream: job, Frame: frame})
 			if e := next[connection.Came](t, gateway); e.Stream != job || !bytes.Equal(e.Frame, frame) {
-				t.Fatalf("%d bytes came back of %d", len(e.Frame), size)
+				t.Fatalf("%d bytes were returned of %d", len(e.Frame), size)
 			}
 		}
 		runner.Do(connection.End{ID: 7, Stream: job})
@@ -669,7 +669,7 @@ func TestAStormOfHandshakesIsBounded(t *testing.T) {
 			t.Fatal("an address begins more handshakes than it may, or fewer")
 		}
 		if !gateway.Strained() {
-			t.Fatal("two thousand handshakes are no strain")
+			t.Fatal("two thousand handshakes cause no strain")
 		}
 		time.Sleep(time.Second)
 		total := 2000

@@ -364,7 +364,7 @@ func TestASessionThatIsOverIsNotAdmitted(t *testing.T) {
 			t.Fatal("it is still connected")
 		}
 		if _, admitted := p.admit(over); admitted || p.live() != nil {
-			t.Error("a session that is over is the peer's")
+			t.Error("the peer still has a session that is over")
 		}
 	})
 }

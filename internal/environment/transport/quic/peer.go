@@ -57,7 +57,7 @@ func (p *peer) setEndpoint(endpoint string) {
 	defer p.mu.Unlock()
 	if p.endpoint != endpoint {
 		p.endpoint = endpoint
-		p.resolved, _ = netip.ParseAddrPort(endpoint) // of a host name nothing is known before it is looked up
+		p.resolved, _ = netip.ParseAddrPort(endpoint) // a host name has no address before the look-up
 		p.resolved = plain(p.resolved)
 		signal(p.changed)
 	}

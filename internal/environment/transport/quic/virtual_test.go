@@ -257,7 +257,7 @@ func TestBothDialAtOnceAndOneConnectionStays(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		if after := [2]uint64{nodes[0].Stats()[0].Connects, nodes[1].Stats()[0].Connects}; after != before {
-			t.Fatalf("connections went on changing: %v, %v", before, after)
+			t.Fatalf("connections continued to change: %v, %v", before, after)
 		}
 	})
 }

@@ -61,7 +61,7 @@ type JobRunner struct {
 	Outcome     string        `json:"outcome" enum:"pending,agreed,disagreed,silent,refused" doc:"silent: no result arrived in that attempt. refused: the runner gave its place back, for the reason in the story. pending includes a job that was cancelled meanwhile."`
 }
 
-// JobResult is what the chain got of a runner in one draw.
+// JobResult is a runner's result on the chain in one draw.
 type JobResult struct {
 	Runner      types.Address   `json:"runner"`
 	Attempt     uint32          `json:"attempt"`

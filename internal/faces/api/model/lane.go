@@ -2,7 +2,7 @@ package model
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// LaneBlock is what the timer lane of one block did.
+// LaneBlock is the work of the timer lane in one block.
 type LaneBlock struct {
 	Height           types.Height   `json:"height"`
 	Skipped          uint64         `json:"skipped" doc:"Heights before it that have no block (decision C8)."`
@@ -32,7 +32,7 @@ type LaneBlock struct {
 	Tips             types.Wei      `json:"tips" doc:"Tips of fires to the proposer, an auction's payments included."`
 }
 
-// LaneDeferral is how many timers a block deferred for a reason.
+// LaneDeferral is the number of timers that a block deferred for a reason.
 type LaneDeferral struct {
 	Reason string `json:"reason"`
 	Count  uint64 `json:"count"`

@@ -13,7 +13,7 @@ type LinkNode struct {
 	Running bool   `json:"running"`
 }
 
-// Link is what one node sends another.
+// Link is the direction from one node to another.
 type Link struct {
 	From     string    `json:"from" doc:"Name of the node that sends."`
 	To       string    `json:"to"`

@@ -43,7 +43,7 @@ type Split struct {
 	LaneTimer types.Wei `json:"lane_timer"`
 }
 
-// Tips is what the proposer received.
+// Tips is the sum of tips that the proposer received.
 type Tips struct {
 	Transactions types.Wei `json:"transactions"`
 	Timers       types.Wei `json:"timers"`
@@ -119,7 +119,7 @@ type Fault struct {
 	Message string   `json:"message"`
 }
 
-// Event is what an actor emitted, or what the chain did to it.
+// Event is an event of an actor, or the chain's about it.
 type Event struct {
 	Actor types.Address `json:"actor"`
 	Name  string        `json:"name"`
@@ -413,7 +413,7 @@ const (
 	EventDropped  = "dropped"
 )
 
-// TimerEvent is what a block did to a timer.
+// TimerEvent is a block's effect on a timer.
 type TimerEvent struct {
 	ID      types.TimerID `json:"id"`
 	Actor   types.Address `json:"actor"`

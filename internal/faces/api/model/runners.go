@@ -13,7 +13,7 @@ const (
 	RunnerDeregistered = "Deregistered"
 )
 
-// RateCard is what a runner asks, in wei.
+// RateCard is a runner's prices, in wei.
 type RateCard = system.RateCard
 
 // Runner is a registered runner, in the state of the latest final block.

@@ -67,7 +67,7 @@ type ExtendRequest struct {
 	By uint64       `json:"by,omitempty" doc:"Number of heights to add to expires_at."`
 }
 
-// TimerOrder is what an instruction did to a timer.
+// TimerOrder is an instruction's effect on a timer.
 type TimerOrder struct {
 	ID        types.TimerID `json:"id"`
 	Status    string        `json:"status" enum:"pending,cancelled" doc:"As the instruction left it."`

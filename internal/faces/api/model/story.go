@@ -58,7 +58,7 @@ func (e *StoryEntry) NameNodes(nameOf func(types.Address) string) {
 	}
 }
 
-// FeeRange is how a fee went over a row of blocks, in wei.
+// FeeRange is the range of a fee over a row of blocks, in wei.
 type FeeRange struct {
 	First types.Wei `json:"first"`
 	Last  types.Wei `json:"last"`
@@ -66,7 +66,7 @@ type FeeRange struct {
 	Most  types.Wei `json:"most"`
 }
 
-// Settlement is what a fire was charged, and where it went, in wei.
+// Settlement is the charge of a fire by recipient, in wei.
 type Settlement struct {
 	Status       string        `json:"status" doc:"How its handler ended."`
 	Payer        types.Address `json:"payer"`

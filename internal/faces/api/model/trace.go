@@ -70,7 +70,7 @@ type TracePlace struct {
 	Text     string `json:"text"`
 }
 
-// TraceLine is what a line of an actor's code took.
+// TraceLine is the cost of a line of an actor's code.
 type TraceLine struct {
 	Stack  string       `json:"stack" doc:"The functions around it, outermost first, with ; between them."`
 	Line   int          `json:"line"`
@@ -131,7 +131,7 @@ type TraceSource struct {
 	Text string     `json:"text"`
 }
 
-// Sent is how a transaction of the devnet's ended.
+// Sent is the outcome of a transaction of the devnet's.
 type Sent struct {
 	Receipt
 	Trace *Trace `json:"trace,omitempty" doc:"Trace of a dry run, if requested."`

@@ -13,12 +13,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 )
 
-// measured is for how long blocks are counted.
+// measured is the time in which blocks are counted.
 const measured = 5 * time.Second
 
-// BenchmarkContainers measures a network as containers run it, beside one in a single
-// process in the same run: how long from start to ready, blocks a second where blocks
-// follow one another at once, and memory.
+// BenchmarkContainers measures a network in containers, and one in a single process
+// in the same run. It reports the time from start to ready, blocks per second when
+// blocks follow one another at once, and memory.
 func BenchmarkContainers(b *testing.B) {
 	name := image(b)
 	b.Run("ready/engine alone", func(b *testing.B) { // the same container, whose process has nothing to do

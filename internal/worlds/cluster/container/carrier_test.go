@@ -25,12 +25,12 @@ import (
 // patience bounds each wait for a network; only one that stands still lets it pass.
 const patience = 2 * time.Minute
 
-// image is the one to test, of this commit; where there is none the test is skipped.
+// image is the one to test, of this commit; without one the test is skipped.
 func image(t testing.TB) string {
 	t.Helper()
 	name := os.Getenv("DEVNET_IMAGE")
 	if name == "" {
-		t.Skip("containers are tested with DEVNET_IMAGE alone, the name of an image of this commit: make containers")
+		t.Skip("containers are tested only with DEVNET_IMAGE, the name of an image of this commit: make containers")
 	}
 	if err := Available(t.Context()); err != nil {
 		t.Skip(err)
@@ -126,8 +126,8 @@ func logOf(t *testing.T, c *Carrier, name string) string {
 	return string(text)
 }
 
-// A node of each kind is killed, frozen, taken off the network and wiped; what was
-// acknowledged is kept by all, and every volume passes the audit.
+// A node of each kind is killed, frozen, taken off the network and wiped. All keep
+// acknowledged transactions, and every volume passes the audit.
 func TestANetworkOfContainersOutlivesItsFaults(t *testing.T) {
 	t.Parallel() // it waits for blocks, most of the time
 	c, nodes := opened(t, 4, 1)
@@ -243,8 +243,8 @@ func TestTheFilesOfANodeAreThoseOfInit(t *testing.T) {
 // dieIn has this test binary be the owner that dies.
 const dieIn = "DEVNET_TEST_DIE_IN"
 
-// An owner that is killed leaves containers; whoever comes next removes them, and leaves
-// those of the living. No test runs beside it, whose Open would be the one that comes next.
+// An owner that is killed leaves containers; the next owner removes them, and keeps those
+// of live owners. No test runs in parallel, since its Open would be the next owner.
 func TestWhatADeadOwnerLeftIsRemoved(t *testing.T) {
 	name := image(t)
 	if dir := os.Getenv(dieIn); dir != "" {
@@ -301,7 +301,7 @@ func dieWithANode(t *testing.T, dir, image string) {
 	select {}
 }
 
-// Whoever comes next removes what a dead owner left, and two may come at once.
+// The next owner removes the containers of a dead one, and two may start at once.
 func TestTwoMayRemoveTheSame(t *testing.T) {
 	name := image(t)
 	t.Parallel()

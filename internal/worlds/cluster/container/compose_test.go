@@ -75,7 +75,7 @@ func (d *deployed) ready() model.Ready {
 	}
 }
 
-// stand is how its containers stand, and what v0 logged last.
+// stand describes the status of its containers, and the last log lines of v0.
 func (d *deployed) stand() (text string) {
 	for _, call := range [][]string{{"ps", "--all", "--filter", "name=" + d.name, "--format", "{{.Names}}  {{.Status}}  {{.Ports}}"},
 		{"logs", "--tail", "20", d.name + "_v0_1"}} {
@@ -125,8 +125,8 @@ func (d *deployed) looksInto(names ...string) {
 	}
 }
 
-// docker-compose up gives the network of devnet up, which goes on after a stop, and whose
-// volumes pass the audit.
+// docker-compose up gives the network of devnet up, which continues after a stop, and
+// whose volumes pass the audit.
 func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
 	t.Parallel()
 	d := ofCompose(t, "compose")
@@ -167,16 +167,16 @@ func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
 	audits.Wait()
 	compose("up", "--detach")
 	if again := d.ready(); again.Genesis != ready.Genesis || again.Height < ready.Height {
-		t.Errorf("it goes on as %+v, and was %+v", again, ready)
+		t.Errorf("it continues as %+v, and was %+v", again, ready)
 	}
 	if _, err := client.New(d.http).Receipt(t.Context(), payment.String()); err != nil {
 		t.Errorf("what was acknowledged is gone: %v", err)
 	}
 }
 
-// The same file with that of a Swarm is a stack. A machine that is in one already is left alone. No
-// test runs beside it: an engine that leaves a Swarm takes containers that are coming up
-// off their networks (seen with 20.10: they run on, without ports and without peers).
+// The same file with that of a Swarm is a stack. A machine that is in one already is left
+// alone. No test runs in parallel. An engine that leaves a Swarm takes starting containers off
+// their networks (seen with 20.10: they run, without ports and without peers).
 func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 	d := ofCompose(t, "stack")
 	state, err := docker(t.Context(), nil, "info", "--format", "{{.Swarm.LocalNodeState}}")
@@ -201,8 +201,9 @@ func TestTheComposeFileIsAStackOfASwarm(t *testing.T) {
 	d.works()
 }
 
-// Whoever owns the files that a container is given, and as little as it may do: programs
-// run, behind every wall that they run behind outside, and there is room for a home.
+// Any user may own the files of a container, and it has as few privileges as possible.
+// Programs run inside every wall that they have outside of a container, and there is
+// room for a home.
 func TestTheImageRunsAsAnyUserWithoutPrivilege(t *testing.T) {
 	t.Parallel()
 	said, err := docker(t.Context(), nil, "run", "--rm", "--user", "1234:1234", "--read-only", "--tmpfs", "/tmp", "--cap-drop", "ALL",

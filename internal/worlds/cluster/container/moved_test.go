@@ -23,8 +23,7 @@ func addressOf(t *testing.T, container string) string {
 // maxHolders bounds the containers that take addresses until one has that of a node.
 const maxHolders = 32
 
-// hold has somebody else take an address of a network, so that whoever had it gets
-// another.
+// hold takes an address of a network, so that its former holder gets another.
 func hold(t *testing.T, c *Carrier, address string) {
 	t.Helper()
 	for range maxHolders {
@@ -82,7 +81,7 @@ func TestNodesAreFoundAtOtherAddresses(t *testing.T) {
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			t.Fatalf("the runner is connected with %v alone\n%s", with, logOf(t, c, "r0"))
+			t.Fatalf("the runner is connected only with %v\n%s", with, logOf(t, c, "r0"))
 		}
 	}
 }

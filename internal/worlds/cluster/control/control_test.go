@@ -42,7 +42,7 @@ func client(t *testing.T, server *httptest.Server, secret string) *Client {
 	return c
 }
 
-// code is that of a refusal.
+// code is the code of a refusal.
 func code(err error) string {
 	var refused *api.Error
 	if !errors.As(err, &refused) {
@@ -125,7 +125,7 @@ func TestOrdersThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
-// What a rule does is counted under the number of its fault, and told.
+// The effect of a rule is counted under the number of its fault, and reported.
 func TestEffectsAreCountedByTheDriversNumbers(t *testing.T) {
 	s, server, rules := ruled(t)
 	s.begin()

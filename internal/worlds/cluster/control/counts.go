@@ -54,8 +54,8 @@ func (r *register) end(e *entry) {
 // first handles its queued events.
 const panicPatience = 2 * time.Second
 
-// order does a fault of the node of a kind, or ends it where the fault has no number. It waits
-// for the panic of a role, so that the driver hears of it before the process ends for that.
+// order executes a fault of a kind of node, or ends it if the fault has no number. It waits
+// for the panic of a role, so that the supervisor learns about it before the process ends.
 func (r *register) order(ctx context.Context, in orderRequest, kind fault.Whose,
 	do func(*fault.Order, *fault.Counts, func(time.Duration)) error) error {
 	o := &in.Order

@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 )
 
-// closing tells when it is closed.
+// closing notifies when it is closed.
 type closing struct {
 	net.Listener
 	closed chan struct{}
@@ -26,7 +26,7 @@ func (l *closing) Close() error {
 }
 
 // Under the strategy stop a runner's process ends for a panic while its driver waits for
-// the answer, which tells what the panic did.
+// the answer, which reports the panic's effect.
 func TestADriverHearsOfAPanicThatEndsTheProcess(t *testing.T) {
 	d := &DrivenRunner{seat: NewRunnerSeat(secret, false)}
 	d.server = d.seat.Server()

@@ -25,7 +25,7 @@ type Runner struct {
 	Socket   netip.AddrPort
 	SetRules func(map[netip.AddrPort]lossy.Rule)
 	Mute     func() // it sends nothing any more
-	// Do does a fault of its own: network.Node says what is meant.
+	// Do executes a fault of this node: network.Node defines them.
 	Do     func(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 	Clock  *clock.Clock
 	Manual *custom.Manual     // nil: nothing is answered by hand

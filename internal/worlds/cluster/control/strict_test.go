@@ -9,7 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// Who bears the secret of a strict node reads it, and gives it no orders.
+// A client with the secret of a strict node reads it, and gives it no orders.
 func TestAStrictNodeTakesNoOrders(t *testing.T) {
 	validator, runner := NewValidatorSeat(secret, true), NewRunnerSeat(secret, true)
 	validator.begin()

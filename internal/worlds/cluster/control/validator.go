@@ -36,7 +36,7 @@ type Validator interface {
 	Socket() netip.AddrPort
 	SetRules(map[netip.AddrPort]lossy.Rule)
 	Mute() // it sends nothing any more
-	// Do does a fault of its own: network.Node says what is meant.
+	// Do executes a fault of this node: network.Node defines them.
 	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
 	// SetClock puts its clock ahead of the machine's, also when it is started again.
 	SetClock(ahead time.Duration) error

@@ -19,10 +19,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 )
 
-// patience bounds the wait for what has to come.
+// patience bounds each wait.
 const patience = 30 * time.Second
 
-// TestMain lets the tests' own program stand for devnet, and for who runs nodes.
+// TestMain lets the tests' own program act as devnet, and as the owner of nodes.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "node" {
 		os.Exit(standIn(os.Args[2:]))
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// standIn is a node: it says how it was started, and ends by a signal, with its standard
-// input, or by itself where its folder has a file that says so.
+// standIn is a node that prints how it was started. It ends by a signal, with its
+// standard input, or by itself if a file in its folder orders that.
 func standIn(args []string) int {
 	config := args[len(args)-1]
 	for i, arg := range args {
@@ -114,7 +114,8 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// carried opens a folder's nodes, whose lines on standard error come over the channel.
+// carried opens a folder's nodes, and sends their lines on standard error to the
+// channel.
 func carried(t *testing.T, dir string) (*Carrier, chan string) {
 	t.Helper()
 	told := make(chan string, 256)
@@ -211,7 +212,7 @@ func TestWhatANodeWritesIsItsLog(t *testing.T) {
 	must(t, err)
 	for _, want := range []string{"level=WARN msg=something", `msg="it ends in good order"`, "node validator --attached"} {
 		if strings.Count(string(text), strings.TrimPrefix(want, "node ")) != 2 {
-			t.Errorf("%s is not there twice:\n%s", want, text)
+			t.Errorf("%s is not found twice:\n%s", want, text)
 		}
 	}
 	for line := range strings.Lines(string(text)) {
@@ -245,7 +246,8 @@ func TestANodeThatEndsByItselfIsToldOfInItsOwnWords(t *testing.T) {
 	must(t, c.Start(t.Context(), "v0"))
 }
 
-// One whose home was wiped is told that it has run before, until it has votes again.
+// A validator whose home was wiped is started as one that has run before, until it
+// has votes again.
 func TestAWipedValidatorIsToldThatItHasRun(t *testing.T) {
 	dir := folder(t)
 	c, told := carried(t, dir)
@@ -255,7 +257,7 @@ func TestAWipedValidatorIsToldThatItHasRun(t *testing.T) {
 	refused(t, c.Wipe(t.Context(), "r0"), "stores only its key")
 	must(t, c.Wipe(t.Context(), "v0"))
 	if _, err := os.Stat(filepath.Join(dir, "homes", "v0")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("its home is there: %v", err)
+		t.Errorf("its home exists: %v", err)
 	}
 	for range 2 { // as often as it is started without having voted
 		must(t, c.Start(t.Context(), "v0"))
@@ -320,8 +322,8 @@ func TestNothingIsLeftOfASupervisorThatIsKilled(t *testing.T) {
 	}
 }
 
-// ends waits for the end of a process that is nobody's child here: there is nothing else
-// to wait on.
+// ends waits for the end of a process that is not a child of this one: there is nothing
+// else to wait on.
 func ends(pid int) bool {
 	for end := time.Now().Add(patience); time.Now().Before(end); {
 		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) || zombie(pid) {
@@ -332,7 +334,7 @@ func ends(pid int) bool {
 	return false
 }
 
-// zombie reports whether a process has ended and nobody has asked how.
+// zombie reports whether a process has ended and its parent has not waited for it.
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -83,8 +83,8 @@ func greets(t *testing.T, dir string, seed uint64) http.Handler {
 	})
 }
 
-// Nobody waits for the ends of nodes whose network does not come up: one after the other
-// 31 containers take minutes to end in good order.
+// A network that does not come up kills its nodes: to end 31 containers in good order,
+// one after the other, takes minutes.
 func TestANetworkThatDoesNotComeUpAsksNoNodeToEnd(t *testing.T) {
 	c := &lastFails{ended: make(chan cluster.Ended)}
 	open := live.OpenerOn(t.Context(), "docker", func(_ context.Context, config *box.Config) (live.Ground, error) {

@@ -28,7 +28,7 @@ type faulty struct {
 	crew    *cluster.Crew
 	carrier *container.Carrier
 	image   string
-	paid    map[client.Hash]client.Height // payments, by where they were final
+	paid    map[client.Hash]client.Height // payments, by the height at which they were final
 	jobs    []client.Hash
 }
 
@@ -36,7 +36,7 @@ func containers(t *testing.T) *faulty {
 	t.Helper()
 	image := os.Getenv("DEVNET_IMAGE")
 	if image == "" {
-		t.Skip("containers are tested with DEVNET_IMAGE alone, the name of an image of this commit: make containers")
+		t.Skip("containers are tested only with DEVNET_IMAGE, the name of an image of this commit: make containers")
 	}
 	if err := container.Available(t.Context()); err != nil {
 		t.Skip(err)
@@ -79,8 +79,7 @@ func (f *faulty) done(err error) {
 	}
 }
 
-// works has the network do what its clients are then told of: a payment, and a job, which
-// any runner may do.
+// works sends a payment, and a job that any runner may do, and waits for both.
 func (f *faulty) works() {
 	f.Helper()
 	receipt, err := f.Transfer(f.Context(), "alice", "bob", client.CBY(1))
@@ -114,8 +113,8 @@ func (f *faulty) behind(name string) {
 }
 
 // Nodes of both kinds are killed, paused, taken off their network and, where they keep
-// something, wiped while the network works. What it told its clients is in every
-// validator, in their volumes too, and no oracle has seen a rule broken.
+// something, wiped while the network works. Every validator has all acknowledged
+// transactions, in its volume too, and no oracle has seen a rule broken.
 func TestFaultsOfContainersLoseNothingThatWasAcknowledged(t *testing.T) {
 	f := containers(t)
 	f.works()

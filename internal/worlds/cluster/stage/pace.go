@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// The time of a core that a block is given for each pair of validators that run apart: they
-// share no result, so that each checks every other's votes itself. It takes some 0.7 ms in
-// processes; the rest is for starts and whatever else the machine does, and in containers
-// for the engine's network.
+// The time of a core that a block gets for each pair of validators in separate processes.
+// They share no result, so each checks the votes of all others itself. It takes some 0.7 ms
+// in processes; the rest is for starts and whatever else the machine does, and in
+// containers for the engine's network.
 const (
 	pairOfProcesses  = 2 * time.Millisecond
 	pairOfContainers = 4 * time.Millisecond
