@@ -145,7 +145,7 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 		}
 	}
 	if !slices.Contains(parts, "misbehave takes node and kind") ||
-		!slices.Contains(parts, "only the simulator has disk_fail, disk_slow, cpu_slow, sync_lies and clock_skew") {
+		!slices.Contains(parts, "disk_fail, disk_slow, cpu_slow, sync_lies and clock_skew are the simulator's") {
 		t.Errorf("the verbs are told as %q", parts)
 	}
 }

@@ -35,7 +35,8 @@ var routes = []string{
 	"POST /devnet/runner/resume",
 	"POST /devnet/automine", "POST /devnet/balance", "POST /devnet/mine", "POST /devnet/state",
 	"POST /devnet/params", "POST /devnet/pause", "POST /devnet/resume", "POST /devnet/send", "POST /devnet/timer/cancel",
-	"POST /devnet/timer/extend", "POST /devnet/validator/join", "POST /devnet/validator/leave",
+	"POST /devnet/timer/extend", "POST /devnet/upgrade", "POST /devnet/upgrade/apply",
+	"POST /devnet/upgrade/terms", "POST /devnet/validator/join", "POST /devnet/validator/leave",
 	"POST /faucet", "POST /submit", "POST /submit_wait",
 }
 

@@ -162,7 +162,6 @@ class Handle:
             return self._actor.dry_run(handler, payload, sender, **more).__dict__
         return self._actor.call(handler, payload, sender, **more).__dict__
 
-
     def _submitted(self, handler: str, payload: Any, terms: Any) -> bytes:
         more = dict(self._terms, **terms)
         return self._actor.send(handler, payload, self._resolved(more.pop("sender", "alice")), **more)
