@@ -1,7 +1,7 @@
 // @ts-check
 // Schemas of actors: what a typed value shows, in events, outputs and state.
 import { get, part } from './api.js';
-import { bytes, count, money, unhex } from './format.js';
+import { bytes, count, money } from './format.js';
 import { h, write } from './kit.js';
 import { name } from './names.js';
 import * as store from './store.js';
@@ -106,77 +106,14 @@ export function output(to, handler, hex) {
 }
 
 /**
- * entry is a row of typed state: its key and its value in words; null where no attribute has it.
+ * entry is a row of typed state: its key and its value in words; null where no attribute has it, or where the value does not fit.
  * @param {Schema|null} s
- * @param {{key: string, value: string}} e
+ * @param {{typed?: {attribute?: string, value?: any}}} e
  * @returns {[string, string]|null}
  */
-export function entry(s, e) {
-  try {
-    const key = unhex(e.key);
-    const slash = key.indexOf(47);
-    const own = new TextDecoder().decode(slash < 0 ? key : key.subarray(0, slash));
-    const a = s?.state?.find((one) => own === (one.list && slash < 0 ? one.name + '#' : one.name));
-    if (!s || !a || Boolean(a.key || a.list) !== (slash >= 0 || own.endsWith('#'))) return null;
-    const value = text(s, slash < 0 && a.list ? 'u64' : a.type ?? a.list, cbor(unhex(e.value)));
-    if (slash < 0) return [a.list ? `${a.name}: how many` : own, value];
-    return [`${own}[${a.key ? keyText(s, a.key, key.subarray(slash + 1)) : number(key.subarray(slash + 1))}]`, value];
-  } catch { return null; }
-}
-
-/** @param {Uint8Array} b */
-function number(b) { return BigInt(hexOf(b)); }
-/** @param {Uint8Array} b */
-function hexOf(b) { return '0x' + [...b].map((x) => x.toString(16).padStart(2, '0')).join(''); }
-
-/**
- * keyText is the key of a map.
- * @param {Schema} s
- * @param {any} t
- * @param {Uint8Array} b
- * @returns {string}
- */
-function keyText(s, t, b) {
-  if (t.tuple) {
-    let at = 0;
-    return t.tuple.map((/** @type {Type} */ of) => {
-      const n = Number(number(b.subarray(at, at + 4)));
-      at += 4 + n;
-      return keyText(s, of, b.subarray(at - n, at));
-    }).join(', ');
-  }
-  if (t === 'str' || t.str) return new TextDecoder('utf-8', { fatal: true }).decode(b);
-  const isInt = t.int || t === 'int' || t === 'Amount' || /^u\d+$/.test(t);
-  return text(s, t, isInt ? String(BigInt.asIntN(256, number(b))) : hexOf(b));
-}
-
-/**
- * cbor decodes a value of state: integers as digits, bytes in hexadecimal digits.
- * @param {Uint8Array} b
- */
-function cbor(b) {
-  let at = 0;
-  const take = (/** @type {number} */ n) => {
-    if (at + n > b.length) throw new Error('cut');
-    return b.subarray(at, at += n);
-  };
-  /** @returns {any} */
-  const value = () => {
-    const first = take(1)[0];
-    const [major, low] = [first >> 5, first & 31];
-    if (major === 7) return { 20: false, 21: true }[low] ?? null;
-    const long = low < 24 ? BigInt(low) : number(take(1 << low - 24));
-    const n = Number(long);
-    if (major === 0) return String(long);
-    if (major === 1) return String(-1n - long);
-    if (major === 2) return hexOf(take(n));
-    if (major === 3) return new TextDecoder().decode(take(n));
-    if (major === 4) return Array.from({ length: n }, value);
-    if (major === 5) return Object.fromEntries(Array.from({ length: n }, () => [value(), value()]));
-    const big = BigInt(value());
-    return String(n === 3 ? -1n - big : big);
-  };
-  const out = value();
-  if (at !== b.length) throw new Error('something follows');
-  return out;
+export function entry(s, { typed }) {
+  if (!s || !typed?.attribute || typed.value === undefined) return null;
+  const own = typed.attribute.split('[')[0];
+  const a = s.state?.find((one) => one.name === own);
+  return [typed.attribute.replace(/"(0x[0-9a-f]{40})"/g, (_, address) => name(address)), text(s, a ? a.type ?? a.list : 'u64', typed.value)];
 }
