@@ -76,6 +76,25 @@ func ErrPausedOrder() error {
 		Hint("POST /devnet/resume, or: devnet resume")
 }
 
+// ErrNoValidator refuses an order that takes a running validator.
+func ErrNoValidator() error {
+	return Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
+}
+
+// ErrNoAnswer refuses to wait longer for a validator's answer.
+func ErrNoAnswer(node string, why error) error {
+	return Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer: %v", node, why)
+}
+
+// ErrClosing refuses an order that comes at the network's end.
+func ErrClosing() error { return Refuse(http.StatusServiceUnavailable, "closing", "the network ends") }
+
+// ErrDropped refuses to wait for a transaction that a validator gave up.
+func ErrDropped(why string) error {
+	return Refuse(http.StatusConflict, CodeDropped, "the transaction was dropped: %s", why).
+		Hint("No block has it so far. Send it again, with a fresh nonce and a sufficient fee.")
+}
+
 // ErrNotFinal refuses to wait longer for an order.
 func ErrNotFinal(hash types.Hash, waited string) error {
 	return Refuse(http.StatusGatewayTimeout, "not_final", "the instruction %s is not final after %s", hash, waited).

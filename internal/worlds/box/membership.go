@@ -19,7 +19,8 @@ type membership struct {
 	nodes     *nodeList
 	roster    *roster
 	files     *files
-	authority *authority
+	steering  *network.Steering
+	authority *network.Authority
 	others    *others
 	make      func(name string) (*Node, error) // a node that is not started
 }
@@ -65,7 +66,7 @@ func (m *membership) Join(ctx context.Context, name string) (*Node, error) {
 	if err := m.origin.elsewhere("joining by the devnet's keys"); err != nil {
 		return nil, err
 	}
-	if m.authority.steering.Paused() {
+	if m.steering.Paused() {
 		return nil, api.ErrPausedOrder()
 	}
 	if err := m.files.refuseBounded("a validator", "join"); err != nil {
@@ -79,7 +80,7 @@ func (m *membership) Join(ctx context.Context, name string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = m.authority.govern(ctx, governance.OpJoinValidator, governance.JoinValidator{PublicKey: node.key.PublicKey(), Endpoint: endpoint})
+	_, err = m.authority.Instruct(ctx, governance.OpJoinValidator, governance.JoinValidator{PublicKey: node.key.PublicKey(), Endpoint: endpoint})
 	if err != nil {
 		node.joining.Store(false) // the reaper stops it, unless the instruction becomes final later
 		return nil, err
@@ -151,7 +152,7 @@ func (m *membership) Leave(ctx context.Context, name string) (address types.Addr
 		return address, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
 			Hint("GET /validators lists them.").At("name")
 	}
-	if _, err := m.authority.govern(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: address}); err != nil {
+	if _, err := m.authority.Instruct(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: address}); err != nil {
 		return address, err
 	}
 	if node != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
@@ -25,14 +24,11 @@ type Network struct {
 	*roster
 	*readers
 	*submissions
-	*network.Steering
-	*authority
+	*network.Network
 	*membership
 	*registration
-	*network.Orders
 
 	scheduler *scheduler
-	steering  *steering
 	finality  *finality
 	presence  *presence
 	files     *files
@@ -68,23 +64,20 @@ func compose(o *origin) *Network {
 	views.Sightings = &readmodel.Sightings{}
 	n.scheduler = newScheduler(func(task string, err error) { s.log.Error("a task of the network fails", "task", task, "error", err) })
 	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList, turn: network.NewTurn(n.scheduler)}
-	n.Orders = network.NewOrders(backend{n.scheduler, n}, n.roster.turn, fault.Live)
+	operated := backend{n.scheduler, n}
+	n.Network = network.New(operated, network.NewOrders(operated, n.roster.turn, fault.Live), simplex.Goal{})
+	n.finality.final = n.Final
 	n.files = &files{origin: o, nodes: n.nodeList}
 	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
-	n.submissions = &submissions{nodes: n.nodeList, finality: n.finality}
-	n.steering = &steering{scheduler: n.scheduler, origin: o, shared: s, nodes: n.nodeList}
-	n.Steering = network.NewSteering(n.steering, n.Orders, simplex.Goal{})
-	n.authority = &authority{origin: o, shared: s, nodes: n.nodeList, readers: n.readers, submissions: n.submissions,
-		steering: n.Steering}
-	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, presence: n.presence, sightings: views.Sightings}
+	n.submissions = &submissions{nodes: n.nodeList, scheduler: n.scheduler, executions: n.Executions}
+	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, operator: n.Network, presence: n.presence, sightings: views.Sightings}
 	n.others = newOthers(o, n)
-	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, authority: n.authority, others: n.others,
+	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, steering: n.Steering, authority: n.Authority, others: n.others,
 		make: func(name string) (*Node, error) { return newNode(n, name) }}
 	n.reaper = &reaper{nodes: n.nodeList, runners: n.runnerList, roster: n.roster, finality: n.finality, log: s.log,
 		left: o.noteLeft}
-	n.registration = &registration{origin: o, nodes: n.nodeList, runners: n.runnerList, roster: n.roster, authority: n.authority,
+	n.registration = &registration{origin: o, nodes: n.nodeList, runners: n.runnerList, roster: n.roster, authority: n.Authority,
 		scheduler: n.scheduler, shared: s, make: func(name string, key *crypto.Key) *Runner { return newRunner(n, name, key) }}
-	n.finality.subscribe(func(types.Height) { n.Orders.Final() })
 	return n
 }
 
@@ -101,14 +94,14 @@ func (n *Network) start(ctx context.Context) error {
 		}
 		n.add(node)
 	}
-	if err := n.steering.resume(); err != nil {
+	if err := n.resumeClock(); err != nil {
 		return err
 	}
 	if err := n.membership.resume(); err != nil {
 		return err
 	}
 	first := n.awaitsRunners()
-	n.Steering.Hold(first)
+	n.Hold(first)
 	if err := n.startNodes(ctx); err != nil {
 		return err
 	}
@@ -124,7 +117,7 @@ func (n *Network) start(ctx context.Context) error {
 		return err
 	}
 	n.awaitRunners(ctx)
-	n.Steering.Hold(false)
+	n.Hold(false)
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -129,17 +130,8 @@ func (node *Node) status(best *ledger.State) string {
 	return history.StatusJoining
 }
 
-// trust says how well a node can answer for the network: not while it is
-// stopped; less while it is frozen or lies.
-func (node *Node) trust() int {
-	switch {
-	case !node.Running():
-		return 0
-	case node.Frozen() || !node.Honest():
-		return 1
-	}
-	return 2
-}
+// trust says how well a node can answer for the network.
+func (node *Node) trust() int { return network.Trust(node.Phase(), node.Honest()) }
 
 // describe is how a node stands, beside the best final state.
 func (node *Node) describe(best *ledger.State) api.Node {

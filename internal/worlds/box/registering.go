@@ -20,7 +20,7 @@ type registration struct {
 	nodes     *nodeList
 	runners   *runnerList
 	roster    *roster
-	authority *authority
+	authority *network.Authority
 	scheduler *scheduler
 	shared    *shared
 	make      func(name string, key *crypto.Key) *Runner // a runner that is not started
@@ -35,9 +35,7 @@ func (g *registration) renew(name string) error {
 		i++
 	}
 	key := wallet.RunnerIdentity(g.origin.seed, name, i)
-	ctx, cancel := context.WithTimeout(g.scheduler.ending, governPatience)
-	defer cancel()
-	if err := g.authority.register(ctx, key); err != nil {
+	if err := g.authority.Register(context.Background(), key, OwnOffer()); err != nil {
 		return err
 	}
 	return g.roster.alone(func() error {
@@ -121,7 +119,7 @@ func (g *registration) JoinRunner(ctx context.Context, name string) (string, err
 			Hint("Give no name, or a public key to register a runner that the devnet does not start.").At("name")
 	}
 	key := wallet.RunnerKey(g.origin.seed, next)
-	if err := g.authority.register(ctx, key); err != nil {
+	if err := g.authority.Register(ctx, key, OwnOffer()); err != nil {
 		return "", err
 	}
 	err := g.roster.alone(func() error {
@@ -157,5 +155,5 @@ func (g *registration) LeaveRunner(ctx context.Context, name string) error {
 	if registered == nil || registered.Health == selection.Deregistered {
 		return api.Refuse(http.StatusConflict, "deregistered", "%s has left already", name).At("name")
 	}
-	return g.authority.deregister(ctx, r.key)
+	return g.authority.Deregister(ctx, r.key)
 }

@@ -74,10 +74,18 @@ func (h operator) Tell(e fault.Effect) { h.network.Cheated(e) }
 
 // CancelTimer implements api.Steering.
 func (h operator) CancelTimer(ctx context.Context, id types.TimerID) (*types.Receipt, error) {
-	return h.network.CancelTimer(ctx, id)
+	v, err := h.network.Reader("")
+	if err != nil {
+		return nil, err
+	}
+	return h.network.CancelTimer(ctx, v, id)
 }
 
 // ExtendTimer implements api.Steering.
 func (h operator) ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
-	return h.network.ExtendTimer(ctx, id, expiresAt)
+	v, err := h.network.Reader("")
+	if err != nil {
+		return nil, err
+	}
+	return h.network.ExtendTimer(ctx, v, id, expiresAt)
 }

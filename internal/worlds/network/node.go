@@ -28,6 +28,18 @@ const (
 // Up reports whether a process runs.
 func (p Phase) Up() bool { return p == Running || p == Frozen }
 
+// Trust says how well a validator can answer for the network: not at all while no process
+// runs; less while it is frozen or lies.
+func Trust(p Phase, honest bool) int {
+	switch {
+	case !p.Up():
+		return 0
+	case p == Frozen || !honest:
+		return 1
+	}
+	return 2
+}
+
 // Node is a validator or a runner, through all its processes. Its methods are called in the
 // turn of the network's nodes, and what they need of its phase was asked before.
 type Node interface {

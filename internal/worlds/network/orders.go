@@ -300,5 +300,5 @@ func (w *Orders) comeBack(name string, fresh bool) error {
 	})
 }
 
-// Final notes that a higher block has become final.
-func (w *Orders) Final() { w.heights.rise() }
+// rise notes that a higher block has become final.
+func (w *Orders) rise() { w.heights.rise() }

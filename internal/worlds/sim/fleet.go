@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -79,6 +80,12 @@ func (f *fleet) nameOf(a types.Address) string {
 	}
 	return a.String()
 }
+
+// Terms of a transaction that is handed in again until it is final, in virtual time.
+const (
+	resubmitEvery = 10 * time.Second
+	resubmitTimes = 60
+)
 
 // resubmit hands a transaction in at all validators, until it is final.
 func (f *fleet) resubmit(from string, tx *types.Transaction, times int) {

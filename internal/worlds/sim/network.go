@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -77,7 +78,7 @@ type Network struct {
 	watch
 	operator
 	crew
-	*network.Steering
+	*network.Network
 }
 
 // NewNetwork makes a world of validators and boots them all.
@@ -131,7 +132,7 @@ func (n *Network) compose() {
 	if n.config.From != nil {
 		goal = n.config.From.goal
 	}
-	n.Steering = network.NewSteering(paced{&n.fleet}, n.orders, goal)
+	n.Network = network.New(operated{n.World, n}, n.orders, goal)
 	n.hooks = hooks{height: n.Tip, renew: n.crew.renew, harmed: n.harm}
 	n.tasks.failed = func(_ string, err error) { n.failed(err) }
 }
@@ -229,7 +230,7 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
 			RewriteBytes: n.config.Rewrite, Head: n.woken(name),
 			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
-			Strategy: n.config.Strategy, OnFailure: func(err error) { n.ended(name, err) }}, node)
+			Dropped: n.Dropped, Strategy: n.config.Strategy, OnFailure: func(err error) { n.ended(name, err) }}, node)
 		if err != nil {
 			return nil, err
 		}
@@ -263,9 +264,11 @@ func (n *Network) observe(f validators.FinalBlocks) {
 	if !n.config.Unjudged {
 		seen = n.audits.Observations(f, n.keys[f.Validator].Address())
 	}
-	rises := false
+	var higher []*ledger.Result
 	for i, r := range f.Results {
-		rises = rises || r.Block.Header.Height > n.tip
+		if r.Block.Header.Height > n.tip {
+			higher = append(higher, r)
+		}
 		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])
 		if seen != nil {
@@ -282,8 +285,8 @@ func (n *Network) observe(f validators.FinalBlocks) {
 		n.keep(f.Validator, last)
 	}
 	n.answerViews(f.Validator, last.State)
-	if rises {
-		n.orders.Final()
+	for _, r := range higher {
+		n.Network.Final(r)
 	}
 	n.funded(last.State)
 	n.retireRunners(last.State)
@@ -335,8 +338,8 @@ func (n *Network) owes(name string, h types.Height) bool {
 
 // Join adds a validator that is started from genesis, or one that has left, and
 // has the system key ask for its membership from the next epoch on. It catches
-// up before its first vote. That the instruction is final takes some blocks.
-func (n *Network) Join(name string) error {
+// up before its first vote. Join returns when the instruction is final.
+func (n *Network) Join(ctx context.Context, name string) error {
 	if n.keys[name] != nil && !slices.Contains(n.names, name) {
 		return fmt.Errorf("%s is an account's name", name)
 	}
@@ -360,6 +363,10 @@ func (n *Network) Join(name string) error {
 			return err
 		}
 	}
-	n.Instruct(governance.OpJoinValidator, governance.JoinValidator{PublicKey: n.keys[name].PublicKey(), Endpoint: n.endpoint(name)})
-	return nil
+	_, err := n.Instruct(ctx, governance.OpJoinValidator,
+		governance.JoinValidator{PublicKey: n.keys[name].PublicKey(), Endpoint: n.endpoint(name)})
+	if err != nil {
+		delete(n.joining, name)
+	}
+	return err
 }

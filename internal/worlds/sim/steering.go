@@ -8,73 +8,26 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/governance"
-	"github.com/cowboyinc/devnet/internal/base/codec"
-	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// Terms of steering, in virtual time.
-const (
-	resubmitEvery = 10 * time.Second // an instruction that is not final is handed in again
-	resubmitTimes = 60
-	// stall is how long an advance goes on without a final block.
-	stall = 5 * time.Minute
-)
+// stall is how long an advance goes on without a final block, in virtual time.
+const stall = 5 * time.Minute
 
 // steering is what the operator of a network has decided beside its genesis.
 type steering struct {
 	members *types.ValidatorSet // of the newest epoch; nil: of genesis
 	since   types.Height        // the last block of the epoch before
 	joining map[string]struct{} // looked up only
-	ordered types.Hash          // the instruction given last
 }
 
 // operator steers a network.
 type operator struct {
 	*watch
 	steering
-}
-
-// Ordered is the hash of the instruction given last.
-func (o *operator) Ordered() types.Hash { return o.ordered }
-
-// Leave has the system key ask for the end of a validator's membership. Its
-// process ends when the next epoch has begun.
-func (o *operator) Leave(name string) error {
-	if !slices.Contains(o.names, name) {
-		return fmt.Errorf("no validator is called %q", name)
-	}
-	delete(o.joining, name)
-	o.Instruct(governance.OpLeaveValidator, governance.LeaveValidator{Address: o.keys[name].Address()})
-	return nil
-}
-
-// SetParam has the system key give a parameter a value from a height on; 0 is
-// the next block, or the next epoch's first. Parameters of genesis, and keys
-// that are none, are refused at once; for all else the event param.set or a
-// reverted receipt tells.
-func (o *operator) SetParam(key, value string, at types.Height) (types.Hash, error) {
-	info, err := params.Lookup(key)
-	if err != nil {
-		return types.Hash{}, err
-	}
-	if info.Class == params.Genesis {
-		return types.Hash{}, fmt.Errorf("%s is fixed in genesis", key)
-	}
-	return o.Instruct(governance.OpSetParameter, governance.SetParameter{Key: key, Value: value, Height: at}), nil
-}
-
-// Instruct hands in an instruction of the system key at all validators, again
-// and again until it is final, and returns its hash.
-func (o *operator) Instruct(opcode uint16, args any) types.Hash {
-	tx := o.Sign(wallet.System, nil, types.Wei{}, types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)})
-	o.ordered = tx.Hash()
-	o.resubmit(wallet.System, tx, resubmitTimes)
-	return o.ordered
 }
 
 // isMember says whether a validator is of the newest epoch's set.
@@ -146,39 +99,72 @@ func (o *operator) retire(name string) {
 	}
 }
 
-// paced is a simulated network whose pace is decided, as network.Steering finds it.
-type paced struct{ *fleet }
+// operated is a simulated network as its operator finds it.
+type operated struct {
+	*World
+	network *Network
+}
 
-var _ network.Paced = paced{}
+var _ network.Operated = operated{}
 
 // Each implements network.Paced.
-func (p paced) Each(do func(network.Steered)) {
-	for _, name := range p.names {
-		if v := p.Validator(name); v != nil {
+func (o operated) Each(do func(network.Steered)) {
+	for _, name := range o.network.names {
+		if v := o.network.Validator(name); v != nil {
 			do(v)
 		}
 	}
 }
 
 // Best implements network.Paced.
-func (p paced) Best() (*ledger.State, *history.Archive) {
-	if best := p.best(); best != nil {
-		return best.Head().State, best.Archive()
+func (o operated) Best() (best network.Best) {
+	n, trust := o.network, 0
+	for _, name := range n.names {
+		v := n.Validator(name)
+		if v == nil {
+			continue
+		}
+		is := network.Trust(n.find(name).Phase(), n.Honest(name))
+		if head := v.Head(); is > trust || is == trust && head.State.Height() > best.State.Height() {
+			trust, best = is, network.Best{Name: name, Validator: v, State: head.State, Archive: v.Archive()}
+		}
 	}
-	return nil, nil
+	return best
 }
 
 // Clock implements network.Paced.
-func (p paced) Clock() types.Time { return p.now.Add(p.offset) }
+func (o operated) Clock() types.Time { return o.now.Add(o.offset) }
 
 // MoveClock implements network.Paced.
-func (p paced) MoveClock(by time.Duration) error {
-	p.MoveClocks(by)
+func (o operated) MoveClock(by time.Duration) error {
+	o.MoveClocks(by)
 	return nil
 }
 
 // Stall implements network.Paced.
-func (paced) Stall() time.Duration { return stall }
+func (operated) Stall() time.Duration { return stall }
+
+// Lacks implements network.Operated: a simulated network has its keys and all its nodes.
+func (operated) Lacks(network.Capability, string) error { return nil }
+
+// Keys implements network.Operated.
+func (o operated) Keys() network.Keys {
+	n := o.network
+	return network.Keys{Seed: n.config.World.Seed, ChainID: n.chainID, Scheme: n.scheme}
+}
+
+// Leave has the system key ask for the end of a validator's membership. Its process ends when
+// the next epoch has begun.
+func (n *Network) Leave(ctx context.Context, name string) error {
+	if !slices.Contains(n.names, name) {
+		return fmt.Errorf("no validator is called %q", name)
+	}
+	_, err := n.Instruct(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: n.keys[name].Address()})
+	if err == nil {
+		delete(n.joining, name)
+	}
+	return err
+}
 
 // Pause stops the making of blocks. What is under way still becomes final.
 func (n *Network) Pause() { n.Hold(true) }

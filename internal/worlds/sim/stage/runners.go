@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -69,6 +70,9 @@ func (s *Stage) LeaveRunner(name string) error {
 	return s.orderRunner(func() error { return s.Network.LeaveRunner(name) }, name,
 		func(r *model.Runner) bool { return r.Health == model.RunnerDeregistered })
 }
+
+// orderPatience is how long a registration may take to become final, in virtual time.
+const orderPatience = 60 * time.Second
 
 // orderRunner gives an order about a runner, and runs the world until the chain shows
 // what was wanted.

@@ -148,7 +148,7 @@ func (s *Stage) Reader(node string) (api.Reader, error) {
 		node = s.best()
 	}
 	if node == "" {
-		return nil, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
+		return nil, api.ErrNoValidator()
 	}
 	v := s.Validator(node)
 	if v == nil {
@@ -243,7 +243,7 @@ func (s *Stage) answered(done *bool) error {
 func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
 	name := s.best()
 	if name == "" {
-		return hash, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
+		return hash, api.ErrNoValidator()
 	}
 	done := false
 	s.Validator(name).Submit(raw, func(h types.Hash, refused error) { hash, err, done = h, refused, true })

@@ -1,0 +1,9 @@
+package network
+
+// Capability is what a network may lack: a network of one node, or one without cheats.
+type Capability int
+
+// The capabilities.
+const (
+	SystemKey Capability = iota // to sign by the system key: parameters, timers, memberships
+)
