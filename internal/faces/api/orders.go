@@ -31,6 +31,17 @@ func CheckJoin(name string, accounts []string, standing string) error {
 	return nil
 }
 
+// ErrRunnersName refuses to give a validator the name of a runner.
+func ErrRunnersName(name string) error {
+	return Refuse(http.StatusConflict, "name_taken", "%s is a runner's name", name).
+		Hint("A name stands for one node: choose another.").At("name")
+}
+
+// ErrUnknownValidator refuses a name that no validator has.
+func ErrUnknownValidator(name string) error {
+	return Refuse(http.StatusNotFound, "unknown_node", "no node is called %.40q", name).Hint("GET /validators lists them.").At("name")
+}
+
 // CheckParameter judges a change of a parameter at a height, 0 for the next it may
 // hold from, on a chain of the given height whose parameters are now.
 func CheckParameter(now *params.Params, height types.Height, key, value string, at types.Height) (params.Info, error) {

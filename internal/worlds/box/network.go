@@ -9,7 +9,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
-	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Network is a live network in this process, composed of what it is: which network, what
@@ -25,7 +24,6 @@ type Network struct {
 	*readers
 	*submissions
 	*network.Network
-	*membership
 	*registration
 
 	scheduler *scheduler
@@ -65,15 +63,13 @@ func compose(o *origin) *Network {
 	n.scheduler = newScheduler(func(task string, err error) { s.log.Error("a task of the network fails", "task", task, "error", err) })
 	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList, turn: network.NewTurn(n.scheduler)}
 	operated := backend{n.scheduler, n}
-	n.Network = network.New(operated, network.NewOrders(operated, n.roster.turn, fault.Live), simplex.Goal{})
+	n.Network = network.New(operated, network.NewOrders(operated, n.roster.turn, fault.Live), o.begin())
 	n.finality.final = n.Final
 	n.files = &files{origin: o, nodes: n.nodeList}
 	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
 	n.submissions = &submissions{nodes: n.nodeList, scheduler: n.scheduler, executions: n.Executions}
 	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, operator: n.Network, presence: n.presence, sightings: views.Sightings}
 	n.others = newOthers(o, n)
-	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, steering: n.Steering, authority: n.Authority, others: n.others,
-		make: func(name string) (*Node, error) { return newNode(n, name) }}
 	n.reaper = &reaper{nodes: n.nodeList, runners: n.runnerList, roster: n.roster, finality: n.finality, log: s.log,
 		left: o.noteLeft}
 	n.registration = &registration{origin: o, nodes: n.nodeList, runners: n.runnerList, roster: n.roster, authority: n.Authority,
@@ -97,12 +93,12 @@ func (n *Network) start(ctx context.Context) error {
 	if err := n.resumeClock(); err != nil {
 		return err
 	}
-	if err := n.membership.resume(); err != nil {
+	if err := n.resumeValidators(); err != nil {
 		return err
 	}
 	first := n.awaitsRunners()
 	n.Hold(first)
-	if err := n.startNodes(ctx); err != nil {
+	if err := n.roster.alone(func() error { return n.startNodes(ctx) }); err != nil {
 		return err
 	}
 	n.alignClocks()

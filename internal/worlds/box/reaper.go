@@ -5,10 +5,9 @@ import (
 	"log/slog"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// reaper stops the validators and the runners that have left, on a separate goroutine.
+// reaper stops the runners that have left, on a separate goroutine.
 type reaper struct {
 	nodes    *nodeList
 	runners  *runnerList
@@ -44,7 +43,6 @@ func (r *reaper) start() {
 				return
 			case <-r.wake:
 				r.retireRunners()
-				r.retire()
 			}
 		}
 	}()
@@ -55,27 +53,6 @@ func (r *reaper) stop() {
 	if r.dismiss != nil {
 		r.dismiss()
 		<-r.ended
-	}
-}
-
-// retire stops former validators, once a block of the set without them is final:
-// until then they may have to help the others to the last one.
-func (r *reaper) retire() {
-	best := r.nodes.Best().Validator().Head()
-	if best.Block.Header.Border() {
-		return
-	}
-	for _, node := range r.nodes.List() {
-		switch status := history.Membership(best.State, node.Address); {
-		case status != history.StatusLeft:
-			node.joining.Store(false)
-			node.spared.Store(false)
-		case node.Started() && !node.joining.Load() && !node.spared.Load():
-			if err := r.roster.StopNode(node.Name); err != nil {
-				r.log.Error("a validator that has left does not stop", "node", node.Name, "error", err)
-			}
-			r.left(node.Name)
-		}
 	}
 }
 

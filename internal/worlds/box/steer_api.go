@@ -29,11 +29,11 @@ func (h operator) Advance(ctx context.Context, to history.Target) (*history.Adva
 
 // Join implements api.Steering.
 func (h operator) Join(ctx context.Context, name string) (m model.Move, err error) {
-	node, err := h.network.Join(ctx, name)
+	who, err := h.network.Join(ctx, name)
 	if err != nil {
 		return m, err
 	}
-	return h.moveOf(node.Name, node.Address, node.status(h.network.state())), nil
+	return h.moveOf(who.Name, who.Address, h.network.Status(h.network.state(), who)), nil
 }
 
 // Leave implements api.Steering.

@@ -83,7 +83,15 @@ func (b backend) MoveClock(by time.Duration) error {
 }
 
 // Lacks implements network.Operated.
-func (b backend) Lacks(_ network.Capability, action string) error { return b.network.strict(action) }
+func (b backend) Lacks(c network.Capability, action string) error {
+	if err := b.network.strict(action); err != nil || c == network.SystemKey {
+		return err
+	}
+	if err := b.network.elsewhere(action); err != nil {
+		return err
+	}
+	return b.network.files.refuseBounded("a validator", "join")
+}
 
 // Keys implements network.Operated.
 func (b backend) Keys() network.Keys {

@@ -28,15 +28,6 @@ const (
 	governCells  types.Cells  = 50_000
 )
 
-// Operated is a network as its operator finds it, besides its nodes and links (Backend).
-type Operated interface {
-	Paced
-	// Lacks says why the network cannot do an action that takes a capability, or nil.
-	Lacks(c Capability, action string) error
-	// Keys are the keys of the network's own accounts.
-	Keys() Keys
-}
-
 // Keys are what the operator of a network signs with.
 type Keys struct {
 	Seed    uint64
@@ -89,7 +80,7 @@ func (a *Authority) SetParam(ctx context.Context, key, value string, at types.He
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := a.Instruct(ctx, governance.OpSetParameter, governance.SetParameter{Key: key, Value: value, Height: at})
+	receipt, err := a.instruct(ctx, governance.OpSetParameter, governance.SetParameter{Key: key, Value: value, Height: at})
 	if err != nil {
 		return nil, err
 	}
@@ -122,12 +113,12 @@ func (a *Authority) orderTimer(ctx context.Context, by api.Reader, id types.Time
 	if _, err := api.CheckTimer(by, id); err != nil {
 		return nil, err
 	}
-	return a.Instruct(ctx, opcode, args)
+	return a.instruct(ctx, opcode, args)
 }
 
-// Instruct sends an instruction of the system key and returns its receipt. The error of an
+// instruct sends an instruction of the system key and returns its receipt. The error of an
 // instruction that the chain refused has the chain's code.
-func (a *Authority) Instruct(ctx context.Context, opcode uint16, args any) (receipt *types.Receipt, err error) {
+func (a *Authority) instruct(ctx context.Context, opcode uint16, args any) (receipt *types.Receipt, err error) {
 	cycles, cells := governCycles, governCells
 	draft := wallet.Draft{Cycles: &cycles, Cells: &cells,
 		Payload: types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)}}

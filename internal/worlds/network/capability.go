@@ -5,5 +5,6 @@ type Capability int
 
 // The capabilities.
 const (
-	SystemKey Capability = iota // to sign by the system key: parameters, timers, memberships
+	SystemKey Capability = iota // to sign by the system key: parameters, timers, leaving
+	Members                     // to start validators that join
 )

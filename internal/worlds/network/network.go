@@ -11,17 +11,28 @@ type Network struct {
 	*Steering
 	*Executions
 	*Authority
+	*Membership
 }
 
-// New operates a network: orders are the faults of its nodes, and goal that of its latest
-// advance.
-func New(n Operated, orders *Orders, goal simplex.Goal) *Network {
-	s, x := NewSteering(n, orders, goal), &Executions{scheduler: n}
-	return &Network{Orders: orders, Steering: s, Executions: x, Authority: newAuthority(n, s, x)}
+// Begin is what was decided of a network before it was opened.
+type Begin struct {
+	Goal    simplex.Goal // of the latest advance
+	Joining []string     // validators whose membership was asked for, and is not in a final block
+	Spared  []string     // validators that are in no set, and run on
+}
+
+// New operates a network, of whose nodes orders orders faults.
+func New(n Operated, orders *Orders, b Begin) *Network {
+	s, x := NewSteering(n, orders, b.Goal), &Executions{scheduler: n}
+	a := newAuthority(n, s, x)
+	m := &Membership{network: n, orders: orders, authority: a}
+	m.moves.do(func(is *moves) { is.joining, is.spared = b.Joining, b.Spared })
+	return &Network{Orders: orders, Steering: s, Executions: x, Authority: a, Membership: m}
 }
 
 // Final notes a block that no validator had finalized before.
 func (n *Network) Final(r *ledger.Result) {
 	n.Executions.final(r)
+	n.Membership.final(r)
 	n.Orders.rise()
 }

@@ -206,10 +206,9 @@ func (w *Orders) restart(n Node) error {
 	case n.Phase().Up():
 		return fmt.Errorf("%s runs already", name)
 	case n.Phase() == Failed:
-		if err := n.Stop(); err != nil {
+		if err := w.stop(n); err != nil {
 			return err
 		}
-		w.ProcessEnded(name)
 	}
 	if err := n.Start(); err != nil {
 		return err
@@ -229,6 +228,46 @@ func (w *Orders) restart(n Node) error {
 		}
 	}
 	return nil
+}
+
+// stop ends a process in good order.
+func (w *Orders) stop(n Node) error {
+	if n.Phase() == Frozen {
+		if err := w.thaw(n); err != nil {
+			return err
+		}
+	}
+	err := n.Stop()
+	w.ProcessEnded(n.Who().Name)
+	return err
+}
+
+// Stop ends the process of a node in good order.
+func (w *Orders) Stop(name string) error {
+	return w.nodes.Do(context.Background(), func() error {
+		if n := w.backend.Node(name); n != nil {
+			return w.stop(n)
+		}
+		return w.backend.Unknown(name)
+	})
+}
+
+// retire stops a node that has left, if it still runs. left finds it, or is nil if it no
+// longer has to stop.
+func (w *Orders) retire(left func() Node, network Operated) error {
+	err := w.nodes.Do(context.Background(), func() error {
+		n := left()
+		if n == nil || n.Phase() == Stopped {
+			return nil
+		}
+		err := w.stop(n)
+		network.Left(n.Who().Name)
+		return err
+	})
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 func (w *Orders) freeze(n Node, o *fault.Order) (*Fault, error) {

@@ -547,7 +547,10 @@ func (c *campaign) operate(what string, do func(context.Context) error) {
 
 // join has a validator join.
 func (c *campaign) join(name string) {
-	c.operate("join "+name, func(ctx context.Context) error { return c.Join(ctx, name) })
+	c.operate("join "+name, func(ctx context.Context) error {
+		_, err := c.Join(ctx, name)
+		return err
+	})
 }
 
 // leave has a member leave where no fewer stay than began, and says whether it
@@ -565,7 +568,10 @@ func (c *campaign) leave(name string) bool {
 	if stay < c.config.Validators {
 		return false
 	}
-	c.operate("leave "+name, func(ctx context.Context) error { return c.Leave(ctx, name) })
+	c.operate("leave "+name, func(ctx context.Context) error {
+		_, err := c.Leave(ctx, name)
+		return err
+	})
 	c.gone = append(c.gone, name)
 	return true
 }
@@ -574,7 +580,7 @@ func (c *campaign) leave(name string) bool {
 // damaged may refuse to start, by name; it is wiped then, as its message advises.
 func (c *campaign) bootDown() {
 	for _, name := range c.names {
-		if c.Running(name) || !c.isMember(name) && !c.isJoining(name) || c.find(name).disk.failing != nil {
+		if c.Running(name) || !c.isMember(name) && !slices.Contains(c.Joining(), name) || c.find(name).disk.failing != nil {
 			continue
 		}
 		err := c.Boot(name)

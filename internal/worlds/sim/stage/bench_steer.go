@@ -3,7 +3,6 @@ package stage
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -37,22 +36,17 @@ func (o operator) Advance(_ context.Context, to history.Target) (*history.Advanc
 }
 
 // Join implements api.Steering.
-func (o operator) Join(_ context.Context, name string) (m model.Move, err error) {
-	if name == "" {
-		name = wallet.ValidatorName(len(o.bench.Names()))
-	}
-	if err := o.bench.Join(name); err != nil {
+func (o operator) Join(ctx context.Context, name string) (m model.Move, err error) {
+	who, err := o.bench.Network.Join(ctx, name)
+	if err != nil {
 		return m, err
 	}
-	return o.move(name), nil
+	return o.move(who.Name), nil
 }
 
 // Leave implements api.Steering.
-func (o operator) Leave(_ context.Context, name string) (m model.Move, err error) {
-	if !slices.Contains(o.bench.Names(), name) {
-		return m, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %.40q", name).Hint("GET /validators lists them.").At("name")
-	}
-	if err := o.bench.Leave(name); err != nil {
+func (o operator) Leave(ctx context.Context, name string) (m model.Move, err error) {
+	if _, err := o.bench.Network.Leave(ctx, name); err != nil {
 		return m, err
 	}
 	return o.move(name), nil

@@ -3,10 +3,8 @@ package stage
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
@@ -20,19 +18,14 @@ func refuse(err error) error {
 
 // Join implements scenario.Backend.
 func (s *Stage) Join(name string) error {
-	status := ""
-	if slices.Contains(s.Names(), name) {
-		status = s.Status(name)
-	}
-	if err := api.CheckJoin(name, wallet.Accounts(), status); err != nil {
-		return err
-	}
-	return s.Network.Join(context.Background(), name)
+	_, err := s.Network.Join(context.Background(), name)
+	return err
 }
 
 // Leave implements scenario.Backend.
 func (s *Stage) Leave(name string) error {
-	return s.Network.Leave(context.Background(), name)
+	_, err := s.Network.Leave(context.Background(), name)
+	return err
 }
 
 // SetParam implements scenario.Backend.
