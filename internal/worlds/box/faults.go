@@ -66,9 +66,6 @@ func (b backend) Height() types.Height { return b.network.Best().height() }
 // SetLinks implements network.Backend.
 func (b backend) SetLinks(rules *network.LinkRules) { b.network.links.follow(rules) }
 
-// Renew implements network.Backend.
-func (b backend) Renew(name string) error { return b.network.registration.renew(name) }
-
 // Count implements network.Backend: nodes elsewhere are asked.
 func (b backend) Count() {
 	if other := b.network.config.Elsewhere; other != nil {

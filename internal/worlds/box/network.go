@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
@@ -24,7 +23,6 @@ type Network struct {
 	*readers
 	*submissions
 	*network.Network
-	*registration
 
 	scheduler *scheduler
 	finality  *finality
@@ -32,7 +30,6 @@ type Network struct {
 	files     *files
 	links     *links
 	reports   *reports
-	reaper    *reaper
 	others    *others
 }
 
@@ -70,10 +67,6 @@ func compose(o *origin) *Network {
 	n.submissions = &submissions{nodes: n.nodeList, scheduler: n.scheduler, executions: n.Executions}
 	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, operator: n.Network, presence: n.presence, sightings: views.Sightings}
 	n.others = newOthers(o, n)
-	n.reaper = &reaper{nodes: n.nodeList, runners: n.runnerList, roster: n.roster, finality: n.finality, log: s.log,
-		left: o.noteLeft}
-	n.registration = &registration{origin: o, nodes: n.nodeList, runners: n.runnerList, roster: n.roster, authority: n.Authority,
-		scheduler: n.scheduler, shared: s, make: func(name string, key *crypto.Key) *Runner { return newRunner(n, name, key) }}
 	return n
 }
 
@@ -107,9 +100,8 @@ func (n *Network) start(ctx context.Context) error {
 			return err
 		}
 	}
-	n.reaper.start()
 	n.presence.watch.Show(n.state())
-	if err := n.registration.resume(); err != nil || !first {
+	if err := n.resumeRunners(); err != nil || !first {
 		return err
 	}
 	n.awaitRunners(ctx)
@@ -160,7 +152,6 @@ func (n *Network) alignClocks() {
 
 // Close stops the nodes and lets the home go.
 func (n *Network) Close() error {
-	n.reaper.stop()
 	err := n.roster.turn.Close(func() error {
 		n.scheduler.close()
 		errs := n.stopRunners()

@@ -22,16 +22,6 @@ type roster struct {
 // alone runs do with all nodes standing as they are. It refuses by network.ErrClosed.
 func (r *roster) alone(do func() error) error { return r.turn.Do(context.Background(), do) }
 
-// changeRunner runs do on a runner.
-func (r *roster) changeRunner(name string, do func(*Runner) error) error {
-	return r.alone(func() error {
-		if runner := r.runners.findRunner(name); runner != nil {
-			return do(runner)
-		}
-		return r.unknown(name)
-	})
-}
-
 // stopRunners ends all runners in good order.
 func (r *roster) stopRunners() (errs []error) {
 	leave(r.runners.RunnerList())

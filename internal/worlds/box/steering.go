@@ -84,8 +84,12 @@ func (b backend) MoveClock(by time.Duration) error {
 
 // Lacks implements network.Operated.
 func (b backend) Lacks(c network.Capability, action string) error {
-	if err := b.network.strict(action); err != nil || c == network.SystemKey {
+	err := b.network.strict(action)
+	switch {
+	case err != nil || c == network.SystemKey:
 		return err
+	case c == network.OwnRunners:
+		return b.network.elsewhere("a runner without its own key")
 	}
 	if err := b.network.elsewhere(action); err != nil {
 		return err

@@ -129,9 +129,9 @@ func (a *Authority) instruct(ctx context.Context, opcode uint16, args any) (rece
 	return receipt, err
 }
 
-// Register registers a runner as its own owner. The system's account gives it what that
+// register registers a runner as its own owner. The system's account gives it what that
 // takes. A registered key stays as it is.
-func (a *Authority) Register(ctx context.Context, key *crypto.Key, offer system.Offer) error {
+func (a *Authority) register(ctx context.Context, key *crypto.Key, offer system.Offer) error {
 	return a.alone(ctx, func() error {
 		best := a.network.Best()
 		if best.State == nil {
@@ -154,8 +154,8 @@ func (a *Authority) Register(ctx context.Context, key *crypto.Key, offer system.
 	})
 }
 
-// Deregister deregisters a runner by its own key.
-func (a *Authority) Deregister(ctx context.Context, key *crypto.Key) error {
+// deregister deregisters a runner by its own key.
+func (a *Authority) deregister(ctx context.Context, key *crypto.Key) error {
 	return a.alone(ctx, func() error {
 		return a.call(ctx, key, "deregister", codec.Marshal(&system.Naming{Runner: key.Address()}))
 	})

@@ -5,6 +5,7 @@ type Capability int
 
 // The capabilities.
 const (
-	SystemKey Capability = iota // to sign by the system key: parameters, timers, leaving
-	Members                     // to start validators that join
+	SystemKey  Capability = iota // to sign by the system key: parameters, timers, leaving
+	Members                      // to start validators that join
+	OwnRunners                   // to start runners that join
 )

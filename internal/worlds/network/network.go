@@ -12,6 +12,7 @@ type Network struct {
 	*Executions
 	*Authority
 	*Membership
+	*Registration
 }
 
 // Begin is what was decided of a network before it was opened.
@@ -27,12 +28,15 @@ func New(n Operated, orders *Orders, b Begin) *Network {
 	a := newAuthority(n, s, x)
 	m := &Membership{network: n, orders: orders, authority: a}
 	m.moves.do(func(is *moves) { is.joining, is.spared = b.Joining, b.Spared })
-	return &Network{Orders: orders, Steering: s, Executions: x, Authority: a, Membership: m}
+	g := &Registration{network: n, orders: orders, authority: a}
+	orders.renew = g.renew
+	return &Network{Orders: orders, Steering: s, Executions: x, Authority: a, Membership: m, Registration: g}
 }
 
 // Final notes a block that no validator had finalized before.
 func (n *Network) Final(r *ledger.Result) {
 	n.Executions.final(r)
 	n.Membership.final(r)
+	n.Registration.final(r)
 	n.Orders.rise()
 }

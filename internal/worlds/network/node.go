@@ -78,8 +78,6 @@ type Backend interface {
 	Height() types.Height
 	// SetLinks has all links, also those of nodes to come, follow rules.
 	SetLinks(*LinkRules)
-	// Renew gives a runner that is down its next key, and has it registered.
-	Renew(name string) error
 	// Count brings the counters of faults up to date.
 	Count()
 }

@@ -22,6 +22,7 @@ type Orders struct {
 	rules   *LinkRules
 	record  guarded[record]
 	heights heights
+	renew   func(name string) error // gives a runner that is down its next key, and registers it
 }
 
 // NewOrders makes a network of which no fault was ordered. nodes is the turn of all that
@@ -230,12 +231,17 @@ func (w *Orders) restart(n Node) error {
 	return nil
 }
 
-// stop ends a process in good order.
+// stop ends a process in good order. A runner says Goodbye.
 func (w *Orders) stop(n Node) error {
 	if n.Phase() == Frozen {
 		if err := w.thaw(n); err != nil {
 			return err
 		}
+	}
+	if r, is := n.(Runner); is && n.Who().Kind == fault.Runners && n.Phase() == Running {
+		gone := w.backend.NewSignal()
+		r.Leave(false, gone.Fire)
+		_ = w.backend.Wait(context.Background(), gone, Goodbye) // it is stopped without a Goodbye as well
 	}
 	err := n.Stop()
 	w.ProcessEnded(n.Who().Name)
@@ -327,7 +333,7 @@ func (w *Orders) rejoin(o *fault.Order) {
 func (w *Orders) comeBack(name string, fresh bool) error {
 	runs := func() bool { return w.backend.Node(name).Phase().Up() }
 	if fresh && !runs() {
-		if err := w.backend.Renew(name); err != nil {
+		if err := w.renew(name); err != nil {
 			return err
 		}
 	}

@@ -130,7 +130,7 @@ func (n *Network) compose() {
 		begin = network.Begin{Goal: from.goal, Joining: slices.Clone(from.joining)}
 	}
 	n.Network = network.New(operated{n.World, n}, n.orders, begin)
-	n.hooks = hooks{height: n.Tip, renew: n.crew.renew, harmed: n.harm}
+	n.hooks = hooks{height: n.Tip, harmed: n.harm}
 	n.tasks.failed = func(_ string, err error) { n.failed(err) }
 }
 
@@ -285,8 +285,6 @@ func (n *Network) observe(f validators.FinalBlocks) {
 	for _, r := range higher {
 		n.Network.Final(r)
 	}
-	n.funded(last.State)
-	n.retireRunners(last.State)
 }
 
 // tellRunners tells the oracles of the connections of runners, and whoever watches.

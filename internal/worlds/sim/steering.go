@@ -103,7 +103,12 @@ func (o operated) MoveClock(by time.Duration) error {
 func (operated) Stall() time.Duration { return stall }
 
 // Lacks implements network.Operated: a simulated network has its keys and all its nodes.
-func (operated) Lacks(network.Capability, string) error { return nil }
+func (o operated) Lacks(c network.Capability, _ string) error {
+	if c == network.OwnRunners && !o.network.open() {
+		return errors.New("this network lets no runners in: make it with runners, or open to them")
+	}
+	return nil
+}
 
 // Validators implements network.Operated.
 func (o operated) Validators() (all []network.Node) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -137,16 +136,11 @@ func (o operator) PrepareRunner(name string, owner types.Address) (p api.Prepare
 	if !o.bench.config.Open {
 		return p, withoutRunners()
 	}
-	if p.Name, err = o.bench.nextRunner(name); err != nil {
-		return p, err
-	}
-	key := wallet.RunnerKey(o.bench.config.World.Seed, p.Name)
-	p.PublicKey, p.Offer, p.Signed = key.PublicKey(), o.bench.RunnerOffer(), o.bench.Network.RegistrationBy(key, owner)
-	return p, nil
+	return o.bench.Network.PrepareRunner(name, owner)
 }
 
 // StartRunner implements api.Steering.
-func (o operator) StartRunner(name string) error { return refuse(o.bench.Network.StartRunner(name)) }
+func (o operator) StartRunner(name string) error { return o.bench.Network.StartRunner(name) }
 
 // ReloadRunner implements api.Steering.
 func (o operator) ReloadRunner(name string) error { return api.ErrNoSettings(name) }
