@@ -130,8 +130,8 @@ var table = []layer{
 		why: "what worlds share knows validators and oracles, and no world"},
 	{name: "network", packages: networks, imports: join(below, shown, []string{"internal/faces/api"}), pure: true,
 		standard: join(deterministic, []string{"context"}),
-		why: "operator code waits through its scheduler, so that it is simulated as well: it knows the chain, orders of faults and the " +
-			"refusals of an API"},
+		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and an " +
+			"API's refusals"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, alone in a process or with others: it knows no world and no face"},
 	{name: "batch", packages: batches, imports: join(base, history, faces), libraries: anyLibrary,

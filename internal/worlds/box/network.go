@@ -65,7 +65,8 @@ func compose(o *origin) *Network {
 	n.files = &files{origin: o, nodes: n.nodeList}
 	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
 	n.submissions = &submissions{nodes: n.nodeList, scheduler: n.scheduler, executions: n.Executions}
-	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, operator: n.Network, presence: n.presence, sightings: views.Sightings}
+	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, operator: n.Network, presence: n.presence,
+		sightings: views.Sightings}
 	n.others = newOthers(o, n)
 	return n
 }

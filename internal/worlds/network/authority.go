@@ -215,7 +215,7 @@ func (a *Authority) sendOnce(ctx context.Context, key *crypto.Key, draft wallet.
 }
 
 // final waits for a transaction's receipt. It submits the transaction to all validators again
-// and again: the best may be cut off from the others, and a validator that stops forgets its
+// and again. The best may be cut off from the others, and a validator that stops forgets its
 // pool.
 func (a *Authority) final(ctx context.Context, end *Execution, tx *types.Transaction) (*types.Receipt, error) {
 	raw := tx.Encode()
@@ -262,8 +262,8 @@ func (b Best) nextNonce(ctx context.Context, s Scheduler, account types.Address)
 	return next
 }
 
-// Ask puts a question to a validator and waits for the answer. The validator has no limit of
-// its own: a validator that stops meanwhile does not answer.
+// Ask puts a question to a validator and waits for the answer, for a limited time. A validator
+// that stops meanwhile does not answer.
 func Ask[T any](ctx context.Context, s Scheduler, question func(answer func(T))) (answer T, err error) {
 	answered, given := s.NewSignal(), &guarded[T]{}
 	question(func(a T) {

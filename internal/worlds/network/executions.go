@@ -42,7 +42,7 @@ func (x *Executions) Await(hash types.Hash) *Execution {
 	return e
 }
 
-// Wait waits until the transaction has ended. The error is that of the scheduler's wait.
+// Wait waits until the transaction has ended. It fails as a wait of the scheduler does.
 func (e *Execution) Wait(ctx context.Context, patience time.Duration) (end End, err error) {
 	if err := e.of.scheduler.Wait(ctx, e.over, patience); err != nil {
 		return End{}, err

@@ -34,8 +34,8 @@ func (m *Membership) Joining() (names []string) {
 	return names
 }
 
-// Status is the status of a validator in a state: joining, active, leaving or left. A nil
-// state knows no validator.
+// Status is the status of a validator in a state: joining, active, leaving or left. In a
+// nil state no validator is active.
 func (m *Membership) Status(state *ledger.State, who Identity) string {
 	status := history.StatusLeft
 	if state != nil {
@@ -47,8 +47,8 @@ func (m *Membership) Status(state *ledger.State, who Identity) string {
 	return status
 }
 
-// Join starts a validator of a new name, or one that has left, and has the system key ask for
-// its membership from the next epoch on. It returns when the instruction is final. The
+// Join starts a validator of a new name, or one that has left. The system key asks for its
+// membership from the next epoch on. It returns when the instruction is final. The
 // validator catches up meanwhile. An empty name is the next free one of v0, v1, ….
 func (m *Membership) Join(ctx context.Context, name string) (who Identity, err error) {
 	if err := m.network.Lacks(Members, "joining by the devnet's keys"); err != nil {
@@ -133,7 +133,7 @@ func (m *Membership) Leave(ctx context.Context, name string) (address types.Addr
 	return address, err
 }
 
-// final stops former validators once a block of the set without them is final: until then
+// final stops former validators once a block of the set without them is final. Until then
 // they may have to help the others to the last one.
 func (m *Membership) final(r *ledger.Result) {
 	if r.Block.Header.Border() {

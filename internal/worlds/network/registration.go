@@ -118,8 +118,8 @@ func gone(state *ledger.State, r Runner) bool {
 	return is == nil || is.Health == selection.Deregistered
 }
 
-// PrepareRunner is the registration of a runner that StartRunner starts, signed for an owner:
-// a new runner, or a deregistered one, which rejoins under another key.
+// PrepareRunner is the registration of a runner that StartRunner starts, signed for an owner.
+// The runner is new, or was deregistered and rejoins under another key.
 func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.PreparedRunner, err error) {
 	if err := g.network.Lacks(OwnRunners, "starting runners"); err != nil {
 		return p, err

@@ -545,7 +545,7 @@ func (c *campaign) operate(what string, do func(context.Context) error) {
 	})
 }
 
-// join has a validator join.
+// join lets a validator join as a task.
 func (c *campaign) join(name string) {
 	c.operate("join "+name, func(ctx context.Context) error {
 		_, err := c.Join(ctx, name)

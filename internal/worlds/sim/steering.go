@@ -14,7 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// stall is how long an advance goes on without a final block, in virtual time.
+// stall is how long an advance waits for the next final block, in virtual time.
 const stall = 5 * time.Minute
 
 // sets follows the sets of validators.
