@@ -197,6 +197,22 @@ func TestARunnerComesAndGoes(t *testing.T) {
 	}
 }
 
+// A runner whose new key is refused at first, by a paused network, rejoins after the pause.
+func TestARunnerRejoinsAfterAPause(t *testing.T) {
+	l := crewOfSix(t)
+	l.Pause()
+	l.order(fault.Order{Verb: "rejoin", Node: "r0", NewIdentity: true})
+	if err := l.RunFor(time.Minute); err != nil || l.Running("r0") {
+		t.Fatalf("r0 runs amid the pause: %v, %v", l.Running("r0"), err)
+	}
+	l.Resume()
+	l.blocks(20)
+	if got, want := l.find("r0").address, wallet.RunnerIdentity(1, "r0", 1).Address(); got != want || !l.Running("r0") {
+		t.Errorf("r0 is %s, want %s; it runs: %v", got, want, l.Running("r0"))
+	}
+	l.owns("r0")
+}
+
 // owns checks that a runner is its own owner, as in every world (decision J20).
 func (l *labour) owns(name string) {
 	l.Helper()
