@@ -128,9 +128,10 @@ var table = []layer{
 			"environment"},
 	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
 		why: "what worlds share knows validators and oracles, and no world"},
-	{name: "network", packages: networks, imports: join(base, interfaces, composition, history, []string{"validators/simplex"}), pure: true,
+	{name: "network", packages: networks, imports: join(below, shown, []string{"internal/faces/api"}), pure: true,
 		standard: join(deterministic, []string{"context"}),
-		why:      "operator code waits through its scheduler, so that it is simulated as well: it knows the chain and orders of faults"},
+		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and an " +
+			"API's refusals"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, in its own process or with others: it is independent of worlds and faces"},
 	{name: "batch", packages: batches, imports: join(base, history, faces), libraries: anyLibrary,

@@ -6,13 +6,16 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// backend is a network as its orders of faults find it.
+// backend is a network as its operator finds it.
 type backend struct {
 	*scheduler
 	network *Network
 }
 
-var _ network.Backend = backend{}
+var (
+	_ network.Backend  = backend{}
+	_ network.Operated = backend{}
+)
 
 // Refuse implements network.Backend. A network without cheats refuses all orders, by an
 // *api.Error.
@@ -62,9 +65,6 @@ func (b backend) Height() types.Height { return b.network.Best().height() }
 
 // SetLinks implements network.Backend.
 func (b backend) SetLinks(rules *network.LinkRules) { b.network.links.follow(rules) }
-
-// Renew implements network.Backend.
-func (b backend) Renew(name string) error { return b.network.registration.renew(name) }
 
 // Count implements network.Backend: nodes elsewhere are asked.
 func (b backend) Count() {

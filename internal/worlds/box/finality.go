@@ -9,27 +9,19 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// finality follows what the validators of this process made final, each height
-// once, and tells those who wait.
+// finality follows the blocks that the validators made final, each height once.
 type finality struct {
+	final func(*ledger.Result) // the network's operator is told first
+
 	mu          sync.Mutex
 	height      types.Height
 	at          time.Time // when the height became final here
-	waiting     map[types.Hash][]chan ended
 	subscribers map[int]func(types.Height)
 	last        int // id given to a subscriber
 }
 
-// ended is how the wait for an execution ended: with its receipt, or because its
-// transaction was given up.
-type ended struct {
-	receipt *types.Receipt
-	printed []string // what the execution printed
-	dropped string   // why
-}
-
 func newFinality() *finality {
-	return &finality{at: time.Now(), waiting: map[types.Hash][]chan ended{}, subscribers: map[int]func(types.Height){}}
+	return &finality{at: time.Now(), subscribers: map[int]func(types.Height){}}
 }
 
 // observe is called by each validator, in the order of its heights.
@@ -42,11 +34,7 @@ func (f *finality) observe(seen validators.FinalBlocks) {
 			continue
 		}
 		f.height, f.at = height, time.Now()
-		for i := range result.Receipts {
-			if hash := result.Receipts[i].Hash; len(f.waiting[hash]) > 0 {
-				f.tell(hash, ended{receipt: &result.Receipts[i], printed: printed(result, hash)})
-			}
-		}
+		f.final(result)
 		for id := 1; id <= f.last; id++ {
 			if each := f.subscribers[id]; each != nil {
 				each(height)
@@ -70,57 +58,6 @@ func (f *finality) since() time.Duration {
 	return time.Since(f.at)
 }
 
-// printed lists the lines that one execution of a block printed.
-func printed(result *ledger.Result, execution types.Hash) (lines []string) {
-	for i := range result.Logs {
-		if result.Logs[i].Cause == execution {
-			lines = append(lines, result.Logs[i].Line)
-		}
-	}
-	return lines
-}
-
-// tell ends all waits for an execution. It is called with the lock held.
-func (f *finality) tell(hash types.Hash, how ended) {
-	for _, waiter := range f.waiting[hash] {
-		waiter <- how // has room for the one it ever gets
-	}
-	delete(f.waiting, hash)
-}
-
-// drop ends the waits for a transaction that its validator gave up.
-func (f *finality) drop(hash types.Hash, why string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.tell(hash, ended{dropped: why})
-}
-
-// wait returns a channel that reports when an execution is final or given up, and a
-// function that gives the wait up.
-func (f *finality) wait(hash types.Hash) (how <-chan ended, giveUp func()) {
-	waiter := make(chan ended, 1)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.waiting[hash] = append(f.waiting[hash], waiter)
-	return waiter, func() { f.forget(hash, waiter) }
-}
-
-func (f *finality) forget(hash types.Hash, waiter chan ended) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	left := f.waiting[hash][:0]
-	for _, other := range f.waiting[hash] {
-		if other != waiter {
-			left = append(left, other)
-		}
-	}
-	if len(left) == 0 {
-		delete(f.waiting, hash)
-	} else {
-		f.waiting[hash] = left
-	}
-}
-
 func (f *finality) subscribe(each func(types.Height)) (cancel func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,5 +75,4 @@ func (f *finality) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.subscribers)
-	clear(f.waiting)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -67,6 +68,18 @@ func (h *Here) member() (types.Validator, error) {
 // joins reports that it is not a validator of genesis.
 func (h *Here) joins() bool {
 	return h.Announced != "" && h.Genesis.Validators.Index(h.Key.Address()) < 0
+}
+
+// begin is what was decided of the network before: a lone validator that joins runs in no
+// set, and was asked for, unless it resumes with its final state.
+func (o *origin) begin() (b network.Begin) {
+	if here := o.config.Here; here != nil && here.joins() {
+		b.Spared = []string{here.Name}
+		if !o.resumed {
+			b.Joining = []string{here.Name}
+		}
+	}
+	return b
 }
 
 // Endpoint is where the others reach it.

@@ -23,14 +23,14 @@ func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"v2", "v3"} {
-		if err := n.StopNode(name); err != nil {
+		if err := n.Stop(name); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if l := n.Liveness(); !l.Blocked || l.Cause != "no quorum: 2 of 4 validators run, 3 are needed" {
 		t.Errorf("%+v", l)
 	}
-	if err := n.StartNode("v2"); err != nil {
+	if err := do(n, "restart", "v2"); err != nil {
 		t.Fatal(err)
 	}
 	if l := n.Liveness(); l.Blocked {
@@ -43,7 +43,7 @@ func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
 func TestViewsThatAreGivenUpAreCountedByCause(t *testing.T) {
 	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
 	await(t, n, 2)
-	if err := n.StopNode("v3"); err != nil {
+	if err := n.Stop("v3"); err != nil {
 		t.Fatal(err)
 	}
 	await(t, n, n.Best().height()+12)

@@ -50,9 +50,7 @@ func (m *machine) Start() error { return m.process.start() }
 // Stop implements network.Node.
 func (m *machine) Stop() error {
 	m.Engine.Thaw()
-	err := m.process.stop()
-	m.network.ProcessEnded(m.Name)
-	return err
+	return m.process.stop()
 }
 
 // Kill implements network.Node: the roles stop after the step they are in and are not told,

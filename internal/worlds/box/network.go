@@ -4,13 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/cowboyinc/devnet/internal/base/crypto"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
-	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Network is a live network in this process, composed of what it is: which network, what
@@ -25,20 +22,14 @@ type Network struct {
 	*roster
 	*readers
 	*submissions
-	*network.Steering
-	*authority
-	*membership
-	*registration
-	*network.Orders
+	*network.Network
 
 	scheduler *scheduler
-	steering  *steering
 	finality  *finality
 	presence  *presence
 	files     *files
 	links     *links
 	reports   *reports
-	reaper    *reaper
 	others    *others
 }
 
@@ -68,23 +59,15 @@ func compose(o *origin) *Network {
 	views.Sightings = &readmodel.Sightings{}
 	n.scheduler = newScheduler(func(task string, err error) { s.log.Error("a task of the network fails", "task", task, "error", err) })
 	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList, turn: network.NewTurn(n.scheduler)}
-	n.Orders = network.NewOrders(backend{n.scheduler, n}, n.roster.turn, fault.Live)
+	operated := backend{n.scheduler, n}
+	n.Network = network.New(operated, network.NewOrders(operated, n.roster.turn, fault.Live), o.begin())
+	n.finality.final = n.Final
 	n.files = &files{origin: o, nodes: n.nodeList}
 	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
-	n.submissions = &submissions{nodes: n.nodeList, finality: n.finality}
-	n.steering = &steering{scheduler: n.scheduler, origin: o, shared: s, nodes: n.nodeList}
-	n.Steering = network.NewSteering(n.steering, n.Orders, simplex.Goal{})
-	n.authority = &authority{origin: o, shared: s, nodes: n.nodeList, readers: n.readers, submissions: n.submissions,
-		steering: n.Steering}
-	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, presence: n.presence, sightings: views.Sightings}
+	n.submissions = &submissions{nodes: n.nodeList, scheduler: n.scheduler, executions: n.Executions}
+	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, operator: n.Network, presence: n.presence,
+		sightings: views.Sightings}
 	n.others = newOthers(o, n)
-	n.membership = &membership{origin: o, nodes: n.nodeList, roster: n.roster, files: n.files, authority: n.authority, others: n.others,
-		make: func(name string) (*Node, error) { return newNode(n, name) }}
-	n.reaper = &reaper{nodes: n.nodeList, runners: n.runnerList, roster: n.roster, finality: n.finality, log: s.log,
-		left: o.noteLeft}
-	n.registration = &registration{origin: o, nodes: n.nodeList, runners: n.runnerList, roster: n.roster, authority: n.authority,
-		scheduler: n.scheduler, shared: s, make: func(name string, key *crypto.Key) *Runner { return newRunner(n, name, key) }}
-	n.finality.subscribe(func(types.Height) { n.Orders.Final() })
 	return n
 }
 
@@ -101,15 +84,15 @@ func (n *Network) start(ctx context.Context) error {
 		}
 		n.add(node)
 	}
-	if err := n.steering.resume(); err != nil {
+	if err := n.resumeClock(); err != nil {
 		return err
 	}
-	if err := n.membership.resume(); err != nil {
+	if err := n.resumeValidators(); err != nil {
 		return err
 	}
 	first := n.awaitsRunners()
-	n.Steering.Hold(first)
-	if err := n.startNodes(ctx); err != nil {
+	n.Hold(first)
+	if err := n.roster.alone(func() error { return n.startNodes(ctx) }); err != nil {
 		return err
 	}
 	n.alignClocks()
@@ -118,13 +101,12 @@ func (n *Network) start(ctx context.Context) error {
 			return err
 		}
 	}
-	n.reaper.start()
 	n.presence.watch.Show(n.state())
-	if err := n.registration.resume(); err != nil || !first {
+	if err := n.resumeRunners(); err != nil || !first {
 		return err
 	}
 	n.awaitRunners(ctx)
-	n.Steering.Hold(false)
+	n.Hold(false)
 	return nil
 }
 
@@ -171,7 +153,6 @@ func (n *Network) alignClocks() {
 
 // Close stops the nodes and lets the home go.
 func (n *Network) Close() error {
-	n.reaper.stop()
 	err := n.roster.turn.Close(func() error {
 		n.scheduler.close()
 		errs := n.stopRunners()

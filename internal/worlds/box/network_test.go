@@ -50,7 +50,7 @@ func TestStoppedValidatorCatchesUp(t *testing.T) {
 		Params: map[string]string{"chain.link_delay_ms": "5"}})
 	alice := newPayer(n, "alice")
 	counter := deploySample(t, alice, "counter", "counter", 0)
-	if err := n.StopNode("v2"); err != nil {
+	if err := n.Stop("v2"); err != nil {
 		t.Fatal(err)
 	}
 	stopped := n.Best().height()
@@ -59,7 +59,7 @@ func TestStoppedValidatorCatchesUp(t *testing.T) {
 		land(t, n, alice.execute(counter, "increment", nil))
 	}
 	t.Logf("%d blocks without v2 in %v", n.Best().height()-stopped, time.Since(begin))
-	if err := n.StartNode("v2"); err != nil {
+	if err := do(n, "restart", "v2"); err != nil {
 		t.Fatal(err)
 	}
 	target := n.Best().height() + 20

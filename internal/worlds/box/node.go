@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
@@ -17,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -28,10 +28,6 @@ type Node struct {
 	machine
 	validator Validating
 	key       *crypto.Key
-	joining   atomic.Bool // asked for, and not yet final
-	// spared is of one that runs alone, and was in no set in this life: it is not stopped,
-	// since whoever started it may have it join.
-	spared atomic.Bool
 }
 
 func newNode(n *Network, name string) (*Node, error) {
@@ -54,8 +50,6 @@ func newNode(n *Network, name string) (*Node, error) {
 	}
 	if here := n.config.Here; here != nil {
 		config.Listen, config.Announced = here.Listen, here.Endpoint()
-		one.spared.Store(here.joins())
-		one.joining.Store(here.joins() && !n.resumed) // one that comes again is what its final state says
 	}
 	if n.home != nil {
 		config.Files = func() (home.Node, error) { return n.home.Node(name) }
@@ -122,24 +116,10 @@ func (node *Node) height() types.Height {
 }
 
 // status is a node's status.
-func (node *Node) status(best *ledger.State) string {
-	if status := history.Membership(best, node.Address); status != history.StatusLeft || !node.joining.Load() {
-		return status
-	}
-	return history.StatusJoining
-}
+func (node *Node) status(best *ledger.State) string { return node.network.Status(best, node.Who()) }
 
-// trust says how well a node can answer for the network: not while it is
-// stopped; less while it is frozen or lies.
-func (node *Node) trust() int {
-	switch {
-	case !node.Running():
-		return 0
-	case node.Frozen() || !node.Honest():
-		return 1
-	}
-	return 2
-}
+// trust says how well a node can answer for the network.
+func (node *Node) trust() int { return network.Trust(node.Phase(), node.Honest()) }
 
 // describe is how a node stands, beside the best final state.
 func (node *Node) describe(best *ledger.State) api.Node {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -39,6 +40,21 @@ func (l *nodeList) Best() *Node {
 		if trust > before || trust == before && node.height() > best.height() {
 			best = node
 		}
+	}
+	return best
+}
+
+// best is the best node as the network's operator finds it.
+func (l *nodeList) best() (best network.Best) {
+	node := l.Best()
+	best.Name = node.Name
+	v := node.Validator()
+	if v == nil {
+		return best
+	}
+	best.State, best.Archive = v.Head().State, v.Archive()
+	if node.Running() {
+		best.Validator = v
 	}
 	return best
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // A transaction that no block may hold has its own error code, and changes
@@ -76,7 +77,7 @@ func TestBadTransactionsAreRefused(t *testing.T) {
 		t.Error("the state has changed")
 	}
 	var asked Shell
-	_, answered := ask(n.nodeList, func(v Shell, answer func(types.Nonce)) {
+	_, answered := ask(n.submissions, func(v Shell, answer func(types.Nonce)) {
 		asked = v
 		v.NextNonce(types.Address{}, 0, answer) // which it hears when it is done with what came before
 	})
@@ -113,10 +114,12 @@ func TestAReplacedTransactionIsToldOf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ends, giveUp := n.finality.wait(old.Hash())
-	defer giveUp()
+	wait := n.Await(old.Hash())
+	defer wait.GiveUp()
 	land(t, n, first)
-	if end := <-ends; end.receipt != nil || end.dropped == "" {
+	end, err := wait.Wait(within(t), network.Forever)
+	done(t, err)
+	if end.Receipt != nil || end.Dropped == "" {
 		t.Errorf("the replaced transaction ended with %+v", end)
 	}
 }

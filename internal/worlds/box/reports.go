@@ -5,6 +5,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/views"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -16,6 +17,7 @@ type reports struct {
 	config    *Config
 	clock     *clock.Clock
 	finality  *finality
+	operator  *network.Network
 	presence  *presence
 	sightings *readmodel.Sightings
 	views     views.Table
@@ -50,7 +52,7 @@ func (r *reports) dropped(hash types.Hash, why string) {
 	if r.config.Dropped != nil {
 		r.config.Dropped(hash, why)
 	}
-	r.finality.drop(hash, why)
+	r.operator.Dropped(hash, why)
 }
 
 // observe hands on blocks that a validator made final.

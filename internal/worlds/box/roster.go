@@ -22,50 +22,6 @@ type roster struct {
 // alone runs do with all nodes standing as they are. It refuses by network.ErrClosed.
 func (r *roster) alone(do func() error) error { return r.turn.Do(context.Background(), do) }
 
-// change runs do on a validator.
-func (r *roster) change(name string, do func(*Node) error) error {
-	return r.alone(func() error {
-		if node := r.nodes.find(name); node != nil {
-			return do(node)
-		}
-		return r.unknown(name)
-	})
-}
-
-// changeRunner runs do on a runner.
-func (r *roster) changeRunner(name string, do func(*Runner) error) error {
-	return r.alone(func() error {
-		if runner := r.runners.findRunner(name); runner != nil {
-			return do(runner)
-		}
-		return r.unknown(name)
-	})
-}
-
-// StopNode stops one validator, as if its process had ended in good order.
-func (r *roster) StopNode(name string) error {
-	return r.change(name, func(node *Node) error { return node.Stop() })
-}
-
-// StartNode starts it again.
-func (r *roster) StartNode(name string) error {
-	return r.change(name, func(node *Node) error { return node.Start() })
-}
-
-// StopRunner stops one runner, which says Goodbye first, as if its process had ended
-// in good order.
-func (r *roster) StopRunner(name string) error {
-	return r.changeRunner(name, func(one *Runner) error {
-		leave([]*Runner{one})
-		return one.Stop()
-	})
-}
-
-// StartRunner starts it again.
-func (r *roster) StartRunner(name string) error {
-	return r.changeRunner(name, func(one *Runner) error { return one.Start() })
-}
-
 // stopRunners ends all runners in good order.
 func (r *roster) stopRunners() (errs []error) {
 	leave(r.runners.RunnerList())

@@ -23,18 +23,13 @@ func (l *runnerList) RunnerList() []*Runner {
 	return nil
 }
 
-func (l *runnerList) addRunner(r *Runner) {
-	list := append(slices.Clone(l.RunnerList()), r)
-	l.all.Store(&list)
-}
-
-// replaceRunner replaces the runner with the same name.
-func (l *runnerList) replaceRunner(r *Runner) {
+// putRunner adds a runner, in place of the one with the same name.
+func (l *runnerList) putRunner(r *Runner) {
 	list := slices.Clone(l.RunnerList())
-	for i := range list {
-		if list[i].Name == r.Name {
-			list[i] = r
-		}
+	if i := slices.IndexFunc(list, func(one *Runner) bool { return one.Name == r.Name }); i >= 0 {
+		list[i] = r
+	} else {
+		list = append(list, r)
 	}
 	l.all.Store(&list)
 }

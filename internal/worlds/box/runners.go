@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -26,17 +27,12 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// MaxRunners bounds the runners of a network in one process: each has a socket, a
-// connection with each validator of its subset, and some goroutines.
-const MaxRunners = 2_000
+// MaxRunners bounds the runners of a network in one process.
+const MaxRunners = network.MaxRunners
 
 // handshakes is how many handshakes of its runners one process has under way: enough
 // for two cores, and so few that each is done long before its time is over.
 const handshakes = 32
-
-// goodbye is how long runners may take to say Goodbye when the network ends: the
-// validators' grace, and some more.
-const goodbye = 2 * time.Second
 
 // Runner is one runner of the network.
 type Runner struct {
@@ -157,6 +153,9 @@ func (r *Runner) stop() error {
 	return r.runner.Stop()
 }
 
+// Leave implements network.Runner.
+func (r *Runner) Leave(finish bool, gone func()) { r.runner.Leave(finish, gone) }
+
 // Status is how a runner stands, or stood when it was stopped.
 func (r *Runner) Status() runners.Status { return r.runner.Status() }
 
@@ -180,7 +179,7 @@ func leave(all []*Runner) {
 			r.runner.Leave(false, func() { gone <- struct{}{} })
 		}
 	}
-	late := time.NewTimer(goodbye)
+	late := time.NewTimer(network.Goodbye)
 	defer late.Stop()
 	for range waiting {
 		select {

@@ -29,11 +29,11 @@ func (h operator) Advance(ctx context.Context, to history.Target) (*history.Adva
 
 // Join implements api.Steering.
 func (h operator) Join(ctx context.Context, name string) (m model.Move, err error) {
-	node, err := h.network.Join(ctx, name)
+	who, err := h.network.Join(ctx, name)
 	if err != nil {
 		return m, err
 	}
-	return h.moveOf(node.Name, node.Address, node.status(h.network.state())), nil
+	return h.moveOf(who.Name, who.Address, h.network.Status(h.network.state(), who)), nil
 }
 
 // Leave implements api.Steering.
@@ -74,10 +74,18 @@ func (h operator) Tell(e fault.Effect) { h.network.Cheated(e) }
 
 // CancelTimer implements api.Steering.
 func (h operator) CancelTimer(ctx context.Context, id types.TimerID) (*types.Receipt, error) {
-	return h.network.CancelTimer(ctx, id)
+	v, err := h.network.Reader("")
+	if err != nil {
+		return nil, err
+	}
+	return h.network.CancelTimer(ctx, v, id)
 }
 
 // ExtendTimer implements api.Steering.
 func (h operator) ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
-	return h.network.ExtendTimer(ctx, id, expiresAt)
+	v, err := h.network.Reader("")
+	if err != nil {
+		return nil, err
+	}
+	return h.network.ExtendTimer(ctx, v, id, expiresAt)
 }

@@ -15,30 +15,19 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
-	"github.com/cowboyinc/devnet/validators/ledger"
 )
-
-// steering is a network whose pace is decided, as network.Steering finds it.
-type steering struct {
-	*scheduler
-	origin *origin
-	shared *shared
-	nodes  *nodeList
-}
-
-var _ network.Paced = (*steering)(nil)
 
 // offset is the file by which a restart finds the clock where it was.
 type offset struct {
 	Nanoseconds time.Duration `json:"offset_ns"`
 }
 
-// resume goes on with the clock that a home holds.
-func (s *steering) resume() error {
-	if s.origin.home == nil || s.origin.config.Here != nil && !s.origin.config.Here.Driven {
+// resumeClock continues with the clock that a home holds.
+func (n *Network) resumeClock() error {
+	if n.home == nil || n.config.Here != nil && !n.config.Here.Driven {
 		return nil
 	}
-	data, err := os.ReadFile(s.origin.home.Clock())
+	data, err := os.ReadFile(n.home.Clock())
 	var moved offset
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -47,16 +36,16 @@ func (s *steering) resume() error {
 		return err
 	}
 	if err := json.Unmarshal(data, &moved); err != nil {
-		return fmt.Errorf("%s cannot be read: %w", s.origin.home.Clock(), err)
+		return fmt.Errorf("%s cannot be read: %w", n.home.Clock(), err)
 	}
-	s.shared.clock.SetOffset(moved.Nanoseconds)
+	n.clock.SetOffset(moved.Nanoseconds)
 	return nil
 }
 
 // Each implements network.Paced, at once: a node that runs elsewhere takes a while.
-func (s *steering) Each(do func(network.Steered)) {
+func (b backend) Each(do func(network.Steered)) {
 	var told sync.WaitGroup
-	for _, node := range s.nodes.List() {
+	for _, node := range b.network.List() {
 		if node.Running() {
 			told.Go(func() { do(node.Validator()) })
 		}
@@ -65,34 +54,52 @@ func (s *steering) Each(do func(network.Steered)) {
 }
 
 // Best implements network.Paced.
-func (s *steering) Best() (*ledger.State, *history.Archive) {
-	v := s.nodes.Best().Validator()
-	return v.Head().State, v.Archive()
-}
+func (b backend) Best() network.Best { return b.network.nodeList.best() }
 
 // Clock implements network.Paced.
-func (s *steering) Clock() types.Time { return s.shared.clock.Now() }
+func (b backend) Clock() types.Time { return b.network.clock.Now() }
 
-// Stall implements network.Paced: whoever waits decides.
-func (s *steering) Stall() time.Duration { return network.Forever }
+// Stall implements network.Paced: the caller's context decides.
+func (b backend) Stall() time.Duration { return network.Forever }
 
 // MoveClock implements network.Paced. The file comes first: blocks never bear times that a
 // restart could not reach.
-func (s *steering) MoveClock(by time.Duration) error {
-	if s.origin.home != nil {
-		data, err := json.Marshal(offset{s.shared.clock.Offset() + by})
+func (b backend) MoveClock(by time.Duration) error {
+	n := b.network
+	if n.home != nil {
+		data, err := json.Marshal(offset{n.clock.Offset() + by})
 		if err == nil {
-			err = home.WriteFile(s.origin.home.Clock(), append(data, '\n'), s.origin.config.Durability)
+			err = home.WriteFile(n.home.Clock(), append(data, '\n'), n.config.Durability)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	s.shared.clock.Advance(by)
-	if other := s.origin.config.Elsewhere; other != nil {
-		other.SetClock(s.shared.clock.Offset())
+	n.clock.Advance(by)
+	if other := n.config.Elsewhere; other != nil {
+		other.SetClock(n.clock.Offset())
 	}
 	return nil
+}
+
+// Lacks implements network.Operated.
+func (b backend) Lacks(c network.Capability, action string) error {
+	err := b.network.strict(action)
+	switch {
+	case err != nil || c == network.SystemKey:
+		return err
+	case c == network.OwnRunners:
+		return b.network.elsewhere("a runner without its own key")
+	}
+	if err := b.network.elsewhere(action); err != nil {
+		return err
+	}
+	return b.network.files.refuseBounded("a validator", "join")
+}
+
+// Keys implements network.Operated.
+func (b backend) Keys() network.Keys {
+	return network.Keys{Seed: b.network.seed, ChainID: b.network.genesis.ChainID, Scheme: b.network.verifier}
 }
 
 // Pause stops the making of blocks. It ends with Resume, or with the process.

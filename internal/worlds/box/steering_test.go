@@ -72,7 +72,7 @@ func TestAdvanceLive(t *testing.T) {
 	if next := travel(t, n, history.Target{NextTimer: true}); next.Fired != 1 || next.Timers[0].At != next.To {
 		t.Errorf("%+v", next)
 	}
-	if _, err := n.govern(within(t), 0, nil); code(err) != "paused" {
+	if _, err := n.Leave(within(t), "v0"); code(err) != "paused" {
 		t.Error(err)
 	}
 	if err := errors.Join(n.Resume(), n.Resume()); err != nil {

@@ -28,6 +28,18 @@ const (
 // Up reports whether a process runs.
 func (p Phase) Up() bool { return p == Running || p == Frozen }
 
+// Trust says how well a validator can answer for the network: not at all while no process
+// runs; less while it is frozen or lies.
+func Trust(p Phase, honest bool) int {
+	switch {
+	case !p.Up():
+		return 0
+	case p == Frozen || !honest:
+		return 1
+	}
+	return 2
+}
+
 // Node is a validator or a runner, through all its processes. Its methods are called in the
 // turn of the network's nodes, and what they need of its phase was asked before.
 type Node interface {
@@ -66,8 +78,6 @@ type Backend interface {
 	Height() types.Height
 	// SetLinks has all links, also those of nodes to come, follow rules.
 	SetLinks(*LinkRules)
-	// Renew gives a runner that is down its next key, and has it registered.
-	Renew(name string) error
 	// Count brings the counters of faults up to date.
 	Count()
 }

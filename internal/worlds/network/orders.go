@@ -22,6 +22,7 @@ type Orders struct {
 	rules   *LinkRules
 	record  guarded[record]
 	heights heights
+	renew   func(name string) error // gives a runner that is down its next key, and registers it
 }
 
 // NewOrders makes a network of which no fault was ordered. nodes is the turn of all that
@@ -206,10 +207,9 @@ func (w *Orders) restart(n Node) error {
 	case n.Phase().Up():
 		return fmt.Errorf("%s runs already", name)
 	case n.Phase() == Failed:
-		if err := n.Stop(); err != nil {
+		if err := w.stop(n); err != nil {
 			return err
 		}
-		w.ProcessEnded(name)
 	}
 	if err := n.Start(); err != nil {
 		return err
@@ -229,6 +229,51 @@ func (w *Orders) restart(n Node) error {
 		}
 	}
 	return nil
+}
+
+// stop ends a process in good order. A runner says Goodbye.
+func (w *Orders) stop(n Node) error {
+	if n.Phase() == Frozen {
+		if err := w.thaw(n); err != nil {
+			return err
+		}
+	}
+	if r, is := n.(Runner); is && n.Who().Kind == fault.Runners && n.Phase() == Running {
+		gone := w.backend.NewSignal()
+		r.Leave(false, gone.Fire)
+		_ = w.backend.Wait(context.Background(), gone, Goodbye) // it is stopped without a Goodbye as well
+	}
+	err := n.Stop()
+	w.ProcessEnded(n.Who().Name)
+	return err
+}
+
+// Stop ends the process of a node in good order.
+func (w *Orders) Stop(name string) error {
+	return w.nodes.Do(context.Background(), func() error {
+		if n := w.backend.Node(name); n != nil {
+			return w.stop(n)
+		}
+		return w.backend.Unknown(name)
+	})
+}
+
+// retire stops a node that has left, if it still runs. left finds it, or is nil if it no
+// longer has to stop.
+func (w *Orders) retire(left func() Node, network Operated) error {
+	err := w.nodes.Do(context.Background(), func() error {
+		n := left()
+		if n == nil || n.Phase() == Stopped {
+			return nil
+		}
+		err := w.stop(n)
+		network.Left(n.Who().Name)
+		return err
+	})
+	if errors.Is(err, ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 func (w *Orders) freeze(n Node, o *fault.Order) (*Fault, error) {
@@ -288,7 +333,7 @@ func (w *Orders) rejoin(o *fault.Order) {
 func (w *Orders) comeBack(name string, fresh bool) error {
 	runs := func() bool { return w.backend.Node(name).Phase().Up() }
 	if fresh && !runs() {
-		if err := w.backend.Renew(name); err != nil {
+		if err := w.renew(name); err != nil {
 			return err
 		}
 	}
@@ -300,5 +345,5 @@ func (w *Orders) comeBack(name string, fresh bool) error {
 	})
 }
 
-// Final notes that a higher block has become final.
-func (w *Orders) Final() { w.heights.rise() }
+// rise notes that a higher block has become final.
+func (w *Orders) rise() { w.heights.rise() }

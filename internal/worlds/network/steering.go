@@ -21,8 +21,10 @@ var (
 // travel. One that stops meanwhile does not answer.
 const answerPatience = 5 * time.Second
 
-// Steered is a running validator whose pace is steered.
+// Steered is a running validator as its operator finds it.
 type Steered interface {
+	Submit(raw []byte, answer func(types.Hash, error))
+	NextNonce(account types.Address, final types.Nonce, answer func(types.Nonce))
 	Pause(on bool)
 	SkipTo(height types.Height, done func())
 	MakeTo(height types.Height, done func())
@@ -33,9 +35,8 @@ type Paced interface {
 	Scheduler
 	// Each does something with every validator that runs, and returns when it is done.
 	Each(do func(Steered))
-	// Best is the final state of the best validator, and the history that it keeps. The state
-	// is nil where no validator runs.
-	Best() (*ledger.State, *history.Archive)
+	// Best is the best validator.
+	Best() Best
 	// Clock is the network's clock.
 	Clock() types.Time
 	// MoveClock puts the clocks of all nodes ahead, also of those that start later. A clock
@@ -43,6 +44,15 @@ type Paced interface {
 	MoveClock(by time.Duration) error
 	// Stall is how long an advance waits for each next block.
 	Stall() time.Duration
+}
+
+// Best is the best validator of a network, and what it has final. Only the Validator is sure
+// to be nil if none runs; the State may then be nil, or the last one known.
+type Best struct {
+	Name      string
+	Validator Steered
+	State     *ledger.State
+	Archive   *history.Archive
 }
 
 // Steering is the pace that the operator of a network has decided beside its genesis.
@@ -117,7 +127,7 @@ func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.
 		return nil, ErrAdvancing
 	}
 	defer s.pace.do(func(p *pace) { p.travels = false })
-	state, _ := s.network.Best()
+	state := s.network.Best().State
 	if state == nil {
 		return nil, ErrNoValidator
 	}
@@ -134,8 +144,7 @@ func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.
 	if err := s.reach(ctx, to); err != nil {
 		return nil, err
 	}
-	_, archive := s.network.Best()
-	receipt, err := archive.Advanced(state.Height(), to)
+	receipt, err := s.network.Best().Archive.Advanced(state.Height(), to)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +179,7 @@ func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
 // reach waits until a height is final, as long as new blocks become final.
 func (s *Steering) reach(ctx context.Context, to types.Height) error {
 	return s.heights.until(ctx, s.network, s.network.Stall(), func() bool {
-		state, _ := s.network.Best()
+		state := s.network.Best().State
 		return state != nil && state.Height() >= to
 	})
 }

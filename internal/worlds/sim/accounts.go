@@ -18,12 +18,6 @@ type accounts struct {
 // Key is the key of an account or a validator.
 func (a *accounts) Key(name string) *crypto.Key { return a.keys[name] }
 
-// Nonce is the next nonce of an account, by what was signed here.
-func (a *accounts) Nonce(of string) types.Nonce { return a.nonces[of] }
-
-// Numbered says that an account's nonces below next are used.
-func (a *accounts) Numbered(of string, next types.Nonce) { a.nonces[of] = max(a.nonces[of], next) }
-
 // Sign completes a transaction of an account: its next nonce, generous limits,
 // and fees that hold while base fees do not rise a hundredfold.
 func (a *accounts) Sign(from string, to *types.Address, value types.Wei, payload any) *types.Transaction {

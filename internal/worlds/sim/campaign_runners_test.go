@@ -59,6 +59,24 @@ func (c *campaign) job() {
 	c.did["jobs"]++
 }
 
+// Terms of a transaction that is handed in again until it is final, in virtual time.
+const (
+	resubmitEvery = 10 * time.Second
+	resubmitTimes = 60
+)
+
+// resubmit hands a transaction in at all validators, until it is final.
+func (f *fleet) resubmit(from string, tx *types.Transaction, times int) {
+	best := f.best()
+	if times == 0 || best != nil && best.Head().State.Account(f.keys[from].Address()).Nonce > tx.Nonce {
+		return
+	}
+	for _, name := range f.names {
+		f.Submit(name, tx, nil)
+	}
+	f.After(resubmitEvery, func() { f.resubmit(from, tx, times-1) })
+}
+
 // runnersFault is one more fault of a runner, or the end of one.
 func (c *campaign) runnersFault() {
 	rng := c.hired

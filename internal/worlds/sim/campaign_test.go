@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,7 +19,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -498,9 +501,10 @@ func (c *campaign) govern() string {
 		changes = append(changes, [2]string{"cip1.policy", "eip1559"})
 	}
 	change := changes[c.rng.IntN(len(changes))]
-	if _, err := c.SetParam(change[0], change[1], 0); err != nil && c.failure == nil {
-		c.failure = err
-	}
+	c.operate("sets "+change[0], func(ctx context.Context) error {
+		_, err := c.SetParam(ctx, change[0], change[1], 0)
+		return err
+	})
 	return "parameter " + change[0] + " " + change[1]
 }
 
@@ -521,10 +525,32 @@ func (c *campaign) turnover() string {
 	}
 	next := fmt.Sprintf("w%d", c.joined)
 	c.joined++
-	if err := c.Join(next); err != nil && !errors.Is(err, ErrCrashed) && c.failure == nil {
-		c.failure = err
-	}
+	c.join(next)
 	return "join " + next
+}
+
+// operate does what waits for blocks, which may not come in time.
+func (c *campaign) operate(what string, do func(context.Context) error) {
+	c.Go(what, func() error {
+		err := do(context.Background())
+		var refused *api.Error
+		switch {
+		case errors.As(err, &refused):
+			c.did["refused: "+refused.Body.Code]++
+			return nil
+		case errors.Is(err, ErrCrashed), errors.Is(err, network.ErrClosed): // booting may meet a planned crash
+			return nil
+		}
+		return err
+	})
+}
+
+// join lets a validator join as a task.
+func (c *campaign) join(name string) {
+	c.operate("join "+name, func(ctx context.Context) error {
+		_, err := c.Join(ctx, name)
+		return err
+	})
 }
 
 // leave has a member leave where no fewer stay than began, and says whether it
@@ -542,9 +568,10 @@ func (c *campaign) leave(name string) bool {
 	if stay < c.config.Validators {
 		return false
 	}
-	if err := c.Leave(name); err != nil && c.failure == nil {
-		c.failure = err
-	}
+	c.operate("leave "+name, func(ctx context.Context) error {
+		_, err := c.Leave(ctx, name)
+		return err
+	})
 	c.gone = append(c.gone, name)
 	return true
 }
@@ -553,7 +580,7 @@ func (c *campaign) leave(name string) bool {
 // damaged may refuse to start, by name; it is wiped then, as its message advises.
 func (c *campaign) bootDown() {
 	for _, name := range c.names {
-		if c.Running(name) || !c.isMember(name) && !c.isJoining(name) || c.find(name).disk.failing != nil {
+		if c.Running(name) || !c.isMember(name) && !slices.Contains(c.Joining(), name) || c.find(name).disk.failing != nil {
 			continue
 		}
 		err := c.Boot(name)

@@ -197,6 +197,22 @@ func TestARunnerComesAndGoes(t *testing.T) {
 	}
 }
 
+// A runner whose new key is refused at first, by a paused network, rejoins after the pause.
+func TestARunnerRejoinsAfterAPause(t *testing.T) {
+	l := crewOfSix(t)
+	l.Pause()
+	l.order(fault.Order{Verb: "rejoin", Node: "r0", NewIdentity: true})
+	if err := l.RunFor(time.Minute); err != nil || l.Running("r0") {
+		t.Fatalf("r0 runs amid the pause: %v, %v", l.Running("r0"), err)
+	}
+	l.Resume()
+	l.blocks(20)
+	if got, want := l.find("r0").address, wallet.RunnerIdentity(1, "r0", 1).Address(); got != want || !l.Running("r0") {
+		t.Errorf("r0 is %s, want %s; it runs: %v", got, want, l.Running("r0"))
+	}
+	l.owns("r0")
+}
+
 // owns checks that a runner is its own owner, as in every world (decision J20).
 func (l *labour) owns(name string) {
 	l.Helper()
@@ -210,29 +226,31 @@ func (l *labour) owns(name string) {
 func TestRunnersJoinAndLeave(t *testing.T) {
 	l := labouring(t, NetworkConfig{World: quick(1), Open: true})
 	l.blocks(2)
-	if err := l.JoinRunner(""); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.JoinRunner("r5"); err != nil || l.JoinRunner("r5") == nil {
-		t.Fatal(err)
+	for _, c := range []struct {
+		name  string
+		joins bool
+	}{{"", true}, {"r5", false}, {"r1", true}, {"r1", false}} {
+		if _, err := l.JoinRunner(t.Context(), c.name); (err == nil) != c.joins {
+			t.Fatalf("%q joined: %v", c.name, err)
+		}
 	}
 	l.blocks(8)
-	if got := l.Runners(); l.present() != 2 || !slices.Equal(got, []string{"r0", "r5"}) {
+	if got := l.Runners(); l.present() != 2 || !slices.Equal(got, []string{"r0", "r1"}) {
 		t.Fatalf("%d are present of %v", l.present(), got)
 	}
 	l.owns("r0")
 	if agreed, _ := l.done(echo(2, push.Deterministic)); len(agreed) != 2 {
 		t.Errorf("%d agree", len(agreed))
 	}
-	if err := l.LeaveRunner("r0"); err != nil {
+	if err := l.LeaveRunner(t.Context(), "r0"); err != nil {
 		t.Fatal(err)
 	}
 	l.blocks(6)
-	if l.Running("r0") || l.present() != 1 || l.LeaveRunner("r0") == nil {
+	if l.Running("r0") || l.present() != 1 || l.LeaveRunner(t.Context(), "r0") == nil {
 		t.Errorf("who left runs: %v; %d are present", l.Running("r0"), l.present())
 	}
 	closed := aNetwork(t, NetworkConfig{World: quick(1)})
-	if err := closed.JoinRunner(""); err == nil {
+	if _, err := closed.JoinRunner(t.Context(), ""); err == nil {
 		t.Error("a network that lets nobody in was joined")
 	}
 }

@@ -285,7 +285,6 @@ type backend struct{ *World }
 // hooks are what a network adds to its world; each may be nil.
 type hooks struct {
 	height func() types.Height
-	renew  func(name string) error
 	harmed func(name, verb string)
 }
 
@@ -319,9 +318,6 @@ func (b backend) Height() types.Height { return b.hooks.height() }
 
 // SetLinks implements network.Backend.
 func (b backend) SetLinks(rules *network.LinkRules) { b.follow(rules) }
-
-// Renew implements network.Backend.
-func (b backend) Renew(name string) error { return b.hooks.renew(name) }
 
 // Count implements network.Backend: effects are counted where they happen.
 func (backend) Count() {}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -80,18 +79,6 @@ func (f *fleet) nameOf(a types.Address) string {
 	return a.String()
 }
 
-// resubmit hands a transaction in at all validators, until it is final.
-func (f *fleet) resubmit(from string, tx *types.Transaction, times int) {
-	best := f.best()
-	if times == 0 || best != nil && best.Head().State.Account(f.keys[from].Address()).Nonce > tx.Nonce {
-		return
-	}
-	for _, name := range f.names {
-		f.Submit(name, tx, nil)
-	}
-	f.After(resubmitEvery, func() { f.resubmit(from, tx, times-1) })
-}
-
 // best is the running validator with the highest final block, or nil.
 func (f *fleet) best() (best *validators.Validator) {
 	for _, name := range f.names {
@@ -109,17 +96,4 @@ func (f *fleet) reached() types.Height {
 		return best.Head().Block.Header.Height
 	}
 	return 0
-}
-
-// order has an account call a handler, and hands that in again until it is final.
-func (f *fleet) order(from string, to types.Address, handler string, args any) {
-	f.follows(from)
-	f.resubmit(from, f.Execute(from, to, handler, codec.Marshal(args)), resubmitTimes)
-}
-
-// follows sets an account's next nonce above all that the chain has seen.
-func (f *fleet) follows(account string) {
-	if best := f.best(); best != nil {
-		f.nonces[account] = max(f.nonces[account], best.Head().State.Account(f.keys[account].Address()).Nonce)
-	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/actors/governance"
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
@@ -75,9 +74,9 @@ type Network struct {
 	accounts
 	fleet
 	watch
-	operator
+	sets
 	crew
-	*network.Steering
+	*network.Network
 }
 
 // NewNetwork makes a world of validators and boots them all.
@@ -125,14 +124,13 @@ func (n *Network) compose() {
 	n.accounts = accounts{chainID: n.config.ChainID, keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}}
 	n.fleet = fleet{World: n.World, accounts: &n.accounts, running: map[string]*validators.Validator{}}
 	n.watch = watch{fleet: &n.fleet, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps}
-	n.operator = operator{watch: &n.watch}
 	n.crew = crew{fleet: &n.fleet, config: &n.config, working: map[string]*runners.Runner{}, states: map[string]*ledger.State{}}
-	var goal simplex.Goal
-	if n.config.From != nil {
-		goal = n.config.From.goal
+	var begin network.Begin
+	if from := n.config.From; from != nil {
+		begin = network.Begin{Goal: from.goal, Joining: slices.Clone(from.joining)}
 	}
-	n.Steering = network.NewSteering(paced{&n.fleet}, n.orders, goal)
-	n.hooks = hooks{height: n.Tip, renew: n.crew.renew, harmed: n.harm}
+	n.Network = network.New(operated{n.World, n}, n.orders, begin)
+	n.hooks = hooks{height: n.Tip, harmed: n.harm}
 	n.tasks.failed = func(_ string, err error) { n.failed(err) }
 }
 
@@ -228,8 +226,8 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		node = mask.Before(node)
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
 			RewriteBytes: n.config.Rewrite, Head: n.woken(name),
-			Bootstrap: n.bootstrap(name), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
-			Strategy: n.config.Strategy, OnFailure: func(err error) { n.ended(name, err) }}, node)
+			Bootstrap: n.bootstrap(), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
+			Dropped: n.Dropped, Strategy: n.config.Strategy, OnFailure: func(err error) { n.ended(name, err) }}, node)
 		if err != nil {
 			return nil, err
 		}
@@ -263,9 +261,11 @@ func (n *Network) observe(f validators.FinalBlocks) {
 	if !n.config.Unjudged {
 		seen = n.audits.Observations(f, n.keys[f.Validator].Address())
 	}
-	rises := false
+	var higher []*ledger.Result
 	for i, r := range f.Results {
-		rises = rises || r.Block.Header.Height > n.tip
+		if r.Block.Header.Height > n.tip {
+			higher = append(higher, r)
+		}
 		n.tip = max(n.tip, r.Block.Header.Height)
 		n.Note(f.Validator, "final", r.Hash[:])
 		if seen != nil {
@@ -282,11 +282,9 @@ func (n *Network) observe(f validators.FinalBlocks) {
 		n.keep(f.Validator, last)
 	}
 	n.answerViews(f.Validator, last.State)
-	if rises {
-		n.orders.Final()
+	for _, r := range higher {
+		n.Network.Final(r)
 	}
-	n.funded(last.State)
-	n.retireRunners(last.State)
 }
 
 // tellRunners tells the oracles of the connections of runners, and whoever watches.
@@ -331,35 +329,4 @@ func (n *Network) RunToHeight(h types.Height, within time.Duration) error {
 // owes says whether a validator that should has not finalized a height.
 func (n *Network) owes(name string, h types.Height) bool {
 	return n.Running(name) && n.Honest(name) && n.find(name).frozen == nil && n.Height(name) < h
-}
-
-// Join adds a validator that is started from genesis, or one that has left, and
-// has the system key ask for its membership from the next epoch on. It catches
-// up before its first vote. That the instruction is final takes some blocks.
-func (n *Network) Join(name string) error {
-	if n.keys[name] != nil && !slices.Contains(n.names, name) {
-		return fmt.Errorf("%s is an account's name", name)
-	}
-	known := slices.Contains(n.names, name)
-	if known && (n.isMember(name) || n.isJoining(name)) {
-		return fmt.Errorf("%s is a validator, or joins already", name)
-	}
-	if !known {
-		key := wallet.ValidatorKey(n.config.World.Seed, name)
-		parts := Parts{Signer: n.scheme.Signer(key), Verifier: n.scheme, Programs: n.config.Programs}
-		n.keys[name] = key
-		if err := n.AddNode(name, parts, n.bootValidator(name)); err != nil {
-			delete(n.keys, name)
-			return err
-		}
-		n.names = append(n.names, name)
-	}
-	n.joins(name)
-	if !n.Running(name) {
-		if err := n.Boot(name); err != nil {
-			return err
-		}
-	}
-	n.Instruct(governance.OpJoinValidator, governance.JoinValidator{PublicKey: n.keys[name].PublicKey(), Endpoint: n.endpoint(name)})
-	return nil
 }

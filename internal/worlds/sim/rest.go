@@ -19,22 +19,23 @@ import (
 // was decided beside the chain. It never changes: any number of networks begin from
 // it, one after the other, and each is that of its seed again.
 type Rest struct {
-	genesis  *ledger.Genesis
-	scheme   crypto.Scheme
-	memo     *validators.Memo
-	rules    oracle.Rules
-	keys     map[string]*crypto.Key // looked up only
-	now      types.Time
-	offset   time.Duration
-	disks    []restedDisk // in the order of the validators
-	runners  []string     // who keep nothing but their keys
-	heads    map[string]*validators.Head
-	nonces   map[string]types.Nonce
-	wiped    map[string]bool
-	steering steering
-	goal     simplex.Goal // of the latest advance
-	tip      types.Height
-	told     []word // what the oracles were told so far
+	genesis *ledger.Genesis
+	scheme  crypto.Scheme
+	memo    *validators.Memo
+	rules   oracle.Rules
+	keys    map[string]*crypto.Key // looked up only
+	now     types.Time
+	offset  time.Duration
+	disks   []restedDisk // in the order of the validators
+	runners []string     // who keep nothing but their keys
+	heads   map[string]*validators.Head
+	nonces  map[string]types.Nonce
+	wiped   map[string]bool
+	sets    sets
+	joining []string     // validators whose membership was asked for
+	goal    simplex.Goal // of the latest advance
+	tip     types.Height
+	told    []word // what the oracles were told so far
 }
 
 // restedDisk is what a validator's disk holds. Its tables are persistent trees,
@@ -68,10 +69,10 @@ func (n *Network) Rest() (*Rest, error) {
 		return nil, err
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
-		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), steering: n.steering, goal: n.Goal(), tip: n.tip,
+		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), sets: n.sets, joining: n.Joining(), goal: n.Goal(), tip: n.tip,
 		heads: map[string]*validators.Head{}}
 	r.told = slices.Clip(n.told)
-	r.steering.joining, r.runners = maps.Clone(n.joining), slices.Clone(n.runners)
+	r.runners = slices.Clone(n.runners)
 	for _, name := range n.names {
 		d := n.find(name).disk
 		r.disks = append(r.disks, restedDisk{name, slices.Clip(d.records), d.size, d.buckets})
@@ -140,8 +141,7 @@ func (n *Network) wake(r *Rest) {
 	n.Genesis, n.keys, n.nonces, n.wiped = r.genesis, maps.Clone(r.keys), maps.Clone(r.nonces), maps.Clone(r.wiped)
 	n.scheme, n.memo, n.rules, n.tip = r.scheme, r.memo, r.rules, r.tip
 	n.now, n.offset = r.now, r.offset
-	n.steering = r.steering
-	n.joining = maps.Clone(r.steering.joining)
+	n.sets = r.sets
 	n.runners = slices.Clone(r.runners)
 	for _, d := range r.disks {
 		n.names = append(n.names, d.name)

@@ -78,7 +78,9 @@ func TestSection53RotationCostsNobodyPresenceOrAJob(t *testing.T) {
 func (l *labour) churn(count, round int) {
 	l.Helper()
 	for i := round * count; i < (round+1)*count; i++ {
-		if err := errors.Join(l.Join(fmt.Sprint("w", i)), l.Leave(fmt.Sprint("v", 9-i))); err != nil {
+		_, joins := l.Join(l.Context(), fmt.Sprint("w", i))
+		_, leaves := l.Leave(l.Context(), fmt.Sprint("v", 9-i))
+		if err := errors.Join(joins, leaves); err != nil {
 			l.Fatal(err)
 		}
 		for _, runner := range l.runners {

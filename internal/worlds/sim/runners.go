@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 
@@ -15,23 +13,19 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/runners"
-	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // crew is the runners of a network, and what validators tell their views.
 type crew struct {
 	*fleet
-	config   *NetworkConfig
-	runners  []string                   // by name, in the order of the registry
-	working  map[string]*runners.Runner // looked up only
-	states   map[string]*ledger.State   // the newest final one of each validator; looked up only
-	entering []string                   // not registered: they wait for what that takes
-	reaped   types.Height               // of the newest state that was looked at
-	registry any                        // that was looked through last (ledger.State.Registrations)
-	leaving  []string                   // deregistered in it, in the order of the registry
-	looks    []*ledger.Outlook          // of the latest blocks, the newest last
+	config  *NetworkConfig
+	runners []string                   // by name, in the order of the registry
+	working map[string]*runners.Runner // looked up only
+	states  map[string]*ledger.State   // the newest final one of each validator; looked up only
+	looks   []*ledger.Outlook          // of the latest blocks, the newest last
 }
 
 // keptLooks is the number of blocks whose outlooks are kept: validators seldom differ
@@ -150,143 +144,49 @@ func (c *crew) RunnerLetters(name string) uint64 {
 	return 0
 }
 
-// JoinRunner starts a runner, by default under the next free name, and registers
-// it. That it is registered takes some blocks.
-func (c *crew) JoinRunner(name string) error {
-	name, err := c.enter(name)
-	if err != nil {
-		return err
+// Runners implements network.Operated.
+func (o operated) Runners() (all []network.Runner) {
+	for _, name := range o.network.runners {
+		all = append(all, o.find(name))
 	}
-	c.register(name)
-	return c.Boot(name)
+	return all
 }
 
-// StartRunner starts a runner that is registered by another account, with the key of
-// its name.
-func (c *crew) StartRunner(name string) error {
-	name, err := c.enter(name)
-	if err != nil {
-		return err
-	}
-	return c.Boot(name)
-}
-
-// enter adds a runner, by default under the next free name.
-func (c *crew) enter(name string) (string, error) {
-	for i := 0; name == ""; i++ {
-		if free := wallet.RunnerName(i); c.keys[free] == nil {
-			name = free
+// AddRunner implements network.Operated.
+func (o operated) AddRunner(name string, key *crypto.Key) (network.Runner, error) {
+	c := &o.network.crew
+	known := c.keys[name] != nil
+	if c.keys[name] = key; !known {
+		if err := c.addRunner(name); err != nil {
+			delete(c.keys, name)
+			return nil, err
 		}
+		c.runners = append(c.runners, name)
+		return c.find(name), nil
 	}
-	switch {
-	case c.keys[name] != nil:
-		return "", fmt.Errorf("%s exists already", name)
-	case !c.open():
-		return "", errors.New("this network lets no runners in: make it with runners, or open to them")
-	}
-	c.keys[name] = wallet.RunnerKey(c.config.World.Seed, name)
-	if err := c.addRunner(name); err != nil {
-		delete(c.keys, name)
-		return "", err
-	}
-	c.runners = append(c.runners, name)
-	return name, nil
+	node := c.find(name)
+	node.parts.Signer, node.address, c.nonces[name] = c.scheme.Signer(key), key.Address(), 0
+	c.byAddress[node.address] = node
+	return node, nil
 }
 
-// register has a runner registered, as its own owner: the system's account gives it
-// what that takes.
-func (c *crew) register(name string) {
-	c.follows(wallet.System)
-	c.resubmit(wallet.System, c.Transfer(wallet.System, c.keys[name].Address(), wallet.RunnerStake.Add(wallet.RunnerFunds)), resubmitTimes)
-	c.entering = append(c.entering, name)
-}
+// RunnerKey implements network.Operated.
+func (o operated) RunnerKey(name string) *crypto.Key { return o.network.keys[name] }
 
-// funded has those register who can pay for it in a new final state.
-func (c *crew) funded(s *ledger.State) {
-	c.entering = slices.DeleteFunc(c.entering, func(name string) bool {
-		key := c.keys[name]
-		if s.Account(key.Address()).Balance.Less(wallet.RunnerStake.Add(wallet.RunnerFunds)) {
-			return false
-		}
-		c.After(0, func() {
-			c.order(name, types.RegistryAddress, "register", system.Registration{PublicKey: key.PublicKey(),
-				Stake: wallet.RunnerStake, Signed: c.RegistrationBy(key, key.Address()), Offer: c.RunnerOffer()})
-		})
-		return true
-	})
-}
+// FileKey implements network.Operated: all keys follow from the seed.
+func (operated) FileKey(string) *crypto.Key { return nil }
 
-// RegistrationBy is what a new runner signs for its registration by an owner.
-func (c *crew) RegistrationBy(key *crypto.Key, owner types.Address) types.Signature {
-	return c.scheme.Signer(key).Sign(types.RegistrationDigest(c.config.ChainID, owner, key.PublicKey()))
+// Offer implements network.Operated.
+func (o operated) Offer() system.Offer { return o.network.RunnerOffer() }
+
+// Leave implements network.Runner.
+func (n *node) Leave(finish bool, gone func()) {
+	if r, is := n.process.supervisor.(*runners.Runner); is {
+		r.Leave(finish, gone)
+	}
 }
 
 // RunnerOffer is what a runner of a network registers.
 func (c *crew) RunnerOffer() system.Offer {
 	return system.Offer{Capabilities: capabilities(c.answers), Entitlements: []string{}, MaxConcurrentJobs: wallet.RunnerJobs}
-}
-
-// LeaveRunner has the owner of a runner deregister it. The runner finishes its open jobs,
-// says Goodbye and stops.
-func (c *crew) LeaveRunner(name string) error {
-	best := c.best()
-	if !slices.Contains(c.runners, name) || best == nil {
-		return fmt.Errorf("no runner is called %q, or no validator runs", name)
-	}
-	state := best.Head().State
-	r := state.Runner(c.find(name).address)
-	if r == nil || r.Health == selection.Deregistered {
-		return fmt.Errorf("%s is not registered", name)
-	}
-	c.order(name, types.RegistryAddress, "deregister", system.Naming{Runner: r.Address})
-	return nil
-}
-
-// retireRunners ends the runners that left the registry and have no open job in a new final state.
-func (c *crew) retireRunners(s *ledger.State) {
-	if s.Height() <= c.reaped {
-		return
-	}
-	c.reaped = s.Height()
-	if now := s.Registrations(); now != c.registry {
-		c.registry, c.leaving = now, nil
-		for _, name := range c.runners {
-			if r := s.Listed(c.keys[name].Address()); r != nil && r.Health == selection.Deregistered {
-				c.leaving = append(c.leaving, name)
-			}
-		}
-	}
-	for _, name := range c.leaving {
-		if one := c.Runner(name); one != nil && s.Retired(c.keys[name].Address()) {
-			c.After(0, func() { c.retire(name, one) })
-		}
-	}
-}
-
-// retire lets a runner say Goodbye, and then stops it.
-func (c *crew) retire(name string, one *runners.Runner) {
-	one.Leave(false, func() {
-		c.After(0, func() {
-			if c.Runner(name) != one {
-				return
-			}
-			if err := c.Stop(name); err != nil {
-				c.failed(err)
-			}
-		})
-	})
-}
-
-// renew gives a runner that is down its next key, and has it registered.
-func (c *crew) renew(name string) error {
-	node, i := c.find(name), 0
-	for c.byAddress[wallet.RunnerIdentity(c.config.World.Seed, name, i).Address()] != nil {
-		i++
-	}
-	key := wallet.RunnerIdentity(c.config.World.Seed, name, i)
-	c.keys[name], c.nonces[name] = key, 0
-	node.parts.Signer, node.address = c.scheme.Signer(key), key.Address()
-	c.byAddress[node.address] = node
-	c.register(name)
-	return nil
 }

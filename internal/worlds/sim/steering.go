@@ -7,9 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboyinc/devnet/actors/governance"
-	"github.com/cowboyinc/devnet/internal/base/codec"
-	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
@@ -17,168 +14,149 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// Terms of steering, in virtual time.
-const (
-	resubmitEvery = 10 * time.Second // an instruction that is not final is handed in again
-	resubmitTimes = 60
-	// stall is how long an advance goes on without a final block.
-	stall = 5 * time.Minute
-)
+// stall is how long an advance waits for the next final block, in virtual time.
+const stall = 5 * time.Minute
 
-// steering is what the operator of a network has decided beside its genesis.
-type steering struct {
+// sets follows the sets of validators.
+type sets struct {
 	members *types.ValidatorSet // of the newest epoch; nil: of genesis
 	since   types.Height        // the last block of the epoch before
-	joining map[string]struct{} // looked up only
-	ordered types.Hash          // the instruction given last
-}
-
-// operator steers a network.
-type operator struct {
-	*watch
-	steering
-}
-
-// Ordered is the hash of the instruction given last.
-func (o *operator) Ordered() types.Hash { return o.ordered }
-
-// Leave has the system key ask for the end of a validator's membership. Its
-// process ends when the next epoch has begun.
-func (o *operator) Leave(name string) error {
-	if !slices.Contains(o.names, name) {
-		return fmt.Errorf("no validator is called %q", name)
-	}
-	delete(o.joining, name)
-	o.Instruct(governance.OpLeaveValidator, governance.LeaveValidator{Address: o.keys[name].Address()})
-	return nil
-}
-
-// SetParam has the system key give a parameter a value from a height on; 0 is
-// the next block, or the next epoch's first. Parameters of genesis, and keys
-// that are none, are refused at once; for all else the event param.set or a
-// reverted receipt tells.
-func (o *operator) SetParam(key, value string, at types.Height) (types.Hash, error) {
-	info, err := params.Lookup(key)
-	if err != nil {
-		return types.Hash{}, err
-	}
-	if info.Class == params.Genesis {
-		return types.Hash{}, fmt.Errorf("%s is fixed in genesis", key)
-	}
-	return o.Instruct(governance.OpSetParameter, governance.SetParameter{Key: key, Value: value, Height: at}), nil
-}
-
-// Instruct hands in an instruction of the system key at all validators, again
-// and again until it is final, and returns its hash.
-func (o *operator) Instruct(opcode uint16, args any) types.Hash {
-	tx := o.Sign(wallet.System, nil, types.Wei{}, types.System{Kind: types.KindSystem, Opcode: opcode, Args: codec.Marshal(args)})
-	o.ordered = tx.Hash()
-	o.resubmit(wallet.System, tx, resubmitTimes)
-	return o.ordered
 }
 
 // isMember says whether a validator is of the newest epoch's set.
-func (o *operator) isMember(name string) bool {
-	set := o.members
+func (n *Network) isMember(name string) bool {
+	set := n.members
 	if set == nil {
-		set = &o.Genesis.Validators
+		set = &n.Genesis.Validators
 	}
-	return set.Index(o.keys[name].Address()) >= 0
+	return set.Index(n.keys[name].Address()) >= 0
 }
 
-func (o *operator) isJoining(name string) bool {
-	_, joining := o.joining[name]
-	return joining
-}
-
-// Status is how a validator stands: joining, active, leaving or left.
-func (o *operator) Status(name string) string {
-	if best := o.best(); best != nil {
-		if status := history.Membership(best.Head().State, o.keys[name].Address()); status != history.StatusLeft {
-			return status
-		}
+// Status is the status of a validator: joining, active, leaving or left.
+func (n *Network) Status(name string) string {
+	var state *ledger.State
+	if best := n.best(); best != nil {
+		state = best.Head().State
 	}
-	if o.isJoining(name) {
-		return history.StatusJoining
-	}
-	return history.StatusLeft
+	return n.Membership.Status(state, n.find(name).Who())
 }
 
 // bootstrap are the members that a validator may connect with before it knows
 // of them.
-func (o *operator) bootstrap(name string) []types.Validator {
-	if o.members == nil {
+func (s *sets) bootstrap() []types.Validator {
+	if s.members == nil {
 		return nil
 	}
-	return o.members.Members
+	return s.members.Members
 }
 
-// follow notes the sets that begin behind borders. Once a block of the new set
-// is final, who is in it no more stops.
-func (o *operator) follow(r *ledger.Result) {
-	switch h := r.Block.Header.Height; {
-	case r.NextSet != nil && h > o.since:
-		o.members, o.since = r.NextSet, h
-	case o.members != nil && h > o.since && r.Block.Header.SetEpoch == o.members.Epoch:
-		for _, name := range o.names {
-			if o.isMember(name) {
-				delete(o.joining, name)
-			} else if o.Running(name) && !o.isJoining(name) && o.find(name).frozen == nil {
-				o.After(0, func() { o.retire(name) })
-			}
-		}
+// follow notes a set that begins after a border.
+func (s *sets) follow(r *ledger.Result) {
+	if h := r.Block.Header.Height; r.NextSet != nil && h > s.since {
+		s.members, s.since = r.NextSet, h
 	}
 }
 
-// joins notes that a validator is to be of the set.
-func (o *operator) joins(name string) {
-	if o.joining == nil {
-		o.joining = map[string]struct{}{}
-	}
-	o.joining[name] = struct{}{}
+// operated is a simulated network as its operator finds it.
+type operated struct {
+	*World
+	network *Network
 }
 
-func (o *operator) retire(name string) {
-	if o.Running(name) && !o.isMember(name) && !o.isJoining(name) && o.find(name).frozen == nil {
-		if err := o.Stop(name); err != nil && o.failure == nil {
-			o.failure = err
-		}
-	}
-}
-
-// paced is a simulated network whose pace is decided, as network.Steering finds it.
-type paced struct{ *fleet }
-
-var _ network.Paced = paced{}
+var _ network.Operated = operated{}
 
 // Each implements network.Paced.
-func (p paced) Each(do func(network.Steered)) {
-	for _, name := range p.names {
-		if v := p.Validator(name); v != nil {
+func (o operated) Each(do func(network.Steered)) {
+	for _, name := range o.network.names {
+		if v := o.network.Validator(name); v != nil {
 			do(v)
 		}
 	}
 }
 
 // Best implements network.Paced.
-func (p paced) Best() (*ledger.State, *history.Archive) {
-	if best := p.best(); best != nil {
-		return best.Head().State, best.Archive()
+func (o operated) Best() (best network.Best) {
+	n, trust := o.network, 0
+	for _, name := range n.names {
+		v := n.Validator(name)
+		if v == nil {
+			continue
+		}
+		is := network.Trust(n.find(name).Phase(), n.Honest(name))
+		if head := v.Head(); is > trust || is == trust && head.State.Height() > best.State.Height() {
+			trust, best = is, network.Best{Name: name, Validator: v, State: head.State, Archive: v.Archive()}
+		}
 	}
-	return nil, nil
+	return best
 }
 
 // Clock implements network.Paced.
-func (p paced) Clock() types.Time { return p.now.Add(p.offset) }
+func (o operated) Clock() types.Time { return o.now.Add(o.offset) }
 
 // MoveClock implements network.Paced.
-func (p paced) MoveClock(by time.Duration) error {
-	p.MoveClocks(by)
+func (o operated) MoveClock(by time.Duration) error {
+	o.MoveClocks(by)
 	return nil
 }
 
 // Stall implements network.Paced.
-func (paced) Stall() time.Duration { return stall }
+func (operated) Stall() time.Duration { return stall }
+
+// Lacks implements network.Operated: a simulated network has its keys and all its nodes.
+func (o operated) Lacks(c network.Capability, _ string) error {
+	if c == network.OwnRunners && !o.network.open() {
+		return errors.New("this network lets no runners in: make it with runners, or open to them")
+	}
+	return nil
+}
+
+// Validators implements network.Operated.
+func (o operated) Validators() (all []network.Node) {
+	for _, name := range o.network.names {
+		all = append(all, o.find(name))
+	}
+	return all
+}
+
+// AddValidator implements network.Operated: the validator starts from genesis.
+func (o operated) AddValidator(name string) (network.Node, error) {
+	n := o.network
+	if n.keys[name] != nil {
+		return nil, fmt.Errorf("%s is an account's name", name)
+	}
+	key := wallet.ValidatorKey(n.config.World.Seed, name)
+	parts := Parts{Signer: n.scheme.Signer(key), Verifier: n.scheme, Programs: n.config.Programs}
+	n.keys[name] = key
+	if err := n.AddNode(name, parts, n.bootValidator(name)); err != nil {
+		delete(n.keys, name)
+		return nil, err
+	}
+	n.names = append(n.names, name)
+	return o.find(name), nil
+}
+
+// Member implements network.Operated.
+func (o operated) Member(name string) (types.Validator, error) {
+	key := o.network.keys[name]
+	return types.Validator{Address: key.Address(), PublicKey: key.PublicKey(), Endpoint: o.network.endpoint(name)}, nil
+}
+
+// ValidatorAddress implements network.Operated.
+func (o operated) ValidatorAddress(name string) (none types.Address) {
+	if slices.Contains(o.network.names, name) {
+		return o.network.keys[name].Address()
+	}
+	return none
+}
+
+// Left implements network.Operated: nothing outlives the world that would start the node.
+func (operated) Left(string) {}
+
+// Keys implements network.Operated.
+func (o operated) Keys() network.Keys {
+	n := o.network
+	return network.Keys{Seed: n.config.World.Seed, ChainID: n.chainID, Scheme: n.scheme}
+}
 
 // Pause stops the making of blocks. What is under way still becomes final.
 func (n *Network) Pause() { n.Hold(true) }

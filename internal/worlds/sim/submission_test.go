@@ -14,7 +14,7 @@ import (
 func TestALostSubmissionIsSentOnAgain(t *testing.T) {
 	n := aNetwork(t, NetworkConfig{World: quick(29), Params: params.Overrides{"chain.epoch_blocks": "10000"}})
 	reach(t, n, 2)
-	if err := n.Join("v4"); err != nil {
+	if _, err := n.Join(t.Context(), "v4"); err != nil {
 		t.Fatal(err)
 	}
 	reach(t, n, 10)

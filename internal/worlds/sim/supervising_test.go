@@ -140,7 +140,7 @@ func TestAPanickingContractIsNoReceipt(t *testing.T) {
 	if did != "1 actor panicked, 1 actor restarted" {
 		t.Errorf("the dispatcher: %q", did)
 	}
-	if _, err := n.SetParam("chain.max_events_per_message", "200", 0); err != nil {
+	if _, err := n.SetParam(t.Context(), "chain.max_events_per_message", "200", 0); err != nil {
 		t.Fatal(err)
 	}
 	if did := upsets(t, n, fault.Order{Verb: "panic", Node: "v2", Contract: "governance"}); did != "1 actor panicked, 1 actor restarted" {

@@ -33,14 +33,20 @@ func (s *Stage) SetParam(key, value string, at types.Height) error {
 // CancelTimer implements scenario.Backend. It returns when the instruction is
 // final.
 func (s *Stage) CancelTimer(id types.TimerID) error {
-	_, err := s.Network.CancelTimer(s.ctx, id)
+	v, err := s.Reader("")
+	if err == nil {
+		_, err = s.Network.CancelTimer(s.ctx, v, id)
+	}
 	return s.done(err, "cancel timer ", id)
 }
 
 // ExtendTimer implements scenario.Backend. It returns when the instruction is
 // final.
 func (s *Stage) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
-	_, err := s.Network.ExtendTimer(s.ctx, id, expiresAt)
+	v, err := s.Reader("")
+	if err == nil {
+		_, err = s.Network.ExtendTimer(s.ctx, v, id, expiresAt)
+	}
 	return s.done(err, "extend timer ", id, " to ", expiresAt)
 }
 

@@ -2,16 +2,10 @@ package stage
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"slices"
 
-	"github.com/cowboyinc/devnet/actors/governance"
-	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/execution"
-	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -41,22 +35,17 @@ func (o operator) Advance(_ context.Context, to history.Target) (*history.Advanc
 }
 
 // Join implements api.Steering.
-func (o operator) Join(_ context.Context, name string) (m model.Move, err error) {
-	if name == "" {
-		name = wallet.ValidatorName(len(o.bench.Names()))
-	}
-	if err := o.bench.Join(name); err != nil {
+func (o operator) Join(ctx context.Context, name string) (m model.Move, err error) {
+	who, err := o.bench.Network.Join(ctx, name)
+	if err != nil {
 		return m, err
 	}
-	return o.move(name), nil
+	return o.move(who.Name), nil
 }
 
 // Leave implements api.Steering.
-func (o operator) Leave(_ context.Context, name string) (m model.Move, err error) {
-	if !slices.Contains(o.bench.Names(), name) {
-		return m, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %.40q", name).Hint("GET /validators lists them.").At("name")
-	}
-	if err := o.bench.Leave(name); err != nil {
+func (o operator) Leave(ctx context.Context, name string) (m model.Move, err error) {
+	if _, err := o.bench.Network.Leave(ctx, name); err != nil {
 		return m, err
 	}
 	return o.move(name), nil
@@ -75,54 +64,33 @@ func (o operator) move(name string) model.Move {
 }
 
 // SetParam implements api.Steering.
-func (o operator) SetParam(_ context.Context, r model.ParamRequest) (m model.ParamChange, err error) {
-	if err := o.bench.SetParam(r.Key, r.Value, r.At); err != nil {
-		return m, err
-	}
-	receipt, err := o.judged()
+func (o operator) SetParam(ctx context.Context, r model.ParamRequest) (m model.ParamChange, err error) {
+	change, err := o.bench.Network.SetParam(ctx, r.Key, r.Value, r.At)
 	if err != nil {
 		return m, err
 	}
-	info, err := params.Lookup(r.Key)
-	if err != nil {
-		return m, err
-	}
-	m = model.ParamChange{Key: r.Key, Value: r.Value, Class: string(info.Class), Hash: receipt.Hash}
-	for _, e := range receipt.Events {
-		var set governance.ParamSet
-		if e.Name == "param.set" && codec.Unmarshal(e.Data, types.MaxTransactionBytes, &set) == nil && set.Key == r.Key {
-			m.Height = set.Height
-		}
-	}
-	return m, nil
+	return model.ParamChange{Key: change.Key, Value: change.Value, Class: string(change.Class), Height: change.Height, Hash: change.Hash}, nil
 }
 
 // Tell implements api.Steering.
 func (o operator) Tell(e fault.Effect) { o.bench.Cheated(e) }
 
 // CancelTimer implements api.Steering.
-func (o operator) CancelTimer(_ context.Context, id types.TimerID) (*types.Receipt, error) {
-	if err := o.bench.CancelTimer(id); err != nil {
+func (o operator) CancelTimer(ctx context.Context, id types.TimerID) (*types.Receipt, error) {
+	v, err := o.bench.Reader("")
+	if err != nil {
 		return nil, err
 	}
-	return o.judged()
+	return o.bench.Network.CancelTimer(ctx, v, id)
 }
 
 // ExtendTimer implements api.Steering.
-func (o operator) ExtendTimer(_ context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
-	if err := o.bench.ExtendTimer(id, expiresAt); err != nil {
+func (o operator) ExtendTimer(ctx context.Context, id types.TimerID, expiresAt types.Height) (*types.Receipt, error) {
+	v, err := o.bench.Reader("")
+	if err != nil {
 		return nil, err
 	}
-	return o.judged()
-}
-
-// judged is the receipt of the instruction given last, which is final.
-func (o operator) judged() (*types.Receipt, error) {
-	receipt, err := o.bench.Validator(o.bench.best()).Archive().Receipt(o.bench.Ordered())
-	if err == nil && receipt == nil {
-		err = fmt.Errorf("the instruction %s has no receipt", o.bench.Ordered())
-	}
-	return receipt, err
+	return o.bench.Network.ExtendTimer(ctx, v, id, expiresAt)
 }
 
 // answerBlocks is how long a committee may take to have a job: who comes later has no
@@ -168,16 +136,11 @@ func (o operator) PrepareRunner(name string, owner types.Address) (p api.Prepare
 	if !o.bench.config.Open {
 		return p, withoutRunners()
 	}
-	if p.Name, err = o.bench.nextRunner(name); err != nil {
-		return p, err
-	}
-	key := wallet.RunnerKey(o.bench.config.World.Seed, p.Name)
-	p.PublicKey, p.Offer, p.Signed = key.PublicKey(), o.bench.RunnerOffer(), o.bench.Network.RegistrationBy(key, owner)
-	return p, nil
+	return o.bench.Network.PrepareRunner(name, owner)
 }
 
 // StartRunner implements api.Steering.
-func (o operator) StartRunner(name string) error { return refuse(o.bench.Network.StartRunner(name)) }
+func (o operator) StartRunner(name string) error { return o.bench.Network.StartRunner(name) }
 
 // ReloadRunner implements api.Steering.
 func (o operator) ReloadRunner(name string) error { return api.ErrNoSettings(name) }

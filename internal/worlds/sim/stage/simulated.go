@@ -4,7 +4,6 @@
 package stage
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/http"
@@ -148,7 +147,7 @@ func (s *Stage) Reader(node string) (api.Reader, error) {
 		node = s.best()
 	}
 	if node == "" {
-		return nil, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
+		return nil, api.ErrNoValidator()
 	}
 	v := s.Validator(node)
 	if v == nil {
@@ -243,7 +242,7 @@ func (s *Stage) answered(done *bool) error {
 func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
 	name := s.best()
 	if name == "" {
-		return hash, api.Refuse(http.StatusServiceUnavailable, "no_validator", "no validator is running")
+		return hash, api.ErrNoValidator()
 	}
 	done := false
 	s.Validator(name).Submit(raw, func(h types.Hash, refused error) { hash, err, done = h, refused, true })
@@ -253,25 +252,7 @@ func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
 	if !done {
 		return hash, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer", name)
 	}
-	if err == nil {
-		s.number(raw)
-	}
 	return hash, readmodel.Refusal(err)
-}
-
-// number has the system key's next instruction numbered after one that was signed here:
-// those of the world are numbered by it, and not by a pool.
-func (s *Stage) number(raw []byte) {
-	if !bytes.Contains(raw, []byte(types.KindSystem)) {
-		return
-	}
-	if tx, err := types.DecodeTransaction(raw); err == nil {
-		if in, err := tx.Instruction(); err == nil {
-			if _, system := in.(*types.System); system {
-				s.Network.Numbered(wallet.System, tx.Nonce+1)
-			}
-		}
-	}
 }
 
 // NextNonce implements scenario.Backend.
@@ -286,9 +267,6 @@ func (s *Stage) NextNonce(a types.Address) types.Nonce {
 	v.NextNonce(a, final, func(n types.Nonce) { next, done = n, true })
 	if err := s.answered(&done); err != nil && s.failed == nil {
 		s.failed = err
-	}
-	if a == s.Key(wallet.System).Address() {
-		next = max(next, s.Network.Nonce(wallet.System))
 	}
 	return next
 }

@@ -1,0 +1,183 @@
+package network
+
+import (
+	"context"
+	"slices"
+
+	"github.com/cowboyinc/devnet/actors/governance"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// Membership starts validators that join by the system key, and stops those that left.
+type Membership struct {
+	network   Operated
+	orders    *Orders
+	authority *Authority
+	moves     guarded[moves]
+}
+
+// moves are validators by their names.
+type moves struct {
+	joining  []string // asked for, and not in a final block
+	spared   []string // in no set so far: their operator may let them join
+	stopping []string // tasks stop them
+}
+
+// Joining lists the validators whose membership was asked for, and is not in a final block.
+func (m *Membership) Joining() (names []string) {
+	m.moves.do(func(is *moves) { names = slices.Clone(is.joining) })
+	return names
+}
+
+// Status is the status of a validator in a state: joining, active, leaving or left. In a
+// nil state no validator is active.
+func (m *Membership) Status(state *ledger.State, who Identity) string {
+	status := history.StatusLeft
+	if state != nil {
+		status = history.Membership(state, who.Address)
+	}
+	if status == history.StatusLeft && slices.Contains(m.Joining(), who.Name) {
+		return history.StatusJoining
+	}
+	return status
+}
+
+// Join starts a validator of a new name, or one that has left. The system key asks for its
+// membership from the next epoch on. It returns when the instruction is final. The
+// validator catches up meanwhile. An empty name is the next free one of v0, v1, ….
+func (m *Membership) Join(ctx context.Context, name string) (who Identity, err error) {
+	if err := m.network.Lacks(Members, "joining by the devnet's keys"); err != nil {
+		return who, err
+	}
+	if m.authority.steering.Paused() {
+		return who, api.ErrPausedOrder()
+	}
+	err = m.orders.nodes.Do(ctx, func() error {
+		who, err = m.start(name)
+		return err
+	})
+	if err != nil {
+		return who, refusal(err)
+	}
+	member, err := m.network.Member(who.Name)
+	if err == nil {
+		_, err = m.authority.instruct(ctx, governance.OpJoinValidator,
+			governance.JoinValidator{PublicKey: member.PublicKey, Endpoint: member.Endpoint})
+	}
+	if err != nil {
+		m.forget(who.Name) // it is stopped, unless the instruction becomes final later
+	}
+	return who, err
+}
+
+// start makes the validator if it does not exist, and starts it if it does not run.
+func (m *Membership) start(name string) (who Identity, err error) {
+	for i := 0; name == ""; i++ {
+		if free := wallet.ValidatorName(i); m.orders.backend.Node(free) == nil {
+			name = free
+		}
+	}
+	n, status := m.orders.backend.Node(name), ""
+	isRunner := n != nil && n.Who().Kind != fault.Validators
+	if n != nil && !isRunner {
+		status = m.Status(m.network.Best().State, n.Who())
+	}
+	if err := api.CheckJoin(name, wallet.Accounts(), status); err != nil {
+		return who, err
+	}
+	if isRunner {
+		return who, api.ErrRunnersName(name)
+	}
+	if n == nil {
+		if n, err = m.network.AddValidator(name); err != nil {
+			return who, err
+		}
+	}
+	m.moves.do(func(is *moves) { is.joining = append(is.joining, name) })
+	if n.Phase() != Stopped {
+		return n.Who(), nil
+	}
+	if err := n.Start(); err != nil {
+		m.forget(name)
+		return who, err
+	}
+	return n.Who(), nil
+}
+
+// forget notes that a validator does not join, or has joined.
+func (m *Membership) forget(name string) {
+	without := func(names []string) []string {
+		return slices.DeleteFunc(names, func(one string) bool { return one == name })
+	}
+	m.moves.do(func(is *moves) { is.joining, is.spared = without(is.joining), without(is.spared) })
+}
+
+// Leave has the system key ask for the end of a validator's membership, at the end of the
+// epoch. It returns when the instruction is final. The validator is stopped when it has left.
+func (m *Membership) Leave(ctx context.Context, name string) (address types.Address, err error) {
+	if err := m.network.Lacks(SystemKey, "leaving by the devnet's keys"); err != nil {
+		return address, err
+	}
+	if address = m.network.ValidatorAddress(name); address.IsZero() {
+		return address, api.ErrUnknownValidator(name)
+	}
+	_, err = m.authority.instruct(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: address})
+	if err == nil {
+		m.forget(name)
+	}
+	return address, err
+}
+
+// final stops former validators once a block of the set without them is final. Until then
+// they may have to help the others to the last one.
+func (m *Membership) final(r *ledger.Result) {
+	if r.Block.Header.Border() {
+		return
+	}
+	for _, n := range m.network.Validators() {
+		who := n.Who()
+		switch {
+		case r.State.Validators().Index(who.Address) < 0 && history.Membership(r.State, who.Address) == history.StatusLeft:
+			if n.Phase() != Stopped && m.stops(who.Name) {
+				m.network.Go(who.Name+" stops", func() error { return m.stop(who.Name) })
+			}
+		case m.moving():
+			m.forget(who.Name)
+		}
+	}
+}
+
+// moving reports whether a validator joins, or was in no set so far.
+func (m *Membership) moving() (some bool) {
+	m.moves.do(func(is *moves) { some = len(is.joining)+len(is.spared) > 0 })
+	return some
+}
+
+// stops notes that a task stops a validator, unless it joins or one does already.
+func (m *Membership) stops(name string) (begins bool) {
+	m.moves.do(func(is *moves) {
+		begins = !slices.Contains(slices.Concat(is.joining, is.spared, is.stopping), name)
+		if begins {
+			is.stopping = append(is.stopping, name)
+		}
+	})
+	return begins
+}
+
+// stop stops a validator that has left, unless it joins again meanwhile.
+func (m *Membership) stop(name string) error {
+	defer m.moves.do(func(is *moves) {
+		is.stopping = slices.DeleteFunc(is.stopping, func(one string) bool { return one == name })
+	})
+	return m.orders.retire(func() Node {
+		if n := m.orders.backend.Node(name); !slices.Contains(m.Joining(), name) {
+			return n
+		}
+		return nil
+	}, m.network)
+}

@@ -1,0 +1,277 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/runners/selection"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// MaxRunners bounds the runners of a network in one process: each has a socket, a connection
+// with each validator of its subset, and some goroutines.
+const MaxRunners = 2_000
+
+// Goodbye is how long a runner may take to say Goodbye before it is stopped: the validators'
+// grace, and some more.
+const Goodbye = 2 * time.Second
+
+// Runner is a runner, through all its processes.
+type Runner interface {
+	Node
+	// Leave makes the running runner say Goodbye, after its open jobs if finish is set. gone
+	// is told once that is done.
+	Leave(finish bool, gone func())
+}
+
+// Registration starts the network's own runners, registers them by the network's keys,
+// deregisters them, and stops those that left. Their names are r0, r1, … without a gap: a
+// resumed network finds its runners by them.
+type Registration struct {
+	network   Operated
+	orders    *Orders
+	authority *Authority
+	seen      guarded[registry]
+}
+
+// registry is what a final state had of the network's own runners.
+type registry struct {
+	is       any      // all registrations (ledger.State.Registrations)
+	leaving  []string // deregistered, in the order of their names
+	stopping []string // tasks stop them
+}
+
+// find is a runner by its name, or nil.
+func (g *Registration) find(name string) Runner {
+	for _, r := range g.network.Runners() {
+		if r.Who().Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// JoinRunner registers a runner of the next free name, with a stake that the system's account
+// gives it, and starts it. It returns the name when the registration is final. A given name
+// must be the next free one.
+func (g *Registration) JoinRunner(ctx context.Context, name string) (string, error) {
+	if err := g.network.Lacks(OwnRunners, "joining by the devnet's keys"); err != nil {
+		return "", err
+	}
+	count := len(g.network.Runners())
+	next := wallet.RunnerName(count)
+	if count >= MaxRunners {
+		return "", api.ErrTooManyRunners(MaxRunners)
+	}
+	if err := api.CheckJoinRunner(name, next, g.find(name) != nil); err != nil {
+		return "", err
+	}
+	key := wallet.RunnerKey(g.network.Keys().Seed, next)
+	if err := g.authority.register(ctx, key, g.network.Offer()); err != nil {
+		return "", err
+	}
+	return next, refusal(g.orders.nodes.Do(ctx, func() error {
+		if g.find(next) != nil { // another caller was first
+			return nil
+		}
+		return g.begin(next, key)
+	}))
+}
+
+// begin makes a runner, and starts it.
+func (g *Registration) begin(name string, key *crypto.Key) error {
+	r, err := g.network.AddRunner(name, key)
+	if err != nil {
+		return err
+	}
+	return r.Start()
+}
+
+// LeaveRunner deregisters a runner of the network's own, and returns when that is final. The
+// runner finishes its open jobs, and is stopped.
+func (g *Registration) LeaveRunner(ctx context.Context, name string) error {
+	if err := g.network.Lacks(SystemKey, "leaving by the devnet's keys"); err != nil {
+		return err
+	}
+	r, state := g.find(name), g.network.Best().State
+	switch {
+	case r == nil:
+		return g.orders.backend.Unknown(name)
+	case state == nil:
+		return api.ErrNoValidator()
+	}
+	if gone(state, r) {
+		return api.ErrDeregistered(name)
+	}
+	return g.authority.deregister(ctx, g.network.RunnerKey(name))
+}
+
+// gone reports whether a runner is not registered, or not any more.
+func gone(state *ledger.State, r Runner) bool {
+	is := state.Runner(r.Who().Address)
+	return is == nil || is.Health == selection.Deregistered
+}
+
+// PrepareRunner is the registration of a runner that StartRunner starts, signed for an owner.
+// The runner is new, or was deregistered and rejoins under another key.
+func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.PreparedRunner, err error) {
+	if err := g.network.Lacks(OwnRunners, "starting runners"); err != nil {
+		return p, err
+	}
+	count := len(g.network.Runners())
+	next := wallet.RunnerName(count)
+	if name == "" {
+		name = next
+	}
+	state := g.network.Best().State
+	if state == nil {
+		return p, api.ErrNoValidator()
+	}
+	keys := g.network.Keys()
+	key := wallet.RunnerKey(keys.Seed, name)
+	switch r := g.find(name); {
+	case r == nil && name != next:
+		return p, api.ErrNextRunner(name, next)
+	case r == nil && count >= MaxRunners:
+		return p, api.ErrTooManyRunners(MaxRunners)
+	case r != nil && !gone(state, r):
+		return p, api.ErrRunnerAlready(name)
+	case r != nil:
+		_, key = g.identities(state, name)
+	}
+	return api.PreparedRunner{Name: name, PublicKey: key.PublicKey(), Offer: g.network.Offer(), Signed: keys.registers(key, owner)}, nil
+}
+
+// StartRunner starts a runner whose registration is final, in place of the one of its name.
+func (g *Registration) StartRunner(name string) error {
+	return refusal(g.orders.nodes.Do(context.Background(), func() error {
+		state := g.network.Best().State
+		if state == nil {
+			return api.ErrNoValidator()
+		}
+		if former := g.find(name); former != nil && former.Phase() != Stopped {
+			if err := g.orders.stop(former); err != nil {
+				return err
+			}
+		}
+		return g.begin(name, g.KeyOf(state, name))
+	}))
+}
+
+// identities are the latest key of a runner that is registered in a state, which is nil
+// without one, and the first that is not.
+func (g *Registration) identities(state *ledger.State, name string) (latest, next *crypto.Key) {
+	for i := 0; ; i++ {
+		next = wallet.RunnerIdentity(g.network.Keys().Seed, name, i)
+		if state.Runner(next.Address()) == nil {
+			return latest, next
+		}
+		latest = next
+	}
+}
+
+// KeyOf is the key of a runner that is registered in a state, or nil: its latest, or the one
+// in its files.
+func (g *Registration) KeyOf(state *ledger.State, name string) *crypto.Key {
+	if latest, _ := g.identities(state, name); latest != nil {
+		return latest
+	}
+	if key := g.network.FileKey(name); key != nil && state.Runner(key.Address()) != nil {
+		return key
+	}
+	return nil
+}
+
+// renew gives a runner that is down its next key, and has it registered. A refusal may pass
+// with the next block, after which it is tried again.
+func (g *Registration) renew(name string) error {
+	for {
+		err := g.tryRenew(name)
+		var refused *api.Error
+		if !errors.As(err, &refused) {
+			return err
+		}
+		at := g.orders.backend.Height()
+		higher := func() bool { return g.orders.backend.Height() > at }
+		if err := g.orders.heights.until(context.Background(), g.network, Forever, higher); err != nil {
+			return err
+		}
+	}
+}
+
+func (g *Registration) tryRenew(name string) error {
+	state := g.network.Best().State
+	if state == nil {
+		return api.ErrNoValidator()
+	}
+	_, key := g.identities(state, name)
+	if err := g.authority.register(context.Background(), key, g.network.Offer()); err != nil {
+		return err
+	}
+	return g.orders.nodes.Do(context.Background(), func() error {
+		if g.find(name).Phase().Up() { // it was started meanwhile
+			return nil
+		}
+		_, err := g.network.AddRunner(name, key)
+		return err
+	})
+}
+
+// final stops the runners that left the registry and have no open job.
+func (g *Registration) final(r *ledger.Result) {
+	now := r.State.Registrations()
+	if now == nil {
+		return
+	}
+	changed := false
+	g.seen.do(func(was *registry) { changed = was.is != now })
+	if changed {
+		var leaving []string
+		for _, one := range g.network.Runners() {
+			if is := r.State.Listed(one.Who().Address); is != nil && is.Health == selection.Deregistered {
+				leaving = append(leaving, one.Who().Name)
+			}
+		}
+		g.seen.do(func(is *registry) { is.is, is.leaving = now, leaving })
+	}
+	for _, name := range g.left(r.State) {
+		g.network.Go(name+" stops", func() error { return g.stop(r.State, name) })
+	}
+}
+
+// left lists the runners that left the registry and run, and that no task stops.
+func (g *Registration) left(state *ledger.State) (names []string) {
+	var leaving []string
+	g.seen.do(func(is *registry) { leaving = slices.Clone(is.leaving) })
+	for _, name := range leaving {
+		r := g.find(name)
+		if r == nil || r.Phase() == Stopped || !state.Retired(r.Who().Address) {
+			continue
+		}
+		g.seen.do(func(is *registry) {
+			if !slices.Contains(is.stopping, name) {
+				is.stopping, names = append(is.stopping, name), append(names, name)
+			}
+		})
+	}
+	return names
+}
+
+// stop stops a runner that left, unless it has another key meanwhile.
+func (g *Registration) stop(state *ledger.State, name string) error {
+	defer g.seen.do(func(is *registry) {
+		is.stopping = slices.DeleteFunc(is.stopping, func(one string) bool { return one == name })
+	})
+	return g.orders.retire(func() Node {
+		if r := g.find(name); state.Retired(r.Who().Address) {
+			return r
+		}
+		return nil
+	}, g.network)
+}
