@@ -188,13 +188,16 @@ func (g *Registration) KeyOf(state *ledger.State, name string) *crypto.Key {
 	return nil
 }
 
+// renewals bounds the attempts to register a runner under its next key: one a block.
+const renewals = 64
+
 // renew gives a runner that is down its next key, and has it registered. A refusal may pass
-// with the next block, after which it is tried again.
+// with the next block, after which it is tried again. It returns the last of renewals refusals.
 func (g *Registration) renew(name string) error {
-	for {
+	for attempt := 1; ; attempt++ {
 		err := g.tryRenew(name)
 		var refused *api.Error
-		if !errors.As(err, &refused) {
+		if !errors.As(err, &refused) || attempt == renewals {
 			return err
 		}
 		at := g.orders.backend.Height()

@@ -512,8 +512,8 @@ func (c *campaign) govern() string {
 // stays what it was. Where sets churn others follow.
 func (c *campaign) turnover() string {
 	last := fmt.Sprintf("w%d", c.joined-1)
-	if c.joined > 0 && (!c.Running(last) || c.Status(last) != history.StatusActive) {
-		return ""
+	if c.joined > 0 && (c.byName[last] == nil || !c.Running(last) || c.Status(last) != history.StatusActive) {
+		return "" // it is joining, or was refused
 	}
 	for _, name := range c.names {
 		if c.joined > 0 && name != last && !slices.Contains(c.faulty, name) && c.leave(name) {
