@@ -151,7 +151,7 @@ func TestAReleaseIsRefusedBeforeItIsBuilt(t *testing.T) {
 		{"TARGETS", "windows/amd64", "WSL"},
 		{"TARGETS", "plan9/amd64", "not a system of a release"},
 		{"VERSION", "9.9.9", "cmd/devnet/version.go"},
-		{"VERSION", "latest", "is no version"},
+		{"VERSION", "latest", "is not a version"},
 	} {
 		t.Run(path.Base(c.value), func(t *testing.T) {
 			said, err := script("make-release", c.name+"="+c.value, "OUT="+t.TempDir())

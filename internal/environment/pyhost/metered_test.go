@@ -232,7 +232,7 @@ func TestCompilingIsMeasuredAndBounded(t *testing.T) {
 		lines := uint64(most / len(line))
 		if (units-1)*lines > maxUnits {
 			_, err = w.session.Inspect(codeOf(strings.Repeat(line, int(lines))))
-			if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "compiling") {
+			if !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, "units to compile") {
 				t.Errorf("%q: %v", line, err)
 			}
 		}
