@@ -40,7 +40,8 @@ func BenchmarkAssignment(b *testing.B) {
 		name string
 		set  func(*Config)
 	}{{"all-on", func(*Config) {}}, {"no-remembered-signatures", func(c *Config) { c.NoRemember = true }},
-		{"strict-without-fault-seam", func(c *Config) { c.Strict = true }}} {
+		{"strict-without-fault-seam", func(c *Config) { c.Strict = true }},
+		{"with-qlog", func(c *Config) { c.Qlog = b.TempDir() }}} {
 		b.Run(s.name, func(b *testing.B) {
 			answered, jobs := newAnswers(b), newDocket()
 			config := Config{Ephemeral: true, Runners: 4, BlockTime: 250 * time.Millisecond, Seed: testSeed(), Observe: jobs.observe,
