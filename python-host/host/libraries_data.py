@@ -78,34 +78,57 @@ def _loads(data, *, object_pairs_hook=None, object_hook=None):
 
 def _dumps(value, *, sort_keys=False, separators=None, indent=None, ensure_ascii=True, default=None):
     weigh(value)
-    _text_sizes(value)
     indent = exact.plain(indent)
     if indent is not None and not (type(indent) is int and 0 <= indent <= 16):
         raise ValueError("indent is 0 to 16")
+    if separators is not None:
+        separators = tuple(exact.string(s, "a separator") for s in separators)
+        if len(separators) != 2:
+            raise ValueError("separators are two texts: between items, and after a key")
+    between, named = map(len, separators or (", " if indent is None else ",", ": "))
+    laid, deepest = _lay_out(value, indent, between, named, 0)
 
     def fallback(v):
+        nonlocal laid
         found = default(v)
         weigh(found)
-        _text_sizes(found)
+        laid += _lay_out(found, indent, between, named, deepest)[0]
         return found
     made = json.dumps(value, sort_keys=sort_keys, separators=separators, indent=indent, ensure_ascii=ensure_ascii,
                       allow_nan=False, default=fallback if default is not None else None)
-    serialised(len(made))
+    serialised(max(len(made) - laid, 0))
     return made
 
 
-def _text_sizes(value):
-    """Charges the characters of every text in value, before they are made."""
-    stack = [value]
-    while stack:
-        v = stack.pop()
-        if isinstance(v, str):
-            charge(size(v))
-        elif isinstance(v, int) and int.bit_length(v) > 64:
-            charge((int.bit_length(v) >> 4) ** 2 >> 4)
-        else:
-            for part in parts(v):
-                stack += part
+def _lay_out(value, indent, between, named, depth):
+    """Charges the characters of all texts in a value at a depth, and those between its parts, before they are made.
+
+    Returns how many of them are between parts, and the depth below the deepest part.
+    """
+    laid, level = 0, [value]
+    while level:
+        inner = []
+        for v in level:
+            if isinstance(v, str):
+                charge(size(v))
+            elif isinstance(v, int) and int.bit_length(v) > 64:
+                charge((int.bit_length(v) >> 4) ** 2 >> 4)
+            else:
+                before, walked = len(inner), parts(v)
+                for part in walked:
+                    inner += part
+                count = len(inner) - before
+                if count:
+                    pairs = count >> 1 if len(walked) == 2 else 0
+                    count -= pairs
+                    gaps = (count - 1) * between + pairs * named
+                    if indent is not None:
+                        gaps += count * (1 + indent * (depth + 1)) + 1 + indent * depth
+                    charge(gaps)
+                    laid += gaps
+        level = inner
+        depth += 1
+    return laid, depth
 
 
 actor_code.BASES.update((json.JSONDecodeError, struct.error))
