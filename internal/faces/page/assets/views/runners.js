@@ -14,6 +14,16 @@ export const runners = { id: 'runners', title: 'Runners', key: 'r', make };
 const ROWS = 60;
 const HEIGHTS = 96;
 
+/**
+ * connected is how many of its subset a runner is connected with. A validator that answers for itself alone knows of no other.
+ * @param {{subset: string[], connected: string[]}} r
+ */
+function connected(r) {
+  const elsewhere = new Set((store.now?.nodes || []).filter((/** @type {any} */ n) => n.elsewhere).map((/** @type {any} */ n) => n.address));
+  const known = r.subset.filter((a) => !elsewhere.has(a));
+  return `${known.filter((a) => r.connected.includes(a)).length} of ${known.length}${known.length < r.subset.length ? ' known' : ''}`;
+}
+
 function make() {
   const map = heat();
   const sum = h('p', { class: 'sentence' });
@@ -23,7 +33,7 @@ function make() {
       { name: 'runner', text: (r) => r.name || r.address, main: true },
       { name: 'health', text: (r) => r.health, main: true, tone: (r) => (r.health === 'Healthy' ? 'good' : 'bad') },
       { name: 'present', text: (r) => (r.present ? 'yes' : 'no'), main: true, tone: (r) => (r.present ? '' : 'bad') },
-      { name: 'connected', kind: 'num', text: (r) => `${r.subset.filter((/** @type {string} */ a) => r.connected.includes(a)).length} of ${r.subset.length}` },
+      { name: 'connected', kind: 'num', text: (r) => connected(r) },
       { name: 'jobs', kind: 'num', text: (r) => `${r.active_jobs} of ${r.max_concurrent_jobs}` },
       { name: 'accepting', text: (r) => (r.accepting ? 'yes' : 'no') },
       { name: 'reputation', kind: 'num', text: (r) => r.reputation },
