@@ -66,6 +66,32 @@ func (e *UnfitError) Unwrap() error { return e.Cause }
 // Require restricts the pool to a minor version, as genesis names it; "" allows any. It is called before the first message.
 func (p *Pool) Require(minor string) { p.python.require(minor) }
 
+// proofOf is an interpreter, and the mark of its proof.
+type proofOf struct{ path, mark string }
+
+// Prepare looks at the interpreter and its library beside what the caller does next. Fit
+// waits for it. It is called once, before the first message.
+func (p *Pool) Prepare() {
+	p.proof = sync.OnceValue(func() proofOf {
+		found, err := p.python.find()
+		if err != nil {
+			return proofOf{}
+		}
+		return proofOf{found.path, identity(found.path, p.sources)}
+	})
+	go p.proof()
+}
+
+// mark is that of an interpreter's proof: the prepared one, unless another is required now.
+func (p *Pool) mark(path string) string {
+	if p.proof != nil {
+		if prepared := p.proof(); prepared.path == path {
+			return prepared.mark
+		}
+	}
+	return identity(path, p.sources)
+}
+
 // Fit reports whether the pool's Python gives the receipts of its minor version
 // (decision C20). Where it does not, every message fails. Its error is a *MissingError, an
 // *UnfitError, or that of a host that does not start, which proves nothing.
@@ -77,7 +103,7 @@ func (p *Pool) Fit() error {
 	if err != nil {
 		return err
 	}
-	mark := identity(found.path, p.sources)
+	mark := p.mark(found.path)
 	if proved(mark) {
 		return nil
 	}

@@ -112,6 +112,7 @@ type Pool struct {
 	config  Config
 	python  interpreter
 	sources []byte
+	proof   func() proofOf // of Prepare; nil without it
 	hints   *hints
 	blocks  chan *host // free hosts; nil stands for one not started
 	reads   chan *host

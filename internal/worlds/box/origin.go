@@ -47,6 +47,7 @@ func openOrigin(config Config) (*origin, error) {
 	o := &origin{config: config}
 	if config.Programs == nil {
 		o.owned = pyhost.New(pyhost.Config{Python: config.Python, Slow: config.Slow, Recall: true})
+		o.owned.Prepare()
 	}
 	if err := o.open(); err != nil {
 		return nil, errors.Join(err, o.close())
