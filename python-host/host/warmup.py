@@ -26,7 +26,7 @@ class WarmUp:
     @public
     def spin(self, payload):
         i = 0
-        while i < 4000:
+        while i < 1000:
             i += 1
 '''
 TYPED = b'''
@@ -61,7 +61,7 @@ class Typed:
 '''
 GIVEN = b'{"amount":"5","who":"0x%s"}' % (b"00" * 20)
 CYCLES = 100_000
-PAGES = 64  # to which it writes, to measure that
+PAGES = 16  # to which it writes, to measure that
 CODE, TYPED_CODE = bytes(32), bytes(31) + bytes((1,))  # their hashes, which no code has
 
 
