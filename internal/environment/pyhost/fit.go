@@ -69,8 +69,8 @@ func (p *Pool) Require(minor string) { p.python.require(minor) }
 // proofOf is an interpreter, and the mark of its proof.
 type proofOf struct{ path, mark string }
 
-// Prepare looks at the interpreter and its library beside what the caller does next. Fit
-// waits for it. It is called once, before the first message.
+// Prepare begins to look at the interpreter and its library, and returns at once. Fit waits
+// for the result. It is called once, before the first message.
 func (p *Pool) Prepare() {
 	p.proof = sync.OnceValue(func() proofOf {
 		found, err := p.python.find()
