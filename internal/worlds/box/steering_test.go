@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/audit"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // code is the code of a refusal, "" where there was none.
@@ -197,6 +198,22 @@ func TestJoinAndLeaveLive(t *testing.T) {
 	awaitStatus(t, again, "v0", history.StatusActive, true)
 	awaitVote(t, again, "v0")
 	auditAll(t, again, home)
+}
+
+// A validator that resumes may execute blocks that the others finalized before: the block
+// in which a validator was in no set yet stops nobody that has joined since.
+func TestAnOldBlockStopsNoValidator(t *testing.T) {
+	n := up(t, Config{Ephemeral: true, BlockTime: 50 * time.Millisecond,
+		Params: map[string]string{"chain.epoch_blocks": "16", "chain.link_delay_ms": "50"}})
+	await(t, n, 2)
+	head := n.Best().Validator().Head()
+	before := &ledger.Result{Block: head.Block, State: head.State}
+	if _, err := n.Join(within(t), "v4"); err != nil {
+		t.Fatal(err)
+	}
+	await(t, n, n.Best().height()+2) // its membership is in a final block
+	n.Final(before)
+	awaitVote(t, n, "v4")
 }
 
 // awaitVote waits until a block carries a vote of a node.

@@ -169,15 +169,17 @@ func (m *Membership) stops(name string) (begins bool) {
 	return begins
 }
 
-// stop stops a validator that has left, unless it joins again meanwhile.
+// stop stops a validator that has left by the latest state. The block that told of it may be
+// an old one, which a validator that resumes executes again, and it may join again meanwhile.
 func (m *Membership) stop(name string) error {
 	defer m.moves.do(func(is *moves) {
 		is.stopping = slices.DeleteFunc(is.stopping, func(one string) bool { return one == name })
 	})
 	return m.orders.retire(func() Node {
-		if n := m.orders.backend.Node(name); !slices.Contains(m.Joining(), name) {
-			return n
+		n, state := m.orders.backend.Node(name), m.network.Best().State
+		if state == nil || m.Status(state, n.Who()) != history.StatusLeft {
+			return nil
 		}
-		return nil
+		return n
 	}, m.network)
 }

@@ -244,7 +244,7 @@ func (g *Registration) final(r *ledger.Result) {
 		g.seen.do(func(is *registry) { is.is, is.leaving = now, leaving })
 	}
 	for _, name := range g.left(r.State) {
-		g.network.Go(name+" stops", func() error { return g.stop(r.State, name) })
+		g.network.Go(name+" stops", func() error { return g.stop(name) })
 	}
 }
 
@@ -266,15 +266,16 @@ func (g *Registration) left(state *ledger.State) (names []string) {
 	return names
 }
 
-// stop stops a runner that left, unless it has another key meanwhile.
-func (g *Registration) stop(state *ledger.State, name string) error {
+// stop stops a runner that left by the latest state, unless it has another key meanwhile.
+func (g *Registration) stop(name string) error {
 	defer g.seen.do(func(is *registry) {
 		is.stopping = slices.DeleteFunc(is.stopping, func(one string) bool { return one == name })
 	})
 	return g.orders.retire(func() Node {
-		if r := g.find(name); state.Retired(r.Who().Address) {
-			return r
+		r, state := g.find(name), g.network.Best().State
+		if state == nil || !state.Retired(r.Who().Address) {
+			return nil
 		}
-		return nil
+		return r
 	}, g.network)
 }
