@@ -347,7 +347,7 @@ func (u *upgrading) apply(by types.Address, migrate []byte) (program.Outcome, er
 }
 
 // arguments is the payload of migrate. A typed one is given the hash of the former code
-// as old; a raw one its bytes alone.
+// as old. A raw one gets the bytes of the transaction.
 func (u *upgrading) arguments(from types.Hash, given []byte) ([]byte, *program.Outcome) {
 	if len(u.found.Schema) == 0 {
 		return given, nil

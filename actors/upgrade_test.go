@@ -135,7 +135,7 @@ func TestAnUpgradeReadsABoundedNumberOfTimers(t *testing.T) {
 	}
 	p := params.Defaults()
 	if none, most := used(0), used(MaxUpgradeTimers); most-none != 2*MaxUpgradeTimers*p.CostStorageRead {
-		t.Errorf("%d timers cost %d cycles, want two reads of each", MaxUpgradeTimers, most-none)
+		t.Errorf("%d timers cost %d cycles, want two reads per timer", MaxUpgradeTimers, most-none)
 	}
 	_, _, outcome, _ := upgradeTo(t, "plain", manyTimers{count: MaxUpgradeTimers + 1}, nil)
 	if outcome.Status != types.StatusFailed || outcome.Fault.Code != "too_many_timers" {

@@ -39,8 +39,8 @@ func (c *Client) TimerStory(ctx context.Context, id TimerID) (TimerStory, error)
 	return told, err
 }
 
-// mended adds the content of a further answer. Each answer has the whole story except
-// the blocks that deferred the timer, of which it has a part.
+// mended returns a story with the content of a further answer. Each answer has the whole
+// story except the blocks that deferred the timer, of which it has a part.
 func mended(story, more []model.StoryEntry) []model.StoryEntry {
 	for _, entry := range more {
 		if entry.Kind != model.StoryDeferred {

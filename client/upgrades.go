@@ -13,7 +13,7 @@ type AnnouncedUpgrade = model.AnnouncedUpgrade
 type Upgrade struct {
 	From        string // the devnet account that the actor's terms name; "": alice
 	Migrate     []byte // payload of the new code's migrate; a typed one takes a JSON object
-	CodeHash    Hash   // of the code that the actor must have; zero: as the latest final state has it
+	CodeHash    Hash   // of the code that the actor must have; zero: its code in the latest final state
 	CyclesLimit Cycles // 0: 2,000,000 and 4 a byte of code
 	CellsLimit  Cells  // 0: enough for the code, and 100,000 more
 }

@@ -49,8 +49,8 @@ func must[T any](w *walk) func(T, error) T {
 
 func actorFile(name string) string { return filepath.Join("..", "fixtures", "actors", name) }
 
-// The two worlds answer alike, but for times and heights. A block takes a quarter of a second,
-// so that Python on a busy machine has its share of time in each, and no timer waits for it.
+// The two worlds answer alike, but for times and heights. A block takes a quarter of a second:
+// Python on a busy machine has its share of time in each, and no timer is deferred.
 func TestAllOfTheClientInBothWorlds(t *testing.T) {
 	told := map[string][]string{}
 	for name, world := range map[string]devnettest.Option{"simulated": devnettest.Simulated(), "live": devnettest.Live()} {

@@ -40,9 +40,9 @@
 //	commitments/ja the Commitments for a member
 //	result/ja      the result that it revealed
 //
-// Five sorted indexes are separate from storage, which has no order. j/w: the jobs
-// that wait; j/v: jobs with a vacant place; j/d: all open jobs by deadline; j/f: the
-// free places; j/l: the runners whose stakes are due for return. They follow from
+// Five sorted indexes are separate from storage, which has no order. j/w lists the jobs
+// that wait, j/v jobs with a vacant place, and j/d all open jobs by deadline. j/f lists the
+// free places, and j/l the runners whose stakes are due for return. They follow from
 // jobs and runners. The state keeps nothing of an ended job.
 //
 // # Costs and payers

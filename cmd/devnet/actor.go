@@ -324,7 +324,7 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 }
 
 // typedStateTable prints attributes with their values by the schema, next to the bytes. A
-// key that no attribute has, and a value of another type, are shown as bytes alone.
+// key that no attribute has, and a value of another type, are shown only as bytes.
 func typedStateTable(w io.Writer, entries []model.StateEntry) {
 	var rows [][]string
 	for _, e := range entries {

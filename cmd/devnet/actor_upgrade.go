@@ -178,7 +178,9 @@ func changeTerms(c *cli.Context, actor string) error {
 func printUpgrade(c *cli.Context, actor string, u model.Upgraded) error {
 	if err := judged(u.Receipt, "the upgrade of "+actor); err != nil {
 		if c.Bool("json") {
-			_ = printJSON(c.App.Writer, u)
+			if unwritten := printJSON(c.App.Writer, u); unwritten != nil {
+				return unwritten
+			}
 		}
 		return err
 	}

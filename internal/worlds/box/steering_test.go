@@ -200,8 +200,8 @@ func TestJoinAndLeaveLive(t *testing.T) {
 	auditAll(t, again, home)
 }
 
-// A validator that resumes may execute blocks that the others finalized before: the block
-// in which a validator was in no set yet stops nobody that has joined since.
+// A validator that resumes executes old blocks. One in which v4 was in no set does not stop
+// v4, which has joined since.
 func TestAnOldBlockStopsNoValidator(t *testing.T) {
 	n := up(t, Config{Ephemeral: true, BlockTime: 50 * time.Millisecond,
 		Params: map[string]string{"chain.epoch_blocks": "16", "chain.link_delay_ms": "50"}})

@@ -169,8 +169,8 @@ func (m *Membership) stops(name string) (begins bool) {
 	return begins
 }
 
-// stop stops a validator that has left by the latest state. The block that told of it may be
-// an old one, which a validator that resumes executes again, and it may join again meanwhile.
+// stop stops a validator that has left in the latest state. A validator that resumes executes
+// old blocks too, so that others may have joined since.
 func (m *Membership) stop(name string) error {
 	defer m.moves.do(func(is *moves) {
 		is.stopping = slices.DeleteFunc(is.stopping, func(one string) bool { return one == name })

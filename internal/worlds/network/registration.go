@@ -266,7 +266,7 @@ func (g *Registration) left(state *ledger.State) (names []string) {
 	return names
 }
 
-// stop stops a runner that left by the latest state, unless it has another key meanwhile.
+// stop stops a runner that left in the latest state, unless it has another key meanwhile.
 func (g *Registration) stop(name string) error {
 	defer g.seen.do(func(is *registry) {
 		is.stopping = slices.DeleteFunc(is.stopping, func(one string) bool { return one == name })
