@@ -36,7 +36,7 @@ type Change struct {
 // comparison is of two schemas.
 type comparison struct {
 	before, after *typed.Schema
-	handler       string // whose callers are looked at
+	handler       string // whose callers are examined
 	changes       []Change
 	// related remembers the result for two records. Hostile ones name each other in more
 	// ways than a machine can follow.
@@ -242,7 +242,7 @@ type relation struct {
 func (r relation) String() string {
 	switch {
 	case r.other:
-		return "is of another type"
+		return "has another type"
 	case r.narrower:
 		return "has fewer values"
 	case r.wider && r.form:

@@ -1,4 +1,4 @@
-"""Values of a schema's types, and their one form on the wire. The forms are those of docs/CLIENTS.md."""
+"""Values of a schema's types, and their one form on the wire. docs/CLIENTS.md has the forms."""
 
 import dataclasses
 import enum
@@ -19,7 +19,7 @@ __unittest = True  # unittest leaves the lines of this file out of tracebacks
 
 
 class WrongValue(ValueError):
-    """A value that does not fit its type. path is where it is, like members[2].paid. Nothing was sent."""
+    """A value that does not fit its type. path is its place, like members[2].paid. Nothing was sent."""
 
     code = "bad_argument"
 
@@ -29,24 +29,24 @@ class WrongValue(ValueError):
 
 
 class Number:
-    """A number of JSON, as it stands there."""
+    """A number of JSON, with the digits of its text."""
 
     def __init__(self, text):
         self.text = text
 
 
 class Object(list):
-    """An object of JSON as its pairs: names may stand there twice."""
+    """An object of JSON as its pairs: a name may occur twice."""
 
 
 class Schema:
-    """What an actor's annotations say. classes are the file's records and enums by their names; without them values are dicts."""
+    """The schema of an actor's annotations. classes are the file's records and enums by their names; without them values are dicts."""
 
     def __init__(self, hash, text, classes=None):
         self.hash, self.classes = hash, classes or {}
         told = json.loads(text)
         if told.get("schema") != 1:
-            raise ValueError("the schema is of version %r: this SDK reads version 1" % (told.get("schema"),))
+            raise ValueError("the schema has version %r: this SDK reads version 1" % (told.get("schema"),))
         self.types, self.events = told.get("types", {}), told.get("events", [])
         self.handlers = {h["name"]: h for h in told["handlers"]}
 
@@ -62,7 +62,7 @@ class Schema:
         return found
 
     def payload(self, handler, given, address=lambda v: v):
-        """The arguments of a handler in their one form. One that has its default is left out. address resolves what names one."""
+        """The arguments of a handler in their one form. A field with its default is left out. address resolves what names one."""
         fields = self.handler(handler).get("arguments", [])
         known = {f["name"]: f for f in fields}
         rows = {}
@@ -150,7 +150,7 @@ class Schema:
                 at = within(path, textual(name, path))
                 rows.append((name.encode(), quoted(name) + ":" + self.text(of[1], x, at, address, depth)))
             return "{%s}" % ",".join(text for _, text in sorted(rows))
-        raise WrongValue(path, "is of a form that this SDK does not know: " + form)
+        raise WrongValue(path, "has a form that this SDK does not know: " + form)
 
     def type(self, t):
         if t not in self.types:
@@ -216,7 +216,7 @@ class Schema:
                     raise WrongValue(at, "is given twice")
                 found[k] = self.made(of[1], x, at)
             return found
-        raise WrongValue(path, "is of a form that this SDK does not know: " + form)
+        raise WrongValue(path, "has a form that this SDK does not know: " + form)
 
     def fields(self, of, fields, v, path):
         known = {f["name"]: f for f in fields}
@@ -252,7 +252,7 @@ def plain(v):
 
 
 def parsed(raw):
-    """What JSON has, of str, Number, bool, None, list and Object."""
+    """A value of JSON: str, Number, bool, None, list or Object."""
     if len(raw) > MAX_BYTES:
         raise WrongValue("", "the payload has %d bytes: at most %d are read" % (len(raw), MAX_BYTES))
     try:
@@ -367,7 +367,7 @@ def quoted(text):
 
 
 def words(t):
-    """A type as Python has it."""
+    """A type in Python's words."""
     if isinstance(t, str):
         return t
     (form, of), = t.items()
@@ -386,7 +386,7 @@ def clipped(text):
 
 
 def shown(v):
-    """What stands there, in an error."""
+    """A value as the text of an error shows it."""
     if isinstance(v, Number):
         return clipped(v.text)
     if isinstance(v, str):

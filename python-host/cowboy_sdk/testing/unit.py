@@ -14,7 +14,7 @@ __unittest = True  # a traceback ends at the test's own line
 
 
 class TestCase(unittest.TestCase):
-    """Its tests have self.chain, which is at genesis when each begins. options are those of Chain.
+    """Its tests have self.chain, which is at genesis when each begins. options are the options of Chain.
 
     setUp of a subclass calls super().setUp() first; its deploys are made once.
     """
