@@ -38,6 +38,14 @@ class Number:
 class Object(list):
     """An object of JSON as its pairs: a name may occur twice."""
 
+    open = False  # whether it may have names that its record lacks
+
+
+class Open(Object):
+    """An object of an answer. The actor's code may have become newer than the schema."""
+
+    open = True
+
 
 class Schema:
     """The schema of an actor's annotations. classes are the file's records and enums by their names; without them values are dicts."""
@@ -160,7 +168,7 @@ class Schema:
     # The wire to values.
 
     def decode(self, t, raw):
-        return self.made(t, parsed(raw), "")
+        return self.made(t, parsed(raw, Open), "")
 
     def arguments(self, handler, raw):
         """The values of a payload by the names of arguments."""
@@ -224,6 +232,8 @@ class Schema:
         for name, x in v:
             at = within(path, name)
             if name not in known:
+                if v.open:
+                    continue
                 raise WrongValue(at, "is unknown: %s has %s" % (of, ", ".join(known) or "none"))
             if name in found:
                 raise WrongValue(at, "is given twice")
@@ -251,12 +261,12 @@ def plain(v):
     return str(v) if type(v) is int else v
 
 
-def parsed(raw):
-    """A value of JSON: str, Number, bool, None, list or Object."""
+def parsed(raw, made=Object):
+    """A value of JSON: str, Number, bool, None, list or made, which is Object or Open."""
     if len(raw) > MAX_BYTES:
         raise WrongValue("", "the payload has %d bytes: at most %d are read" % (len(raw), MAX_BYTES))
     try:
-        v = json.loads(raw.decode("utf-8"), parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=Object)
+        v = json.loads(raw.decode("utf-8"), parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=made)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise WrongValue("", "the payload is not JSON") from None
     nesting(v, 0)
