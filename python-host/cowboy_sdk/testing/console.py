@@ -220,6 +220,7 @@ def main():
     words.add_argument("--new")
     words.add_argument("-c", dest="code")
     told = words.parse_args()
+    sys.path.append(os.getcwd())  # generated clients are imported from there, after Python's own modules
     try:
         net = opened(told)
     except (DevnetError, DevnetGone) as error:

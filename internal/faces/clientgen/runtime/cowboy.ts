@@ -167,8 +167,11 @@ export function signingDigest(chainId: bigint, fields: Uint8Array[]): Uint8Array
 /** An event of the network. */
 export interface NetworkEvent { id: string; kind: string; data: any }
 
+/** The kinds of events. A delivered message is a tx, whose origin is message. */
+export type Kind = 'block' | 'tx' | 'timer' | 'log' | 'job' | 'presence' | 'runner' | 'fault' | 'view'
+
 /** Which events to follow. */
-export interface Follow { kinds?: string[]; actor?: string; from?: number; lastId?: string; signal?: AbortSignal }
+export interface Follow { kinds?: Kind[]; actor?: string; from?: number; lastId?: string; signal?: AbortSignal }
 
 /** A network, at the URL of its API: in a page that it serves itself, new Chain(). */
 export class Chain {
