@@ -95,7 +95,7 @@ func head(w io.Writer, name, usage, arguments, description string) {
 }
 
 // paragraphs splits a description into its lines. A line whose last sentence continues in the
-// next one is joined with it, so that the text breaks only at the width of the terminal.
+// next one is joined with it: a text breaks only at the width of the terminal.
 func paragraphs(description string) (list []string) {
 	open := false
 	for _, line := range strings.Split(description, "\n") {
