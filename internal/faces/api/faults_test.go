@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
@@ -25,7 +26,7 @@ func (m *memory) Do(o fault.Order) (fault.Effect, error) {
 	v := fault.Lookup(o.Verb)
 	switch {
 	case v.NotLive != "":
-		return fault.Effect{}, &fault.Unsupported{Verb: o.Verb, Why: v.NotLive}
+		return fault.Effect{}, refusal.New("unsupported", "%s: %s", o.Verb, v.NotLive).At("verb")
 	case o.Node == "v9":
 		return fault.Effect{}, Refuse(http.StatusNotFound, "unknown_node", "no node is called v9").At("node")
 	case o.Node == "v8":

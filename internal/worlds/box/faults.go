@@ -1,6 +1,7 @@
 package box
 
 import (
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
@@ -18,7 +19,7 @@ var (
 )
 
 // Refuse implements network.Backend. A network without cheats refuses all orders, by an
-// *api.Error.
+// *refusal.Error.
 func (b backend) Refuse(o *fault.Order) error {
 	if err := b.network.strict("a fault"); err != nil {
 		return err
@@ -28,7 +29,7 @@ func (b backend) Refuse(o *fault.Order) error {
 	case verb == nil:
 		return nil
 	case verb.NotLive != "":
-		return &fault.Unsupported{Verb: o.Verb, Why: verb.NotLive}
+		return refusal.New("unsupported", "%s: %s", o.Verb, verb.NotLive).At("verb")
 	case !verb.OfNode():
 		return b.network.elsewhere("a fault of links")
 	}

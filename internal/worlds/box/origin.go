@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -14,11 +13,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -313,7 +313,7 @@ func (o *origin) elsewhere(what string) error {
 	if o.config.Here == nil {
 		return nil
 	}
-	refused := api.Refuse(http.StatusConflict, "elsewhere", "%s takes a whole network, and only %s runs in this process", what,
+	refused := refusal.New("elsewhere", "%s takes a whole network, and only %s runs in this process", what,
 		o.config.Here.Name)
 	if whole := o.whole.Load(); whole != nil {
 		return refused.Hint("Ask the whole network: --http %s.", *whole)
@@ -326,5 +326,5 @@ func (o *origin) strict(what string) error {
 	if !o.config.Strict {
 		return nil
 	}
-	return api.StrictRefusal(what)
+	return network.ErrStrict(what)
 }

@@ -1,10 +1,10 @@
 package box
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 )
@@ -21,7 +21,7 @@ func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []t
 			continue
 		}
 		if err := manual.Answer(job, given); err != nil {
-			refused = api.Refuse(http.StatusConflict, "bad_result", "%s: %v", r.Name, err).At(api.GivenField(given))
+			refused = refusal.New("bad_result", "%s: %v", r.Name, err).At(api.GivenField(given))
 			continue
 		}
 		answered = append(answered, r.Address)

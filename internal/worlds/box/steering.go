@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -126,10 +125,8 @@ func (n *Network) Advance(ctx context.Context, target history.Target) (*history.
 	}
 	receipt, err := n.Travel(ctx, target)
 	switch {
-	case errors.Is(err, network.ErrAdvancing):
-		return nil, api.Refuse(http.StatusConflict, "advancing", "an advance is already running").Hint("Wait until it ends.")
 	case err != nil && ctx.Err() != nil:
-		return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", n.Goal().Height,
+		return nil, refusal.New("not_final", "height %d is not final yet: the network is at %d", n.Goal().Height,
 			n.Best().height()).
 			Hint("The advance continues: GET /height returns the height, GET /ready whether blocks are made.")
 	}

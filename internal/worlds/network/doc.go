@@ -1,5 +1,5 @@
-// Package network is a network as its operator has it: its nodes, and the faults that are
-// ordered of them and of the links between them. It is one body of code for live and for
+// Package network is a network as its operator has it: its nodes, the links between them, and
+// the faults that are ordered of both. It is one body of code for live and for
 // simulated networks. It is direct and blocking, and waits through a Scheduler alone: live a
 // wait stops a goroutine, and in the simulator it lets virtual time pass.
 //

@@ -11,12 +11,6 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Why an advance does not begin.
-var (
-	ErrAdvancing   = errors.New("another advance is under way")
-	ErrNoValidator = errors.New("no validator is running")
-)
-
 // answerPatience is how long validators may take to answer that they were told where to
 // travel. One that stops meanwhile does not answer.
 const answerPatience = 5 * time.Second
@@ -119,7 +113,7 @@ func (s *Steering) Goal() (goal simplex.Goal) {
 
 // Travel is time travel (decision C8): it returns when a height is final that the network
 // gets to by skipping what it may, or with a block at each. The clocks are moved along. Where the wait ends first the
-// network goes on all the same. Refusals are *history.TravelError, or one of the above.
+// network goes on all the same. Refusals are *refusal.Error.
 func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.Advance, error) {
 	begins := false
 	s.pace.do(func(p *pace) { begins, p.travels = !p.travels, true })

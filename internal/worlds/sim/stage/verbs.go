@@ -2,10 +2,9 @@ package stage
 
 import (
 	"context"
-	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // refuse converts the world's error about a verb to one for the script.
@@ -13,7 +12,7 @@ func refuse(err error) error {
 	if err == nil {
 		return nil
 	}
-	return api.Refuse(http.StatusConflict, "refused", "%v", err)
+	return refusal.New("refused", "%v", err)
 }
 
 // Join implements scenario.Backend.
