@@ -25,8 +25,8 @@ func (m *memory) Do(o fault.Order) (fault.Effect, error) {
 	}
 	v := fault.Lookup(o.Verb)
 	switch {
-	case v.NotLive != "":
-		return fault.Effect{}, refusal.New("unsupported", "%s: %s", o.Verb, v.NotLive).At("verb")
+	case v.Part != fault.ByProcess:
+		return fault.Effect{}, refusal.New("unsupported", "%s", o.Verb).At("verb")
 	case o.Node == "v9":
 		return fault.Effect{}, Refuse(http.StatusNotFound, "unknown_node", "no node is called v9").At("node")
 	case o.Node == "v8":
@@ -140,7 +140,7 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 			case v.Hidden:
 			case !known:
 				t.Errorf("%s takes an argument that no request has", v.Name)
-			case v.NotLive == "" && of >= 0 && !strings.Contains(parts[of], arguments[a].fields[0]):
+			case v.Part == fault.ByProcess && of >= 0 && !strings.Contains(parts[of], arguments[a].fields[0]):
 				t.Errorf("%q does not say that %s takes %s", parts[of], v.Name, arguments[a].fields[0])
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 func quick() Config {
@@ -316,6 +317,11 @@ func TestAStrictNetworkHasNoFaults(t *testing.T) {
 		{Verb: "link", A: "v0", B: "v1"}, {Verb: "heal"}, {Verb: "misbehave", Node: "v0", Kind: "equivocate"}, {Verb: "explode"}} {
 		if _, err := n.Do(o); code(err) != "strict" {
 			t.Errorf("%v", err)
+		}
+	}
+	for _, row := range network.Rows {
+		if err := n.Need(row.Is); code(err) != "strict" {
+			t.Errorf("%s: %v", row.Name, err)
 		}
 	}
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // AnswerJob implements api.Steering.
 func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []types.Address, err error) {
-	if err := h.network.strict("answering jobs by hand"); err != nil {
+	if err := h.network.Need(network.Answers); err != nil {
 		return nil, err
 	}
 	var refused error

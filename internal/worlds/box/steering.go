@@ -81,48 +81,13 @@ func (b backend) MoveClock(by time.Duration) error {
 	return nil
 }
 
-// Lacks implements network.Operated.
-func (b backend) Lacks(c network.Capability, action string) error {
-	err := b.network.strict(action)
-	switch {
-	case err != nil || c == network.SystemKey:
-		return err
-	case c == network.OwnRunners:
-		return b.network.elsewhere("a runner without its own key")
-	}
-	if err := b.network.elsewhere(action); err != nil {
-		return err
-	}
-	return b.network.files.refuseBounded("a validator", "join")
-}
-
 // Keys implements network.Operated.
 func (b backend) Keys() network.Keys {
 	return network.Keys{Seed: b.network.seed, ChainID: b.network.genesis.ChainID, Scheme: b.network.verifier}
 }
 
-// Pause stops the making of blocks. It ends with Resume, or with the process.
-func (n *Network) Pause() error { return n.setPaused(true) }
-
-// Resume lets it go on.
-func (n *Network) Resume() error { return n.setPaused(false) }
-
-func (n *Network) setPaused(on bool) error {
-	if err := n.strict("pausing"); err != nil {
-		return err
-	}
-	if err := n.elsewhere("a pause"); err != nil {
-		return err
-	}
-	n.Hold(on)
-	return nil
-}
-
 // Advance is time travel, as network.Steering has it.
 func (n *Network) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
-	if err := n.elsewhere("time travel"); err != nil {
-		return nil, err
-	}
 	receipt, err := n.Travel(ctx, target)
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -49,14 +49,15 @@ func (k Keys) registers(key *crypto.Key, owner types.Address) types.Signature {
 // the nonce after the one before, and returns when that is final.
 type Authority struct {
 	network    Operated
+	orders     *Orders
 	steering   *Steering
 	executions *Executions
 	turn       *Turn // of transactions
 }
 
 // newAuthority makes the authority of a network that is steered.
-func newAuthority(n Operated, s *Steering, x *Executions) *Authority {
-	return &Authority{network: n, steering: s, executions: x, turn: NewTurn(n)}
+func newAuthority(n Operated, w *Orders, s *Steering, x *Executions) *Authority {
+	return &Authority{network: n, orders: w, steering: s, executions: x, turn: NewTurn(n)}
 }
 
 // ParamChange is a parameter's value from a height on.
@@ -70,7 +71,7 @@ type ParamChange struct {
 // SetParam sets a parameter from a height on by the system key. 0 is the next block or, by
 // the parameter's class, the next epoch's first.
 func (a *Authority) SetParam(ctx context.Context, key, value string, at types.Height) (*ParamChange, error) {
-	if err := a.network.Lacks(SystemKey, "setting parameters by the devnet's keys"); err != nil {
+	if err := a.orders.Need(SystemKey); err != nil {
 		return nil, err
 	}
 	best := a.network.Best()
@@ -108,7 +109,7 @@ func (a *Authority) ExtendTimer(ctx context.Context, by api.Reader, id types.Tim
 }
 
 func (a *Authority) orderTimer(ctx context.Context, by api.Reader, id types.TimerID, opcode uint16, args any) (*types.Receipt, error) {
-	if err := a.network.Lacks(SystemKey, "changing timers by the devnet's keys"); err != nil {
+	if err := a.orders.Need(SystemKey); err != nil {
 		return nil, err
 	}
 	if _, err := api.CheckTimer(by, id); err != nil {

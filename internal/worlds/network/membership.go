@@ -50,7 +50,7 @@ func (m *Membership) Status(state *ledger.State, who Identity) string {
 // membership from the next epoch on. It returns when the instruction is final. The
 // validator catches up meanwhile. An empty name is the next free one of v0, v1, ….
 func (m *Membership) Join(ctx context.Context, name string) (who Identity, err error) {
-	if err := m.network.Lacks(Members, "joining by the devnet's keys"); err != nil {
+	if err := m.orders.Need(Members); err != nil {
 		return who, err
 	}
 	if m.authority.steering.Paused() {
@@ -119,7 +119,7 @@ func (m *Membership) forget(name string) {
 // Leave has the system key ask for the end of a validator's membership, at the end of the
 // epoch. It returns when the instruction is final. The validator is stopped when it has left.
 func (m *Membership) Leave(ctx context.Context, name string) (address types.Address, err error) {
-	if err := m.network.Lacks(SystemKey, "leaving by the devnet's keys"); err != nil {
+	if err := m.orders.Need(SystemKey); err != nil {
 		return address, err
 	}
 	if address = m.network.ValidatorAddress(name); address.IsZero() {

@@ -62,7 +62,7 @@ func (g *Registration) find(name string) Runner {
 // gives it, and starts it. It returns the name when the registration is final. A given name
 // must be the next free one.
 func (g *Registration) JoinRunner(ctx context.Context, name string) (string, error) {
-	if err := g.network.Lacks(OwnRunners, "joining by the devnet's keys"); err != nil {
+	if err := g.orders.Need(OwnRunners); err != nil {
 		return "", err
 	}
 	count := len(g.network.Runners())
@@ -97,7 +97,7 @@ func (g *Registration) begin(name string, key *crypto.Key) error {
 // LeaveRunner deregisters a runner of the network's own, and returns when that is final. The
 // runner finishes its open jobs, and is stopped.
 func (g *Registration) LeaveRunner(ctx context.Context, name string) error {
-	if err := g.network.Lacks(SystemKey, "leaving by the devnet's keys"); err != nil {
+	if err := g.orders.Need(SystemKey); err != nil {
 		return err
 	}
 	r, state := g.find(name), g.network.Best().State
@@ -122,7 +122,7 @@ func gone(state *ledger.State, r Runner) bool {
 // PrepareRunner is the registration of a runner that StartRunner starts, signed for an owner.
 // The runner is new, or was deregistered and rejoins under another key.
 func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.PreparedRunner, err error) {
-	if err := g.network.Lacks(OwnRunners, "starting runners"); err != nil {
+	if err := g.orders.Need(OwnRunners); err != nil {
 		return p, err
 	}
 	count := len(g.network.Runners())

@@ -52,7 +52,7 @@ type Best struct {
 // Steering is the pace that the operator of a network has decided beside its genesis.
 type Steering struct {
 	network Paced
-	heights *heights
+	orders  *Orders
 	pace    guarded[pace]
 }
 
@@ -65,7 +65,7 @@ type pace struct {
 
 // NewSteering steers a network to the goal of the latest advance; orders are the network's.
 func NewSteering(n Paced, orders *Orders, goal simplex.Goal) *Steering {
-	s := &Steering{network: n, heights: &orders.heights}
+	s := &Steering{network: n, orders: orders}
 	s.pace.do(func(p *pace) { p.goal = goal })
 	return s
 }
@@ -99,6 +99,21 @@ func (s *Steering) Hold(on bool) {
 	})
 }
 
+// Pause stops the making of blocks by an order of the operator.
+func (s *Steering) Pause() error { return s.SetPaused(true) }
+
+// Resume lets it go on.
+func (s *Steering) Resume() error { return s.SetPaused(false) }
+
+// SetPaused does either.
+func (s *Steering) SetPaused(on bool) error {
+	if err := s.orders.Need(Pausing); err != nil {
+		return err
+	}
+	s.Hold(on)
+	return nil
+}
+
 // Paused says whether the network is paused.
 func (s *Steering) Paused() (paused bool) {
 	s.pace.do(func(p *pace) { paused = p.paused })
@@ -115,6 +130,9 @@ func (s *Steering) Goal() (goal simplex.Goal) {
 // gets to by skipping what it may, or with a block at each. The clocks are moved along. Where the wait ends first the
 // network goes on all the same. Refusals are *refusal.Error.
 func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.Advance, error) {
+	if err := s.orders.Need(Travelling); err != nil {
+		return nil, err
+	}
 	begins := false
 	s.pace.do(func(p *pace) { begins, p.travels = !p.travels, true })
 	if !begins {
@@ -172,7 +190,7 @@ func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
 
 // reach waits until a height is final, as long as new blocks become final.
 func (s *Steering) reach(ctx context.Context, to types.Height) error {
-	return s.heights.until(ctx, s.network, s.network.Stall(), func() bool {
+	return s.orders.heights.until(ctx, s.network, s.network.Stall(), func() bool {
 		state := s.network.Best().State
 		return state != nil && state.Height() >= to
 	})

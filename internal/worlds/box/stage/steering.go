@@ -3,8 +3,8 @@ package stage
 import (
 	"fmt"
 
-	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -67,5 +67,5 @@ func (s *Stage) Advance(to history.Target) (*history.Advance, error) {
 
 // Snapshot implements scenario.Backend.
 func (s *Stage) Snapshot() (restore func() error, err error) {
-	return nil, refusal.New("unsupported", "a %s network cannot be made what it was: run the script with --backend sim", s.name)
+	return nil, s.Need(network.Snapshots)
 }

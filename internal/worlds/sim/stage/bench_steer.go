@@ -22,12 +22,7 @@ type operator struct{ bench *Bench }
 func (o operator) Paused() bool { return o.bench.Paused() }
 
 // SetPaused implements api.Steering.
-func (o operator) SetPaused(on bool) error {
-	if on {
-		return o.bench.Pause()
-	}
-	return o.bench.Resume()
-}
+func (o operator) SetPaused(on bool) error { return o.bench.SetPaused(on) }
 
 // Advance implements api.Steering.
 func (o operator) Advance(_ context.Context, to history.Target) (*history.Advance, error) {

@@ -50,15 +50,3 @@ func (s *Stage) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
 	}
 	return err
 }
-
-// Pause implements scenario.Backend.
-func (s *Stage) Pause() error {
-	s.Network.Pause()
-	return nil
-}
-
-// Resume implements scenario.Backend.
-func (s *Stage) Resume() error {
-	s.Network.Resume()
-	return nil
-}
