@@ -93,8 +93,8 @@ func columns() (all []*column) {
 func matrix() string {
 	var head, rule, notes strings.Builder
 	for _, c := range columns() {
-		if len(c.names) == 1 {
-			fmt.Fprintf(&head, " %s |", c.names[0])
+		if verb := c.names[0][0] == '`'; len(c.names) == 1 || !verb {
+			fmt.Fprintf(&head, " %s |", strings.Join(c.names, ", "))
 		} else {
 			fmt.Fprintf(&head, " %s … |", c.names[0])
 			fmt.Fprintf(&notes, "\n- %s … includes %s.", c.names[0], strings.Join(c.names[1:], ", "))
