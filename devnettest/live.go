@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -47,6 +48,6 @@ func (l *live) close() error {
 func (l *live) awaitReady(ctx context.Context, c *client.Client) error { return c.WaitReady(ctx) }
 
 func (l *live) snapshot() (func() error, error) {
-	return nil, api.Refuse(http.StatusConflict, "not_simulated", "a live network keeps no snapshots").
+	return nil, refusal.New("not_simulated", "a live network keeps no snapshots").
 		Hint("Leave out devnettest.Live: a simulated network does.")
 }

@@ -187,8 +187,7 @@ func (n *Network) Report() string {
 
 // plain makes an error of the network's the client's, so that there is one type of them.
 func plain(err error) error {
-	var refused *api.Error
-	if errors.As(err, &refused) {
+	if refused := api.Answer(err); refused != nil {
 		return &client.Error{Status: refused.Status, ErrorBody: refused.Body}
 	}
 	return err

@@ -9,47 +9,39 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // A way is a way to run a network, as README.md names it.
 type way struct {
-	name      string
-	script    bool   // a scenario gives the orders; otherwise HTTP does
-	simulated bool   // virtual time, disks and clocks
-	whole     bool   // one process orders all nodes
-	methods   string // the file with more verbs, as methods; "" for none
+	name    string
+	can     network.Capability
+	script  bool   // a scenario gives the orders; otherwise HTTP does
+	methods string // the file with more verbs, as methods; "" for none
 }
 
 var ways = []way{
-	{"`devnet up`", false, false, true, ""},
-	{"`devnet up --processes`", false, false, true, ""},
-	{"`docker compose`", false, false, false, ""},
-	{"Swarm, Kubernetes", false, false, false, ""},
-	{"`devnet run`", true, true, true, ""},
-	{"`devnet run --backend live`", true, false, true, ""},
-	{"`devnet run --backend processes`", true, false, true, ""},
-	{"`devnet run --backend docker`", true, false, true, ""},
-	{"Go test, Python test", false, true, true, ""},
-	{"Go test, `Live()`", false, false, true, ""},
-	{"testcontainers, `Run`", false, false, true, ""},
-	{"testcontainers, `RunCluster`", false, false, false, "testcontainers/cluster.go"},
+	{"`devnet up`", network.Live, false, ""},
+	{"`devnet up --processes`", network.Live, false, ""},
+	{"`docker compose`", network.Alone, false, ""},
+	{"Swarm, Kubernetes", network.Alone, false, ""},
+	{"`devnet run`", network.Simulated, true, ""},
+	{"`devnet run --backend live`", network.Live, true, ""},
+	{"`devnet run --backend processes`", network.Live, true, ""},
+	{"`devnet run --backend docker`", network.Live, true, ""},
+	{"Go test, Python test", network.Simulated, false, ""},
+	{"Go test, `Live()`", network.Live, false, ""},
+	{"testcontainers, `Run`", network.Live, false, ""},
+	{"testcontainers, `RunCluster`", network.Alone, false, "testcontainers/cluster.go"},
 }
 
-// has reports whether a way takes a fault verb, by the table of verbs. A network
-// whose nodes are ordered one by one takes faults of nodes only
-// (box.origin.elsewhere).
+// has reports whether a way takes a fault verb, by the tables of verbs and of capabilities.
 func (w way) has(v *fault.Verb) bool {
-	switch {
-	case v.NotLive != "" && !w.simulated:
-		return false
-	case w.script || w.method(v.Name):
+	if w.method(v.Name) {
 		return true
-	case v.Name == "heal": // has a separate path
-		return w.whole
-	case v.Hidden:
-		return false
 	}
-	return w.whole || v.OfNode()
+	shown := w.script || !v.Hidden || v.Name == "heal" // which has a separate path
+	return shown && w.can&network.NeededBy(v) != 0
 }
 
 // method reports whether the file of a way has a method named after a verb.
@@ -64,53 +56,49 @@ func (w way) method(verb string) bool {
 	return strings.Contains(string(source), ") "+strings.ToUpper(verb[:1])+verb[1:]+"(")
 }
 
-// orders are all orders other than faults, each with the code that refuses it
-// elsewhere.
-var orders = []struct {
-	name, code string
-	has        func(way) bool
-}{
-	{"pause, time travel", "internal/worlds/box.origin.elsewhere", func(w way) bool { return w.whole }},
-	{"a validator joins, leaves", "internal/worlds/box.origin.elsewhere", func(w way) bool { return w.whole }},
-	{"snapshot of a running network", "devnettest.live.snapshot", func(w way) bool { return w.simulated }},
+// column is a column of the matrix: what the same ways can do.
+type column struct {
+	names []string
+	has   func(way) bool
 }
 
-// families are the fault verbs that the same ways take, in the order of the table.
-func families() (all [][]*fault.Verb) {
-	like := func(a, b *fault.Verb) bool {
-		return !slices.ContainsFunc(ways, func(w way) bool { return w.has(a) != w.has(b) })
+// columns are the verbs of faults and the other capabilities, in the order of their tables.
+func columns() (all []*column) {
+	add := func(name string, has func(way) bool) {
+		for _, c := range all {
+			if !slices.ContainsFunc(ways, func(w way) bool { return c.has(w) != has(w) }) {
+				c.names = append(c.names, name)
+				return
+			}
+		}
+		all = append(all, &column{[]string{name}, has})
 	}
+	ofFaults := network.Capability(0)
 	verbs := fault.Verbs()
 	for i := range verbs {
-		v := &verbs[i]
-		at := slices.IndexFunc(all, func(f []*fault.Verb) bool { return like(f[0], v) })
-		if at < 0 {
-			all = append(all, []*fault.Verb{v})
-			continue
-		}
-		all[at] = append(all[at], v)
+		ofFaults |= network.NeededBy(&verbs[i])
+		add("`"+verbs[i].Name+"`", func(w way) bool { return w.has(&verbs[i]) })
 	}
-	return all
+	faults := all
+	all = nil
+	for _, row := range network.Rows {
+		if ofFaults&row.Is == 0 {
+			add(row.Name, func(w way) bool { return w.can&row.Is != 0 })
+		}
+	}
+	return append(faults, all...)
 }
 
 // matrix is the table of README.md.
 func matrix() string {
 	var head, rule, notes strings.Builder
-	for _, family := range families() {
-		var names []string
-		for _, v := range family {
-			names = append(names, "`"+v.Name+"`")
-		}
-		if len(names) == 1 {
-			fmt.Fprintf(&head, " %s |", names[0])
+	for _, c := range columns() {
+		if verb := c.names[0][0] == '`'; len(c.names) == 1 || !verb {
+			fmt.Fprintf(&head, " %s |", strings.Join(c.names, ", "))
 		} else {
-			fmt.Fprintf(&head, " %s … |", names[0])
-			fmt.Fprintf(&notes, "\n- %s … includes %s.", names[0], strings.Join(names[1:], ", "))
+			fmt.Fprintf(&head, " %s … |", c.names[0])
+			fmt.Fprintf(&notes, "\n- %s … includes %s.", c.names[0], strings.Join(c.names[1:], ", "))
 		}
-		rule.WriteString("---|")
-	}
-	for _, o := range orders {
-		fmt.Fprintf(&head, " %s |", o.name)
 		rule.WriteString("---|")
 	}
 	var b strings.Builder
@@ -118,11 +106,8 @@ func matrix() string {
 	cell := map[bool]string{true: " yes |", false: " – |"}
 	for _, w := range ways {
 		fmt.Fprintf(&b, "| %s |", w.name)
-		for _, family := range families() {
-			b.WriteString(cell[w.has(family[0])])
-		}
-		for _, o := range orders {
-			b.WriteString(cell[o.has(w)])
+		for _, c := range columns() {
+			b.WriteString(cell[c.has(w)])
 		}
 		b.WriteString("\n")
 	}
@@ -153,12 +138,6 @@ func TestTheMatrixOfTheReadme(t *testing.T) {
 	}
 	if string(found[2]) != matrix() {
 		t.Errorf("the matrix differs from the tables in code; write it by: go test ./docs -run Matrix -update\n%s", matrix())
-	}
-	sources := newSources(checkout())
-	for _, o := range orders {
-		if why := sources.code(o.code); why != "" {
-			t.Errorf("the code that refuses %q: %s", o.name, why)
-		}
 	}
 }
 

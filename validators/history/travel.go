@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -31,12 +32,7 @@ type Target struct {
 	Make      uint64       // number of heights from here, each with a block
 }
 
-// TravelError refuses an advance.
-type TravelError struct{ Code, Message string }
-
-func (e *TravelError) Error() string { return e.Message }
-
-// Codes of TravelError.
+// Codes of advances that are refused.
 const (
 	CodeStrict       = "strict"
 	CodeBadTarget    = "bad_target"
@@ -47,24 +43,24 @@ const (
 
 // Height returns the height that an advance from a final state goes to, and how
 // far the clocks, which show now, have to be moved for it. Its error is a
-// *TravelError.
+// *refusal.Error.
 func (t Target) Height(state *ledger.State, now types.Time) (to types.Height, clock time.Duration, err error) {
 	at := state.Height()
 	if to, err = t.height(state); err != nil {
 		return 0, 0, err
 	}
 	if !state.NextParams().Cheats {
-		return 0, 0, &TravelError{CodeStrict, "time travel is a cheat, and this network has none"}
+		return 0, 0, refusal.New(CodeStrict, "time travel is off: this network runs with --strict").Hint("Start the network without --strict.")
 	}
 	if to <= at {
-		return 0, 0, &TravelError{CodeHeightPassed, fmt.Sprintf("height %d is not above the chain's, %d", to, at)}
+		return 0, 0, refusal.New(CodeHeightPassed, "height %d is not above the chain's, %d", to, at).Hint("GET /height tells the latest.")
 	}
 	if to-at > MaxAdvanceBlocks {
-		return 0, 0, &TravelError{CodeTooFar, fmt.Sprintf("%d blocks at once, at most %d", to-at, MaxAdvanceBlocks)}
+		return 0, 0, refusal.New(CodeTooFar, "%d blocks at once, at most %d", to-at, MaxAdvanceBlocks)
 	}
 	blockTime := uint64(state.NextParams().BlockTimeMS)
 	if left := lastInstant.Sub(now).Milliseconds(); left < 0 || blockTime > 0 && uint64(to-at) > uint64(left)/blockTime {
-		return 0, 0, &TravelError{CodeTooFar, fmt.Sprintf("%d blocks of %d ms go beyond the year 2200", to-at, blockTime)}
+		return 0, 0, refusal.New(CodeTooFar, "%d blocks of %d ms go beyond the year 2200", to-at, blockTime)
 	}
 	return to, time.Duration(uint64(to-at)*blockTime) * time.Millisecond, nil
 }
@@ -75,7 +71,7 @@ func (t Target) height(state *ledger.State) (types.Height, error) {
 			return 0, errTarget()
 		}
 		if t.Make > MaxMakeBlocks {
-			return 0, &TravelError{CodeTooFar, fmt.Sprintf("%d blocks to make, at most %d at once", t.Make, MaxMakeBlocks)}
+			return 0, refusal.New(CodeTooFar, "%d blocks to make, at most %d at once", t.Make, MaxMakeBlocks)
 		}
 		return state.Height() + types.Height(t.Make), nil
 	}
@@ -87,15 +83,15 @@ func (t Target) height(state *ledger.State) (types.Height, error) {
 	case t.Blocks == 0 && t.To == 0 && t.NextTimer:
 		due, pending := state.NextTimer()
 		if !pending {
-			return 0, &TravelError{CodeNoTimer, "no timer is pending"}
+			return 0, refusal.New(CodeNoTimer, "no timer is pending").Hint("GET /timers lists timers.")
 		}
 		return max(due, state.Height()+1), nil
 	}
 	return 0, errTarget()
 }
 
-func errTarget() *TravelError {
-	return &TravelError{CodeBadTarget, "an advance goes by a number of blocks, to a height, or to the next timer: one of these"}
+func errTarget() *refusal.Error {
+	return refusal.New(CodeBadTarget, "an advance goes by a number of blocks, to a height, or to the next timer: one of these")
 }
 
 // Advance is the receipt of an advance.

@@ -148,6 +148,8 @@ func (j *judge) imports(file *ast.File) {
 			if !covers(j.layer.libraries, name) {
 				j.report(spec, "imports "+name, j.layer.why)
 			}
+		case covers(j.layer.refuses, name):
+			j.report(spec, "imports "+name, "a world refuses by a code (internal/base/refusal), which the API answers with a status")
 		}
 	}
 }

@@ -25,6 +25,9 @@ type layer struct {
 	standard []string
 	// libraries are the libraries of others that it may import; "..." is any.
 	libraries []string
+	// refuses are packages of the standard library that it may not import, where it may any
+	// other.
+	refuses []string
 	// pure means that only its arguments may influence it, so it has none of
 	// rules_test.go's constructs. clockless means that it gets time, chance and the
 	// outside world only from internal/environment/env.
@@ -62,6 +65,7 @@ var (
 	nodes    = []string{"internal/worlds/node"}
 	networks = []string{"internal/worlds/network"}
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
+	controls = []string{"internal/worlds/cluster/control"}
 	clusters = []string{"internal/worlds/cluster/..."}
 	clients  = []string{"client"}
 	tests    = []string{"devnettest"}
@@ -138,12 +142,17 @@ var table = []layer{
 		why: "a batch makes runs of scenarios in worlds that it is given and reads the outcomes, independent of any world"},
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},
-	{name: "world", packages: worlds, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-		audits),
+	{name: "control", packages: controls,
+		imports: join(below, shells, environment, faces, shown, bridges, nodes, networks, []string{"internal/worlds/box"}), libraries: anyLibrary,
+		why: "the two ends of a node's control, which speak HTTP, know nodes and the reports of box"},
+	{name: "world", packages: worlds, refuses: []string{"net/http"},
+		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
+			audits),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
-	{name: "cluster", packages: clusters, imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-		[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
+	{name: "cluster", packages: clusters, refuses: []string{"net/http"},
+		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
+			[]string{"internal/worlds/box/..."}), libraries: anyLibrary,
 		why: "a network elsewhere is one of box, whose nodes it opens in processes and containers: it is independent of other worlds"},
 	{name: "command", packages: commands, imports: join(base, interfaces, environment, history, shells, faces, pages, audits, batches, nodes,
 		worlds, clusters), libraries: anyLibrary,

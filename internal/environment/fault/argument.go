@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/plural"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 )
 
 // Argument is something that verbs take.
@@ -95,7 +96,7 @@ const PoolPrefix = "entitlement:"
 func checkOffers(o *Order) error {
 	all := slices.Concat(o.Add, o.Remove)
 	if len(all) == 0 || len(all) > MaxOffers {
-		return &Invalid{CodeInvalid, "add", fmt.Sprintf("%d capabilities are added and removed, and not 1 to %d", len(all), MaxOffers)}
+		return refusal.New(CodeInvalid, "%d capabilities are added and removed, and not 1 to %d", len(all), MaxOffers).At("add")
 	}
 	for i, name := range all {
 		field := "add"
@@ -104,10 +105,10 @@ func checkOffers(o *Order) error {
 		}
 		switch printable := strings.IndexFunc(name, func(c rune) bool { return c <= ' ' || c > '~' }) < 0; {
 		case name == "" || name == PoolPrefix || len(name) > MaxOffer || !printable:
-			return &Invalid{CodeInvalid, field, fmt.Sprintf("the capability %.40q does not have 1 to %d printable characters without spaces", name,
-				MaxOffer)}
+			return refusal.New(CodeInvalid, "the capability %.40q does not have 1 to %d printable characters without spaces", name,
+				MaxOffer).At(field)
 		case slices.Contains(all[:i], name):
-			return &Invalid{CodeInvalid, field, fmt.Sprintf("the capability %.40q is named twice", name)}
+			return refusal.New(CodeInvalid, "the capability %.40q is named twice", name).At(field)
 		}
 	}
 	return nil
@@ -123,21 +124,21 @@ func checkFlapping(o *Order) error {
 		return err
 	}
 	if o.Times < 1 || o.Times > MaxFlaps {
-		return &Invalid{CodeInvalid, "times", fmt.Sprintf("times %d is not within 1 and %d", o.Times, MaxFlaps)}
+		return refusal.New(CodeInvalid, "times %d is not within 1 and %d", o.Times, MaxFlaps).At("times")
 	}
 	return nil
 }
 
 func checkRejoining(o *Order) error {
 	if o.AfterBlocks > MaxRejoinAfter {
-		return &Invalid{CodeInvalid, "after_blocks", fmt.Sprintf("after_blocks %d is above %d", o.AfterBlocks, MaxRejoinAfter)}
+		return refusal.New(CodeInvalid, "after_blocks %d is above %d", o.AfterBlocks, MaxRejoinAfter).At("after_blocks")
 	}
 	return nil
 }
 
 func within(field string, d, least time.Duration) error {
 	if d < least || d > MaxDelay {
-		return &Invalid{CodeInvalid, field, fmt.Sprintf("%s %v is not within %v and %v", field, d, least, MaxDelay)}
+		return refusal.New(CodeInvalid, "%s %v is not within %v and %v", field, d, least, MaxDelay).At(field)
 	}
 	return nil
 }
@@ -147,21 +148,21 @@ func anything(*Order) error { return nil }
 
 func checkHow(o *Order) error {
 	if err := CheckHost(o.How); err != nil {
-		return &Invalid{CodeUnknownKind, "how", err.Error()}
+		return refusal.New(CodeUnknownKind, "%v", err).At("how")
 	}
 	return nil
 }
 
 func checkEnds(o *Order) error {
 	if o.A == o.B {
-		return &Invalid{CodeInvalid, "b", o.A + " has no link to itself"}
+		return refusal.New(CodeInvalid, "%s has no link to itself", o.A).At("b")
 	}
 	return nil
 }
 
 func checkLink(o *Order) error {
 	if err := o.Link.Check(); err != nil {
-		return &Invalid{CodeInvalid, "", fmt.Sprintf("link %s %s: %v", o.A, o.B, err)}
+		return refusal.New(CodeInvalid, "link %s %s: %v", o.A, o.B, err)
 	}
 	return nil
 }
@@ -203,6 +204,6 @@ func CheckKind(kind string) error {
 	if kind == Honest || slices.Contains(kinds, kind) || slices.Contains(kindsOfRunners, kind) {
 		return nil
 	}
-	return &Invalid{CodeUnknownKind, "kind", fmt.Sprintf("there is no misbehaviour %.*q: they are %s", maxShown, kind,
-		strings.Join(kinds, ", "))}
+	return refusal.New(CodeUnknownKind, "there is no misbehaviour %.*q: they are %s", maxShown, kind,
+		strings.Join(kinds, ", ")).At("kind")
 }

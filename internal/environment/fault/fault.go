@@ -105,11 +105,6 @@ func SideOf(groups ...[]string) func(name string) int {
 	}
 }
 
-// Unsupported is that a world has not got a verb, or a kind of it.
-type Unsupported struct{ Verb, Why string }
-
-func (e *Unsupported) Error() string { return e.Verb + ": " + e.Why }
-
 // Counts are the effects of one fault, counted where they happen by any
 // goroutine.
 type Counts struct {

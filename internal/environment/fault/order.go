@@ -1,11 +1,11 @@
 package fault
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -37,39 +37,29 @@ type Order struct {
 type World interface {
 	// Do does an order and returns what that did so far. If the order ends a fault
 	// and has no effect itself, Do returns the Effect of that fault, or one that
-	// reports it as done. Its error is an *Invalid or an *Unsupported, or says why
-	// this order is refused now; then nothing was done.
+	// reports it as done. Its error is a *refusal.Error, or says why this order
+	// is refused now; then nothing was done.
 	Do(Order) (Effect, error)
 	// Faults says what each fault did so far, in the order they were made.
 	Faults() []Effect
 }
 
-// Invalid is an order that no network takes. Its maker is at fault.
-type Invalid struct {
-	Code    string // one of those below
-	Field   string // the argument at fault; "" if it is not a single one
-	Message string
-}
-
-// Codes of Invalid.
+// Codes of orders that no network takes.
 const (
 	CodeUnknownVerb = "unknown_verb"
 	CodeUnknownKind = "unknown_kind"
 	CodeInvalid     = "invalid_fault"
 )
 
-func (e *Invalid) Error() string { return e.Message }
-
 // maxShown bounds a message's quotation of an unknown word.
 const maxShown = 40
 
-// Check says what is wrong with an order, whichever network it is for, or nil: an
-// *Invalid, or an *Unsupported for a kind whose part is not built. Its world checks
-// whether its nodes exist, and run.
+// Check says what is wrong with an order, whichever network it is for, or nil: a
+// *refusal.Error. Its world checks whether its nodes exist, and run.
 func (o *Order) Check() error {
 	v := Lookup(o.Verb)
 	if v == nil {
-		return &Invalid{CodeUnknownVerb, "verb", fmt.Sprintf("there is no fault %.*q", maxShown, o.Verb)}
+		return refusal.New(CodeUnknownVerb, "there is no fault %.*q", maxShown, o.Verb).At("verb")
 	}
 	for _, a := range v.Takes {
 		if err := arguments[a].check(o); err != nil {
@@ -79,24 +69,24 @@ func (o *Order) Check() error {
 	seen := map[string]bool{}
 	for _, name := range o.Nodes() {
 		if seen[name] {
-			return &Invalid{CodeInvalid, "", name + " is named twice"}
+			return refusal.New(CodeInvalid, "%s is named twice", name)
 		}
 		seen[name] = true
 	}
 	return nil
 }
 
-// CheckOf says why an order cannot be of a node of a kind, or nil: an *Invalid.
+// CheckOf says why an order cannot be of a node of a kind, or nil: a *refusal.Error.
 func (o *Order) CheckOf(kind Whose) error {
 	v := Lookup(o.Verb)
 	switch {
 	case v == nil || !v.OfNode():
 		return nil
 	case !v.Of.Has(kind):
-		return &Invalid{CodeInvalid, "node", fmt.Sprintf("%s cannot be applied to %s: %s is one", o.Verb, kind, o.Node)}
+		return refusal.New(CodeInvalid, "%s cannot be applied to %s: %s is one", o.Verb, kind, o.Node).At("node")
 	case slices.Contains(v.Takes, Kind) && o.Kind != Honest && !slices.Contains(KindsOf(kind), o.Kind):
-		return &Invalid{CodeUnknownKind, "kind", fmt.Sprintf("there is no misbehaviour %.*q of %s: they are %s", maxShown, o.Kind, kind,
-			strings.Join(KindsOf(kind), ", "))}
+		return refusal.New(CodeUnknownKind, "there is no misbehaviour %.*q of %s: they are %s", maxShown, o.Kind, kind,
+			strings.Join(KindsOf(kind), ", ")).At("kind")
 	case slices.Contains(v.Takes, Victim):
 		return o.checkVictim(kind)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -92,7 +93,7 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 		{Order{Verb: "capability", Node: "r0", Add: []string{strings.Repeat("x", MaxOffer+1)}}, CodeInvalid, "add", "printable"},
 		{Order{Verb: "link", A: "v0", B: "v1", Link: Link{Loss: 2}}, CodeInvalid, "", "link v0 v1: loss 2 is not within 0 and 1"},
 	} {
-		var invalid *Invalid
+		var invalid *refusal.Error
 		if err := c.order.Check(); !errors.As(err, &invalid) || invalid.Code != c.code || invalid.Field != c.field ||
 			!strings.Contains(invalid.Message, c.want) {
 			t.Errorf("%+v: %v", c.order, err)
@@ -119,7 +120,7 @@ func TestAnOrderIsOfTheKindOfItsNode(t *testing.T) {
 		{Order{Verb: "panic", Role: Parent}, Validators, ""}, {Order{Verb: "panic", Role: Parent}, Runners, ""},
 		{Order{Verb: "panic", Contract: "registry"}, Validators, ""}, {Order{Verb: "panic", Contract: "registry"}, Runners, CodeInvalid},
 	} {
-		var invalid *Invalid
+		var invalid *refusal.Error
 		if err := c.order.CheckOf(c.kind); (c.code == "") != (err == nil) || err != nil && (!errors.As(err, &invalid) || invalid.Code != c.code) {
 			t.Errorf("%+v of %v: %v", c.order, c.kind, err)
 		}

@@ -20,8 +20,9 @@ type Verb struct {
 	// Unsound says whether its node cannot be expected to keep up from then on; nil
 	// leaves that as it was.
 	Unsound func(*Order) bool
-	// NotLive is why a live network does not have it; "" where it does.
-	NotLive string
+	// Part is the part of the node's machine that has it. Only simulated networks fault
+	// another part than the process.
+	Part Part
 	// Script is its sentence in the reference of scripts, and Words are the values of
 	// its kind there, for a validator.
 	Script string
@@ -45,6 +46,17 @@ func (w Whose) Has(kind Whose) bool { return w&kind != 0 }
 
 // OfNode reports that a verb applies to one node, and not to links.
 func (v *Verb) OfNode() bool { return v.Of != 0 }
+
+// Part is a part of a node's machine.
+type Part int
+
+// The parts.
+const (
+	ByProcess Part = iota
+	Disk
+	Processor
+	Clock
+)
 
 // State is the state that a verb requires of its node.
 type State int
@@ -88,17 +100,17 @@ var verbs = []Verb{
 		Script:  "Empties the disk of one that was crashed.",
 		Command: "lose the files of a validator that is down", Example: "v2"},
 	{Name: "disk_fail", Of: Validators, Takes: []Argument{Node, On}, Lasts: Machine, Unsound: func(o *Order) bool { return o.On },
-		NotLive: "a live node writes to this machine's disk, which does not fail on demand; use --backend sim",
-		Script:  "Every use of its disk fails, until called with False."},
+		Part:   Disk,
+		Script: "Every use of its disk fails, until called with False."},
 	{Name: "disk_slow", Of: Validators, Takes: []Argument{Node, Delay}, Lasts: Machine, Unsound: func(o *Order) bool { return o.Delay > 0 },
-		NotLive: "a live node writes to this machine's disk, which is not slowed on demand; run a scenario with --backend sim",
-		Script:  "Lengthens the sync of each write to its disk by the given time; 0 ends it."},
+		Part:   Disk,
+		Script: "Lengthens the sync of each write to its disk by the given time; 0 ends it."},
 	{Name: "cpu_slow", Of: Validators, Takes: []Argument{Node, Delay}, Lasts: Machine, Unsound: func(o *Order) bool { return o.Delay > 0 },
-		NotLive: "live nodes share this machine's processors, which are not slowed on demand; run a scenario with --backend sim",
-		Script:  "Lengthens each step of its roles by the given time; 0 ends it."},
+		Part:   Processor,
+		Script: "Lengthens each step of its roles by the given time; 0 ends it."},
 	{Name: "sync_lies", Of: Validators, Takes: []Argument{Node, On}, Lasts: Machine, Unsound: func(o *Order) bool { return o.On },
-		NotLive: "a live node writes to this machine's disk, which does not lie on demand; run a scenario with --backend sim",
-		Script:  "Its disk reports writes as synced and does not sync them: a crash loses them. Called with False, it syncs them."},
+		Part:   Disk,
+		Script: "Its disk reports writes as synced and does not sync them: a crash loses them. Called with False, it syncs them."},
 	{Name: "host_fail", Of: Validators, Takes: []Argument{Node, Over}, Lasts: Machine,
 		Script:  "The host of programs fails on an actor: it crashes, or hangs until the validator gives it up; \"works\" ends the fault.",
 		Words:   []string{HostCrashes, HostHangs, HostCrawls, HostWorks},
@@ -118,8 +130,8 @@ var verbs = []Verb{
 		Command: "have a role or a contract of a node hang for a time", Example: "v2 2s --role execution",
 		Note: "It takes the roles and contracts that panic takes. A time is at most 1m0s."},
 	{Name: "clock_skew", Of: Validators, Takes: []Argument{Node, Skew}, Lasts: Machine,
-		NotLive: "live nodes share this machine's clock; use --backend sim",
-		Script:  "Sets its clock ahead of the others, or back."},
+		Part:   Clock,
+		Script: "Sets its clock ahead of the others, or back."},
 	{Name: "misbehave", Of: Validators | Runners, Takes: []Argument{Node, Kind}, Lasts: Process,
 		Unsound: func(o *Order) bool { return o.Kind != Honest },
 		Script: "Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, misshape_presence, choose_votes, " +

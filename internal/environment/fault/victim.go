@@ -1,11 +1,11 @@
 package fault
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -26,10 +26,10 @@ func checkVictim(o *Order) error {
 	_, contract := types.ContractAddress(o.Contract)
 	switch {
 	case (o.Role == "") == (o.Contract == ""):
-		return &Invalid{CodeInvalid, "role", fmt.Sprintf("%s takes a role or a contract: one of them", o.Verb)}
+		return refusal.New(CodeInvalid, "%s takes a role or a contract: one of them", o.Verb).At("role")
 	case o.Contract != "" && !contract:
-		return &Invalid{CodeInvalid, "contract", fmt.Sprintf("there is no contract %.*q: they are %s", maxShown, o.Contract,
-			strings.Join(types.ContractNames(), ", "))}
+		return refusal.New(CodeInvalid, "there is no contract %.*q: they are %s", maxShown, o.Contract,
+			strings.Join(types.ContractNames(), ", ")).At("contract")
 	case o.Role != "" && !slices.Contains(roles[Validators], o.Role) && !slices.Contains(roles[Runners], o.Role):
 		return o.noRole(Validators)
 	case o.Verb == "hang":
@@ -42,7 +42,7 @@ func checkVictim(o *Order) error {
 func (o *Order) checkVictim(kind Whose) error {
 	switch {
 	case o.Contract != "" && kind != Validators:
-		return &Invalid{CodeInvalid, "contract", fmt.Sprintf("%s is a runner, and only validators have contracts: give a role", o.Node)}
+		return refusal.New(CodeInvalid, "%s is a runner, and only validators have contracts: give a role", o.Node).At("contract")
 	case o.Role != "" && !slices.Contains(roles[kind], o.Role):
 		return o.noRole(kind)
 	}
@@ -50,6 +50,6 @@ func (o *Order) checkVictim(kind Whose) error {
 }
 
 func (o *Order) noRole(kind Whose) error {
-	return &Invalid{CodeInvalid, "role", fmt.Sprintf("there is no role %.*q of %s: they are %s", maxShown, o.Role, kind,
-		strings.Join(roles[kind], ", "))}
+	return refusal.New(CodeInvalid, "there is no role %.*q of %s: they are %s", maxShown, o.Role, kind,
+		strings.Join(roles[kind], ", ")).At("role")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -66,6 +67,7 @@ const retryAfter = "1"
 const tooMany = "too_many_"
 
 func (e *Error) Error() string                { return e.Body.Message }
+func (e *Error) Unwrap() error                { return e.refusal() }
 func (e *Error) GetStatus() int               { return e.Status }
 func (e *Error) MarshalJSON() ([]byte, error) { return json.Marshal(model.Error{Error: e.Body}) }
 
@@ -74,14 +76,32 @@ func (e *Error) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[model.Error](), true, "Error")
 }
 
-// asError makes every error one for the client. Any other error is a bug or a
-// broken disk: it is logged whole, and answered with status 500.
-func asError(err error) *Error {
+// refusal is e without HTTP.
+func (e *Error) refusal() *refusal.Error {
+	return &refusal.Error{Code: e.Body.Code, Message: e.Body.Message, Remedy: e.Body.Hint, Field: e.Body.Field}
+}
+
+// Answer is a refusal as HTTP answers it, with the status of its code. It is nil for any other
+// error.
+func Answer(err error) *Error {
 	var e *Error
+	var below *refusal.Error
 	switch {
 	case errors.As(err, &e):
 		return e
-	case errors.Is(err, context.Canceled):
+	case errors.As(err, &below):
+		return &Error{statusOf(below.Code), model.ErrorBody{Code: below.Code, Message: below.Message, Hint: below.Remedy, Field: below.Field}}
+	}
+	return nil
+}
+
+// asError makes every error one for the client. Any other error is a bug or a
+// broken disk: it is logged whole, and answered with status 500.
+func asError(err error) *Error {
+	if e := Answer(err); e != nil {
+		return e
+	}
+	if errors.Is(err, context.Canceled) {
 		return Refuse(http.StatusServiceUnavailable, "stopped", "the request ended before its answer arrived")
 	}
 	slog.Error("a request failed inside the devnet", "error", err)

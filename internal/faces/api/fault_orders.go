@@ -199,7 +199,7 @@ func toldOf(ofNode, simulated bool) (parts []string) {
 		names = nil
 	}
 	for _, v := range fault.Verbs() {
-		if v.Hidden || v.OfNode() != ofNode || (v.NotLive != "") != simulated {
+		if v.Hidden || v.OfNode() != ofNode || (v.Part != fault.ByProcess) != simulated {
 			continue
 		}
 		if !simulated && (!slices.Equal(v.Takes, takes) || v.Of != of && (v.Of == fault.Runners || of == fault.Runners)) {

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -70,16 +69,8 @@ func (s *Server) nameFaulty(r *model.FaultRequest) error {
 
 // FaultRefused answers why a fault was not made.
 func FaultRefused(err error) error {
-	var answer *Error
-	var invalid *fault.Invalid
-	var missing *fault.Unsupported
-	switch {
-	case errors.As(err, &answer):
+	if answer := Answer(err); answer != nil {
 		return answer
-	case errors.As(err, &invalid):
-		return Refuse(http.StatusBadRequest, invalid.Code, "%s", invalid.Message).At(invalid.Field)
-	case errors.As(err, &missing):
-		return Refuse(http.StatusBadRequest, "unsupported", "%v", missing).At("verb")
 	}
 	return Refuse(http.StatusConflict, "fault_refused", "%v", err)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/client"
@@ -24,8 +25,8 @@ func (m *memory) Do(o fault.Order) (fault.Effect, error) {
 	}
 	v := fault.Lookup(o.Verb)
 	switch {
-	case v.NotLive != "":
-		return fault.Effect{}, &fault.Unsupported{Verb: o.Verb, Why: v.NotLive}
+	case v.Part != fault.ByProcess:
+		return fault.Effect{}, refusal.New("unsupported", "%s", o.Verb).At("verb")
 	case o.Node == "v9":
 		return fault.Effect{}, Refuse(http.StatusNotFound, "unknown_node", "no node is called v9").At("node")
 	case o.Node == "v8":
@@ -139,7 +140,7 @@ func TestEachVerbCanBeAskedFor(t *testing.T) {
 			case v.Hidden:
 			case !known:
 				t.Errorf("%s takes an argument that no request has", v.Name)
-			case v.NotLive == "" && of >= 0 && !strings.Contains(parts[of], arguments[a].fields[0]):
+			case v.Part == fault.ByProcess && of >= 0 && !strings.Contains(parts[of], arguments[a].fields[0]):
 				t.Errorf("%q does not say that %s takes %s", parts[of], v.Name, arguments[a].fields[0])
 			}
 		}

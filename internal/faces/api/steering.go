@@ -20,8 +20,7 @@ type Steering interface {
 	Paused() bool
 	// SetPaused stops the making of blocks, or resumes it.
 	SetPaused(on bool) error
-	// Advance travels to a height; it returns once that is final. It refuses by a
-	// *history.TravelError.
+	// Advance travels to a height; it returns once that is final.
 	Advance(context.Context, history.Target) (*history.Advance, error)
 	// Join and Leave return once the instruction is final.
 	Join(ctx context.Context, name string) (model.Move, error)
@@ -124,37 +123,14 @@ func (s *Server) travel(ctx context.Context, to history.Target) (m model.Advance
 	ctx, cancel := context.WithTimeout(ctx, AdvanceTimeout)
 	defer cancel()
 	receipt, err := s.backend.Steer().Advance(ctx, to)
-	var refused *history.TravelError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return m, Refuse(http.StatusGatewayTimeout, "not_final", "the advance is still under way after %s", AdvanceTimeout).
 			Hint("GET /height shows the progress.")
-	case errors.As(err, &refused):
-		return m, travelRefused(refused)
 	case err != nil:
 		return m, err
 	}
 	return advanceModel(receipt), nil
-}
-
-// travelRefused answers why an advance was not made.
-func travelRefused(refusal *history.TravelError) *Error {
-	conflict := Refuse(http.StatusConflict, refusal.Code, "%s", refusal.Message)
-	switch refusal.Code {
-	case history.CodeStrict:
-		return StrictRefusal("time travel")
-	case history.CodeNoTimer:
-		return conflict.Hint("GET /timers lists timers.")
-	case history.CodeHeightPassed:
-		return conflict.Hint("GET /height tells the latest.")
-	}
-	return Refuse(http.StatusBadRequest, refusal.Code, "%s", refusal.Message)
-}
-
-// StrictRefusal refuses a cheat of a network that has none.
-func StrictRefusal(what string) *Error {
-	return Refuse(http.StatusForbidden, "strict", "%s is off: this network runs with --strict", what).
-		Hint("Start the network without --strict.")
 }
 
 func advanceModel(a *history.Advance) model.Advance {

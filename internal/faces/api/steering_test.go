@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -198,7 +199,7 @@ func TestTheSystemKeyChangesAnyTimer(t *testing.T) {
 func TestTravelIsRefusedWithAStatus(t *testing.T) {
 	for code, want := range map[string]int{history.CodeStrict: 403, history.CodeNoTimer: 409, history.CodeHeightPassed: 409,
 		history.CodeBadTarget: 400, history.CodeTooFar: 400} {
-		if got := travelRefused(&history.TravelError{Code: code, Message: "no"}); got.Status != want || got.Body.Code != code {
+		if got := Answer(refusal.New(code, "no")); got.Status != want || got.Body.Code != code {
 			t.Errorf("%s: %d %+v", code, got.Status, got.Body)
 		}
 	}

@@ -221,8 +221,8 @@ func answered(id uint64, body any) answer {
 // refused answers an error: one made for the asker as it is, every other as the
 // fault of the devnet that it is.
 func refused(id uint64, err error) answer {
-	var known *api.Error
-	if !errors.As(err, &known) {
+	known := api.Answer(err)
+	if known == nil {
 		known = api.Refuse(http.StatusInternalServerError, "internal", "the devnet failed: %v", err).
 			Hint("This is a fault of the devnet and not of the test.")
 	}

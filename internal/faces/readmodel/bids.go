@@ -3,8 +3,8 @@ package readmodel
 import (
 	"context"
 	"errors"
-	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -19,7 +19,7 @@ func (v *reader) TryBid(_ context.Context, trial api.BidTrial) (api.BidTried, er
 	case errors.As(err, &missing):
 		return api.BidTried{}, environment(err)
 	case errors.As(err, &policy):
-		return api.BidTried{}, api.Refuse(http.StatusConflict, policy.Code, "%s", policy.Message).
+		return api.BidTried{}, refusal.New(policy.Code, "%s", policy.Message).
 			Hint("eip1559 and gba do: devnet params set cip1.policy eip1559.")
 	case err != nil:
 		return api.BidTried{}, Refusal(err)

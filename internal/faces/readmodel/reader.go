@@ -7,13 +7,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/memo"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -186,7 +186,7 @@ func (v *reader) Schema(a types.Address) ([]byte, error) {
 func (v *reader) SchemaOf(code []byte) ([]byte, error) {
 	found, err := v.source.inspect(program.Code{Hash: types.Keccak(code), Source: code})
 	if refused := (*program.Refusal)(nil); errors.As(err, &refused) {
-		return nil, api.Refuse(http.StatusBadRequest, "invalid_code", "%v", refused).At("code")
+		return nil, refusal.New("invalid_code", "%v", refused).At("code")
 	}
 	if err != nil {
 		return nil, environment(err)
@@ -282,11 +282,11 @@ func resultOf(r ledger.ReadResult) api.Result {
 
 func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Executed, error) {
 	if tx.Signature == nil {
-		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "the transaction is not signed")
+		return nil, refusal.New("bad_signature", "the transaction is not signed")
 	}
 	sender, ok := v.source.verifier.Recover(tx.SigningDigest(), *tx.Signature)
 	if !ok {
-		return nil, api.Refuse(http.StatusBadRequest, "bad_signature", "no signer can be recovered from this signature")
+		return nil, refusal.New("bad_signature", "no signer can be recovered from this signature")
 	}
 	traced := v.executor
 	traced.Recorder = actors.NewRecorder(tx.Hash())
@@ -317,33 +317,21 @@ func Refusal(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
-		return api.Refuse(statusOf(invalid.Code), invalid.Code, "%s", invalid.Detail)
+		return refusal.New(invalid.Code, "%s", invalid.Detail)
 	case errors.As(err, &full):
-		return api.Refuse(statusOf(full.Code), full.Code, "%s", full.Message)
+		return refusal.New(full.Code, "%s", full.Message)
 	case errors.As(err, &notTaken):
-		return api.Refuse(http.StatusConflict, "not_taken", "not accepted: %s", notTaken.Why)
+		return refusal.New("not_taken", "not accepted: %s", notTaken.Why)
 	case errors.Is(err, validators.ErrNoGateway):
-		return api.Refuse(http.StatusServiceUnavailable, "no_gateway", "this validator takes no answers of runners").
+		return refusal.New("no_gateway", "this validator takes no answers of runners").
 			Hint("Hand it to another, by node.")
 	case errors.As(err, &reports):
-		return api.Refuse(http.StatusTooManyRequests, "too_many_reports", "%s of runner %s wait at this validator", reports.Why, reports.Runner).
+		return refusal.New("too_many_reports", "%s of runner %s wait at this validator", reports.Why, reports.Runner).
 			Hint("Send it again when the next block is final, or to another validator, by node.")
 	case errors.Is(err, validators.ErrBusy):
-		return api.Refuse(http.StatusTooManyRequests, "busy", "%v", err)
+		return refusal.New("busy", "%v", err)
 	}
 	return err
-}
-
-func statusOf(code string) int {
-	switch code {
-	case api.CodeNonceTooLow, api.CodeNonceTaken, api.CodeNonceGap, mempool.CodeAlreadyKnown:
-		return http.StatusConflict
-	case mempool.CodePoolFull, mempool.CodeSenderFull:
-		return http.StatusTooManyRequests
-	case ledger.CodeTooLarge:
-		return http.StatusRequestEntityTooLarge
-	}
-	return http.StatusBadRequest
 }
 
 // environment answers for programs that could not be run here: this machine has
@@ -352,10 +340,10 @@ func statusOf(code string) int {
 func environment(err error) error {
 	var host *program.HostError
 	if !errors.As(err, &host) || host.Failure == program.Missing {
-		return api.Refuse(http.StatusServiceUnavailable, api.CodeNoProgramHost, "this machine cannot run programs: %v", err).
+		return refusal.New(api.CodeNoProgramHost, "this machine cannot run programs: %v", err).
 			Hint("%s", remedy(err))
 	}
-	return api.Refuse(http.StatusServiceUnavailable, api.CodeHostFailed, "the host of programs failed on it: it %s", verb[host.Failure]).
+	return refusal.New(api.CodeHostFailed, "the host of programs failed on it: it %s", verb[host.Failure]).
 		Hint("%s", remedy(err))
 }
 

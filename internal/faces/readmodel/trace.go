@@ -3,10 +3,10 @@ package readmodel
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -58,7 +58,7 @@ func notAgain(h types.Height, err error) error {
 	if errors.As(err, &missing) {
 		return environment(err)
 	}
-	return api.Refuse(http.StatusInternalServerError, "not_again", "block %d, executed again, does not end as it did: %v", h, err).
+	return refusal.New("not_again", "block %d, executed again, does not end as it did: %v", h, err).
 		Hint("It may have been executed by another version of devnet: devnet check HOME audits all of its blocks.")
 }
 
@@ -79,7 +79,7 @@ func (v *reader) stateBefore(ctx context.Context, stored *history.Stored) (*ledg
 			v.source.past.keep(state)
 		}
 		if ctx.Err() != nil {
-			return nil, 0, api.Refuse(http.StatusServiceUnavailable, "still_replaying",
+			return nil, 0, refusal.New("still_replaying",
 				"the state before block %d is not in memory: blocks %d to %d were executed again for it, and the time is over",
 				target.Height, from+1, state.Height()).
 				Hint("Ask again: it continues from there.")
@@ -131,7 +131,7 @@ func (v *reader) nearest(h types.Height) (*ledger.State, error) {
 	case state != nil:
 		return state, nil
 	case kept.From > 1:
-		return nil, api.Refuse(http.StatusNotFound, api.CodeNotKept,
+		return nil, refusal.New(api.CodeNotKept,
 			"the state before block %d is not kept: this network keeps %d blocks (--history), and no genesis to execute from", h, kept.Blocks).
 			Hint("Such a network can execute again only recent blocks: the last %d since it started.", maxRecentStates)
 	}
@@ -142,7 +142,7 @@ func (v *reader) nearest(h types.Height) (*ledger.State, error) {
 func (s *Source) probing(to *actors.Recorder) (program.Host, func(), error) {
 	prober, ok := s.programs.(program.Prober)
 	if !ok {
-		return nil, nil, api.Refuse(http.StatusServiceUnavailable, "no_profile", "this network's host of programs does not report the cost of "+
+		return nil, nil, refusal.New("no_profile", "this network's host of programs does not report the cost of "+
 			"lines").
 			Hint("Leave out profile.")
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/scheduler"
@@ -69,8 +70,8 @@ func TestATraceThatRunsOutOfTimeGoesOn(t *testing.T) {
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = v.Trace(over, timers[0].ID, api.TraceRequest{})
-	var refused *api.Error
-	if !errors.As(err, &refused) || refused.Body.Code != "still_replaying" {
+	var refused *refusal.Error
+	if !errors.As(err, &refused) || refused.Code != "still_replaying" {
 		t.Fatalf("without time: %v", err)
 	}
 	first, err := v.Trace(context.Background(), timers[0].ID, api.TraceRequest{})

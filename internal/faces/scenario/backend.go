@@ -35,7 +35,7 @@ type Config struct {
 type Open func(Config) (Backend, error)
 
 // Backend is a world as a script drives it: one network, simulated or live. A
-// script calls it from one goroutine. An error that is an *api.Error or made by
+// script calls it from one goroutine. An error that is an *refusal.Error or made by
 // Unable is the script's to read; every other one is the devnet's own fault.
 //
 // Reads go through api.Reader, so that a script sees what HTTP shows.
@@ -93,7 +93,7 @@ type Backend interface {
 	Cheated(fault.Effect)
 	Pause() error
 	Resume() error
-	// Advance travels (decision C8): a *history.TravelError where it refuses to.
+	// Advance travels (decision C8): a *refusal.Error where it refuses to.
 	Advance(history.Target) (*history.Advance, error)
 
 	// Snapshot keeps the network as it is; restore, at any later time and any number of
@@ -151,11 +151,3 @@ type Queue struct {
 	Length int
 	Limit  int
 }
-
-// Unavailable reports that a verb does not exist: on this backend, or at all.
-type Unavailable struct{ Verb, Why string }
-
-func (e *Unavailable) Error() string { return e.Verb + ": " + e.Why }
-
-// Unable refuses a verb that does not exist.
-func Unable(verb, why string) error { return &Unavailable{verb, why} }

@@ -9,7 +9,7 @@ import (
 	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 )
 
 // Mistake is an error in the script: syntax, an unknown name or verb, a wrong type
@@ -108,8 +108,7 @@ func (s *sources) located(err error) error {
 		eval         *starlark.EvalError
 		wrong        *Mistake
 		failed       *Failure
-		missing      *Unavailable
-		refused      *api.Error
+		refused      *refusal.Error
 		python       *NoPython
 		alreadyKnown Mistakes
 	)
@@ -145,12 +144,10 @@ func (s *sources) located(err error) error {
 	case errors.As(err, &python):
 		python.At = at
 		return python
-	case errors.As(err, &missing):
-		return &Mistake{at, missing.Error()}
 	case errors.As(err, &refused):
-		what := refused.Body.Message
-		if refused.Body.Hint != "" {
-			what += ". " + refused.Body.Hint
+		what := refused.Message
+		if refused.Remedy != "" {
+			what += ". " + refused.Remedy
 		}
 		return &Mistake{at, what}
 	case eval != nil && isOurs(eval):

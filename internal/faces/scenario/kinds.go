@@ -12,9 +12,9 @@ import (
 	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // kind is a type of arguments: what it is for people, and how it is read.
@@ -460,8 +460,8 @@ func elements(list starlark.Iterable) (out []starlark.Value) {
 // network is the network that the call is about.
 func (c *call) network() *network { return c.r.net }
 
-func asRefused(err error) *api.Error {
-	var refused *api.Error
+func asRefused(err error) *refusal.Error {
+	var refused *refusal.Error
 	if errors.As(err, &refused) {
 		return refused
 	}

@@ -103,7 +103,7 @@ func (v *runnerValue) name() string {
 // readable is an error of the backend for the script.
 func readable(title string, err error) error {
 	if refused := asRefused(err); refused != nil {
-		return failure("%s: %s", title, refused.Body.Message)
+		return failure("%s: %s", title, refused.Message)
 	}
 	return &internal{err}
 }

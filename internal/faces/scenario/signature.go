@@ -241,13 +241,13 @@ func get[T any](c *call, name string) (value T) {
 // faults.
 func (c *call) explain(err error) error {
 	switch err.(type) {
-	case *Mistake, *Failure, *Unavailable, Mistakes, *starlark.EvalError:
+	case *Mistake, *Failure, Mistakes, *starlark.EvalError:
 		return err
 	}
 	if refused := asRefused(err); refused != nil {
-		what := c.title + ": " + refused.Body.Message
-		if refused.Body.Hint != "" && !strings.HasPrefix(refused.Body.Hint, "GET ") {
-			what += ". " + refused.Body.Hint
+		what := c.title + ": " + refused.Message
+		if refused.Remedy != "" && !strings.HasPrefix(refused.Remedy, "GET ") {
+			what += ". " + refused.Remedy
 		}
 		return mistake("%s", what)
 	}

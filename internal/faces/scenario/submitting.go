@@ -121,10 +121,10 @@ func (c *call) signed(n *network, key env.Signer, d api.Signable) (types.Hash, e
 	tx := d.Sign(wallet.Times(4, n.backend.Info().ChainID, head.NextBaseFeeCycle, head.NextBaseFeeCell), key, nonce)
 	raw := tx.Encode()
 	hash, err := n.backend.Submit(raw)
-	if refused := asRefused(err); refused != nil && refused.Body.Code == "no_validator" {
-		return hash, failure("%s: %s", c.title, refused.Body.Message)
+	if refused := asRefused(err); refused != nil && refused.Code == "no_validator" {
+		return hash, failure("%s: %s", c.title, refused.Message)
 	} else if refused != nil {
-		return hash, failure("%s: the transaction was refused: %s", c.title, refused.Body.Message)
+		return hash, failure("%s: the transaction was refused: %s", c.title, refused.Message)
 	}
 	if err != nil {
 		return hash, err

@@ -143,7 +143,7 @@ func netTransfer(c *call) (starlark.Value, error) {
 func (c *call) reader() (api.Reader, error) {
 	v, err := netOf(c).backend.Reader(get[string](c, "node"))
 	if refused := asRefused(err); refused != nil {
-		return nil, failure("%s: %s", c.title, refused.Body.Message)
+		return nil, failure("%s: %s", c.title, refused.Message)
 	}
 	return v, err
 }

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"errors"
 	"strings"
 	"time"
 
@@ -9,7 +8,6 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // faultArgument is an argument of a fault in scripts: its signature, by place or,
@@ -213,13 +211,8 @@ func (v *validatorValue) ready(c *call, verb *fault.Verb) error {
 
 // faultRefused makes why a fault was not made the script's to read.
 func faultRefused(title string, err error) error {
-	var refused *api.Error
-	var missing *fault.Unsupported
-	switch {
-	case err == nil, errors.As(err, &refused):
+	if err == nil || asRefused(err) != nil {
 		return err
-	case errors.As(err, &missing):
-		return Unable(missing.Verb, missing.Why)
 	}
 	return mistake("%s: %v", title, err)
 }

@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -165,11 +164,7 @@ func netAdvance(c *call) (starlark.Value, error) {
 func (c *call) travel(target history.Target) (starlark.Value, error) {
 	n := netOf(c)
 	receipt, err := n.backend.Advance(target)
-	var refused *history.TravelError
-	switch {
-	case errors.As(err, &refused):
-		return nil, mistake("%s: %v", c.title, refused)
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
 	if broken := n.backend.Violation(); broken != nil {

@@ -112,10 +112,9 @@ func (t *timed) Open(c scenario.Config) (scenario.Backend, error) {
 // codeOf is the exit code of a run's error.
 func (t *timed) codeOf(err error) int {
 	var wrong *scenario.Mistake
-	var missing *scenario.Unavailable
 	var python *scenario.NoPython
 	switch {
-	case t.refused != nil && !errors.As(t.refused, &missing):
+	case t.refused != nil:
 		return NotStarted
 	case errors.As(err, &python):
 		return NotStarted

@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/fixtures/attacks"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
@@ -193,11 +194,11 @@ func (w *assault) end(t *testing.T, tx *types.Transaction) *types.Receipt {
 func (w *assault) submit(t *testing.T, tx *types.Transaction) types.Hash {
 	for !w.halts.Load() {
 		_, err := w.n.Submit(context.Background(), tx.Encode())
-		var refused *api.Error
-		if err == nil || errors.As(err, &refused) && refused.Body.Code == mempool.CodeAlreadyKnown {
+		var refused *refusal.Error
+		if err == nil || errors.As(err, &refused) && refused.Code == mempool.CodeAlreadyKnown {
 			break
 		}
-		if refused == nil || refused.Body.Code != "no_answer" {
+		if refused == nil || refused.Code != "no_answer" {
 			w.halts.Store(true)
 			t.Errorf("a transaction is not taken: %v", err)
 		}
@@ -212,11 +213,11 @@ func (w *assault) wait(t *testing.T, hash types.Hash) *types.Receipt {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		r, err := w.n.Wait(ctx, hash)
 		cancel()
-		var refused *api.Error
+		var refused *refusal.Error
 		switch {
 		case err == nil:
 			return &r.Receipt
-		case errors.As(err, &refused) && refused.Body.Code == api.CodeDropped && strings.Contains(err.Error(), "host_failed: "):
+		case errors.As(err, &refused) && refused.Code == api.CodeDropped && strings.Contains(err.Error(), "host_failed: "):
 			return nil
 		case !errors.Is(err, context.DeadlineExceeded):
 			w.halts.Store(true)

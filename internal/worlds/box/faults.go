@@ -17,22 +17,17 @@ var (
 	_ network.Operated = backend{}
 )
 
-// Refuse implements network.Backend. A network without cheats refuses all orders, by an
-// *api.Error.
-func (b backend) Refuse(o *fault.Order) error {
-	if err := b.network.strict("a fault"); err != nil {
-		return err
+// Capabilities implements network.Backend.
+func (b backend) Capabilities() network.Capabilities {
+	o := b.network.origin
+	c := network.Capabilities{Can: network.Live, Strict: o.config.Strict, Here: o.hereName()}
+	if c.Here != "" {
+		c.Can = network.Alone
 	}
-	verb := fault.Lookup(o.Verb)
-	switch {
-	case verb == nil:
-		return nil
-	case verb.NotLive != "":
-		return &fault.Unsupported{Verb: o.Verb, Why: verb.NotLive}
-	case !verb.OfNode():
-		return b.network.elsewhere("a fault of links")
+	if whole := o.whole.Load(); whole != nil {
+		c.Whole = *whole
 	}
-	return nil
+	return c
 }
 
 // Unknown implements network.Backend.

@@ -1,7 +1,6 @@
 package box
 
 import (
-	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -14,8 +13,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 func quick() Config {
@@ -285,11 +284,10 @@ func TestOneLiveLiarBreaksNothing(t *testing.T) {
 
 func TestWhatALiveNetworkRefuses(t *testing.T) {
 	n := up(t, quick())
-	var unsupported *fault.Unsupported
 	for _, o := range []fault.Order{{Verb: "disk_fail", Node: "v0", On: true}, {Verb: "clock_skew", Node: "v0", Skew: time.Second},
 		{Verb: "disk_slow", Node: "v0", Delay: time.Second}, {Verb: "cpu_slow", Node: "v0", Delay: time.Second},
 		{Verb: "sync_lies", Node: "v0", On: true}} {
-		if _, err := n.Do(o); !errors.As(err, &unsupported) {
+		if _, err := n.Do(o); code(err) != "unsupported" {
 			t.Errorf("%s: %v does not say that it is not there", &o, err)
 		}
 	}
@@ -317,10 +315,13 @@ func TestAStrictNetworkHasNoFaults(t *testing.T) {
 	n := up(t, config)
 	for _, o := range []fault.Order{{Verb: "crash", Node: "v0"}, {Verb: "freeze", Node: "v0"}, {Verb: "partition", Groups: [][]string{{"v0"}}},
 		{Verb: "link", A: "v0", B: "v1"}, {Verb: "heal"}, {Verb: "misbehave", Node: "v0", Kind: "equivocate"}, {Verb: "explode"}} {
-		_, err := n.Do(o)
-		var refused *api.Error
-		if !errors.As(err, &refused) || refused.Body.Code != "strict" {
+		if _, err := n.Do(o); code(err) != "strict" {
 			t.Errorf("%v", err)
+		}
+	}
+	for _, row := range network.Rows {
+		if err := n.Need(row.Is); code(err) != "strict" {
+			t.Errorf("%s: %v", row.Name, err)
 		}
 	}
 }

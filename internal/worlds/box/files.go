@@ -2,13 +2,12 @@ package box
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -56,7 +55,7 @@ func (f *files) cutOff(at types.Height) string {
 // refuseBounded refuses an order that would make a validator begin from genesis.
 func (f *files) refuseBounded(who, what string) error {
 	if why := f.bounded(); why != "" {
-		return api.Refuse(http.StatusConflict, "history_bounded", "%s cannot %s: it would have to execute all blocks from genesis, and %s", who,
+		return refusal.New("history_bounded", "%s cannot %s: it would have to execute all blocks from genesis, and %s", who,
 			what, why).
 			Hint("A network brought up without --history keeps all its blocks.")
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/home"
@@ -21,8 +22,8 @@ import (
 
 func refusedAs(t *testing.T, err error, code, words string) {
 	t.Helper()
-	var refused *api.Error
-	if !errors.As(err, &refused) || refused.Body.Code != code || !strings.Contains(refused.Body.Message, words) {
+	var refused *refusal.Error
+	if !errors.As(err, &refused) || refused.Code != code || !strings.Contains(refused.Message, words) {
 		t.Errorf("refused with %v, want %s: %s", err, code, words)
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/fixtures"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // below lists the processes that this one started, and those that they did: the
@@ -66,7 +66,7 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 			_, err = n.Wait(ctx, hash)
 		}
 		cancel()
-		var refused *api.Error
+		var refused *refusal.Error
 		if err != nil && errors.As(err, &refused) {
 			alice = newPayer(n, "alice") // what was given up left its nonce
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/fixtures"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
@@ -129,8 +130,8 @@ func work(n *Network, name string, full bool, lines chan<- string, j job) {
 	w := newPayer(n, name)
 	for ctx := context.Background(); ; {
 		hash, err := n.Submit(ctx, j.next(w).Encode())
-		var refused *api.Error
-		if errors.As(err, &refused) && slices.Contains(askAgain, refused.Body.Code) {
+		var refused *refusal.Error
+		if errors.As(err, &refused) && slices.Contains(askAgain, refused.Code) {
 			w = newPayer(n, name)
 			continue
 		}
@@ -141,7 +142,7 @@ func work(n *Network, name string, full bool, lines chan<- string, j job) {
 				j.landed(receipt)
 				continue
 			}
-			if errors.As(err, &refused) && refused.Body.Code == api.CodeDropped {
+			if errors.As(err, &refused) && refused.Code == api.CodeDropped {
 				w = newPayer(n, name) // one of the life before used the nonce
 				continue
 			}

@@ -30,7 +30,9 @@ type onLinks struct {
 	links *links
 }
 
-func (onLinks) Refuse(*fault.Order) error { return nil }
+func (onLinks) Capabilities() network.Capabilities {
+	return network.Capabilities{Can: network.Links}
+}
 
 func (onLinks) Node(string) network.Node { return &Node{machine: machine{Identity: &node.Identity{}}} }
 

@@ -1,10 +1,8 @@
 package box
 
 import (
-	"net/http"
-
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
@@ -49,7 +47,10 @@ func (b backend) Validators() (all []network.Node) {
 // AddValidator implements network.Operated.
 func (b backend) AddValidator(name string) (network.Node, error) {
 	if len(b.network.List()) >= MaxValidators {
-		return nil, api.Refuse(http.StatusConflict, "too_many_validators", "a network in one process has at most %d validators", MaxValidators)
+		return nil, refusal.New("too_many_validators", "a network in one process has at most %d validators", MaxValidators)
+	}
+	if err := b.network.files.refuseBounded("a validator", "join"); err != nil {
+		return nil, err
 	}
 	node, err := newNode(b.network, name)
 	if err != nil {

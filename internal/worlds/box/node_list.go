@@ -1,12 +1,11 @@
 package box
 
 import (
-	"net/http"
 	"slices"
 	"sync/atomic"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -76,12 +75,12 @@ func (l *nodeList) running(name string) (*Node, error) {
 	node := l.Best()
 	if name != "" {
 		if node = l.find(name); node == nil {
-			return nil, api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
+			return nil, refusal.New("unknown_node", "no node is called %q", name).
 				Hint("GET /validators lists them.").At("node")
 		}
 	}
 	if node.Validator() == nil || !node.Running() {
-		return nil, api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node.Name).At("node")
+		return nil, refusal.New("node_stopped", "%s is not running", node.Name).At("node")
 	}
 	return node, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -18,7 +17,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -307,24 +305,3 @@ func (o *origin) validatorKey(name string) *crypto.Key {
 
 // signs reports whether the keys of the named accounts are known.
 func (o *origin) signs() bool { return o.config.Here == nil || o.config.Seed != nil }
-
-// elsewhere refuses what takes all nodes, where others run elsewhere.
-func (o *origin) elsewhere(what string) error {
-	if o.config.Here == nil {
-		return nil
-	}
-	refused := api.Refuse(http.StatusConflict, "elsewhere", "%s takes a whole network, and only %s runs in this process", what,
-		o.config.Here.Name)
-	if whole := o.whole.Load(); whole != nil {
-		return refused.Hint("Ask the whole network: --http %s.", *whole)
-	}
-	return refused.Hint("A network that devnet up brings up has all its nodes in one process.")
-}
-
-// strict refuses what a network without cheats does not do.
-func (o *origin) strict(what string) error {
-	if !o.config.Strict {
-		return nil
-	}
-	return api.StrictRefusal(what)
-}

@@ -1,8 +1,7 @@
 package box
 
 import (
-	"net/http"
-
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 )
@@ -29,7 +28,7 @@ func (r *readers) Reader(name string) (api.Reader, error) {
 	node := r.nodes.Best()
 	v := node.Validator()
 	if v == nil {
-		return nil, api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node.Name).At("node")
+		return nil, refusal.New("node_stopped", "%s is not running", node.Name).At("node")
 	}
 	return r.views.Of(v), nil
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
@@ -68,8 +68,8 @@ func TestBadTransactionsAreRefused(t *testing.T) {
 		})},
 	} {
 		_, err := n.Submit(context.Background(), c.raw)
-		var refused *api.Error
-		if !errors.As(err, &refused) || refused.Body.Code != c.code {
+		var refused *refusal.Error
+		if !errors.As(err, &refused) || refused.Code != c.code {
 			t.Errorf("%s: %v, want the code %s", c.name, err, c.code)
 		}
 	}

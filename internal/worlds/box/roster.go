@@ -3,9 +3,8 @@ package box
 import (
 	"context"
 	"fmt"
-	"net/http"
 
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
@@ -42,7 +41,7 @@ func (r *roster) stopNodes() (errs []error) {
 // unknown refuses a name that no node has, and says which there are.
 func (r *roster) unknown(name string) error {
 	if here := r.origin.config.Here; here != nil {
-		return api.Refuse(http.StatusNotFound, "unknown_node", "no node called %q runs in this process, which runs only %s", name, here.Name).
+		return refusal.New("unknown_node", "no node called %q runs in this process, which runs only %s", name, here.Name).
 			Hint("Ask the HTTP API of the process that runs it.").At("node")
 	}
 	nodes := r.nodes.List()
@@ -50,6 +49,6 @@ func (r *roster) unknown(name string) error {
 	if all := r.runners.RunnerList(); len(all) > 0 {
 		there += fmt.Sprintf(" and %s to %s", all[0].Name, all[len(all)-1].Name)
 	}
-	return api.Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", name).
+	return refusal.New("unknown_node", "no node is called %q", name).
 		Hint("They are %s; GET /ready lists them.", there).At("node")
 }

@@ -1,11 +1,10 @@
 package box
 
 import (
-	"net/http"
 	"slices"
 	"sync/atomic"
 
-	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 )
 
 // runnerList is the network's own runners. It is read without a lock; who adds or
@@ -39,9 +38,9 @@ func (l *runnerList) reload(name string) error {
 	r := l.findRunner(name)
 	switch {
 	case r == nil:
-		return api.Refuse(http.StatusNotFound, "unknown_node", "no runner is called %q", name).Hint("GET /runners lists them.").At("runner")
+		return refusal.New("unknown_node", "no runner is called %q", name).Hint("GET /runners lists them.").At("runner")
 	case !r.Running():
-		return api.Refuse(http.StatusConflict, "node_stopped", "%s is not running", name).Hint("Restart it first.").At("runner")
+		return refusal.New("node_stopped", "%s is not running", name).Hint("Restart it first.").At("runner")
 	}
 	return r.runner.Reload()
 }

@@ -1,17 +1,18 @@
 package box
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // AnswerJob implements api.Steering.
 func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []types.Address, err error) {
-	if err := h.network.strict("answering jobs by hand"); err != nil {
+	if err := h.network.Need(network.Answers); err != nil {
 		return nil, err
 	}
 	var refused error
@@ -21,7 +22,7 @@ func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []t
 			continue
 		}
 		if err := manual.Answer(job, given); err != nil {
-			refused = api.Refuse(http.StatusConflict, "bad_result", "%s: %v", r.Name, err).At(api.GivenField(given))
+			refused = refusal.New("bad_result", "%s: %v", r.Name, err).At(api.GivenField(given))
 			continue
 		}
 		answered = append(answered, r.Address)

@@ -20,7 +20,7 @@ type operator struct{ network *Network }
 func (h operator) Paused() bool { return h.network.Paused() }
 
 // SetPaused implements api.Steering.
-func (h operator) SetPaused(on bool) error { return h.network.setPaused(on) }
+func (h operator) SetPaused(on bool) error { return h.network.SetPaused(on) }
 
 // Advance implements api.Steering.
 func (h operator) Advance(ctx context.Context, to history.Target) (*history.Advance, error) {

@@ -5,14 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"sync"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -81,26 +80,12 @@ func (b backend) MoveClock(by time.Duration) error {
 	return nil
 }
 
-// Lacks implements network.Operated.
-func (b backend) Lacks(c network.Capability, action string) error {
-	err := b.network.strict(action)
-	switch {
-	case err != nil || c == network.SystemKey:
-		return err
-	case c == network.OwnRunners:
-		return b.network.elsewhere("a runner without its own key")
-	}
-	if err := b.network.elsewhere(action); err != nil {
-		return err
-	}
-	return b.network.files.refuseBounded("a validator", "join")
-}
-
 // Keys implements network.Operated.
 func (b backend) Keys() network.Keys {
 	return network.Keys{Seed: b.network.seed, ChainID: b.network.genesis.ChainID, Scheme: b.network.verifier}
 }
 
+<<<<<<< HEAD
 // Pause stops the making of blocks. It ends with Resume, or with the process.
 func (n *Network) Pause() error { return n.setPaused(true) }
 
@@ -119,16 +104,14 @@ func (n *Network) setPaused(on bool) error {
 }
 
 // Advance is the time travel of network.Steering.
+=======
+// Advance is time travel, as network.Steering has it.
+>>>>>>> network3
 func (n *Network) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
-	if err := n.elsewhere("time travel"); err != nil {
-		return nil, err
-	}
 	receipt, err := n.Travel(ctx, target)
 	switch {
-	case errors.Is(err, network.ErrAdvancing):
-		return nil, api.Refuse(http.StatusConflict, "advancing", "an advance is already running").Hint("Wait until it ends.")
 	case err != nil && ctx.Err() != nil:
-		return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "height %d is not final yet: the network is at %d", n.Goal().Height,
+		return nil, refusal.New("not_final", "height %d is not final yet: the network is at %d", n.Goal().Height,
 			n.Best().height()).
 			Hint("The advance continues: GET /height returns the height, GET /ready whether blocks are made.")
 	}

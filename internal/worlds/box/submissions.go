@@ -24,7 +24,7 @@ type submissions struct {
 func (s *submissions) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
 	best := s.nodes.best()
 	if best.Validator == nil {
-		return types.Hash{}, api.ErrNoValidator()
+		return types.Hash{}, network.ErrNoValidator
 	}
 	return best.Submit(ctx, s.scheduler, raw)
 }
@@ -67,11 +67,11 @@ func (s *submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed,
 	}
 	switch ended, err := end.Wait(ctx, network.Forever); {
 	case errors.Is(err, network.ErrClosed):
-		return nil, api.ErrClosing()
+		return nil, network.ErrClosing
 	case err != nil:
 		return nil, err
 	case ended.Receipt == nil:
-		return nil, api.ErrDropped(ended.Dropped)
+		return nil, network.ErrDropped(ended.Dropped)
 	default:
 		return &api.Executed{Receipt: *ended.Receipt, Logs: ended.Printed}, nil
 	}
@@ -122,7 +122,7 @@ func (s *submissions) bring(ctx context.Context, name string, hand func(v Shell,
 // awaited waits for a node's answer, with a limit.
 func awaited[T any](ctx context.Context, s *submissions, node *Node, question func(done func(T))) (answer T, err error) {
 	if answer, err = network.Ask(ctx, s.scheduler, question); err != nil {
-		err = api.ErrNoAnswer(node.Name, err)
+		err = network.ErrNoAnswer(node.Name, err)
 	}
 	return answer, err
 }

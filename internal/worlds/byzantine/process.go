@@ -1,9 +1,9 @@
 package byzantine
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
@@ -86,5 +86,5 @@ func (p *RunnerProcess) Do(o *fault.Order, counts *fault.Counts, over func(after
 
 // notOwn refuses a verb that no process of a kind of node does to itself.
 func notOwn(o *fault.Order, kind fault.Whose) error {
-	return &fault.Unsupported{Verb: o.Verb, Why: fmt.Sprintf("no process of %s does it to itself", kind)}
+	return refusal.New("unsupported", "%s: no process of %s does it to itself", o.Verb, kind).At("verb")
 }

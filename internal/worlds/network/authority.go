@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -48,14 +49,15 @@ func (k Keys) registers(key *crypto.Key, owner types.Address) types.Signature {
 // the nonce after the one before, and returns when that is final.
 type Authority struct {
 	network    Operated
+	orders     *Orders
 	steering   *Steering
 	executions *Executions
 	turn       *Turn // of transactions
 }
 
 // newAuthority makes the authority of a network that is steered.
-func newAuthority(n Operated, s *Steering, x *Executions) *Authority {
-	return &Authority{network: n, steering: s, executions: x, turn: NewTurn(n)}
+func newAuthority(n Operated, w *Orders, s *Steering, x *Executions) *Authority {
+	return &Authority{network: n, orders: w, steering: s, executions: x, turn: NewTurn(n)}
 }
 
 // ParamChange is a parameter's value from a height on.
@@ -69,14 +71,14 @@ type ParamChange struct {
 // SetParam sets a parameter from a height on by the system key. 0 is the next block or, by
 // the parameter's class, the next epoch's first.
 func (a *Authority) SetParam(ctx context.Context, key, value string, at types.Height) (*ParamChange, error) {
-	if err := a.network.Lacks(SystemKey, "setting parameters by the devnet's keys"); err != nil {
+	if err := a.orders.Need(SystemKey); err != nil {
 		return nil, err
 	}
 	best := a.network.Best()
 	if best.State == nil {
-		return nil, api.ErrNoValidator()
+		return nil, ErrNoValidator
 	}
-	info, err := api.CheckParameter(best.State.NextParams(), best.State.Height(), key, value, at)
+	info, err := checkParameter(best.State.NextParams(), best.State.Height(), key, value, at)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +109,7 @@ func (a *Authority) ExtendTimer(ctx context.Context, by api.Reader, id types.Tim
 }
 
 func (a *Authority) orderTimer(ctx context.Context, by api.Reader, id types.TimerID, opcode uint16, args any) (*types.Receipt, error) {
-	if err := a.network.Lacks(SystemKey, "changing timers by the devnet's keys"); err != nil {
+	if err := a.orders.Need(SystemKey); err != nil {
 		return nil, err
 	}
 	if _, err := api.CheckTimer(by, id); err != nil {
@@ -135,7 +137,7 @@ func (a *Authority) register(ctx context.Context, key *crypto.Key, offer system.
 	return a.alone(ctx, func() error {
 		best := a.network.Best()
 		if best.State == nil {
-			return api.ErrNoValidator()
+			return ErrNoValidator
 		}
 		if best.State.Runner(key.Address()) != nil {
 			return nil
@@ -172,15 +174,15 @@ func (a *Authority) call(ctx context.Context, key *crypto.Key, handler string, p
 // for them.
 func (a *Authority) alone(ctx context.Context, do func() error) error {
 	if a.steering.Paused() {
-		return api.ErrPausedOrder()
+		return errPausedOrder()
 	}
-	return refusal(a.turn.Do(ctx, do))
+	return closing(a.turn.Do(ctx, do))
 }
 
 // refusal is a wait's error as an API shows it.
-func refusal(err error) error {
+func closing(err error) error {
 	if errors.Is(err, ErrClosed) {
-		return api.ErrClosing()
+		return ErrClosing
 	}
 	return err
 }
@@ -190,9 +192,9 @@ func refusal(err error) error {
 func (a *Authority) send(ctx context.Context, key *crypto.Key, draft wallet.Draft) (*types.Receipt, error) {
 	for tries := 1; ; tries++ {
 		receipt, err := a.sendOnce(ctx, key, draft)
-		var refused *api.Error
+		var refused *refusal.Error
 		if tries == api.NonceTries || !errors.As(err, &refused) ||
-			refused.Body.Code != api.CodeNonceTaken && refused.Body.Code != api.CodeNonceTooLow {
+			refused.Code != api.CodeNonceTaken && refused.Code != api.CodeNonceTooLow {
 			return receipt, err
 		}
 	}
@@ -201,7 +203,7 @@ func (a *Authority) send(ctx context.Context, key *crypto.Key, draft wallet.Draf
 func (a *Authority) sendOnce(ctx context.Context, key *crypto.Key, draft wallet.Draft) (*types.Receipt, error) {
 	best := a.network.Best()
 	if best.Validator == nil {
-		return nil, api.ErrNoValidator()
+		return nil, ErrNoValidator
 	}
 	keys, fees := a.network.Keys(), best.State.NextBaseFees()
 	offer := wallet.Times(2, keys.ChainID, fees.Cycle, fees.Cell)
@@ -224,16 +226,16 @@ func (a *Authority) final(ctx context.Context, end *Execution, tx *types.Transac
 		switch ended, err := end.Wait(ctx, handInEvery); {
 		case errors.Is(err, ErrLate):
 		case errors.Is(err, context.DeadlineExceeded):
-			return nil, api.ErrNotFinal(tx.Hash(), governPatience.String())
+			return nil, errNotFinal(tx.Hash(), governPatience.String())
 		case err != nil:
 			return nil, err
 		case ended.Receipt == nil:
-			return nil, api.ErrDropped(ended.Dropped)
+			return nil, ErrDropped(ended.Dropped)
 		default:
 			return ended.Receipt, api.Judged(ended.Receipt)
 		}
 	}
-	return nil, api.ErrNotFinal(tx.Hash(), governPatience.String())
+	return nil, errNotFinal(tx.Hash(), governPatience.String())
 }
 
 // Submit hands a transaction to the best validator, which runs, and waits for its answer.
@@ -246,7 +248,7 @@ func (b Best) Submit(ctx context.Context, s Scheduler, raw []byte) (types.Hash, 
 		b.Validator.Submit(raw, func(hash types.Hash, err error) { done(answer{hash, err}) })
 	})
 	if err != nil {
-		return types.Hash{}, api.ErrNoAnswer(b.Name, err)
+		return types.Hash{}, ErrNoAnswer(b.Name, err)
 	}
 	return a.hash, readmodel.Refusal(a.err)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -194,7 +195,7 @@ func (w *Orders) onLinks(o *fault.Order) (f *Fault, err error) {
 			w.heal(o)
 			return nil
 		default:
-			return &fault.Unsupported{Verb: o.Verb, Why: "no link has it"}
+			return refusal.New("unsupported", "%s: no link has it", o.Verb).At("verb")
 		}
 		w.record.do(func(r *record) { r.add(f) })
 		return nil

@@ -8,7 +8,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -51,18 +50,18 @@ func (m *Membership) Status(state *ledger.State, who Identity) string {
 // membership from the next epoch on. It returns when the instruction is final. The
 // validator catches up meanwhile. An empty name is the next free one of v0, v1, ….
 func (m *Membership) Join(ctx context.Context, name string) (who Identity, err error) {
-	if err := m.network.Lacks(Members, "joining by the devnet's keys"); err != nil {
+	if err := m.orders.Need(Members); err != nil {
 		return who, err
 	}
 	if m.authority.steering.Paused() {
-		return who, api.ErrPausedOrder()
+		return who, errPausedOrder()
 	}
 	err = m.orders.nodes.Do(ctx, func() error {
 		who, err = m.start(name)
 		return err
 	})
 	if err != nil {
-		return who, refusal(err)
+		return who, closing(err)
 	}
 	member, err := m.network.Member(who.Name)
 	if err == nil {
@@ -87,11 +86,11 @@ func (m *Membership) start(name string) (who Identity, err error) {
 	if n != nil && !isRunner {
 		status = m.Status(m.network.Best().State, n.Who())
 	}
-	if err := api.CheckJoin(name, wallet.Accounts(), status); err != nil {
+	if err := checkJoin(name, wallet.Accounts(), status); err != nil {
 		return who, err
 	}
 	if isRunner {
-		return who, api.ErrRunnersName(name)
+		return who, errRunnersName(name)
 	}
 	if n == nil {
 		if n, err = m.network.AddValidator(name); err != nil {
@@ -120,11 +119,11 @@ func (m *Membership) forget(name string) {
 // Leave has the system key ask for the end of a validator's membership, at the end of the
 // epoch. It returns when the instruction is final. The validator is stopped when it has left.
 func (m *Membership) Leave(ctx context.Context, name string) (address types.Address, err error) {
-	if err := m.network.Lacks(SystemKey, "leaving by the devnet's keys"); err != nil {
+	if err := m.orders.Need(SystemKey); err != nil {
 		return address, err
 	}
 	if address = m.network.ValidatorAddress(name); address.IsZero() {
-		return address, api.ErrUnknownValidator(name)
+		return address, errUnknownValidator(name)
 	}
 	_, err = m.authority.instruct(ctx, governance.OpLeaveValidator, governance.LeaveValidator{Address: address})
 	if err == nil {

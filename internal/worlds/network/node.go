@@ -66,8 +66,8 @@ type Node interface {
 // Backend has the nodes and the links of one network.
 type Backend interface {
 	Scheduler
-	// Refuse says why the network takes no such order, or nil. The order may be unsound.
-	Refuse(o *fault.Order) error
+	// Capabilities are what the network can do.
+	Capabilities() Capabilities
 	// Unknown refuses a name that no node has.
 	Unknown(name string) error
 	// Node finds a node by its name; nil if the name is unknown.

@@ -10,8 +10,6 @@ import (
 // nodes (Backend).
 type Operated interface {
 	Paced
-	// Lacks says why the network cannot do an action that takes a capability, or nil.
-	Lacks(c Capability, action string) error
 	// Keys are the keys of the network's own accounts.
 	Keys() Keys
 	// Validators lists the validators, in the order in which they were made.

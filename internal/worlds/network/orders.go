@@ -86,7 +86,11 @@ func (w *Orders) Order(o *fault.Order) (f *Fault, err error) {
 
 // judge says what is wrong with an order, or nil.
 func (w *Orders) judge(o *fault.Order) error {
-	if err := w.backend.Refuse(o); err != nil {
+	needs, verb := Faults, fault.Lookup(o.Verb)
+	if verb != nil {
+		needs = NeededBy(verb)
+	}
+	if err := w.Need(needs); err != nil {
 		return err
 	}
 	if err := o.Check(); err != nil {

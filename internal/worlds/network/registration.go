@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -61,22 +62,22 @@ func (g *Registration) find(name string) Runner {
 // gives it, and starts it. It returns the name when the registration is final. A given name
 // must be the next free one.
 func (g *Registration) JoinRunner(ctx context.Context, name string) (string, error) {
-	if err := g.network.Lacks(OwnRunners, "joining by the devnet's keys"); err != nil {
+	if err := g.orders.Need(OwnRunners); err != nil {
 		return "", err
 	}
 	count := len(g.network.Runners())
 	next := wallet.RunnerName(count)
 	if count >= MaxRunners {
-		return "", api.ErrTooManyRunners(MaxRunners)
+		return "", errTooManyRunners(MaxRunners)
 	}
-	if err := api.CheckJoinRunner(name, next, g.find(name) != nil); err != nil {
+	if err := checkJoinRunner(name, next, g.find(name) != nil); err != nil {
 		return "", err
 	}
 	key := wallet.RunnerKey(g.network.Keys().Seed, next)
 	if err := g.authority.register(ctx, key, g.network.Offer()); err != nil {
 		return "", err
 	}
-	return next, refusal(g.orders.nodes.Do(ctx, func() error {
+	return next, closing(g.orders.nodes.Do(ctx, func() error {
 		if g.find(next) != nil { // another caller was first
 			return nil
 		}
@@ -96,7 +97,7 @@ func (g *Registration) begin(name string, key *crypto.Key) error {
 // LeaveRunner deregisters a runner of the network's own, and returns when that is final. The
 // runner finishes its open jobs, and is stopped.
 func (g *Registration) LeaveRunner(ctx context.Context, name string) error {
-	if err := g.network.Lacks(SystemKey, "leaving by the devnet's keys"); err != nil {
+	if err := g.orders.Need(SystemKey); err != nil {
 		return err
 	}
 	r, state := g.find(name), g.network.Best().State
@@ -104,10 +105,10 @@ func (g *Registration) LeaveRunner(ctx context.Context, name string) error {
 	case r == nil:
 		return g.orders.backend.Unknown(name)
 	case state == nil:
-		return api.ErrNoValidator()
+		return ErrNoValidator
 	}
 	if gone(state, r) {
-		return api.ErrDeregistered(name)
+		return errDeregistered(name)
 	}
 	return g.authority.deregister(ctx, g.network.RunnerKey(name))
 }
@@ -121,7 +122,7 @@ func gone(state *ledger.State, r Runner) bool {
 // PrepareRunner is the registration of a runner that StartRunner starts, signed for an owner.
 // The runner is new, or was deregistered and rejoins under another key.
 func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.PreparedRunner, err error) {
-	if err := g.network.Lacks(OwnRunners, "starting runners"); err != nil {
+	if err := g.orders.Need(OwnRunners); err != nil {
 		return p, err
 	}
 	count := len(g.network.Runners())
@@ -131,17 +132,17 @@ func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.Pr
 	}
 	state := g.network.Best().State
 	if state == nil {
-		return p, api.ErrNoValidator()
+		return p, ErrNoValidator
 	}
 	keys := g.network.Keys()
 	key := wallet.RunnerKey(keys.Seed, name)
 	switch r := g.find(name); {
 	case r == nil && name != next:
-		return p, api.ErrNextRunner(name, next)
+		return p, errNextRunner(name, next)
 	case r == nil && count >= MaxRunners:
-		return p, api.ErrTooManyRunners(MaxRunners)
+		return p, errTooManyRunners(MaxRunners)
 	case r != nil && !gone(state, r):
-		return p, api.ErrRunnerAlready(name)
+		return p, errRunnerAlready(name)
 	case r != nil:
 		_, key = g.identities(state, name)
 	}
@@ -150,10 +151,10 @@ func (g *Registration) PrepareRunner(name string, owner types.Address) (p api.Pr
 
 // StartRunner starts a runner whose registration is final, in place of the one of its name.
 func (g *Registration) StartRunner(name string) error {
-	return refusal(g.orders.nodes.Do(context.Background(), func() error {
+	return closing(g.orders.nodes.Do(context.Background(), func() error {
 		state := g.network.Best().State
 		if state == nil {
-			return api.ErrNoValidator()
+			return ErrNoValidator
 		}
 		if former := g.find(name); former != nil && former.Phase() != Stopped {
 			if err := g.orders.stop(former); err != nil {
@@ -196,7 +197,7 @@ const renewals = 64
 func (g *Registration) renew(name string) error {
 	for attempt := 1; ; attempt++ {
 		err := g.tryRenew(name)
-		var refused *api.Error
+		var refused *refusal.Error
 		if !errors.As(err, &refused) || attempt == renewals {
 			return err
 		}
@@ -211,7 +212,7 @@ func (g *Registration) renew(name string) error {
 func (g *Registration) tryRenew(name string) error {
 	state := g.network.Best().State
 	if state == nil {
-		return api.ErrNoValidator()
+		return ErrNoValidator
 	}
 	_, key := g.identities(state, name)
 	if err := g.authority.register(context.Background(), key, g.network.Offer()); err != nil {

@@ -11,12 +11,15 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
+<<<<<<< HEAD
 // Why an advance does not begin.
 var (
 	ErrAdvancing   = errors.New("advance refused: another advance is under way")
 	ErrNoValidator = errors.New("no validator is running")
 )
 
+=======
+>>>>>>> network3
 // answerPatience is how long validators may take to answer that they were told where to
 // travel. A validator that stops meanwhile does not answer.
 const answerPatience = 5 * time.Second
@@ -58,7 +61,7 @@ type Best struct {
 // Steering is the pace that the operator of a network has set since genesis.
 type Steering struct {
 	network Paced
-	heights *heights
+	orders  *Orders
 	pace    guarded[pace]
 }
 
@@ -71,7 +74,7 @@ type pace struct {
 
 // NewSteering steers a network to the goal of the latest advance; orders are the orders of the network.
 func NewSteering(n Paced, orders *Orders, goal simplex.Goal) *Steering {
-	s := &Steering{network: n, heights: &orders.heights}
+	s := &Steering{network: n, orders: orders}
 	s.pace.do(func(p *pace) { p.goal = goal })
 	return s
 }
@@ -105,6 +108,21 @@ func (s *Steering) Hold(on bool) {
 	})
 }
 
+// Pause stops the making of blocks by an order of the operator.
+func (s *Steering) Pause() error { return s.SetPaused(true) }
+
+// Resume lets it go on.
+func (s *Steering) Resume() error { return s.SetPaused(false) }
+
+// SetPaused does either.
+func (s *Steering) SetPaused(on bool) error {
+	if err := s.orders.Need(Pausing); err != nil {
+		return err
+	}
+	s.Hold(on)
+	return nil
+}
+
 // Paused says whether the network is paused.
 func (s *Steering) Paused() (paused bool) {
 	s.pace.do(func(p *pace) { paused = p.paused })
@@ -117,10 +135,19 @@ func (s *Steering) Goal() (goal simplex.Goal) {
 	return goal
 }
 
+<<<<<<< HEAD
 // Travel is time travel (decision C8): it returns when a height is final that the network gets to by skipping what it may, or with a block
 // at each. The clocks are moved along. If the wait ends first, the network still travels. Refusals are *history.TravelError, or one of the
 // above.
+=======
+// Travel is time travel (decision C8): it returns when a height is final that the network
+// gets to by skipping what it may, or with a block at each. The clocks are moved along. Where the wait ends first the
+// network goes on all the same. Refusals are *refusal.Error.
+>>>>>>> network3
 func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.Advance, error) {
+	if err := s.orders.Need(Travelling); err != nil {
+		return nil, err
+	}
 	begins := false
 	s.pace.do(func(p *pace) { begins, p.travels = !p.travels, true })
 	if !begins {
@@ -178,7 +205,7 @@ func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
 
 // reach waits until a height is final, as long as new blocks become final.
 func (s *Steering) reach(ctx context.Context, to types.Height) error {
-	return s.heights.until(ctx, s.network, s.network.Stall(), func() bool {
+	return s.orders.heights.until(ctx, s.network, s.network.Stall(), func() bool {
 		state := s.network.Best().State
 		return state != nil && state.Height() >= to
 	})

@@ -16,10 +16,10 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -533,10 +533,10 @@ func (c *campaign) turnover() string {
 func (c *campaign) operate(what string, do func(context.Context) error) {
 	c.Go(what, func() error {
 		err := do(context.Background())
-		var refused *api.Error
+		var refused *refusal.Error
 		switch {
 		case errors.As(err, &refused):
-			c.did["refused: "+refused.Body.Code]++
+			c.did["refused: "+refused.Code]++
 			return nil
 		case errors.Is(err, ErrCrashed), errors.Is(err, network.ErrClosed): // booting may meet a planned crash
 			return nil

@@ -283,13 +283,14 @@ type backend struct{ *World }
 // hooks are what a network adds to its world; each may be nil.
 type hooks struct {
 	height func() types.Height
+	can    network.Capability
 	harmed func(name, verb string)
 }
 
 var _ network.Backend = backend{}
 
-// Refuse implements network.Backend: a simulated network takes all orders.
-func (backend) Refuse(*fault.Order) error { return nil }
+// Capabilities implements network.Backend.
+func (b backend) Capabilities() network.Capabilities { return network.Capabilities{Can: b.hooks.can} }
 
 // Unknown implements network.Backend.
 func (backend) Unknown(name string) error { return fmt.Errorf("no node is called %q", name) }

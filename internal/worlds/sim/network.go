@@ -130,7 +130,10 @@ func (n *Network) compose() {
 		begin = network.Begin{Goal: from.goal, Joining: slices.Clone(from.joining)}
 	}
 	n.Network = network.New(operated{n.World, n}, n.orders, begin)
-	n.hooks = hooks{height: n.Tip, harmed: n.harm}
+	n.hooks = hooks{height: n.Tip, harmed: n.harm, can: network.Simulated}
+	if !n.open() {
+		n.hooks.can &^= network.OwnRunners
+	}
 	n.tasks.failed = func(_ string, err error) { n.failed(err) }
 }
 

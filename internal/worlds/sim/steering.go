@@ -101,14 +101,6 @@ func (o operated) MoveClock(by time.Duration) error {
 // Stall implements network.Paced.
 func (operated) Stall() time.Duration { return stall }
 
-// Lacks implements network.Operated: a simulated network has its keys and all its nodes.
-func (o operated) Lacks(c network.Capability, _ string) error {
-	if c == network.OwnRunners && !o.network.open() {
-		return errors.New("this network lets no runners in: make it with runners, or open to them")
-	}
-	return nil
-}
-
 // Validators implements network.Operated.
 func (o operated) Validators() (all []network.Node) {
 	for _, name := range o.network.names {
@@ -156,12 +148,6 @@ func (o operated) Keys() network.Keys {
 	n := o.network
 	return network.Keys{Seed: n.config.World.Seed, ChainID: n.chainID, Scheme: n.scheme}
 }
-
-// Pause stops the making of blocks. Blocks under way still become final.
-func (n *Network) Pause() { n.Hold(true) }
-
-// Resume ends the pause.
-func (n *Network) Resume() { n.Hold(false) }
 
 // Advance is the time travel of network.Steering.
 func (n *Network) Advance(target history.Target) (*history.Advance, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -123,8 +124,8 @@ func TestAnAdvanceToTheNextTimer(t *testing.T) {
 }
 
 func refused(err error, code string) bool {
-	var refusal *history.TravelError
-	return errors.As(err, &refusal) && refusal.Code == code
+	var refused *refusal.Error
+	return errors.As(err, &refused) && refused.Code == code
 }
 
 func TestAnAdvanceIsRefused(t *testing.T) {

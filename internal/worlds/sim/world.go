@@ -81,7 +81,7 @@ func New(c Config) *World {
 			trace: newTrace(c.Seed, c.Trace)},
 		machines: machines{byName: make(map[string]*node), byAddress: make(map[types.Address]*node)}}
 	w.links = links{loop: &w.loop, machines: &w.machines, rand: rand.New(rand.NewPCG(c.Seed, 2)), rules: &network.LinkRules{}}
-	w.hooks.height = func() types.Height { return 0 }
+	w.hooks.height, w.hooks.can = func() types.Height { return 0 }, network.Simulated
 	w.trace.fault(w.now, "network the links as configured")
 	w.orders = network.NewOrders(backend{w}, network.NewTurn(&w.loop), fault.Simulated)
 	if err := w.orders.SetUsualLink(c.Link); err != nil {

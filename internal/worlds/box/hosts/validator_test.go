@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // patience bounds the wait for a block; only a network that stands still lets it pass.
@@ -93,6 +94,11 @@ func TestWhatIsOfAWholeNetworkIsRefusedInWords(t *testing.T) {
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), "only v0 runs in this process") {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for _, row := range network.Rows {
+		if err := n.Need(row.Is); (err == nil) != (network.Alone&row.Is != 0) {
+			t.Errorf("%s: %v", row.Name, err)
 		}
 	}
 	if _, err := n.Do(fault.Order{Verb: "crash", Node: "v1"}); err == nil || !strings.Contains(err.Error(), "which runs only v0") {

@@ -3,19 +3,18 @@ package stage
 import (
 	"errors"
 	"fmt"
-	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // readable makes an error of the operator's one that the script's author reads.
 func readable(err error) error {
-	var refused *api.Error
+	var refused *refusal.Error
 	if err == nil || errors.As(err, &refused) {
 		return err
 	}
-	return api.Refuse(http.StatusConflict, "refused", "%v", err)
+	return refusal.New("refused", "%v", err)
 }
 
 // done notes what the operator did in the trace, or returns why it was not done.

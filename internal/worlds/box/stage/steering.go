@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -67,5 +67,5 @@ func (s *Stage) Advance(to history.Target) (*history.Advance, error) {
 
 // Snapshot implements scenario.Backend.
 func (s *Stage) Snapshot() (restore func() error, err error) {
-	return nil, scenario.Unable("net.snapshot", "a "+s.name+" network cannot be made what it was: run the script with --backend sim")
+	return nil, s.Need(network.Snapshots)
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // askTimeout is how long a node may take to answer.
@@ -49,7 +49,7 @@ func (c *Client) request(ctx context.Context, method, word string, body []byte) 
 	return c.http.Do(r)
 }
 
-// ask asks a node. A refusal by the node is an *api.Error.
+// ask asks a node. A refusal by the node is a *refusal.Error.
 func ask[Out any](ctx context.Context, c *Client, word string, in any) (out Out, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -69,11 +69,11 @@ func ask[Out any](ctx context.Context, c *Client, word string, in any) (out Out,
 	case len(data) > maxAnswer:
 		return out, fmt.Errorf("%s: the answer has more than %d bytes", word, maxAnswer)
 	case answer.StatusCode != http.StatusOK:
-		var r refusal
+		var r refusedAnswer
 		if json.Unmarshal(data, &r) != nil || r.Error.Message == "" {
 			return out, fmt.Errorf("%s: the node answers %s", word, answer.Status)
 		}
-		return out, &api.Error{Status: answer.StatusCode, Body: r.Error}
+		return out, &refusal.Error{Code: r.Error.Code, Message: r.Error.Message, Remedy: r.Error.Hint, Field: r.Error.Field}
 	}
 	return out, json.Unmarshal(data, &out)
 }

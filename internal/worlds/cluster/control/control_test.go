@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/mesh"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
@@ -44,11 +44,11 @@ func client(t *testing.T, server *httptest.Server, secret string) *Client {
 
 // code is the code of a refusal.
 func code(err error) string {
-	var refused *api.Error
+	var refused *refusal.Error
 	if !errors.As(err, &refused) {
 		return ""
 	}
-	return refused.Body.Code
+	return refused.Code
 }
 
 func TestWhoHasNoSecretIsToldNothing(t *testing.T) {

@@ -146,7 +146,7 @@ type (
 	leaveRequest struct {
 		Finish bool `json:"finish"`
 	}
-	refusal struct {
+	refusedAnswer struct {
 		Status int             `json:"status"`
 		Error  model.ErrorBody `json:"error"`
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
@@ -91,7 +92,7 @@ func (s *RunnerSeat) answer(_ context.Context, r answerRequest) (empty, error) {
 		return empty{}, errors.New("this runner has no executor manual")
 	}
 	if err := s.at().Manual.Answer(r.Job, r.Given); err != nil {
-		return empty{}, api.Refuse(http.StatusConflict, "bad_result", "%v", err).At(api.GivenField(r.Given))
+		return empty{}, refusal.New("bad_result", "%v", err).At(api.GivenField(r.Given))
 	}
 	return empty{}, nil
 }
@@ -105,7 +106,7 @@ func (s *RunnerSeat) show(_ context.Context, r showRequest) (empty, error) {
 
 func (s *RunnerSeat) reload(context.Context, empty) (empty, error) {
 	if _, _, err := s.at().Reload(); err != nil {
-		return empty{}, api.Refuse(http.StatusConflict, "bad_settings", "the settings of %s stay as they were: %v", s.at().Name, err).
+		return empty{}, refusal.New("bad_settings", "the settings of %s stay as they were: %v", s.at().Name, err).
 			Hint("Correct the file and reload it again.").At("runner")
 	}
 	return empty{}, nil

@@ -15,9 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // writeTimeout drops a driver that takes nothing of a stream for so long.
@@ -91,19 +92,20 @@ func (s *seat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case subtle.ConstantTimeCompare([]byte(given), []byte(s.secret)) != 1:
-		refuse(w, api.Refuse(http.StatusUnauthorized, "not_the_driver", "order refused: it does not carry the supervisor's secret").
+		refuse(w, refusal.New("not_the_driver", "order refused: it does not carry the supervisor's secret").
 			Hint("Send the secret in the node's setting driver with each request."))
 	case !s.begun():
-		refuse(w, api.Refuse(http.StatusServiceUnavailable, "starting", "the node is not up yet"))
+		refuse(w, refusal.New("starting", "the node is not up yet"))
 	default:
 		s.mux.ServeHTTP(w, r)
 	}
 }
 
-func refuse(w http.ResponseWriter, e *api.Error) {
+func refuse(w http.ResponseWriter, why *refusal.Error) {
+	e := api.Answer(why)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(e.Status)
-	_ = json.NewEncoder(w).Encode(refusal{e.Status, e.Body})
+	_ = json.NewEncoder(w).Encode(refusedAnswer{e.Status, e.Body})
 }
 
 // answer has a seat answer requests of a kind. An error that is not made for the
@@ -116,7 +118,7 @@ func answer[In, Out any](s *seat, word string, do func(context.Context, In) (Out
 			err = decode(body, &in)
 		}
 		if err != nil {
-			refuse(w, api.Refuse(http.StatusBadRequest, "invalid_request", "%s: %v", word, err))
+			refuse(w, refusal.New("invalid_request", "%s: %v", word, err))
 			return
 		}
 		out, err := do(r.Context(), in)
@@ -133,7 +135,7 @@ func answer[In, Out any](s *seat, word string, do func(context.Context, In) (Out
 func obey[In, Out any](s *seat, word string, do func(context.Context, In) (Out, error)) {
 	answer(s, word, func(ctx context.Context, in In) (out Out, err error) {
 		if s.strict {
-			return out, api.StrictRefusal(word)
+			return out, network.ErrStrict(word)
 		}
 		return do(ctx, in)
 	})
@@ -152,16 +154,12 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-func readable(err error) *api.Error {
-	var refused *api.Error
-	var invalid *fault.Invalid
-	switch {
-	case errors.As(err, &refused):
+func readable(err error) *refusal.Error {
+	var refused *refusal.Error
+	if errors.As(err, &refused) {
 		return refused
-	case errors.As(err, &invalid):
-		return api.Refuse(http.StatusBadRequest, invalid.Code, "%s", invalid.Message).At(invalid.Field)
 	}
-	return api.Refuse(http.StatusConflict, "refused", "%v", err)
+	return refusal.New("refused", "%v", err)
 }
 
 // setRules replaces what happens to the packets that the node sends.

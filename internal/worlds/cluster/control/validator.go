@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
@@ -271,7 +271,7 @@ func awaited[T any](ctx context.Context, ask func(done func(T))) (answer T, err 
 	case answer = <-answers:
 		return answer, nil
 	case <-wait.Done():
-		return answer, api.Refuse(http.StatusServiceUnavailable, "no_answer", "the validator did not answer: %v", wait.Err())
+		return answer, refusal.New("no_answer", "the validator did not answer: %v", wait.Err())
 	}
 }
 
@@ -330,7 +330,7 @@ func (s *ValidatorSeat) streamHeard(w http.ResponseWriter, r *http.Request) {
 func numberIn(w http.ResponseWriter, r *http.Request, name string) (uint64, bool) {
 	n, err := strconv.ParseUint(r.URL.Query().Get(name), 10, 64)
 	if err != nil {
-		refuse(w, api.Refuse(http.StatusBadRequest, "invalid_request", "%s: %v", name, err).At(name))
+		refuse(w, refusal.New("invalid_request", "%s: %v", name, err).At(name))
 		return 0, false
 	}
 	return n, true

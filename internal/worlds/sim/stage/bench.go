@@ -2,12 +2,12 @@ package stage
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -73,7 +73,7 @@ func newBench(version string, c bench.Config, told *scenario.Timeline, hosts *py
 		var err error
 		if pace, err = scenario.ParsePace(c.BlockTime); err != nil {
 			hosts.Close()
-			return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "block_time is %v", err).At("block_time")
+			return nil, refusal.New("invalid_request", "block_time is %v", err).At("block_time")
 		}
 	}
 	if c.Validators == 0 {
@@ -93,7 +93,7 @@ func newBench(version string, c bench.Config, told *scenario.Timeline, hosts *py
 	s, err := open(scenario.Config{Seed: c.Seed, Validators: c.Validators, BlockTime: pace.BlockTime, Auto: pace.Auto,
 		Params: c.Params, Timeline: told}, settled, hosts)
 	if err != nil {
-		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("params")
+		return nil, refusal.New("invalid_request", "%v", err).At("params")
 	}
 	s.views = readmodel.NewSource(s.Genesis, samples.Mux{Other: inBlocks{s.hosts}}, s.Scheme())
 	return &Bench{Stage: s, version: version, told: told, awaits: true, answers: settled.Answers, waiting: map[types.Hash][]byte{}}, nil
@@ -170,7 +170,7 @@ func (b *Bench) bring(node string, hand func(v *validators.Validator, done func(
 	}
 	v := b.Validator(node)
 	if v == nil {
-		return api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node).At("node")
+		return refusal.New("node_stopped", "%s is not running", node).At("node")
 	}
 	answered, refused := false, error(nil)
 	hand(v, func(err error) { refused, answered = err, true })
@@ -178,7 +178,7 @@ func (b *Bench) bring(node string, hand func(v *validators.Validator, done func(
 		return err
 	}
 	if !answered {
-		return api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer", node)
+		return refusal.New("no_answer", "%s did not answer", node)
 	}
 	return readmodel.Refusal(refused)
 }
@@ -225,7 +225,7 @@ func (b *Bench) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case b.Now() >= until:
-			return nil, api.Refuse(http.StatusGatewayTimeout, "not_final", "the transaction %s is not final after %v of the network's time", hash,
+			return nil, refusal.New("not_final", "the transaction %s is not final after %v of the network's time", hash,
 				benchPatience).Hint("Advance the network, or see what keeps it: validators that are down or cut off.")
 		}
 		if _, err := b.Next(b.height(), benchRound); err != nil {

@@ -1,10 +1,8 @@
 package stage
 
 import (
-	"net/http"
-
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 )
@@ -12,17 +10,17 @@ import (
 // Mock implements bench.Network.
 func (b *Bench) Mock(m bench.Mock) error {
 	if b.answers == nil {
-		return api.Refuse(http.StatusConflict, "no_runners", "this network has no runners to answer").Hint("Open one with runners.")
+		return refusal.New("no_runners", "this network has no runners to answer").Hint("Open one with runners.")
 	}
 	if b.answers.Len() >= bench.MaxMocks {
-		return api.Refuse(http.StatusConflict, "too_many_mocks", "a network has at most %d mocks", bench.MaxMocks)
+		return refusal.New("too_many_mocks", "a network has at most %d mocks", bench.MaxMocks)
 	}
 	kind, err := types.ParseJobKind(m.Kind)
 	if err != nil {
-		return api.Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("kind")
+		return refusal.New("invalid_request", "%v", err).At("kind")
 	}
 	if m.Runner != "" && !b.hasRunner(m.Runner) {
-		return api.Refuse(http.StatusNotFound, "unknown_runner", "there is no runner %.40q", m.Runner).At("runner")
+		return refusal.New("unknown_runner", "there is no runner %.40q", m.Runner).At("runner")
 	}
 	one := sim.Answer{Kind: kind, Match: m.Match, Runner: m.Runner}
 	for _, turn := range m.Answers {

@@ -2,9 +2,9 @@ package stage
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -22,12 +22,7 @@ type operator struct{ bench *Bench }
 func (o operator) Paused() bool { return o.bench.Paused() }
 
 // SetPaused implements api.Steering.
-func (o operator) SetPaused(on bool) error {
-	if on {
-		return o.bench.Pause()
-	}
-	return o.bench.Resume()
-}
+func (o operator) SetPaused(on bool) error { return o.bench.SetPaused(on) }
 
 // Advance implements api.Steering.
 func (o operator) Advance(_ context.Context, to history.Target) (*history.Advance, error) {
@@ -119,7 +114,7 @@ func (o operator) AnswerJob(id types.Hash, said execution.Given) (given []types.
 		}
 		over := types.JobStatus(job.Status).Ended() || blocks >= answerBlocks
 		if over && given == nil {
-			return nil, api.Refuse(http.StatusConflict, "not_waiting", "no runner of this devnet waits for an answer to job %s: it is %s: %v",
+			return nil, refusal.New("not_waiting", "no runner of this devnet waits for an answer to job %s: it is %s: %v",
 				id, job.Status, refused).At("id")
 		}
 		if over {
@@ -146,6 +141,6 @@ func (o operator) StartRunner(name string) error { return o.bench.Network.StartR
 func (o operator) ReloadRunner(name string) error { return api.ErrNoSettings(name) }
 
 func withoutRunners() error {
-	return api.Refuse(http.StatusConflict, "no_runners", "this bench cannot start further runners").
+	return refusal.New("no_runners", "this bench cannot start further runners").
 		Hint("A network does: devnet up, or runners = 1 in a script.")
 }

@@ -6,13 +6,13 @@ package stage
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
@@ -21,6 +21,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/mempool"
@@ -146,11 +147,11 @@ func (s *Stage) Reader(node string) (api.Reader, error) {
 		node = s.best()
 	}
 	if node == "" {
-		return nil, api.ErrNoValidator()
+		return nil, network.ErrNoValidator
 	}
 	v := s.Validator(node)
 	if v == nil {
-		return nil, api.Refuse(http.StatusServiceUnavailable, "node_stopped", "%s is not running", node)
+		return nil, refusal.New("node_stopped", "%s is not running", node)
 	}
 	return s.views.Of(v), nil
 }
@@ -241,7 +242,7 @@ func (s *Stage) answered(done *bool) error {
 func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
 	name := s.best()
 	if name == "" {
-		return hash, api.ErrNoValidator()
+		return hash, network.ErrNoValidator
 	}
 	done := false
 	s.Validator(name).Submit(raw, func(h types.Hash, refused error) { hash, err, done = h, refused, true })
@@ -249,7 +250,7 @@ func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
 		return hash, broken
 	}
 	if !done {
-		return hash, api.Refuse(http.StatusServiceUnavailable, "no_answer", "%s did not answer", name)
+		return hash, refusal.New("no_answer", "%s did not answer", name)
 	}
 	return hash, readmodel.Refusal(err)
 }
@@ -317,7 +318,7 @@ func (s *Stage) Faults() []fault.Effect { return slices.Concat(s.past, s.Network
 // Snapshot implements scenario.Backend.
 func (s *Stage) Snapshot() (restore func() error, err error) {
 	if !s.config.Keeps {
-		return nil, scenario.Unable("net.snapshot", "the script has to name it: nothing was kept for its oracles to judge on")
+		return nil, refusal.New("unsupported", "the script has to name it: nothing was kept for its oracles to judge on")
 	}
 	revert, err := s.keep()
 	if err != nil {
@@ -343,7 +344,7 @@ func (s *Stage) keep() (revert func() error, err error) {
 	var unrest *sim.UnrestError
 	switch {
 	case errors.As(err, &unrest):
-		return nil, api.Refuse(http.StatusConflict, "not_at_rest", "no snapshot: %s", unrest.Why).Hint("%s", unrest.Remedy)
+		return nil, refusal.New("not_at_rest", "no snapshot: %s", unrest.Why).Hint("%s", unrest.Remedy)
 	case err != nil:
 		return nil, err
 	}

@@ -2,10 +2,9 @@ package stage
 
 import (
 	"context"
-	"net/http"
 
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api"
 )
 
 // refuse converts the world's error about a verb to one for the script.
@@ -13,7 +12,7 @@ func refuse(err error) error {
 	if err == nil {
 		return nil
 	}
-	return api.Refuse(http.StatusConflict, "refused", "%v", err)
+	return refusal.New("refused", "%v", err)
 }
 
 // Join implements scenario.Backend.
@@ -50,16 +49,4 @@ func (s *Stage) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
 		_, err = s.Network.ExtendTimer(context.Background(), v, id, expiresAt)
 	}
 	return err
-}
-
-// Pause implements scenario.Backend.
-func (s *Stage) Pause() error {
-	s.Network.Pause()
-	return nil
-}
-
-// Resume implements scenario.Backend.
-func (s *Stage) Resume() error {
-	s.Network.Resume()
-	return nil
 }
