@@ -48,7 +48,7 @@ type dapMessage struct {
 }
 
 // attachEditor LAUNCH ADDRESS FILE:LINE attaches as an editor does by the first configuration of the file
-// LAUNCH, at ADDRESS in place of its own. It has a breakpoint and stops at exceptions that leave an
+// LAUNCH, at ADDRESS in place of the configured one. It has a breakpoint and stops at exceptions that leave an
 // actor. At each stop it writes into the file stops why, where, and the local variables. Then it
 // continues, to the end.
 func attachEditor(ts *testscript.TestScript, neg bool, args []string) {
@@ -82,7 +82,7 @@ func attachEditor(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("stops"), []byte(e.printed.String()), 0o644))
 }
 
-// stopped waits for the next stop, tells of it, and continues; false: the execution has ended.
+// stopped waits for the next stop, writes it down, and continues; false: the execution has ended.
 func (e *editor) stopped() bool {
 	var stop struct {
 		Reason   string
