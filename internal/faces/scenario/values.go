@@ -183,7 +183,7 @@ func fromJSON(text json.RawMessage) starlark.Value {
 	}
 	v, err := starlark.Call(new(starlark.Thread), starlarkjson.Module.Members["decode"], starlark.Tuple{starlark.String(text)}, nil)
 	if err != nil {
-		panic(fmt.Sprintf("scenario: a field of the model is no JSON: %v", err))
+		panic(fmt.Sprintf("scenario: a field of the model is not JSON: %v", err))
 	}
 	v.Freeze()
 	return v

@@ -68,7 +68,7 @@ func TestArgumentsAreCheckedByTheSchema(t *testing.T) {
 	for line, want := range map[string]string{
 		`net.call(token, "transfer", args = {"to": "bob", "amount": True})`:               "net.call: amount is an amount in wei: this is true",
 		`net.call(token, "transfer", args = {"to": "bob", "amount": 1, "x": 1})`:          "net.call: x is unknown: transfer has to, amount",
-		`net.send(token, "transfer", args = {"to": "nobody", "amount": 1})`:               `net.send: args.to names "nobody", and no account`,
+		`net.send(token, "transfer", args = {"to": "nemo", "amount": 1})`:                 `net.send: args.to names "nemo", and`,
 		`net.call(token, "transfer", b"x", args = {"to": "bob", "amount": 1})`:            "net.call: args and payload are two forms of one thing",
 		`net.call(token, "transfer", args = {"to": 1.5, "amount": 1})`:                    "net.call: args is a dict of arguments by name",
 		`net.call(token, "transfer", args = {"to": token, "amount": {1: 2}})`:             "net.call: args is a dict of arguments by name",
