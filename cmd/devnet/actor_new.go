@@ -26,7 +26,7 @@ var actorStyles = []string{"functions", "class", "typed"}
 var newActorName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
 
 func actorNewCommand() *cli.Command {
-	return &cli.Command{Name: "new", Usage: "begin an actor: its file, tests, a scenario, a workflow for CI", ArgsUsage: "NAME",
+	return &cli.Command{Name: "new", Usage: "begin an actor: its file, tests, a scenario, files for CI and an editor", ArgsUsage: "NAME",
 		Description: "Example: devnet actor new tally --style typed\n" +
 			"functions and class take bytes; typed has handlers by annotations, state by attribute and events by dataclass. " +
 			"The files are made in the folder NAME, which must be new or empty. All are green at once.",
@@ -66,7 +66,8 @@ func actorNew(c *cli.Context) error {
 	}
 	files := []newFile{{name + ".py", style + ".py.txt"}, {"test_" + name + ".py", of + "test.py.txt"},
 		{name + ".star", of + "scenario.star.txt"},
-		{filepath.Join(".github", "workflows", "actors.yml"), "ci.yml.txt"}}
+		{filepath.Join(".github", "workflows", "actors.yml"), "ci.yml.txt"},
+		{filepath.Join(".vscode", "launch.json"), "launch.json.txt"}}
 	var paths []string
 	for _, f := range files {
 		path := filepath.Join(dir, f.path)

@@ -3,10 +3,13 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"syscall"
 
 	"github.com/urfave/cli/v2"
 
@@ -15,11 +18,14 @@ import (
 
 func debugCommand() *cli.Command {
 	return &cli.Command{
-		Name: "debug", Usage: "run an execution again under pdb", ArgsUsage: "HASH",
-		Description: "Example: devnet debug 0x2f370e4d\nHASH is a transaction's hash, a message's hash or a timer's ID; its first digits are " +
+		Name: "debug", Usage: "run an execution again under pdb, or under an editor's debugger", ArgsUsage: "HASH",
+		Description: "Example: devnet debug 0x2f370e4d --dap 127.0.0.1:5678\nHASH is a transaction's hash, a message's hash or a timer's ID; its first digits are " +
 			"enough. The actors that took part run on this machine, unmetered, held only by the limits of their interpreter. Its code sees the " +
-			"chain as it was at that execution. Nothing on the chain changes.",
+			"chain as it was at that execution. Nothing on the chain changes. With --dap it waits for an editor, which attaches by the Debug " +
+			"Adapter Protocol, as the launch file of devnet actor new does. It needs debugpy. Every user of this machine can attach, and " +
+			"run code as you.",
 		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "dap", Usage: "wait at `HOST:PORT` of this machine for an editor"},
 			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs it (default: the python3 on PATH)"},
 			httpFlag, nodeFlag},
 		Action: debugExecution,
@@ -31,6 +37,20 @@ func debugExecution(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	address := c.String("dap")
+	if address != "" {
+		if err := ofThisMachine(address); err != nil {
+			return err
+		}
+	}
+	python, err := pyhost.Interpreter(c.String("python"))
+	if err != nil {
+		return noStart("", "%v", err)
+	}
+	if address != "" && exec.CommandContext(c.Context, python, "-P", "-c", "import debugpy").Run() != nil {
+		return noStart("Type "+python+" -m pip install debugpy, or on Debian: apt-get install python3-debugpy, with --python /usr/bin/python3.",
+			"%s has no debugpy, which --dap needs", python)
+	}
 	t, err := network(c).Trace(c.Context, args[0], false, true)
 	switch {
 	case err != nil:
@@ -39,10 +59,6 @@ func debugExecution(c *cli.Context) error {
 		return failed("", "no program ran: there is nothing to debug")
 	case t.Cut:
 		return failed("devnet tx "+args[0]+" --trace shows its beginning.", "the execution asked more of the chain than a trace holds")
-	}
-	python, err := pyhost.Interpreter(c.String("python"))
-	if err != nil {
-		return noStart("", "%v", err)
 	}
 	code := &tests{remove: func() {}}
 	if err := code.unpack(); err != nil {
@@ -63,15 +79,33 @@ func debugExecution(c *cli.Context) error {
 		return noStart("", "the trace cannot be written: %v", err)
 	}
 	command := exec.CommandContext(c.Context, python, "-P", "-B", "-W", "ignore", "-m", "cowboy_sdk.testing.debugger", file, folder)
+	if address != "" {
+		command.Args = append(slices.Insert(command.Args, 1, "-X", "frozen_modules=off"), address) // its lines are traced too
+	}
 	command.Env = append(slices.Clip(os.Environ()), "PYTHONPATH="+code.folder, "PYTHONUTF8=1")
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, c.App.Writer, c.App.ErrWriter
 	command.Cancel, command.WaitDelay = func() error { return nil }, endPatience
+	if address != "" { // pdb stops at Ctrl-C, and a wait for an editor ends
+		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
+	}
 	if err := command.Run(); err != nil {
 		var ended *exec.ExitError
 		if errors.As(err, &ended) {
 			return &failure{code: exitFailed}
 		}
 		return noStart("", "the debugger cannot be run: %v", err)
+	}
+	return nil
+}
+
+// ofThisMachine refuses an address that other machines reach: who attaches to a debugger runs
+// code as its user.
+func ofThisMachine(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || ip == nil || !ip.IsLoopback() {
+		return usage("Give an address of this machine alone, as --dap 127.0.0.1:5678; port 0 takes any.",
+			"--dap: %q is not a loopback address and port", address)
 	}
 	return nil
 }

@@ -69,19 +69,24 @@ func TestScripts(t *testing.T) {
 			e.Setenv("ACTORS", root+"/fixtures/actors")
 			e.Setenv("WORKERS", root+"/fixtures/workers")
 			e.Setenv("SUITES", root+"/fixtures/suites")
+			e.Setenv("DEBUGPY", withDebugpy())
 			e.Setenv("TUTORIAL", root+"/scripts/tutorial")
 			// A network of one run must never be found by another's commands.
 			e.Setenv("DEVNET_HTTP", "")
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "pytest" {
-				return false, fmt.Errorf("there is no condition %q", name)
+			switch name {
+			case "pytest":
+				return exec.Command("python3", "-c", "import pytest").Run() == nil, nil
+			case "debugpy":
+				return os.Getenv("DEVNET_DEBUGPY") == "required" || withDebugpy() != "", nil
 			}
-			return exec.Command("python3", "-c", "import pytest").Run() == nil, nil
+			return false, fmt.Errorf("there is no condition %q", name)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":   await,
+			"attach":  attachEditor,
 			"finish":  finish,
 			"exit":    exit,
 			"found":   found,

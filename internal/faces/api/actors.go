@@ -111,7 +111,7 @@ func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEnt
 	if err != nil {
 		return nil, err
 	}
-	out, as := []model.StateEntry{}, typesOf(v)
+	out, as := []model.StateEntry{}, TypesOf(v)
 	for _, e := range entries {
 		value := types.Bytes(e.Value)
 		out = append(out, model.StateEntry{Key: e.Key, Value: value, Text: model.Text(value), Int: model.Int(value),
@@ -178,7 +178,7 @@ func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResu
 		return m, err
 	}
 	m = ShowResult(v.Head().Height, r)
-	m.Typed = typesOf(v).returned(actor.Address, call.Handler, r.Outcome.Output)
+	m.Typed = TypesOf(v).Returned(actor.Address, call.Handler, r.Outcome.Output)
 	return m, nil
 }
 

@@ -15,34 +15,58 @@ import (
 // checked against the schema here, so that a wrong one costs nothing. field is what
 // errors call the bytes.
 func (s *Server) given(v Reader, to types.Address, handler, text, field string, args map[string]json.RawMessage) ([]byte, error) {
-	return s.typedOr(v, text, field, args, func() (*typed.Schema, *typed.Handler, error) { return s.typedHandler(v, to, handler) })
+	return s.typedOr(v, text, field, args, func() (*typed.Schema, *typed.Handler, error) { return typedHandler(v, to, handler) })
 }
 
 // givenInit is the same for the init of code that is not deployed yet.
 func (s *Server) givenInit(v Reader, code []byte, text string, args map[string]json.RawMessage) ([]byte, error) {
-	return s.typedOr(v, text, "init", args, func() (*typed.Schema, *typed.Handler, error) {
-		doc, err := v.SchemaOf(code)
-		if err != nil {
-			return nil, nil, err
-		}
-		if doc == nil {
-			return nil, nil, Refuse(http.StatusBadRequest, "no_schema", "the code has no schema: its init takes bytes").At("args").
-				Hint("Give init.")
-		}
-		schema, err := typed.Parse(doc)
-		if err != nil {
-			return nil, nil, err
-		}
-		h := schema.Init()
-		switch {
-		case h == nil:
-			return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the code has no init to take args").At("args").
-				Hint("Leave args out, or write def init(self, NAME: TYPE) in the class.")
-		case h.Raw:
-			return nil, nil, rawHandler(h.Name, "init")
-		}
-		return schema, h, nil
-	})
+	return s.typedOr(v, text, "init", args, func() (*typed.Schema, *typed.Handler, error) { return typedInit(v, code) })
+}
+
+// Named finds the address of a name in arguments; field says where it stands.
+type Named func(name, field string) (types.Address, error)
+
+// Arguments is the payload of a typed handler, of arguments by name in JSON. A wrong one is an
+// *Error that has its path.
+func Arguments(v Reader, to types.Address, handler string, args []byte, named Named) ([]byte, error) {
+	schema, h, err := typedHandler(v, to, handler)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(schema, h, args, named)
+}
+
+// InitArguments is the same for the init of code that is not deployed yet.
+func InitArguments(v Reader, code, args []byte, named Named) ([]byte, error) {
+	schema, h, err := typedInit(v, code)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(schema, h, args, named)
+}
+
+func typedInit(v Reader, code []byte) (*typed.Schema, *typed.Handler, error) {
+	doc, err := v.SchemaOf(code)
+	if err != nil {
+		return nil, nil, err
+	}
+	if doc == nil {
+		return nil, nil, Refuse(http.StatusBadRequest, "no_schema", "the code has no schema: its init takes bytes").At("args").
+			Hint("Give init.")
+	}
+	schema, err := typed.Parse(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	h := schema.Init()
+	switch {
+	case h == nil:
+		return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the code has no init to take args").At("args").
+			Hint("Leave args out, or write def init(self, NAME: TYPE) in the class.")
+	case h.Raw:
+		return nil, nil, rawHandler(h.Name, "init")
+	}
+	return schema, h, nil
 }
 
 // typedOr reads bytes, or args by a typed handler.
@@ -59,14 +83,20 @@ func (s *Server) typedOr(v Reader, text, field string, args map[string]json.RawM
 	if err != nil {
 		return nil, err
 	}
-	named, err := json.Marshal(args)
+	data, err := json.Marshal(args)
 	if err != nil {
 		return nil, err
 	}
-	if named, err = (&addressing{s, v, schema}).arguments(h, named); err != nil {
+	return encoded(schema, h, data, func(name, field string) (types.Address, error) { return s.address(v, name, field) })
+}
+
+// encoded is the payload of checked arguments.
+func encoded(schema *typed.Schema, h *typed.Handler, args []byte, named Named) ([]byte, error) {
+	args, err := (&addressing{named, schema}).arguments(h, args)
+	if err != nil {
 		return nil, err
 	}
-	values, err := schema.Arguments(h, named)
+	values, err := schema.Arguments(h, args)
 	if err == nil {
 		var out []byte
 		if out, err = schema.Encode(h, values); err == nil {
@@ -85,7 +115,7 @@ func badArgument(err error) error {
 }
 
 // schemaOf is the schema of an actor; nil of an address that has none.
-func (s *Server) schemaOf(v Reader, at types.Address) (*typed.Schema, error) {
+func schemaOf(v Reader, at types.Address) (*typed.Schema, error) {
 	doc, err := v.Schema(at)
 	if err != nil || doc == nil {
 		return nil, err
@@ -93,8 +123,8 @@ func (s *Server) schemaOf(v Reader, at types.Address) (*typed.Schema, error) {
 	return typed.Parse(doc)
 }
 
-func (s *Server) typedHandler(v Reader, to types.Address, handler string) (*typed.Schema, *typed.Handler, error) {
-	schema, err := s.schemaOf(v, to)
+func typedHandler(v Reader, to types.Address, handler string) (*typed.Schema, *typed.Handler, error) {
+	schema, err := schemaOf(v, to)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -126,8 +156,7 @@ func handlerNames(s *typed.Schema) (names []string) {
 
 // addressing replaces names by addresses in arguments that are addresses.
 type addressing struct {
-	server *Server
-	reader Reader
+	named  Named
 	schema *typed.Schema
 }
 
@@ -165,7 +194,7 @@ func (a *addressing) value(path string, t *typed.Type, v any) (any, error) {
 		if t.Name != "Address" || t.Form != typed.Binary || strings.HasPrefix(v, "0x") {
 			return v, nil
 		}
-		at, err := a.server.address(a.reader, strings.TrimPrefix(v, "@"), path)
+		at, err := a.named(strings.TrimPrefix(v, "@"), path)
 		return at.String(), err
 	case []any:
 		return v, a.items(path, t, v)

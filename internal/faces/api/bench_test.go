@@ -52,6 +52,6 @@ func BenchmarkEvents(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		eventsOf(block, typesOf(nil))
+		eventsOf(block, TypesOf(nil))
 	}
 }

@@ -168,12 +168,12 @@ func (s *Server) transaction(_ context.Context, in *HashInput) (m model.Transact
 		if err != nil || r == nil {
 			return m, err
 		}
-		m = typesOf(v).transaction(tx, r.Sender)
+		m = TypesOf(v).transaction(tx, r.Sender)
 		m.Status, m.Height = "final", &height
 		return m, nil
 	}
 	if tx, sender := s.backend.Pending(h); tx != nil {
-		return typesOf(v).transaction(tx, sender), nil
+		return TypesOf(v).transaction(tx, sender), nil
 	}
 	return m, unknownTransaction(v, h)
 }
@@ -197,7 +197,7 @@ func (s *Server) receipt(_ context.Context, in *HashInput) (m model.Receipt, err
 		return m, err
 	}
 	if r != nil {
-		return typesOf(v).receipt(&r.Receipt, r.Logs), nil
+		return TypesOf(v).Receipt(&r.Receipt, r.Logs), nil
 	}
 	if tx, _ := s.backend.Pending(h); tx != nil {
 		return m, Refuse(http.StatusNotFound, "not_final", "the transaction %s waits in a pool", h).

@@ -157,8 +157,8 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 	if !body.DryRun {
 		s.impersonated(&by, &r.Receipt)
 	}
-	as := typesOf(v)
-	m.Receipt = as.receipt(&r.Receipt, r.Logs)
+	as := TypesOf(v)
+	m.Receipt = as.Receipt(&r.Receipt, r.Logs)
 	if body.Trace && r.Trace != nil {
 		m.Trace = r.Trace
 		as.trace(m.Trace)

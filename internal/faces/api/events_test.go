@@ -102,7 +102,7 @@ func TestAFireEventHasItsReceipt(t *testing.T) {
 	w, actor := busyWorld(t)
 	b, _ := (&memoryView{w.chain}).Block(3)
 	var fired model.TimerEvent
-	err := json.Unmarshal(eventsOf(b, typesOf(nil))[1].data, &fired)
+	err := json.Unmarshal(eventsOf(b, TypesOf(nil))[1].data, &fired)
 	if err != nil || fired.Receipt == nil || fired.Receipt.Origin != "timer" || fired.Actor != actor {
 		t.Fatalf("%v %+v", err, fired)
 	}

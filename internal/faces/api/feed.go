@@ -173,7 +173,7 @@ func (f *feed) load(h types.Height) ([]event, *Block, error) {
 	if err != nil || b == nil {
 		return nil, nil, err
 	}
-	return eventsOf(b, typesOf(v)), b, nil
+	return eventsOf(b, TypesOf(v)), b, nil
 }
 
 // position is a result of next.
@@ -224,7 +224,7 @@ func size(events []event) (n int) {
 // eventsOf lists a block's events: the block, its transactions and delivered messages in
 // their order, then timers in theirs, then lines printed by actors. Then come changes of
 // jobs, changed bits of presence, and validators' sightings of runners.
-func eventsOf(b *Block, as *typing) (events []event) {
+func eventsOf(b *Block, as *Typing) (events []event) {
 	add := func(kind string, v any, actors ...types.Address) {
 		events = append(events, event{height: b.Block.Header.Height, number: len(events), kind: kind,
 			actors: actors, data: must(json.Marshal(v))})
@@ -242,13 +242,13 @@ func eventsOf(b *Block, as *typing) (events []event) {
 		for _, e := range r.Events {
 			about = append(about, e.Actor)
 		}
-		add(model.EventTx, as.receipt(r, printed[r.Hash]), about...)
+		add(model.EventTx, as.Receipt(r, printed[r.Hash]), about...)
 	}
 	for _, t := range b.Timers {
 		m := model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status), Reason: t.Reason,
 			Logs: []string{}}
 		if r := fires[t.ID]; r != nil && t.Status == types.TimerFired {
-			receipt := as.receipt(r, printed[t.ID])
+			receipt := as.Receipt(r, printed[t.ID])
 			m.Receipt, m.Logs = &receipt, append(m.Logs, printed[t.ID]...)
 		}
 		add(model.EventTimer, m, t.Actor)

@@ -41,9 +41,9 @@ func (s *Server) blockReceipts(_ context.Context, in *blockReceiptsInput) ([]mod
 		return nil, noBlock(v, height)
 	}
 	out := []model.Receipt{}
-	printed, as := b.PrintedBy(), typesOf(v)
+	printed, as := b.PrintedBy(), TypesOf(v)
 	for i := min(in.Offset, len(b.Receipts)); i < len(b.Receipts) && len(out) < in.Limit; i++ {
-		out = append(out, as.receipt(&b.Receipts[i], printed[b.Receipts[i].Hash]))
+		out = append(out, as.Receipt(&b.Receipts[i], printed[b.Receipts[i].Hash]))
 	}
 	return out, nil
 }
@@ -65,7 +65,7 @@ func (s *Server) actorReceipts(_ context.Context, in *actorReceiptsInput) ([]mod
 		return nil, err
 	}
 	out, skip := []model.Receipt{}, in.Offset
-	height, as := v.Head().Height, typesOf(v)
+	height, as := v.Head().Height, TypesOf(v)
 	for blocks := 0; blocks < in.Blocks && height > 0 && len(out) < in.Limit; blocks++ {
 		b, err := v.Block(height)
 		if isNotKept(err) || err == nil && b == nil {
@@ -83,7 +83,7 @@ func (s *Server) actorReceipts(_ context.Context, in *actorReceiptsInput) ([]mod
 			if skip > 0 {
 				skip--
 			} else if len(out) < in.Limit {
-				out = append(out, as.receipt(r, printed[r.Hash]))
+				out = append(out, as.Receipt(r, printed[r.Hash]))
 			}
 		}
 		height -= min(height, 1+types.Height(b.Block.Header.Skipped))

@@ -58,9 +58,9 @@ func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, 
 	if err != nil {
 		return nil, err
 	}
-	out, as := []model.Timer{}, typesOf(v)
+	out, as := []model.Timer{}, TypesOf(v)
 	for i := range timers {
-		out = append(out, as.timer(&timers[i]))
+		out = append(out, as.Timer(&timers[i]))
 	}
 	return out, nil
 }
@@ -87,14 +87,14 @@ func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetai
 	if t == nil {
 		return m, unknownTimer(v, id)
 	}
-	m.Timer = typesOf(v).timer(t)
+	m.Timer = TypesOf(v).Timer(t)
 	if t.Status == types.TimerFired {
 		r, err := v.Receipt(id)
 		if err != nil {
 			return m, err
 		}
 		if r != nil {
-			receipt := typesOf(v).receipt(&r.Receipt, r.Logs)
+			receipt := TypesOf(v).Receipt(&r.Receipt, r.Logs)
 			m.Receipt = &receipt
 		}
 	}
@@ -128,7 +128,7 @@ func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, e
 	if story == nil {
 		return m, unknownTimer(v, id)
 	}
-	m = model.TimerStory{Timer: typesOf(v).timer(&story.Timer), Height: v.Head().Height, Story: append([]model.StoryEntry{}, story.Entries...)}
+	m = model.TimerStory{Timer: TypesOf(v).Timer(&story.Timer), Height: v.Head().Height, Story: append([]model.StoryEntry{}, story.Entries...)}
 	if story.Next != 0 {
 		m.Next = &story.Next
 	}

@@ -59,7 +59,7 @@ func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err 
 	if in.Text {
 		found.Text = TraceLines(v, found, s.nameOf)
 	} else {
-		typesOf(v).trace(found)
+		TypesOf(v).trace(found)
 	}
 	return *found, nil
 }
@@ -67,7 +67,7 @@ func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err 
 // TraceLines is a trace for people, in lines of 80 columns. called returns the name of
 // an address that is not a named actor's, or "". Values are shown by their types.
 func TraceLines(v Reader, m *model.Trace, called func(types.Address) string) []string {
-	typesOf(v).trace(m)
+	TypesOf(v).trace(m)
 	known := words.SystemNames()
 	names := func(a types.Address) string {
 		if name, found := known[a]; found {

@@ -49,7 +49,7 @@ func (s *Server) registerTransactions() {
 			return m, err
 		}
 		v, err := s.backend.Reader("")
-		return typesOf(v).receipt(&r.Receipt, r.Logs), err
+		return TypesOf(v).Receipt(&r.Receipt, r.Logs), err
 	})
 }
 

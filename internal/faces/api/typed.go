@@ -6,17 +6,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// typing adds the meaning of bytes by the schemas of their actors. Bytes that do not fit
+// Typing adds the meaning of bytes by the schemas of their actors. Bytes that do not fit
 // their type get none, without an error: programs and callers choose them. A schema is read
 // once for an answer. It belongs to the actor's present code.
-type typing struct {
+type Typing struct {
 	reader  Reader // nil: no bytes have a meaning
 	schemas map[types.Address]*typed.Schema
 }
 
-func typesOf(v Reader) *typing { return &typing{v, map[types.Address]*typed.Schema{}} }
+// TypesOf reads schemas from v, which is one view for one answer.
+func TypesOf(v Reader) *Typing { return &Typing{v, map[types.Address]*typed.Schema{}} }
 
-func (t *typing) schema(at types.Address) *typed.Schema {
+func (t *Typing) schema(at types.Address) *typed.Schema {
 	known, looked := t.schemas[at]
 	if looked || t.reader == nil {
 		return known
@@ -36,15 +37,16 @@ func meant(m model.Typed) *model.Typed {
 	return &m
 }
 
-func (t *typing) receipt(r *types.Receipt, printed []string) model.Receipt {
+// Receipt is a receipt as GET /transaction/{hash}/receipt shows it.
+func (t *Typing) Receipt(r *types.Receipt, printed []string) model.Receipt {
 	m := receiptModel(r, printed)
 	t.outcome(&m)
 	return m
 }
 
-func (t *typing) outcome(m *model.Receipt) {
+func (t *Typing) outcome(m *model.Receipt) {
 	if m.Status == string(types.StatusOK) {
-		m.Typed = t.returned(m.To, m.Handler, m.Output)
+		m.Typed = t.Returned(m.To, m.Handler, m.Output)
 	}
 	for i := range m.Events {
 		e := &m.Events[i]
@@ -54,7 +56,8 @@ func (t *typing) outcome(m *model.Receipt) {
 	}
 }
 
-func (t *typing) returned(by types.Address, handler string, output []byte) *model.Typed {
+// Returned is the meaning of an output; nil without one.
+func (t *Typing) Returned(by types.Address, handler string, output []byte) *model.Typed {
 	s := t.schema(by)
 	if s == nil {
 		return nil
@@ -62,7 +65,7 @@ func (t *typing) returned(by types.Address, handler string, output []byte) *mode
 	return meant(model.Typed{Returned: s.ReturnedView(handler, output)})
 }
 
-func (t *typing) arguments(to types.Address, handler string, payload []byte) *model.Typed {
+func (t *Typing) arguments(to types.Address, handler string, payload []byte) *model.Typed {
 	s := t.schema(to)
 	if s == nil {
 		return nil
@@ -70,7 +73,7 @@ func (t *typing) arguments(to types.Address, handler string, payload []byte) *mo
 	return meant(model.Typed{Arguments: s.ArgumentsView(handler, payload)})
 }
 
-func (t *typing) transaction(tx *types.Transaction, sender types.Address) model.Transaction {
+func (t *Typing) transaction(tx *types.Transaction, sender types.Address) model.Transaction {
 	m := transactionModel(tx, sender)
 	if in, _ := tx.Instruction(); tx.To != nil {
 		if call, ok := in.(*types.Execute); ok {
@@ -80,14 +83,15 @@ func (t *typing) transaction(tx *types.Transaction, sender types.Address) model.
 	return m
 }
 
-func (t *typing) timer(of *Timer) model.Timer {
+// Timer is a timer as GET /timers shows it.
+func (t *Typing) Timer(of *Timer) model.Timer {
 	m := timerModel(of)
 	m.Typed = t.arguments(of.Actor, of.Handler, of.Payload)
 	return m
 }
 
 // state returns the meaning of a key, with its value and the value before.
-func (t *typing) state(actor types.Address, key []byte, value, old *types.Bytes) *model.Typed {
+func (t *Typing) state(actor types.Address, key []byte, value, old *types.Bytes) *model.Typed {
 	s := t.schema(actor)
 	if s == nil {
 		return nil
@@ -104,7 +108,7 @@ func (t *typing) state(actor types.Address, key []byte, value, old *types.Bytes)
 }
 
 // trace adds the meaning of all that an execution did.
-func (t *typing) trace(m *model.Trace) {
+func (t *Typing) trace(m *model.Trace) {
 	t.outcome(&m.Receipt)
 	t.call(m.Call)
 	for i := range m.Changes {
@@ -117,7 +121,7 @@ func (t *typing) trace(m *model.Trace) {
 	}
 }
 
-func (t *typing) call(c *model.TraceCall) {
+func (t *Typing) call(c *model.TraceCall) {
 	if c == nil {
 		return
 	}
@@ -134,7 +138,7 @@ func (t *typing) call(c *model.TraceCall) {
 	}
 }
 
-func (t *typing) step(of types.Address, s *model.TraceStep) {
+func (t *Typing) step(of types.Address, s *model.TraceStep) {
 	switch {
 	case s.Key != nil:
 		s.Typed = t.state(of, *s.Key, s.Value, s.Old)

@@ -54,6 +54,7 @@ func init() {
 		{"texts", `a list of strings, like ["accept: text/html"]`, readTexts},
 		{"json", `a dict of JSON values, or its text, like {\"city\": \"Oslo\"}`, readJSON},
 		{"jsons", `a list of dicts of JSON values, like [{\"Equal\": [\"/city\"]}]`, readJSONs},
+		{"args", `a dict of arguments by name, like {"who": "bob", "amount": 5}; bytes, actors and other parties may stand in it`, readArgs},
 		{"value", "any value", func(_ *call, v starlark.Value) (any, error) { return v, nil }},
 		{"names", "names of oracles, each a string", readText},
 	}
@@ -171,6 +172,74 @@ func readJSONs(c *call, v starlark.Value) (any, error) {
 		all = append(all, text.(json.RawMessage))
 	}
 	return all, nil
+}
+
+// readArgs writes arguments as JSON: a whole number as digits, since JSON's numbers end at 2^53.
+func readArgs(c *call, v starlark.Value) (any, error) {
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return nil, want("args", v)
+	}
+	plain, err := argument(c, d, 0)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(plain)
+	return json.RawMessage(text), err
+}
+
+// maxArgumentDepth is that of a schema's types, and of their containers.
+const maxArgumentDepth = 64
+
+// argument is a value that encoding/json writes as an argument's JSON.
+func argument(c *call, v starlark.Value, depth int) (any, error) {
+	if depth > maxArgumentDepth {
+		return nil, fmt.Errorf("is deeper than %d", maxArgumentDepth)
+	}
+	switch v := v.(type) {
+	case starlark.NoneType:
+		return nil, nil
+	case starlark.Bool:
+		return bool(v), nil
+	case starlark.Int:
+		if n, small := v.Int64(); small && n >= -1<<53 && n <= 1<<53 {
+			return n, nil
+		}
+		return v.String(), nil
+	case starlark.String:
+		return string(v), nil
+	case starlark.Bytes:
+		return types.Bytes(v), nil
+	case *starlark.Dict:
+		all := make(map[string]any, v.Len())
+		for _, item := range v.Items() {
+			key, ok := item[0].(starlark.String)
+			if !ok {
+				return nil, want("args", v)
+			}
+			one, err := argument(c, item[1], depth+1)
+			if err != nil {
+				return nil, err
+			}
+			all[string(key)] = one
+		}
+		return all, nil
+	case *starlark.List, starlark.Tuple:
+		all := []any{}
+		for _, item := range elements(v.(starlark.Iterable)) {
+			one, err := argument(c, item, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, one)
+		}
+		return all, nil
+	}
+	party, err := readParty(c, v)
+	if err != nil {
+		return nil, want("args", v)
+	}
+	return party.(types.Address).String(), nil
 }
 
 func readBytes(_ *call, v starlark.Value) (any, error) {

@@ -81,7 +81,7 @@ func init() {
 			"network(…) may bring up another, to compare them.", netClose),
 		parse("pause()", "Stops the making of blocks.", netPause),
 		parse("resume()", "Continues with it.", netResume),
-		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, upgrade_by: party?, upgrade_delay: "+
+		parse("deploy(file: text, *, name: text = \"\", fund: amount?, init: bytes?, args: args?, upgrade_by: party?, upgrade_delay: "+
 			"count?, sender: sender = \"alice\", within: count = 50)",
 			"Deploys an actor from a file of the script's folder, from a fixture like \"actors/heartbeat.py\", or a Go sample like "+
 				"\"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok. "+
@@ -97,16 +97,17 @@ func init() {
 		parse("actor(actor: party, *, node: node?)",
 			"An actor: address, name, owner, code_hash, deployed_as, deployed_at, balance, timers, and upgrades with done, by, delay and "+
 				"announced.", netActor),
-		parse("call(actor: party, handler: text, payload: bytes?, *, sender: sender = \"alice\", value: amount?, sponsor: amount?, cycles: "+
+		parse("call(actor: party, handler: text, payload: bytes?, *, args: args?, sender: sender = \"alice\", value: amount?, sponsor: amount?, cycles: "+
 			"count?, cells: count?, within: count = 50)",
-			"Calls a handler by a signed transaction and returns its receipt once final, whatever its status. Timers of the actor may cost the "+
+			"Calls a handler by a signed transaction and returns its receipt once final, whatever its status. args is for a typed handler, in "+
+				"place of payload, and is checked before it is signed. Timers of the actor may cost the "+
 				"sender at most sponsor.", netCall),
-		parse("send(actor: party, handler: text, payload: bytes?, *, sender: sender = \"alice\", value: amount?, sponsor: amount?, cycles: "+
+		parse("send(actor: party, handler: text, payload: bytes?, *, args: args?, sender: sender = \"alice\", value: amount?, sponsor: amount?, cycles: "+
 			"count?, cells: count?)",
 			"As call, and does not wait: returns the transaction's hash. It is handed in again until it is final.", netSend),
 		parse("transfer(to: party, amount: amount, *, sender: sender = \"alice\", within: count = 50)",
 			"Pays, and returns the receipt once final.", netTransfer),
-		parse("read(actor: party, handler: text, payload: bytes?, *, sender: party?, node: node?)",
+		parse("read(actor: party, handler: text, payload: bytes?, *, args: args?, sender: party?, node: node?)",
 			"Calls a handler read-only on the latest final state: height, status, output, text, cycles, cells, error, logs.", netRead),
 		parse("receipt(hash: hash, *, node: node?)", "The receipt of a transaction, of a timer's fire by the timer's id, or of a message; "+
 			"None while there is none.", netReceipt),

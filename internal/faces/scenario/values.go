@@ -2,16 +2,17 @@ package scenario
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math/big"
 	"reflect"
 	"strings"
 
+	starlarkjson "go.starlark.net/lib/json"
 	"go.starlark.net/starlark"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // record is a value with named fields: a block, a receipt, a timer, in the form of
@@ -112,16 +113,13 @@ func (r *record) add(v reflect.Value) {
 			continue
 		}
 		name := spelled(f)
-		if name == "" || f.Type == typedType {
+		if name == "" {
 			continue
 		}
 		r.names = append(r.names, name)
 		r.fields = append(r.fields, valueOf(name, v.Field(i)))
 	}
 }
-
-// typedType is the type of the fields that only JSON has: scripts read the bytes.
-var typedType = reflect.TypeFor[*model.Typed]()
 
 // spelled returns the name of a field in scripts: its JSON name, or "" without one.
 // The word from is reserved in Starlark, so that no script could read it.
@@ -150,6 +148,8 @@ func valueOf(name string, v reflect.Value) starlark.Value {
 		return starlark.MakeBigInt(x.Big())
 	case types.Bytes:
 		return starlark.Bytes(x)
+	case json.RawMessage:
+		return fromJSON(x)
 	}
 	switch v.Kind() {
 	case reflect.String:
@@ -174,6 +174,19 @@ func valueOf(name string, v reflect.Value) starlark.Value {
 		return recordOf(name, v.Interface())
 	}
 	panic(fmt.Sprintf("scenario: a field of the model is a %s", v.Type()))
+}
+
+// fromJSON is what json.decode makes of JSON of the model; None of none.
+func fromJSON(text json.RawMessage) starlark.Value {
+	if text == nil {
+		return starlark.None
+	}
+	v, err := starlark.Call(new(starlark.Thread), starlarkjson.Module.Members["decode"], starlark.Tuple{starlark.String(text)}, nil)
+	if err != nil {
+		panic(fmt.Sprintf("scenario: a field of the model is not JSON: %v", err))
+	}
+	v.Freeze()
+	return v
 }
 
 // frozen is a list that scripts only read.

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,8 +37,14 @@ func netDeploy(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	init, err := c.given("init", func(v api.Reader, args []byte, named api.Named) ([]byte, error) {
+		return api.InitArguments(v, code, args, named)
+	})
+	if err != nil {
+		return nil, err
+	}
 	hash, err := c.submit(n, wallet.Draft{Value: get[types.Wei](c, "fund"),
-		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: get[[]byte](c, "init"),
+		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init,
 			Manifest: types.Manifest{Name: name, Upgrade: terms}}})
 	if err != nil {
 		return nil, err
@@ -53,8 +60,11 @@ func netDeploy(c *call) (starlark.Value, error) {
 		}
 		return nil, failure("%s", text)
 	}
-	a := &actorValue{name: name, code: string(code), address: receipt.To,
-		receipt: recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs))}
+	shown, err := n.shown(receipt)
+	if err != nil {
+		return nil, err
+	}
+	a := &actorValue{name: name, code: string(code), address: receipt.To, receipt: recordOf("receipt", shown)}
 	n.actors = append(n.actors, a)
 	return a, nil
 }
@@ -88,12 +98,45 @@ func (s *sources) code(file string) ([]byte, error) {
 	return nil, err
 }
 
-func (c *call) executeDraft() wallet.Draft {
+// given is what a verb gives a handler: bytes, or arguments by name, which of checks.
+func (c *call) given(bytes string, of func(api.Reader, []byte, api.Named) ([]byte, error)) ([]byte, error) {
+	if !c.has("args") {
+		return get[[]byte](c, bytes), nil
+	}
+	if c.has(bytes) {
+		return nil, mistake("%s: args and %s are two forms of one thing; leave one out", c.title, bytes)
+	}
+	v, err := netOf(c).backend.Reader("")
+	if err != nil {
+		return nil, err
+	}
+	payload, err := of(v, get[json.RawMessage](c, "args"), func(name, field string) (types.Address, error) {
+		at, err := netOf(c).named(name)
+		if err != nil {
+			err = mistake("%s: %s %v", c.title, field, err)
+		}
+		return at, err
+	})
+	if refused := asRefused(err); refused != nil {
+		return nil, mistake("%s: %s", c.title, refused.Body.Message)
+	}
+	return payload, err
+}
+
+// payload is what a verb gives the handler that it calls.
+func (c *call) payload() ([]byte, error) {
+	return c.given("payload", func(v api.Reader, args []byte, named api.Named) ([]byte, error) {
+		return api.Arguments(v, get[types.Address](c, "actor"), get[string](c, "handler"), args, named)
+	})
+}
+
+func (c *call) executeDraft() (wallet.Draft, error) {
 	to := get[types.Address](c, "actor")
+	payload, err := c.payload()
 	return wallet.Draft{To: &to, Value: get[types.Wei](c, "value"), Cycles: stated[types.Cycles](c, "cycles"),
 		Cells: stated[types.Cells](c, "cells"),
-		Payload: types.Execute{Kind: types.KindExecute, Handler: get[string](c, "handler"), Payload: get[[]byte](c, "payload"),
-			Sponsor: types.SponsorOf(get[types.Wei](c, "sponsor"))}}
+		Payload: types.Execute{Kind: types.KindExecute, Handler: get[string](c, "handler"), Payload: payload,
+			Sponsor: types.SponsorOf(get[types.Wei](c, "sponsor"))}}, err
 }
 
 // stated is a limit that a script gives, or nil where it gives none.
@@ -106,11 +149,11 @@ func stated[T ~uint64](c *call, name string) *T {
 }
 
 func netCall(c *call) (starlark.Value, error) {
-	hash, err := c.submit(netOf(c), c.executeDraft())
+	draft, err := c.executeDraft()
 	if err != nil {
 		return nil, err
 	}
-	return c.receipt(hash)
+	return c.submitted(draft)
 }
 
 func (c *call) receipt(hash types.Hash) (starlark.Value, error) {
@@ -118,11 +161,28 @@ func (c *call) receipt(hash types.Hash) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return netOf(c).receiptRecord(hash, api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
+	shown, err := netOf(c).shown(receipt)
+	if err != nil {
+		return nil, err
+	}
+	return netOf(c).receiptRecord(hash, shown), nil
+}
+
+// shown is a receipt with its meaning by the schemas of the latest final state.
+func (n *network) shown(r *api.Executed) (model.Receipt, error) {
+	v, err := n.backend.Reader("")
+	if err != nil {
+		return model.Receipt{}, err
+	}
+	return api.TypesOf(v).Receipt(&r.Receipt, r.Logs), nil
 }
 
 func netSend(c *call) (starlark.Value, error) {
-	hash, err := c.submit(netOf(c), c.executeDraft())
+	draft, err := c.executeDraft()
+	if err != nil {
+		return nil, err
+	}
+	hash, err := c.submit(netOf(c), draft)
 	if err != nil {
 		return nil, err
 	}
@@ -153,12 +213,19 @@ func netRead(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := v.Read(context.Background(), api.Call{Actor: get[types.Address](c, "actor"), Sender: get[types.Address](c, "sender"),
-		Handler: get[string](c, "handler"), Payload: get[[]byte](c, "payload")})
+	payload, err := c.payload()
 	if err != nil {
 		return nil, err
 	}
-	return recordOf("result", api.ShowResult(v.Head().Height, result)), nil
+	call := api.Call{Actor: get[types.Address](c, "actor"), Sender: get[types.Address](c, "sender"), Handler: get[string](c, "handler"),
+		Payload: payload}
+	result, err := v.Read(context.Background(), call)
+	if err != nil {
+		return nil, err
+	}
+	shown := api.ShowResult(v.Head().Height, result)
+	shown.Typed = api.TypesOf(v).Returned(call.Actor, call.Handler, result.Outcome.Output)
+	return recordOf("result", shown), nil
 }
 
 func netReceipt(c *call) (starlark.Value, error) {
@@ -171,7 +238,7 @@ func netReceipt(c *call) (starlark.Value, error) {
 		return starlark.None, err
 	}
 	netOf(c).unread.look(receipt.Hash, c.r.here())
-	return recordOf("receipt", api.ShowReceipt(&receipt.Receipt, receipt.Logs)), nil
+	return recordOf("receipt", api.TypesOf(v).Receipt(&receipt.Receipt, receipt.Logs)), nil
 }
 
 // MaxStateKeys bounds what net.state returns.
@@ -274,8 +341,8 @@ func netTimers(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	var list []starlark.Value
-	for i := range timers {
-		list = append(list, recordOf("timer", api.ShowTimer(&timers[i])))
+	for i, as := 0, api.TypesOf(v); i < len(timers); i++ {
+		list = append(list, recordOf("timer", as.Timer(&timers[i])))
 	}
 	return frozen(list), nil
 }
@@ -299,7 +366,7 @@ func netTimer(c *call) (starlark.Value, error) {
 	if err != nil || timer == nil {
 		return starlark.None, err
 	}
-	return recordOf("timer", api.ShowTimer(timer)), nil
+	return recordOf("timer", api.TypesOf(v).Timer(timer)), nil
 }
 
 func netBlock(c *call) (starlark.Value, error) {

@@ -32,6 +32,7 @@ func netEvents(c *call) (starlark.Value, error) {
 	if c.has("since") {
 		first = get[types.Height](c, "since")
 	}
+	as := api.TypesOf(v)
 	var list []starlark.Value
 	for h := first; h <= v.Head().Height && len(list) < MaxListed; h++ {
 		block, err := v.Block(h)
@@ -39,14 +40,14 @@ func netEvents(c *call) (starlark.Value, error) {
 			return nil, err
 		}
 		if block != nil {
-			list = append(list, eventsOf(block, h, kind, of)...)
+			list = append(list, eventsOf(block, as, h, kind, of)...)
 		}
 	}
 	return frozen(list), nil
 }
 
 // eventsOf are a block's events, in the order of GET /events.
-func eventsOf(b *api.Block, h types.Height, kind string, of *types.Address) (list []starlark.Value) {
+func eventsOf(b *api.Block, as *api.Typing, h types.Height, kind string, of *types.Address) (list []starlark.Value) {
 	add := func(what string, actors []types.Address, data any) {
 		if kind != "" && kind != what {
 			return
@@ -64,7 +65,7 @@ func eventsOf(b *api.Block, h types.Height, kind string, of *types.Address) (lis
 	printed := b.PrintedBy()
 	for i := range b.Receipts {
 		r := &b.Receipts[i]
-		add(model.EventTx, []types.Address{r.To, r.Sender}, api.ShowReceipt(r, printed[r.Hash]))
+		add(model.EventTx, []types.Address{r.To, r.Sender}, as.Receipt(r, printed[r.Hash]))
 	}
 	for _, mark := range b.Timers {
 		add(model.EventTimer, []types.Address{mark.Actor}, shownMark{mark.ID, mark.Actor, h, string(mark.Status), mark.Reason})

@@ -1,27 +1,45 @@
-"""`devnet debug`: a final execution again, under pdb, on its author's own terminal.
+"""`devnet debug`: a final execution again, under pdb on its author's own terminal, or under an editor by debugpy.
 
 Actors' code runs as on the chain, but unmetered. A trace of the execution (GET /transaction/{hash}/trace) answers its requests to the
 chain, in their former order. If the user makes it go another way, state is kept here and every other request is refused.
 
-    python3 -m cowboy_sdk.testing.debugger TRACE.json FOLDER
+    python3 -m cowboy_sdk.testing.debugger TRACE.json FOLDER [HOST:PORT]
+
+At HOST:PORT, which has to be of this machine, an editor attaches by the Debug Adapter Protocol.
 """
 
 import ast
+import glob
 import inspect
 import json
 import linecache
 import os
 import pdb
 import sys
+import sysconfig
 import types
 
 from host import meter
 
+
+class Cells(list):
+    __hash__ = object.__hash__
+
+
+class Table(dict):
+    __hash__ = object.__hash__
+
+
+# debugpy has tables by code, whose hash is made of its constants: so the host's own (host.constants) need one.
+meter.meter = Cells(meter.meter)
 UNMETERED = 1 << 60
 meter.begin(UNMETERED)  # the libraries below charge from now on, also for what they do here
 
-from host import actor_code, awaits, chain, check, constants, errors, imports, program, schema  # noqa: E402
+from host import actor_code, awaits, chain, check, constants, errors, imports, program, schema, weights  # noqa: E402
 from host.rewrite import Rewriter  # noqa: E402
+
+actor_code.OPEN = Table(actor_code.OPEN)
+actor_code.PLAIN = weights.PLAIN = Table(weights.PLAIN)
 
 OWN = ["host", "host.*", "pvm_host", "cowboy_sdk", "cowboy_sdk.*", "importlib.*", "types"]
 NAMES = {chain.GET: "get_state", chain.READ: "get_state", chain.BALANCE: "get_balance", chain.CALL: "call_actor",
@@ -43,9 +61,11 @@ class Debugger(pdb.Pdb):
         super().__init__(skip=OWN, nosigint=True)
         self.prompt = "(debug) "
 
-    @staticmethod
-    def inside(frame):
-        return frame.f_code.co_flags & inspect.CO_OPTIMIZED and frame.f_code.co_filename in FILES
+    def stop_at(self, place):
+        """At the line of an actor that failed."""
+        tell("It stops at the line that failed; q ends it.")
+        self.reset()
+        self.interaction(None, types.TracebackType(None, place.tb_frame, place.tb_lasti, place.tb_lineno))
 
     def lookupmodule(self, filename):
         """For `break FILE:LINE`: of files those of actors, which no path of Python's leads to."""
@@ -61,19 +81,68 @@ class Debugger(pdb.Pdb):
         return (theirs, len(theirs) - 1) if theirs else (stack, at)
 
     def user_line(self, frame):
-        if self.inside(frame) or self.break_here(frame):
+        if inside(frame) or self.break_here(frame):
             super().user_line(frame)
 
     def user_return(self, frame, value):
-        if self.inside(frame):
+        if inside(frame):
             super().user_return(frame, value)
 
     def user_exception(self, frame, error):
-        if self.inside(frame):
+        if inside(frame):
             super().user_exception(frame, error)
 
 
+class Editor:
+    """An editor that attaches to debugpy. It stops at the first line, as pdb does, and at its user's breakpoints."""
+
+    def __init__(self, address):
+        os.environ["LIBRARY_ROOTS"] = os.pathsep.join([FOLDER_OF_SDK, *sysconfig.get_paths().values()])  # what is stepped over
+        import debugpy
+        host, port = address.rsplit(":", 1)
+        try:
+            address = debugpy.listen((host.strip("[]"), int(port)))
+        except RuntimeError as error:
+            sys.exit("devnet: nothing can listen at %s: %s\n  Name a free port: --dap %s:0 takes any." % (address, error, host))
+        tell("An editor may attach at %s:%d. Ctrl-C ends the wait." % address)
+        try:
+            debugpy.wait_for_client()
+        except KeyboardInterrupt:
+            sys.exit(1)
+
+    def runcall(self, function, *arguments):
+        sys.setprofile(self.entered)
+        return function(*arguments)
+
+    @staticmethod
+    def entered(frame, event, argument):
+        if event == "call" and inside(frame):
+            sys.setprofile(None)
+            import pydevd
+            pydevd.settrace(suspend=True, trace_only_current_thread=True, patch_multiprocessing=False, stop_at_frame=frame)
+
+    def stop_at(self, place):
+        """It has stopped there already, if its user wants it to stop at exceptions."""
+
+
 FILES = {}  # file of an actor's code → what it was compiled to, None before
+FOLDER_OF_SDK = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def inside(frame):
+    """Whether a frame is of a function of an actor: a file is loaded without a stop."""
+    return frame.f_code.co_flags & inspect.CO_OPTIMIZED and frame.f_code.co_filename in FILES
+
+
+def at_hand(text):
+    """The file of this folder, or of one in it, that has a text: an editor's breakpoints are there. None if there is none."""
+    data = text.encode("utf-8", "surrogatepass")
+    for path in sorted(glob.glob("*.py")) + sorted(glob.glob("*/*.py")):
+        if os.path.isfile(path) and os.path.getsize(path) == len(data):
+            with open(path, "rb") as file:
+                if file.read() == data:
+                    return os.path.abspath(path)
+    return None
 
 
 class Diverged(errors.HostError):
@@ -163,7 +232,7 @@ def answer(name, step):
 class Player:
     """Runs the calls of a trace, each with its chain."""
 
-    def __init__(self, trace, folder):
+    def __init__(self, trace, folder, local=False):
         self.trace, self.calls = trace, []
         self.files = {}  # hash of a code → its file
         taken = set()
@@ -172,9 +241,11 @@ class Player:
             while name in taken:
                 name += "-%d" % i
             taken.add(name)
-            path = os.path.join(folder, name + ".py")
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(source["text"])
+            path = at_hand(source["text"]) if local else None
+            if path is None:
+                path = os.path.join(folder, name + ".py")
+                with open(path, "w", encoding="utf-8", newline="") as file:
+                    file.write(source["text"])
             self.files[source["code_hash"]] = path, source["text"]
             FILES[path] = None
             linecache.checkcache(path)
@@ -213,9 +284,7 @@ class Player:
             at = at.tb_next
         tell("%s raised %s: %s" % (title(call), type(error).__name__, error))
         if found is not None:
-            tell("It stops at the line that failed; q ends it.")
-            debugger.reset()
-            debugger.interaction(None, types.TracebackType(None, found.tb_frame, found.tb_lasti, found.tb_lineno))
+            debugger.stop_at(found)
 
     def about(self, call):
         block = self.trace["block"]
@@ -278,18 +347,18 @@ def connect(player):
 debugger = None
 
 
-def main(trace_file, folder):
+def main(trace_file, folder, address=None):
     global debugger
     with open(trace_file, encoding="utf-8") as file:
         trace = json.load(file)
-    sys.setrecursionlimit(50_000)
-    imports.install()
-    player = Player(trace, folder)
-    connect(player)
     call = trace["call"]
-    tell("%s in block %d ended with %s. It begins at its first line; n goes on by a line, s into functions, h helps."
-         % (title(call), trace["block"]["height"], call["status"]))
-    debugger = Debugger()
+    about = "%s in block %d ended with %s. It begins at its first line" % (title(call), trace["block"]["height"], call["status"])
+    tell(about + ("." if address else "; n goes on by a line, s into functions, h helps."))
+    sys.setrecursionlimit(50_000)
+    debugger = Editor(address) if address else Debugger()
+    imports.install()
+    player = Player(trace, folder, local=address is not None)
+    connect(player)
     try:
         debugger.runcall(player.run, call)
     except pdb.bdb.BdbQuit:

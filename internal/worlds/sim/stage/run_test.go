@@ -62,6 +62,32 @@ func TestACallOutlastsAStallAndSaysWhyItEnds(t *testing.T) {
 	}
 }
 
+// SCENARIOS.md, args: a wrong argument is refused before anything is signed, with its place.
+func TestArgumentsAreCheckedByTheSchema(t *testing.T) {
+	const begin = "net = network(validators = 1)\ntoken = net.deploy(\"actors/token_typed.py\", args = {\"supply\": 10})\n"
+	for line, want := range map[string]string{
+		`net.call(token, "transfer", args = {"to": "bob", "amount": True})`:               "net.call: amount is an amount in wei: this is true",
+		`net.call(token, "transfer", args = {"to": "bob", "amount": 1, "x": 1})`:          "net.call: x is unknown: transfer has to, amount",
+		`net.send(token, "transfer", args = {"to": "nemo", "amount": 1})`:                 `net.send: args.to names "nemo", and`,
+		`net.call(token, "transfer", b"x", args = {"to": "bob", "amount": 1})`:            "net.call: args and payload are two forms of one thing",
+		`net.call(token, "transfer", args = {"to": 1.5, "amount": 1})`:                    "net.call: args is a dict of arguments by name",
+		`net.call(token, "transfer", args = {"to": token, "amount": {1: 2}})`:             "net.call: args is a dict of arguments by name",
+		`net.read(token, "blance", args = {"of": "bob"})`:                                 "net.read: the actor has no handler blance",
+		`net.deploy("actors/token_typed.py", args = {"supply": -1})`:                      "net.deploy: supply is an amount in wei: this is -1",
+		`net.deploy("actors/token_typed.py", args = {"supply": 1}, init = b"{}")`:         "net.deploy: args and init are two forms of one thing",
+		`net.deploy("go:counter", args = {"supply": 1})`:                                  "net.deploy: the code has no schema",
+		`fail(str(net.call(token, "transfer", args = {"to": "bob", "amount": 1}).typed))`: "fail: None", // the last line is reached
+	} {
+		path := filepath.Join(t.TempDir(), "arguments.star")
+		if err := os.WriteFile(path, []byte(begin+line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, out, err := play(path, 1); err == nil || !strings.Contains(err.Error(), "arguments.star:3:") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q\n%s", line, err, want, out)
+		}
+	}
+}
+
 // SCENARIOS.md, check: without names it needs no block and no timer, a named oracle does.
 func TestACheckOfEverythingNeedsNothingDone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "checks.star")
