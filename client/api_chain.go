@@ -154,7 +154,8 @@ func (a *API) TryBid(ctx context.Context, r model.BidRequest) (model.BidTrial, e
 
 // Timers lists timers by due height.
 func (a *API) Timers(ctx context.Context, f TimerFilter, p Page) iter.Seq2[model.Timer, error] {
-	return list[model.Timer](ctx, a, "/timers", query(nil).text("actor", f.Actor).number("due_by", uint64(f.DueBy)).text("status", f.Status), p)
+	q := query(nil).text("actor", f.Actor).number("due_by", uint64(f.DueBy)).text("status", f.Status)
+	return list[model.Timer](ctx, a, "/timers", q, p)
 }
 
 // Timer returns a timer and the receipt of its fire.

@@ -12,7 +12,8 @@ import (
 
 // Jobs lists jobs in the order they were submitted.
 func (a *API) Jobs(ctx context.Context, f JobFilter, p Page) iter.Seq2[model.Job, error] {
-	return list[model.Job](ctx, a, "/jobs", query(nil).text("status", f.Status).text("submitter", f.Submitter).text("runner", f.Runner), p)
+	q := query(nil).text("status", f.Status).text("submitter", f.Submitter).text("runner", f.Runner)
+	return list[model.Job](ctx, a, "/jobs", q, p)
 }
 
 // Job returns a job by its id, or enough of it.

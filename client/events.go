@@ -50,7 +50,8 @@ type Event struct {
 // an error, after the events of f.To, or when the network ends the stream. The end of
 // ctx and of f.To is not an error; an end by the network is an *Error with its reason.
 func (a *API) Events(ctx context.Context, f Follow, each func(Event) error) error {
-	q := query(nil).number("from", uint64(f.From)).number("to", uint64(f.To)).text("type", strings.Join(f.Kinds, ",")).text("actor", f.Actor)
+	q := query(nil).number("from", uint64(f.From)).number("to", uint64(f.To)).text("actor", f.Actor).
+		text("type", strings.Join(f.Kinds, ","))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+q.below("/events"), nil)
 	if err != nil {
 		return &Unreachable{a.base, err}
