@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -54,7 +53,7 @@ func (c *Client) Deploy(ctx context.Context, source []byte, d Deployment) (*Acto
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.api.Deploy(ctx, model.DeployRequest{From: orAlice(d.From), Code: Bytes(source).String(), Name: d.Name,
+	out, err := c.API.Deploy(ctx, model.DeployRequest{From: orAlice(d.From), Code: Bytes(source).String(), Name: d.Name,
 		Init: initial, Args: args, Fund: &d.Fund, Upgrade: d.Upgrade,
 		Replace: d.Replace, CyclesLimit: given(d.CyclesLimit), CellsLimit: given(d.CellsLimit)})
 	if err != nil {
@@ -96,14 +95,14 @@ type Call struct {
 // Call calls a handler, and returns the receipt once it is final; it comes with an
 // *ExecutionError where it failed.
 func (c *Client) Call(ctx context.Context, call Call) (Receipt, error) {
-	return judged(c.api.Send(ctx, model.SendRequest{From: orAlice(call.From), To: call.To, Handler: call.Handler,
+	return judged(c.API.Send(ctx, model.SendRequest{From: orAlice(call.From), To: call.To, Handler: call.Handler,
 		Payload: Bytes(call.Payload).String(), Value: &call.Value, Sponsor: &call.Sponsor, CyclesLimit: given(call.CyclesLimit),
 		CellsLimit: given(call.CellsLimit), DryRun: call.DryRun, NoWait: call.NoWait}))
 }
 
 // Actors lists the deployed actors.
 func (c *Client) Actors(ctx context.Context) ([]ActorInfo, error) {
-	return whole(func(p client.Page) ([]ActorInfo, error) { return c.api.Actors(ctx, p) })
+	return Collect(c.API.Actors(ctx, Page{}))
 }
 
 // Actor is an actor by name or address. A missing actor is an error of its first use.
@@ -127,7 +126,7 @@ func (a *Actor) id() string {
 }
 
 // Info returns the chain's record of it, with its handlers.
-func (a *Actor) Info(ctx context.Context) (ActorInfo, error) { return a.client.api.Actor(ctx, a.id()) }
+func (a *Actor) Info(ctx context.Context) (ActorInfo, error) { return a.client.API.Actor(ctx, a.id()) }
 
 // Call calls a handler for a devnet account, and returns the receipt once it is final;
 // it comes with an *ExecutionError where it failed.
@@ -138,14 +137,12 @@ func (a *Actor) Call(ctx context.Context, from, handler string, payload []byte) 
 // Read calls a handler on the latest state, and changes nothing. How that ended is the
 // result's status.
 func (a *Actor) Read(ctx context.Context, handler string, payload []byte) (ReadResult, error) {
-	return a.client.api.Read(ctx, model.ReadRequest{Actor: a.id(), Handler: handler, Payload: Bytes(payload).String()})
+	return a.client.API.Read(ctx, model.ReadRequest{Actor: a.id(), Handler: handler, Payload: Bytes(payload).String()})
 }
 
 // State lists its state: the keys that begin with a prefix, in order.
 func (a *Actor) State(ctx context.Context, prefix []byte) ([]StateEntry, error) {
-	return whole(func(p client.Page) ([]StateEntry, error) {
-		return a.client.api.State(ctx, a.id(), Bytes(prefix).String(), p)
-	})
+	return Collect(a.client.API.State(ctx, a.id(), Bytes(prefix).String(), Page{}))
 }
 
 // SetState gives a key of its state another value; nil removes the key.
@@ -155,13 +152,13 @@ func (a *Actor) SetState(ctx context.Context, key, value []byte) error {
 		text := Bytes(value).String()
 		r.Value = &text
 	}
-	_, err := a.client.api.SetState(ctx, r)
+	_, err := a.client.API.SetState(ctx, r)
 	return err
 }
 
 // Get returns the value of one key of its state, nil if there is none.
 func (a *Actor) Get(ctx context.Context, key []byte) ([]byte, error) {
-	entries, err := a.client.api.State(ctx, a.id(), Bytes(key).String(), client.Page{Limit: 1})
+	entries, err := Collect(a.client.API.State(ctx, a.id(), Bytes(key).String(), Page{Limit: 1}))
 	if err != nil || len(entries) == 0 || string(entries[0].Key) != string(key) {
 		return nil, err
 	}
@@ -173,7 +170,7 @@ func (a *Actor) Balance(ctx context.Context) (Wei, error) { return a.client.Bala
 
 // Logs lists what it printed.
 func (a *Actor) Logs(ctx context.Context) ([]LogLine, error) {
-	return whole(func(p client.Page) ([]LogLine, error) { return a.client.api.Logs(ctx, a.id(), p) })
+	return Collect(a.client.API.Logs(ctx, a.id(), Page{}))
 }
 
 // Timers lists its timers in every state, by due height.

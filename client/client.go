@@ -4,13 +4,11 @@ import (
 	"context"
 	"sync"
 	"time"
-
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
 // Client calls one network, over the HTTP API. It is safe for concurrent use.
 type Client struct {
-	api  *client.Client
+	*API // every operation of the HTTP API; the methods of Client take their place where they take less
 	pass Pass
 
 	once     sync.Once
@@ -24,7 +22,7 @@ type Pass func(ctx context.Context, above Height) (Height, error)
 // New returns a client of the network at a URL, or at HOST:PORT. It does not look
 // whether one answers there. pass is nil but for networks of virtual time.
 func New(url string, pass Pass) *Client {
-	c := &Client{api: client.New(url), pass: pass}
+	c := &Client{API: NewAPI(url), pass: pass}
 	if pass == nil {
 		c.pass = c.follow
 	}
@@ -32,7 +30,7 @@ func New(url string, pass Pass) *Client {
 }
 
 // Connect returns a client of the network at a URL, or at HOST:PORT, once it is
-// ready: its blocks become final, and its nodes take part.
+// ready. Then its blocks become final, and its nodes take part.
 func Connect(ctx context.Context, url string) (*Client, error) {
 	c := New(url, nil)
 	if _, err := c.Ready(ctx); err != nil {
@@ -41,17 +39,10 @@ func Connect(ctx context.Context, url string) (*Client, error) {
 	return c, c.WaitReady(ctx)
 }
 
-// URL is where the network's HTTP API is.
-func (c *Client) URL() string { return c.api.Address() }
-
 // OnNode returns a client whose reads use that validator's state.
 func (c *Client) OnNode(validator string) *Client {
-	return &Client{api: c.api.OnNode(validator), pass: c.pass}
+	return &Client{API: c.API.OnNode(validator), pass: c.pass}
 }
-
-// Ready returns whether the network is ready, and the missing parts if not, which
-// is not an error.
-func (c *Client) Ready(ctx context.Context) (Ready, error) { return c.api.Ready(ctx) }
 
 // readyEvery is how often WaitReady looks.
 const readyEvery = 20 * time.Millisecond

@@ -1,6 +1,5 @@
-// Package client speaks to a Cowboy devnet, wherever it runs: one of devnet up, one
-// node of a network of processes or containers, or one that a test has in its own
-// process by package devnettest.
+// Package client speaks to a Cowboy devnet: to one of devnet up, to one node of processes
+// or containers, or to one of package devnettest.
 //
 //	n, err := client.Connect(ctx, "http://127.0.0.1:4000")
 //	counter, err := n.DeployFile(ctx, "counter.py", client.Deployment{})
@@ -8,7 +7,8 @@
 //
 // Accounts, actors, validators and runners go by their names; an address in
 // hexadecimal works as well. Methods that change the chain return once the change
-// is final. Lists are whole. Amounts are in wei; CBY makes them of coins.
+// is final. Lists are whole. Amounts are in wei; CBY makes them of coins. An API has
+// every operation of the HTTP API in its forms, and a Client is built on it.
 //
 // Errors are typed: an *Error is what the network answered, an *Unreachable that
 // nothing answered, an *ExecutionError an execution that failed on chain, a *JobError

@@ -2,16 +2,27 @@ package client
 
 import (
 	"fmt"
-
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
 // Error is an answer of the network other than success. Its code is stable; message
 // and hint are for people.
-type Error = client.Error
+type Error struct {
+	Status int
+	ErrorBody
+}
+
+func (e *Error) Error() string { return e.Message }
 
 // Unreachable is why there was no answer.
-type Unreachable = client.Unreachable
+type Unreachable struct {
+	Address string
+	Cause   error
+}
+
+func (e *Unreachable) Error() string {
+	return fmt.Sprintf("no network answers at %s: %v", e.Address, e.Cause)
+}
+func (e *Unreachable) Unwrap() error { return e.Cause }
 
 // NotReadyError says that a network did not become ready in time.
 type NotReadyError struct {

@@ -1,13 +1,19 @@
 package client
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
+
+// maxEventBytes bounds one event: a block's largest receipt in hexadecimal.
+const maxEventBytes = 64 << 20
 
 // The kinds of events.
 const (
@@ -26,6 +32,7 @@ const (
 // on.
 type Follow struct {
 	From   Height   // 0: the next final block
+	To     Height   // the stream ends with this final block; 0: it does not end
 	LastID string   // continue after this event; wins over From
 	Kinds  []string // EventBlock and its like; none: all
 	Actor  string   // only what is about this account or actor
@@ -39,12 +46,87 @@ type Event struct {
 	Data json.RawMessage
 }
 
-// Events calls each with every event, in order, until ctx is done, without an error,
-// or until each returns an error, which is returned.
-func (c *Client) Events(ctx context.Context, f Follow, each func(Event) error) error {
-	return c.api.Events(ctx, client.Follow{From: f.From, LastID: f.LastID, Kinds: f.Kinds, Actor: f.Actor}, func(e client.Event) error {
-		return each(Event{e.ID, e.Kind, e.Data})
-	})
+// Events calls each with every event, in order. It ends when ctx is done, when each returns
+// an error, after the events of f.To, or when the network ends the stream. The end of
+// ctx and of f.To is not an error; an end by the network is an *Error with its reason.
+func (a *API) Events(ctx context.Context, f Follow, each func(Event) error) error {
+	q := query(nil).number("from", uint64(f.From)).number("to", uint64(f.To)).text("actor", f.Actor).
+		text("type", strings.Join(f.Kinds, ","))
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+q.below("/events"), nil)
+	if err != nil {
+		return &Unreachable{a.base, err}
+	}
+	if f.LastID != "" {
+		request.Header.Set("Last-Event-ID", f.LastID)
+	}
+	endless := http.Client{Transport: a.http.Transport}
+	response, err := endless.Do(request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return a.unreachable(ctx, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		data, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+		return refusal(response.StatusCode, data)
+	}
+	whole, err := scan(response.Body, each)
+	if ctx.Err() != nil || whole {
+		return nil
+	}
+	if err == nil {
+		err = &Unreachable{a.base, io.ErrUnexpectedEOF}
+	}
+	return err
+}
+
+// endOfStream is the comment that ends a stream.
+const endOfStream = ": end"
+
+// scan reads events until the stream ends, and reports whether that was its end.
+func scan(body io.Reader, each func(Event) error) (whole bool, err error) {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(make([]byte, 64<<10), maxEventBytes)
+	var e Event
+	for lines.Scan() {
+		line := lines.Text()
+		if line == endOfStream {
+			return true, nil
+		}
+		if strings.HasPrefix(line, ":") {
+			continue // a comment: the network shows that it lives
+		}
+		field, value, _ := strings.Cut(line, ": ")
+		switch field {
+		case "id":
+			e.ID = value
+		case "event":
+			e.Kind = value
+		case "data":
+			e.Data = json.RawMessage(value)
+		case "":
+			if e.Kind == model.EventDropped {
+				return false, dropped(e.Data)
+			}
+			if e.Kind != "" {
+				if err := each(e); err != nil {
+					return false, err
+				}
+			}
+			e = Event{}
+		}
+	}
+	return false, lines.Err()
+}
+
+func dropped(data []byte) error {
+	e := &Error{Status: http.StatusOK}
+	if err := json.Unmarshal(data, &e.ErrorBody); err != nil {
+		return fmt.Errorf("the network ended the stream of events: %s", data)
+	}
+	return e
 }
 
 // Block is what an event of the kind block is.

@@ -1,31 +1,107 @@
 package client
 
 import (
+	"context"
 	"errors"
 	"fmt"
-
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"iter"
+	"net/url"
+	"strconv"
 )
 
-// pageSize is the most entries that the network answers at a time.
-const pageSize = 1000
+const (
+	// pageSize is the most entries that the network answers at a time.
+	pageSize = 1000
+	// maxEntries bounds a list that is read whole: what a network answers may have no end.
+	maxEntries = 10_000_000
+)
 
-// maxEntries bounds a list that is read whole: what a network answers may have no end.
-const maxEntries = 10_000_000
+// Page selects a part of a list; the zero Page is the whole list.
+type Page struct {
+	Offset int  // the first entry, from 0
+	Limit  int  // how many entries at most; 0: all
+	Newest bool // first, if the list is ordered
+}
 
-// whole reads a list page by page.
-func whole[T any](read func(client.Page) ([]T, error)) ([]T, error) {
+// list is a list that is read while it is iterated, at most a thousand entries a request.
+// It ends with its first error. New entries may move others to another request.
+func list[T any](ctx context.Context, a *API, path string, q query, p Page) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for had := 0; p.Limit == 0 || had < p.Limit; {
+			want := pageSize
+			if p.Limit > 0 {
+				want = min(want, p.Limit-had)
+			}
+			q := q.number("offset", uint64(max(0, p.Offset)+had)).number("limit", uint64(want))
+			if p.Newest {
+				q = q.text("order", "newest")
+			}
+			part, err := read[[]T](ctx, a, path, q)
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, entry := range part {
+				if !yield(entry, nil) {
+					return
+				}
+			}
+			if had += len(part); len(part) < want {
+				return
+			}
+		}
+	}
+}
+
+// Collect reads a list whole. A list of more than ten million entries is an error.
+func Collect[T any](entries iter.Seq2[T, error]) ([]T, error) {
 	all := []T{}
-	for len(all) < maxEntries {
-		part, err := read(client.Page{Offset: len(all), Limit: pageSize})
+	for entry, err := range entries {
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, part...); len(part) < pageSize {
-			return all, nil
+		if len(all) == maxEntries {
+			return nil, fmt.Errorf("the list has more than %d entries: select fewer", maxEntries)
 		}
+		all = append(all, entry)
 	}
-	return nil, fmt.Errorf("the list has more than %d entries: select fewer", maxEntries)
+	return all, nil
+}
+
+// query is the parameters of a request. Zero values are left out.
+type query []struct{ name, value string }
+
+func (q query) text(name, value string) query {
+	if value == "" {
+		return q
+	}
+	return append(q[:len(q):len(q)], struct{ name, value string }{name, value})
+}
+
+func (q query) number(name string, value uint64) query {
+	if value == 0 {
+		return q
+	}
+	return q.text(name, strconv.FormatUint(value, 10))
+}
+
+func (q query) truth(name string, value bool) query {
+	if !value {
+		return q
+	}
+	return q.text(name, "true")
+}
+
+// below is a path with this query.
+func (q query) below(path string) string {
+	values := url.Values{}
+	for _, one := range q {
+		values.Set(one.name, one.value)
+	}
+	if len(values) > 0 {
+		path += "?" + values.Encode()
+	}
+	return path
 }
 
 // errNoProgress is that a network answers the same part of a story again.

@@ -4,18 +4,7 @@ import (
 	"context"
 	"strings"
 	"time"
-
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
-
-// Validators lists the validators, and how each does.
-func (c *Client) Validators(ctx context.Context) ([]Validator, error) { return c.api.Validators(ctx) }
-
-// JoinValidator starts a validator that joins at the epoch's end; "" is the next name
-// that is free.
-func (c *Client) JoinValidator(ctx context.Context, name string) (Move, error) {
-	return c.api.JoinValidator(ctx, name)
-}
 
 // Validator is a validator by its name, v0, v1, …, or its address.
 func (c *Client) Validator(name string) *ValidatorNode { return &ValidatorNode{c, name} }
@@ -46,7 +35,7 @@ func (v *ValidatorNode) Info(ctx context.Context) (Validator, error) {
 
 // Leave has it leave at the epoch's end.
 func (v *ValidatorNode) Leave(ctx context.Context) (Move, error) {
-	return v.client.api.LeaveValidator(ctx, v.name)
+	return v.client.API.LeaveValidator(ctx, v.name)
 }
 
 // Kill ends it as kill -9 and a power cut do.
@@ -92,18 +81,7 @@ func isAddress(name string) bool { return strings.HasPrefix(name, "0x") }
 
 // Runners lists the runners in the order of the registry, deregistered ones too.
 func (c *Client) Runners(ctx context.Context) ([]Runner, error) {
-	return whole(func(p client.Page) ([]Runner, error) { return c.api.Runners(ctx, "", p) })
-}
-
-// JoinRunner registers a runner, and starts it where the request has no public key. It
-// returns once the registration is final.
-func (c *Client) JoinRunner(ctx context.Context, r RunnerRequest) (Runner, error) {
-	return c.api.JoinRunner(ctx, r)
-}
-
-// Presence is P(H), once the block after H is final.
-func (c *Client) Presence(ctx context.Context, h Height) (Presence, error) {
-	return c.api.Presence(ctx, h)
+	return Collect(c.API.Runners(ctx, "", Page{}))
 }
 
 // Runner is a runner by its name, r0, r1, …, or its address.
@@ -120,22 +98,22 @@ func (r *RunnerNode) Name() string { return r.name }
 
 // Info returns its status.
 func (r *RunnerNode) Info(ctx context.Context) (Runner, error) {
-	return r.client.api.Runner(ctx, r.name)
+	return r.client.API.Runner(ctx, r.name)
 }
 
 // Leave deregisters it for its owner, permanently.
 func (r *RunnerNode) Leave(ctx context.Context) (Runner, error) {
-	return r.client.api.LeaveRunner(ctx, r.name)
+	return r.client.API.LeaveRunner(ctx, r.name)
 }
 
 // Pause keeps it out of draws for its owner.
 func (r *RunnerNode) Pause(ctx context.Context) (Runner, error) {
-	return r.client.api.PauseRunner(ctx, r.name)
+	return r.client.API.PauseRunner(ctx, r.name)
 }
 
 // Resume lets it be drawn again.
 func (r *RunnerNode) Resume(ctx context.Context) (Runner, error) {
-	return r.client.api.ResumeRunner(ctx, r.name)
+	return r.client.API.ResumeRunner(ctx, r.name)
 }
 
 // Drop ends its process; its connections close without a Goodbye.

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -77,8 +76,8 @@ func (c *Client) follow(ctx context.Context, above Height) (at Height, err error
 	defer cancel()
 	at = above
 	heard := errors.New("a block came")
-	err = c.api.Events(patience, client.Follow{From: above + 1, Kinds: []string{model.EventBlock}}, func(e client.Event) error {
-		b, err := Event{e.ID, e.Kind, e.Data}.Block()
+	err = c.API.Events(patience, Follow{From: above + 1, Kinds: []string{model.EventBlock}}, func(e Event) error {
+		b, err := e.Block()
 		if err != nil {
 			return err
 		}
@@ -97,33 +96,15 @@ func (c *Client) follow(ctx context.Context, above Height) (at Height, err error
 // AdvanceBlocks travels a number of heights through time, and returns what fired on
 // the way.
 func (c *Client) AdvanceBlocks(ctx context.Context, blocks uint64) (Advance, error) {
-	return c.api.Advance(ctx, model.AdvanceRequest{Blocks: blocks})
+	return c.API.Advance(ctx, model.AdvanceRequest{Blocks: blocks})
 }
 
 // AdvanceTo travels through time to a height.
 func (c *Client) AdvanceTo(ctx context.Context, h Height) (Advance, error) {
-	return c.api.Advance(ctx, model.AdvanceRequest{To: h})
+	return c.API.Advance(ctx, model.AdvanceRequest{To: h})
 }
 
 // AdvanceToNextTimer travels to the height at which the next timer is due.
 func (c *Client) AdvanceToNextTimer(ctx context.Context) (Advance, error) {
-	return c.api.Advance(ctx, model.AdvanceRequest{ToNextTimer: true})
+	return c.API.Advance(ctx, model.AdvanceRequest{ToNextTimer: true})
 }
-
-// Mine makes a number of blocks now and skips no height, also while the network is
-// paused. It returns what fired.
-func (c *Client) Mine(ctx context.Context, blocks uint64) (Advance, error) {
-	return c.api.Mine(ctx, blocks)
-}
-
-// Automine says whether blocks are made by themselves. Off is the same as Pause, on the
-// same as Resume.
-func (c *Client) Automine(ctx context.Context, on bool) (Pace, error) {
-	return c.api.SetAutomine(ctx, on)
-}
-
-// Pause stops the making of blocks.
-func (c *Client) Pause(ctx context.Context) (Pace, error) { return c.api.SetPaused(ctx, true) }
-
-// Resume resumes it.
-func (c *Client) Resume(ctx context.Context) (Pace, error) { return c.api.SetPaused(ctx, false) }

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -16,22 +15,20 @@ type TimerFilter struct {
 
 // Timers lists timers by due height.
 func (c *Client) Timers(ctx context.Context, f TimerFilter) ([]Timer, error) {
-	return whole(func(p client.Page) ([]Timer, error) {
-		return c.api.Timers(ctx, client.TimerFilter{Actor: f.Actor, Status: f.Status, DueBy: given(f.DueBy), Page: p})
-	})
+	return Collect(c.API.Timers(ctx, f, Page{}))
 }
 
 // Timer is a timer in any state, with the receipt of its fire.
 func (c *Client) Timer(ctx context.Context, id TimerID) (TimerDetail, error) {
-	return c.api.Timer(ctx, id.String())
+	return c.API.Timer(ctx, id.String())
 }
 
 // TimerStory returns all changes of a timer by final blocks.
 func (c *Client) TimerStory(ctx context.Context, id TimerID) (TimerStory, error) {
-	told, err := c.api.TimerStory(ctx, id.String(), 0, 0)
+	told, err := c.API.TimerStory(ctx, id.String(), 0, 0)
 	for err == nil && told.Next != nil {
 		var more TimerStory
-		if more, err = c.api.TimerStory(ctx, id.String(), *told.Next, 0); err == nil && more.Next != nil && *more.Next <= *told.Next {
+		if more, err = c.API.TimerStory(ctx, id.String(), *told.Next, 0); err == nil && more.Next != nil && *more.Next <= *told.Next {
 			err = errNoProgress
 		}
 		told.Story, told.Next = mended(told.Story, more.Story), more.Next
@@ -55,18 +52,13 @@ func mended(story, more []model.StoryEntry) []model.StoryEntry {
 	return story
 }
 
-// Lane lists the records of the timer lane of the last blocks, newest last.
-func (c *Client) Lane(ctx context.Context, last int) ([]LaneBlock, error) {
-	return c.api.Lane(ctx, last)
-}
-
 // CancelTimer has the system key cancel a timer of any actor.
 func (c *Client) CancelTimer(ctx context.Context, id TimerID) (TimerOrder, error) {
-	return c.api.CancelTimer(ctx, id.String())
+	return c.API.CancelTimer(ctx, id.String())
 }
 
 // ExtendTimer has the system key move the expires_at of a timer of any actor to a
 // height.
 func (c *Client) ExtendTimer(ctx context.Context, id TimerID, to Height) (TimerOrder, error) {
-	return c.api.ExtendTimer(ctx, model.ExtendRequest{ID: id.String(), To: to})
+	return c.API.ExtendTimer(ctx, model.ExtendRequest{ID: id.String(), To: to})
 }

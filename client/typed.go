@@ -88,7 +88,7 @@ func (a *Actor) Send(ctx context.Context, handler string, payload []byte, o ...C
 	if !t.read {
 		return a.client.Call(ctx, t.Call)
 	}
-	r, err := a.client.api.Read(ctx, model.ReadRequest{Actor: t.To, Handler: handler, Payload: Bytes(payload).String(), From: t.Call.From})
+	r, err := a.client.API.Read(ctx, model.ReadRequest{Actor: t.To, Handler: handler, Payload: Bytes(payload).String(), From: t.Call.From})
 	return judged(Receipt{Handler: handler, To: a.Address, Status: r.Status, Output: r.Output, Cycles: r.Cycles, CyclesUsed: r.Cycles,
 		Logs: r.Logs, Error: r.Error}, err)
 }
@@ -132,7 +132,7 @@ func (a *Actor) handler(ctx context.Context, name string) (*Schema, *typed.Handl
 		return nil, nil, fmt.Errorf("the schema of %s has no typed handler %s", a.id(), name)
 	}
 	if !a.checked.Load() {
-		document, err := a.client.api.Schema(ctx, a.id())
+		document, err := a.client.API.Schema(ctx, a.id())
 		if err != nil {
 			return nil, nil, err
 		}

@@ -124,6 +124,50 @@ type (
 	RateCard      = model.RateCard
 )
 
+// Requests of API, and answers that its methods alone return.
+type (
+	AdvanceRequest      = model.AdvanceRequest
+	AnswerRequest       = model.AnswerRequest
+	ApplyUpgradeRequest = model.ApplyUpgradeRequest
+	BalanceRequest      = model.BalanceRequest
+	BalanceSet          = model.BalanceSet
+	BidRequest          = model.BidRequest
+	BidTrial            = model.BidTrial
+	DeployRequest       = model.DeployRequest
+	Deployed            = model.Deployed
+	ExtendRequest       = model.ExtendRequest
+	Health              = model.Health
+	HeartbeatRequest    = model.HeartbeatRequest
+	JobState            = model.JobState
+	JobVerified         = model.JobVerified
+	ParamRequest        = model.ParamRequest
+	PolledJob           = model.PolledJob
+	ProgressRequest     = model.ProgressRequest
+	ReadRequest         = model.ReadRequest
+	RefusalRequest      = model.RefusalRequest
+	Reported            = model.Reported
+	ResultRequest       = model.ResultRequest
+	SendRequest         = model.SendRequest
+	Sent                = model.Sent
+	StateRequest        = model.StateRequest
+	StateSet            = model.StateSet
+	SubsetBasis         = model.SubsetBasis
+	SubsetMember        = model.SubsetMember
+	Subsets             = model.Subsets
+	Trace               = model.Trace
+	TraceBlock          = model.TraceBlock
+	TraceCall           = model.TraceCall
+	TraceChange         = model.TraceChange
+	TraceFee            = model.TraceFee
+	TraceLine           = model.TraceLine
+	TracePlace          = model.TracePlace
+	TraceSent           = model.TraceSent
+	TraceSource         = model.TraceSource
+	TraceStep           = model.TraceStep
+	UpgradeRequest      = model.UpgradeRequest
+	UpgradeTermsRequest = model.UpgradeTermsRequest
+)
+
 // StatusOK is the status of a receipt that did not fail.
 const StatusOK = "ok"
 

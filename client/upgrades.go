@@ -22,7 +22,7 @@ type Upgrade struct {
 // then the height from which on ApplyUpgrade works. Where the chain refused it the error
 // is an *ExecutionError, and the actor has its former code and state.
 func (a *Actor) Upgrade(ctx context.Context, source []byte, u Upgrade) (Upgraded, error) {
-	out, err := a.client.api.Upgrade(ctx, model.UpgradeRequest{From: orAlice(u.From), Actor: a.id(), Code: Bytes(source).String(),
+	out, err := a.client.API.Upgrade(ctx, model.UpgradeRequest{From: orAlice(u.From), Actor: a.id(), Code: Bytes(source).String(),
 		Migrate: Bytes(u.Migrate).String(), CodeHash: given(u.CodeHash), CyclesLimit: given(u.CyclesLimit), CellsLimit: given(u.CellsLimit)})
 	if err == nil {
 		_, err = judged(out.Receipt, nil)
@@ -33,7 +33,7 @@ func (a *Actor) Upgrade(ctx context.Context, source []byte, u Upgrade) (Upgraded
 // ApplyUpgrade applies the announced upgrade. The error is an *ExecutionError where the
 // chain refused it.
 func (a *Actor) ApplyUpgrade(ctx context.Context, from string) (Upgraded, error) {
-	out, err := a.client.api.ApplyUpgrade(ctx, model.ApplyUpgradeRequest{From: orAlice(from), Actor: a.id()})
+	out, err := a.client.API.ApplyUpgrade(ctx, model.ApplyUpgradeRequest{From: orAlice(from), Actor: a.id()})
 	if err == nil {
 		_, err = judged(out.Receipt, nil)
 	}
@@ -47,5 +47,5 @@ func (a *Actor) SetUpgradeTerms(ctx context.Context, from string, terms *Upgrade
 	if terms != nil {
 		r.By, r.Delay = terms.By, &terms.Delay
 	}
-	return judged(a.client.api.SetUpgradeTerms(ctx, r))
+	return judged(a.client.API.SetUpgradeTerms(ctx, r))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,10 +14,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
@@ -141,7 +142,7 @@ func baseName(path string) string {
 
 // deployFile deploys the code in a file, and warns before. Code that is not UTF-8
 // is sent unchanged, and refused by the chain with the reason.
-func deployFile(ctx context.Context, n *client.Client, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
+func deployFile(ctx context.Context, n *client.API, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
 	code, err := readActor(path)
 	if err != nil {
 		return model.Deployed{}, err
@@ -247,7 +248,7 @@ func actorState(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	entries, more, err := pageOf(c, func(p client.Page) ([]model.StateEntry, error) {
+	entries, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.StateEntry, error] {
 		return network(c).State(c.Context, args[0], args[1], p)
 	})
 	if err != nil {
@@ -290,8 +291,8 @@ func actorLogs(c *cli.Context) error {
 
 // lastLines are the lines of an actor that were asked for, in the order in which
 // they were printed, and whether there are more.
-func lastLines(c *cli.Context, n *client.Client, actor string) ([]model.LogLine, bool, error) {
-	lines, more, err := pageOf(c, func(p client.Page) ([]model.LogLine, error) { return n.Logs(c.Context, actor, p) })
+func lastLines(c *cli.Context, n *client.API, actor string) ([]model.LogLine, bool, error) {
+	lines, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.LogLine, error] { return n.Logs(c.Context, actor, p) })
 	if !c.Bool("oldest") {
 		slices.Reverse(lines)
 	}
@@ -362,7 +363,7 @@ func actorShow(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	failures, err := n.Failures(c.Context, a.Address.String(), failureBlocks, client.Page{Limit: maxShownFailures})
+	failures, err := client.Collect(n.Failures(c.Context, a.Address.String(), failureBlocks, client.Page{Limit: maxShownFailures}))
 	if err != nil {
 		return err
 	}
@@ -426,7 +427,8 @@ func actorList(c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
-	actors, more, err := pageOf(c, func(p client.Page) ([]model.Actor, error) { return network(c).Actors(c.Context, p) })
+	n := network(c)
+	actors, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Actor, error] { return n.Actors(c.Context, p) })
 	if err != nil {
 		return err
 	}

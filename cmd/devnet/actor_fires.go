@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -23,9 +23,9 @@ type moreFires struct {
 
 // firesOf judges by the last fires that an actor paid for itself; it is nil without
 // any, or if they cost nothing.
-func firesOf(ctx context.Context, n *client.Client, a *model.Actor) (*moreFires, error) {
-	fired, err := n.Timers(ctx, client.TimerFilter{Actor: a.Address.String(), Status: string(types.TimerFired),
-		Page: client.Page{Limit: lastFires, Newest: true}})
+func firesOf(ctx context.Context, n *client.API, a *model.Actor) (*moreFires, error) {
+	fired, err := client.Collect(n.Timers(ctx, client.TimerFilter{Actor: a.Address.String(), Status: string(types.TimerFired)},
+		client.Page{Limit: lastFires, Newest: true}))
 	if err != nil {
 		return nil, err
 	}

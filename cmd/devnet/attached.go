@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -52,7 +52,7 @@ func attach(c *cli.Context) (done func()) {
 // answering returns the answer of a runner's devnet to a readiness request. A runner that
 // is attached, supervised, or told to wait asks until it answers: its supervisor starts the
 // validators too.
-func answering(c *cli.Context, n *client.Client, waits bool) (ready model.Ready, err error) {
+func answering(c *cli.Context, n *client.API, waits bool) (ready model.Ready, err error) {
 	told := false
 	for {
 		ready, err = n.Ready(c.Context)
@@ -62,7 +62,7 @@ func answering(c *cli.Context, n *client.Client, waits bool) (ready model.Ready,
 		}
 		if !told {
 			told = true
-			fmt.Fprintf(c.App.Writer, "Waiting for the devnet at %s.\n", n.Address())
+			fmt.Fprintf(c.App.Writer, "Waiting for the devnet at %s.\n", n.URL())
 		}
 		if !pause(c.Context, answeringEvery) {
 			return ready, err

@@ -11,9 +11,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -39,7 +39,7 @@ func blockCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			executed, err := n.BlockReceipts(c.Context, height(b.Height), client.Page{Limit: maxPage})
+			executed, err := client.Collect(n.BlockReceipts(c.Context, height(b.Height), client.Page{Limit: maxPage}))
 			if err != nil {
 				return err
 			}
@@ -52,7 +52,7 @@ func blockCommand() *cli.Command {
 }
 
 // presenceOf returns the runners that the votes in a block show; "" without votes.
-func presenceOf(c *cli.Context, n *client.Client, b *model.Block) (string, error) {
+func presenceOf(c *cli.Context, n *client.API, b *model.Block) (string, error) {
 	if c.Bool("json") || !slices.ContainsFunc(b.Votes, func(v model.Vote) bool { return v.BitLength > 0 }) {
 		return "", nil
 	}

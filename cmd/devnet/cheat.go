@@ -125,7 +125,7 @@ func automine(c *cli.Context) error {
 	if args[0] != "on" && args[0] != "off" {
 		return usage("Example: devnet automine off", "automine: want on or off; got %.40q", args[0])
 	}
-	p, err := network(c).SetAutomine(c.Context, args[0] == "on")
+	p, err := network(c).Automine(c.Context, args[0] == "on")
 	if err != nil {
 		return err
 	}

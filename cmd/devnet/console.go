@@ -56,7 +56,7 @@ func console(c *cli.Context) error {
 		if _, err := n.Accounts(c.Context); err != nil {
 			return err
 		}
-		words = append(words, "--http", n.Address())
+		words = append(words, "--http", n.URL())
 	}
 	if c.IsSet("c") {
 		words = append(words, "-c", c.String("c"))

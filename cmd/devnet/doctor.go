@@ -17,9 +17,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
@@ -242,7 +242,7 @@ func callers(ctx context.Context, dir string) []finding {
 	}
 	short, cancel := context.WithTimeout(ctx, readyPatience)
 	defer cancel()
-	ready, err := client.New(address).Ready(short)
+	ready, err := client.NewAPI(address).Ready(short)
 	if err != nil {
 		return []finding{{What: "pages", Is: fmt.Sprintf("the devnet at %s does not say whose pages may call it: %v", address, err),
 			Do: "Ask it again: devnet status"}}

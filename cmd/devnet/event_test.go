@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
@@ -50,7 +50,7 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 	out.Reset()
 	failed := codec.Marshal(map[string]any{"reason": "type_error", "bidder": make([]byte, 2)})
 	events := slices.Repeat([]model.Event{{Name: "timer.gas_bid_failed", Data: failed}}, maxShownEvents+3)
-	printBlock(&out, model.Block{Events: events}, "", nil, newNaming(t.Context(), client.New("127.0.0.1:1")))
+	printBlock(&out, model.Block{Events: events}, "", nil, newNaming(t.Context(), client.NewAPI("127.0.0.1:1")))
 	if text := out.String(); strings.Count(text, "event timer.gas_bid_failed bidder 0x0000, reason type_error\n") != maxShownEvents ||
 		!strings.HasSuffix(text, "\n… and 3 more events: --json\n") {
 		t.Errorf("%s", text)

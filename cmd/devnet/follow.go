@@ -6,12 +6,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // followLogs prints an actor's lines, and new lines as they come.
-func followLogs(c *cli.Context, n *client.Client, name string) error {
+func followLogs(c *cli.Context, n *client.API, name string) error {
 	// Lines up to this height come from the list, later ones as events.
 	seen, err := n.Height(c.Context)
 	if err != nil {

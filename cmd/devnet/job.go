@@ -2,11 +2,12 @@ package main
 
 import (
 	"io"
+	"iter"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -135,10 +136,7 @@ func jobList(c *cli.Context) error {
 	}
 	n := network(c)
 	filter := client.JobFilter{Status: c.String("status"), Submitter: c.String("submitter"), Runner: c.String("runner")}
-	jobs, more, err := pageOf(c, func(p client.Page) ([]model.Job, error) {
-		filter.Page = p
-		return n.Jobs(c.Context, filter)
-	})
+	jobs, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Job, error] { return n.Jobs(c.Context, filter, p) })
 	if err != nil {
 		return err
 	}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // jobDraws prints the draws of a job, with all that a person needs to check them.
-func jobDraws(c *cli.Context, n *client.Client, id string) error {
-	draws, err := n.JobDraws(c.Context, id, client.Page{Limit: maxPage})
+func jobDraws(c *cli.Context, n *client.API, id string) error {
+	draws, err := client.Collect(n.JobDraws(c.Context, id, client.Page{Limit: maxPage}))
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -17,7 +17,7 @@ const shownRunners = 3
 
 // sayUndelivered says why a job that was submitted may reach no runner, as far as this
 // network shows it. It is a note: where the network does not answer, nothing is said.
-func sayUndelivered(c *cli.Context, n *client.Client, j *model.Job) {
+func sayUndelivered(c *cli.Context, n *client.API, j *model.Job) {
 	if types.JobStatus(j.Status).Ended() {
 		return
 	}
@@ -26,7 +26,7 @@ func sayUndelivered(c *cli.Context, n *client.Client, j *model.Job) {
 	if err != nil || at < 0 {
 		return
 	}
-	runners, err := n.Runners(c.Context, model.RunnerHealthy, client.Page{Limit: 1000})
+	runners, err := client.Collect(n.Runners(c.Context, model.RunnerHealthy, client.Page{Limit: maxPage}))
 	if err != nil {
 		return
 	}

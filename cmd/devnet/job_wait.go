@@ -11,8 +11,8 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -22,7 +22,7 @@ var errEnded = errors.New("the job is over")
 // awaitJob follows a job until it ended and the actor that it names was called back,
 // with a bar on a terminal. It waits as long as the job may: its deadlines come from
 // the chain.
-func awaitJob(c *cli.Context, n *client.Client, id string) (model.Job, error) {
+func awaitJob(c *cli.Context, n *client.API, id string) (model.Job, error) {
 	from, err := n.Height(c.Context)
 	if err != nil {
 		return model.Job{}, err
@@ -77,7 +77,7 @@ func awaitJob(c *cli.Context, n *client.Client, id string) (model.Job, error) {
 
 // calledBack reports whether no actor waits any more for the outcome of a job that
 // ended.
-func calledBack(c *cli.Context, n *client.Client, j *model.Job) (bool, error) {
+func calledBack(c *cli.Context, n *client.API, j *model.Job) (bool, error) {
 	for offset := 0; j.Callback != nil; {
 		page, err := n.JobStory(c.Context, j.ID.String(), offset, 0)
 		if err != nil {

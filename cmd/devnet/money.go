@@ -6,8 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -72,7 +72,7 @@ func faucet(c *cli.Context) error {
 }
 
 // moved prints a final transfer, and the balance of the account that has it.
-func moved(c *cli.Context, n *client.Client, r model.Receipt, amount types.Wei) error {
+func moved(c *cli.Context, n *client.API, r model.Receipt, amount types.Wei) error {
 	if err := judged(r, "the transfer"); err != nil {
 		if c.Bool("json") {
 			_ = printJSON(c.App.Writer, r)

@@ -3,19 +3,19 @@ package main
 import (
 	"context"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
 // naming is what people call accounts, actors and nodes. It asks once for each.
 type naming struct {
 	ctx    context.Context
-	client *client.Client
+	client *client.API
 	known  map[types.Address]string
 }
 
-func newNaming(ctx context.Context, n *client.Client) *naming {
+func newNaming(ctx context.Context, n *client.API) *naming {
 	names := &naming{ctx: ctx, client: n, known: words.SystemNames()}
 	if validators, err := n.Validators(ctx); err == nil {
 		for _, v := range validators {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
@@ -24,7 +24,7 @@ var httpFlag = &cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"},
 var nodeFlag = &cli.StringFlag{Name: "node", Usage: "read `NODE`'s state instead of the highest final one"}
 
 // network returns a client of the network that the command is about.
-func network(c *cli.Context) *client.Client {
+func network(c *cli.Context) *client.API {
 	address := c.String("http")
 	if address == "" {
 		address = homeHTTP(defaultHome)
@@ -32,7 +32,7 @@ func network(c *cli.Context) *client.Client {
 	if address == "" {
 		address = defaultHTTP
 	}
-	n := client.New(address)
+	n := client.NewAPI(address)
 	if node := c.String("node"); node != "" {
 		n = n.OnNode(node)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/chainhttp"
@@ -22,7 +23,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
@@ -206,7 +206,7 @@ func listenFor(api string) string {
 
 // introduceRunner says who the runner is, and what there is to do where the chain does
 // not know it.
-func introduceRunner(c *cli.Context, n *client.Client, set *runnerfile.Runner, chainID uint64) {
+func introduceRunner(c *cli.Context, n *client.API, set *runnerfile.Runner, chainID uint64) {
 	w := c.App.Writer
 	address, err := crypto.AddressOf(set.Key.PublicKey())
 	if err != nil {
@@ -227,7 +227,7 @@ func introduceRunner(c *cli.Context, n *client.Client, set *runnerfile.Runner, c
 
 // joinCommand is the command that registers a runner with its settings, at the devnet
 // that they name, with the runner's signature for its owner.
-func joinCommand(c *cli.Context, n *client.Client, set *runnerfile.Runner, chainID uint64) string {
+func joinCommand(c *cli.Context, n *client.API, set *runnerfile.Runner, chainID uint64) string {
 	words := []string{self, "runner", "join", "--public-key", set.Key.PublicKey().String()}
 	owner := c.String("owner")
 	if account, err := n.Account(c.Context, owner); err == nil {
@@ -244,7 +244,7 @@ func joinCommand(c *cli.Context, n *client.Client, set *runnerfile.Runner, chain
 		words = append(words, "--entitlement", entitlement)
 	}
 	words = append(words, "--max-concurrent", fmt.Sprint(set.Jobs))
-	if client.New(set.API).Address() != client.New(defaultHTTP).Address() {
+	if client.NewAPI(set.API).URL() != client.NewAPI(defaultHTTP).URL() {
 		words = append(words, "--http", set.API)
 	}
 	for i, word := range words {

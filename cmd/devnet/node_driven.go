@@ -5,9 +5,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
@@ -16,15 +16,15 @@ import (
 
 // anyAnswering returns the readiness of a runner's devnet, by the first of its APIs
 // that answers; if none does, it waits for the first like answering.
-func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.Client, model.Ready, error) {
+func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.API, model.Ready, error) {
 	for _, url := range append([]string{set.API}, set.Also...) {
-		n := client.New(url)
+		n := client.NewAPI(url)
 		var unreachable *client.Unreachable
 		if ready, err := n.Ready(c.Context); !errors.As(err, &unreachable) {
 			return n, ready, err
 		}
 	}
-	n := client.New(set.API)
+	n := client.NewAPI(set.API)
 	ready, err := answering(c, n, c.Bool("attached") || c.Bool("wait") || set.Driver != "")
 	return n, ready, err
 }

@@ -10,10 +10,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	runnerfile "github.com/cowboyinc/devnet/internal/environment/executor/settings"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
@@ -125,7 +125,7 @@ func healthOf(ctx context.Context, path, address string) (*health, error) {
 // healthOfValidator returns the health of the server at an address: a validator, or
 // a network.
 func healthOfValidator(ctx context.Context, address string) (*health, error) {
-	ready, err := client.New(address).Ready(ctx)
+	ready, err := client.NewAPI(address).Ready(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func healthOfRunner(ctx context.Context, set *runnerfile.Runner) (*health, error
 	if err != nil {
 		panic(err) // a key has an address
 	}
-	n := client.New(set.API)
+	n := client.NewAPI(set.API)
 	ready, err := n.Ready(ctx)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -48,7 +48,7 @@ func BenchmarkProcesses(b *testing.B) {
 			enough := errors.New("enough")
 			seen := 0
 			b.ResetTimer()
-			err := client.New(found[1]).Events(b.Context(), client.Follow{Kinds: []string{model.EventBlock}}, func(client.Event) error {
+			err := client.NewAPI(found[1]).Events(b.Context(), client.Follow{Kinds: []string{model.EventBlock}}, func(client.Event) error {
 				if seen++; seen > b.N { // the first begins the time
 					return enough
 				}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 

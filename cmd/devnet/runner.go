@@ -3,15 +3,16 @@ package main
 import (
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -31,9 +32,9 @@ func runnerCommand() *cli.Command {
 				Flags: reads, Action: runnerShow},
 			runnerJoinCommand(),
 			runnerOrderCommand("leave", "deregister a runner for its owner, permanently",
-				"\nIts stake returns to its owner two epochs later, or when its last job ended if that is later.", (*client.Client).LeaveRunner),
-			runnerOrderCommand("pause", "keep a runner out of draws; its open jobs continue", "", (*client.Client).PauseRunner),
-			runnerOrderCommand("resume", "let a paused runner be drawn again", "", (*client.Client).ResumeRunner),
+				"\nIts stake returns to its owner two epochs later, or when its last job ended if that is later.", (*client.API).LeaveRunner),
+			runnerOrderCommand("pause", "keep a runner out of draws; its open jobs continue", "", (*client.API).PauseRunner),
+			runnerOrderCommand("resume", "let a paused runner be drawn again", "", (*client.API).ResumeRunner),
 			runnerReloadCommand(),
 		},
 	}
@@ -47,7 +48,7 @@ func runnerList(c *cli.Context) error {
 		return err
 	}
 	n := network(c)
-	runners, more, err := pageOf(c, func(p client.Page) ([]model.Runner, error) {
+	runners, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Runner, error] {
 		return n.Runners(c.Context, c.String("status"), p)
 	})
 	if err != nil {

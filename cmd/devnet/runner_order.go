@@ -6,15 +6,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // runnerOrderCommand is a command that a runner's owner gives.
 func runnerOrderCommand(verb, what, more string,
-	order func(*client.Client, context.Context, string) (model.Runner, error)) *cli.Command {
+	order func(*client.API, context.Context, string) (model.Runner, error)) *cli.Command {
 	return &cli.Command{Name: verb, Usage: what, ArgsUsage: "NAME|ADDRESS",
 		Description: "Example: devnet runner " + verb + " r0\nIts owner has to be an account or a runner of the devnet." + more,
 		Flags:       []cli.Flag{jsonFlag, httpFlag},

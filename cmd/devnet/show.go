@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/web"
 )
@@ -50,7 +50,7 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			Origins    []string              `json:"origins,omitempty"` // whose pages may call the API
 			Accounts   []model.DevnetAccount `json:"accounts"`
 			Validators []model.Validator     `json:"validators"`
-		}{"up", u.client.Address(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), ready.Origins,
+		}{"up", u.client.URL(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), ready.Origins,
 			append([]model.DevnetAccount{}, accounts...),
 			validators})
 	}
@@ -59,7 +59,7 @@ func (u *running) banner(ready model.Ready, python probed) error {
 	if where == "" {
 		where = "none, nothing is kept"
 	}
-	at := u.client.Address()
+	at := u.client.URL()
 	if u.bound != "" {
 		at = "http://" + u.bound
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestADrawAfterADeadlineIsOneLine(t *testing.T) {
 	var out bytes.Buffer
 	u := &running{Context: cli.NewContext(&cli.App{Writer: &out}, nil, nil)}
-	f := &shownBlocks{u: u, names: newNaming(t.Context(), client.New("127.0.0.1:1"))}
+	f := &shownBlocks{u: u, names: newNaming(t.Context(), client.NewAPI("127.0.0.1:1"))}
 	f.job(&model.JobEvent{Height: 9, What: model.JobRetried, Attempt: 1})
 	f.job(&model.JobEvent{Height: 9, What: model.JobDrawn, Attempt: 2})
 	if text := out.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "drawn  draw 2: ") {

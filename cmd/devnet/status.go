@@ -40,7 +40,7 @@ func status(c *cli.Context) error {
 		HTTP       string            `json:"http"`
 		Ready      model.Ready       `json:"ready"`
 		Validators []model.Validator `json:"validators"`
-	}{n.Address(), ready, validators}, func(w io.Writer) {
+	}{n.URL(), ready, validators}, func(w io.Writer) {
 		state := "ready"
 		switch {
 		case ready.Paused:
@@ -52,7 +52,7 @@ func status(c *cli.Context) error {
 		if ready.Stalled != "" && !ready.Paused {
 			last += ": " + ready.Stalled
 		}
-		facts(w, "network", fmt.Sprintf("%s, %s", n.Address(), state), "chain id", strconv.FormatUint(ready.ChainID, 10),
+		facts(w, "network", fmt.Sprintf("%s, %s", n.URL(), state), "chain id", strconv.FormatUint(ready.ChainID, 10),
 			"height", strconv.FormatUint(uint64(ready.Height), 10), "last block", last, "runners", runnersOf(ready),
 			"supervision", ready.Strategy, "version", ready.Version)
 		fmt.Fprintln(w)

@@ -75,7 +75,11 @@ func paceCommand(pause bool) *cli.Command {
 		if _, err := arguments(c); err != nil {
 			return err
 		}
-		p, err := network(c).SetPaused(c.Context, pause)
+		order := network(c).Resume
+		if pause {
+			order = network(c).Pause
+		}
+		p, err := order(c.Context)
 		if err != nil {
 			return err
 		}

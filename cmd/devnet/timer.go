@@ -2,14 +2,15 @@ package main
 
 import (
 	"io"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -30,14 +31,14 @@ func page(c *cli.Context) client.Page {
 
 // pageOf gets the page that was asked for, and says whether more is behind it:
 // it asks for one entry more, as far as the API goes.
-func pageOf[T any](c *cli.Context, get func(client.Page) ([]T, error)) (list []T, more bool, err error) {
+func pageOf[T any](c *cli.Context, get func(client.Page) iter.Seq2[T, error]) (list []T, more bool, err error) {
 	p := page(c)
 	if p.Limit < 1 || p.Limit > maxPage || p.Offset < 0 {
 		return nil, false, usage("", "--limit lies between 1 and %d, and --offset is at least 0", maxPage)
 	}
 	asked := p.Limit
 	p.Limit = min(asked+1, maxPage)
-	if list, err = get(p); err != nil {
+	if list, err = client.Collect(get(p)); err != nil {
 		return nil, false, err
 	}
 	return list[:min(asked, len(list))], len(list) > asked || len(list) == maxPage, nil
@@ -68,16 +69,12 @@ func timerList(c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
-	filter := client.TimerFilter{Actor: c.String("actor"), Status: c.String("status")}
-	if c.IsSet("due-by") {
-		due := types.Height(c.Uint64("due-by"))
-		filter.DueBy = &due
+	filter := client.TimerFilter{Actor: c.String("actor"), Status: c.String("status"), DueBy: types.Height(c.Uint64("due-by"))}
+	if c.IsSet("due-by") && filter.DueBy == 0 {
+		return usage("", "--due-by is at least 1: no timer is due at height 0")
 	}
 	n := network(c)
-	timers, more, err := pageOf(c, func(p client.Page) ([]model.Timer, error) {
-		filter.Page = p
-		return n.Timers(c.Context, filter)
-	})
+	timers, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Timer, error] { return n.Timers(c.Context, filter, p) })
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/urfave/cli/v2"
 	"github.com/vbauerster/mpb/v8/cwriter"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -66,7 +66,7 @@ func drawLane(w io.Writer, lane []model.LaneBlock, width int) {
 }
 
 // followLane prints the last blocks, and each new one as it becomes final.
-func followLane(c *cli.Context, n *client.Client, lane []model.LaneBlock) error {
+func followLane(c *cli.Context, n *client.API, lane []model.LaneBlock) error {
 	w := c.App.Writer
 	p := newPicture(lane, columns(w))
 	show := func(l *model.LaneBlock) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -55,7 +55,7 @@ func timerShow(c *cli.Context) error {
 }
 
 // actorName is what people call an actor: its name and address.
-func actorName(c *cli.Context, n *client.Client, a types.Address) string {
+func actorName(c *cli.Context, n *client.API, a types.Address) string {
 	account, err := n.Account(c.Context, a.String())
 	if err != nil || account.Name == "" {
 		return a.String()

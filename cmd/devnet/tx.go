@@ -8,11 +8,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -74,7 +74,7 @@ func tx(c *cli.Context) error {
 
 // waits returns, for an id without a receipt, that it is a timer that has not
 // fired, if so, and otherwise the given error.
-func waits(c *cli.Context, n *client.Client, id string, otherwise error) error {
+func waits(c *cli.Context, n *client.API, id string, otherwise error) error {
 	if t, err := n.Timer(c.Context, id); err == nil {
 		return failed("devnet timer show "+short(id)+" shows its events.", "the timer %s has no receipt: it is %s", id, t.Status)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/typed"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
 // typedHelp says how arguments of typed handlers are given.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
@@ -203,7 +203,7 @@ type running struct {
 	}
 	bound   string // what the API listens on; "" of a network that another process runs
 	address string // at which this machine reaches it
-	client  *client.Client
+	client  *client.API
 	from    types.Height        // the fires from this height on are shown
 	shown   bool                // people have seen that it is up
 	told    map[types.Hash]bool // executions that were shown already
@@ -219,7 +219,7 @@ type probed struct {
 // introduce waits for the network, deploys what was asked for, and prints what
 // there is.
 func (u *running) introduce() error {
-	u.client = client.New(u.address)
+	u.client = client.NewAPI(u.address)
 	if err := u.network.asked(&u.settings); err != nil {
 		return err
 	}

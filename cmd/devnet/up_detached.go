@@ -16,8 +16,8 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/environment/home"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -142,7 +142,7 @@ func waitForRunning(c *cli.Context, s settings) error {
 	var why error = errors.New("the process has not announced its address yet")
 	for {
 		if address := homeHTTP(s.Home); address != "" {
-			ready, err := client.New(address).Ready(ctx)
+			ready, err := client.NewAPI(address).Ready(ctx)
 			if err == nil && ready.Ready {
 				return foundRunning(c, s, address, ready)
 			}
@@ -164,7 +164,7 @@ func foundRunning(c *cli.Context, s settings, address string, ready model.Ready)
 	if err != nil {
 		return err
 	}
-	u := &running{Context: c, settings: s, address: address, client: client.New(address), network: foundNetwork{dir: dir}}
+	u := &running{Context: c, settings: s, address: address, client: client.NewAPI(address), network: foundNetwork{dir: dir}}
 	return u.banner(ready, probed{})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 )
@@ -57,7 +57,7 @@ func (f *processFigures) Gather() ([]*dto.MetricFamily, error) {
 
 // scrape reads the figures of the process at a URL.
 func scrape(ctx context.Context, url string) (map[string]*dto.MetricFamily, error) {
-	text, err := client.New(url).Metrics(ctx)
+	text, err := client.NewAPI(url).Metrics(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -31,21 +31,17 @@ func views(c *cli.Context) error {
 	if _, err := arguments(c); err != nil {
 		return err
 	}
-	var r client.Range
-	for name, bound := range map[string]**uint64{"from": &r.From, "to": &r.To} {
-		if c.IsSet(name) {
-			v := c.Uint64(name)
-			*bound = &v
-		}
+	if c.IsSet("to") && c.Uint64("to") == 0 {
+		return usage("", "--to is at least 1: views begin there")
 	}
-	all, err := network(c).Views(c.Context, r)
+	all, err := network(c).Views(c.Context, types.View(c.Uint64("from")), types.View(c.Uint64("to")))
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.Bool("failed"):
 		all.Views = failedOf(all.Views)
-	case r.From == nil && len(all.Views) > shownViews:
+	case !c.IsSet("from") && len(all.Views) > shownViews:
 		all.Views = all.Views[len(all.Views)-shownViews:]
 	}
 	return emit(c, all, func(w io.Writer) { printViews(w, &all, c.Bool("failed")) })

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -36,7 +36,7 @@ func follow(t *testing.T, w *world, f client.Follow, n int) (got []string) {
 	t.Helper()
 	server := httptest.NewServer(w.server.Handler())
 	defer server.Close()
-	err := client.New(server.URL).Events(context.Background(), f, func(e client.Event) error {
+	err := client.NewAPI(server.URL).Events(context.Background(), f, func(e client.Event) error {
 		got = append(got, e.ID+" "+e.Kind)
 		if len(got) == n {
 			return errEnough
@@ -163,7 +163,7 @@ func TestTheEndOfTheNetworkIsTheLastEvent(t *testing.T) {
 	w, _ := busyWorld(t)
 	server := httptest.NewServer(w.server.Handler())
 	defer server.Close()
-	err := client.New(server.URL).Events(context.Background(), client.Follow{From: 3, Kinds: []string{"block"}}, func(client.Event) error {
+	err := client.NewAPI(server.URL).Events(context.Background(), client.Follow{From: 3, Kinds: []string{"block"}}, func(client.Event) error {
 		go w.server.Close()
 		return nil
 	})

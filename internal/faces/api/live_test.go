@@ -13,9 +13,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
@@ -25,7 +25,7 @@ import (
 type live struct {
 	*testing.T
 	server *api.Server
-	client *client.Client
+	client *client.API
 	ctx    context.Context
 }
 
@@ -47,7 +47,7 @@ func newLive(t *testing.T, validators int, change ...func(*box.Config)) *live {
 	t.Cleanup(func() { _ = server.Close() })
 	web := httptest.NewServer(server.Handler())
 	t.Cleanup(web.Close)
-	return &live{t, server, client.New(web.URL), ctx}
+	return &live{t, server, client.NewAPI(web.URL), ctx}
 }
 
 // heartbeat deploys the sample and waits for two fires, by their events.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
@@ -42,7 +42,7 @@ func TestAJobIsSubmittedAndCancelledByItsSubmitter(t *testing.T) {
 	}
 	fees := types.Wei{}
 	for h := j.SubmittedAt; h <= *c.CompletedAt; h++ {
-		receipts, err := l.client.BlockReceipts(l.ctx, strconv.FormatUint(uint64(h), 10), client.Page{})
+		receipts, err := client.Collect(l.client.BlockReceipts(l.ctx, strconv.FormatUint(uint64(h), 10), client.Page{}))
 		if err != nil {
 			t.Fatal(err)
 		}

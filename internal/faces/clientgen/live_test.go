@@ -5,9 +5,9 @@ import (
 	"os"
 	"testing"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/devnettest"
 	"github.com/cowboyinc/devnet/internal/base/typed"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 )
 
 // The generated client and its runtime, under Node, against networks that answer: by wall
@@ -17,7 +17,7 @@ func TestTheClientInTypeScriptOnANetwork(t *testing.T) {
 	for name, world := range map[string]devnettest.Option{"live": devnettest.Live(), "simulated": devnettest.Simulated()} {
 		t.Run(name, func(t *testing.T) {
 			n := devnettest.Start(t, world, devnettest.Auto(), devnettest.Validators(1), devnettest.Actor("../../../fixtures/dapp/club.py"))
-			doc, err := client.New(n.URL()).Schema(context.Background(), "club")
+			doc, err := client.NewAPI(n.URL()).Schema(context.Background(), "club")
 			if err != nil {
 				t.Fatal(err)
 			}

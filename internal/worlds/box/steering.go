@@ -85,28 +85,7 @@ func (b backend) Keys() network.Keys {
 	return network.Keys{Seed: b.network.seed, ChainID: b.network.genesis.ChainID, Scheme: b.network.verifier}
 }
 
-<<<<<<< HEAD
-// Pause stops the making of blocks. It ends with Resume, or with the process.
-func (n *Network) Pause() error { return n.setPaused(true) }
-
-// Resume ends the pause.
-func (n *Network) Resume() error { return n.setPaused(false) }
-
-func (n *Network) setPaused(on bool) error {
-	if err := n.strict("pausing"); err != nil {
-		return err
-	}
-	if err := n.elsewhere("a pause"); err != nil {
-		return err
-	}
-	n.Hold(on)
-	return nil
-}
-
-// Advance is the time travel of network.Steering.
-=======
 // Advance is time travel, as network.Steering has it.
->>>>>>> network3
 func (n *Network) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
 	receipt, err := n.Travel(ctx, target)
 	switch {

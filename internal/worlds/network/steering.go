@@ -11,15 +11,6 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-<<<<<<< HEAD
-// Why an advance does not begin.
-var (
-	ErrAdvancing   = errors.New("advance refused: another advance is under way")
-	ErrNoValidator = errors.New("no validator is running")
-)
-
-=======
->>>>>>> network3
 // answerPatience is how long validators may take to answer that they were told where to
 // travel. A validator that stops meanwhile does not answer.
 const answerPatience = 5 * time.Second
@@ -135,15 +126,9 @@ func (s *Steering) Goal() (goal simplex.Goal) {
 	return goal
 }
 
-<<<<<<< HEAD
-// Travel is time travel (decision C8): it returns when a height is final that the network gets to by skipping what it may, or with a block
-// at each. The clocks are moved along. If the wait ends first, the network still travels. Refusals are *history.TravelError, or one of the
-// above.
-=======
 // Travel is time travel (decision C8): it returns when a height is final that the network
-// gets to by skipping what it may, or with a block at each. The clocks are moved along. Where the wait ends first the
-// network goes on all the same. Refusals are *refusal.Error.
->>>>>>> network3
+// gets to by skipping what it may, or with a block at each. The clocks are moved along. If the
+// wait ends first, the network still travels. Refusals are *refusal.Error.
 func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.Advance, error) {
 	if err := s.orders.Need(Travelling); err != nil {
 		return nil, err

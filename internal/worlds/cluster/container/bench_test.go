@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster"
 )
@@ -99,7 +99,7 @@ func readyAt(b *testing.B, address string) {
 	ctx, cancel := context.WithTimeout(b.Context(), patience)
 	defer cancel()
 	for {
-		ready, err := client.New(address).Ready(ctx)
+		ready, err := client.NewAPI(address).Ready(ctx)
 		if err == nil && ready.Ready {
 			return
 		}
@@ -113,7 +113,7 @@ func readyAt(b *testing.B, address string) {
 
 func height(b *testing.B, address string) types.Height {
 	b.Helper()
-	h, err := client.New(address).Height(b.Context())
+	h, err := client.NewAPI(address).Height(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/owner"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
@@ -100,7 +100,7 @@ func reach(t *testing.T, c *Carrier, name string, height types.Height) types.Hei
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for {
-		have, err := client.New(c.Control(name)).Height(ctx)
+		have, err := client.NewAPI(c.Control(name)).Height(ctx)
 		if err == nil && have >= height {
 			return have
 		}
@@ -133,7 +133,7 @@ func TestANetworkOfContainersOutlivesItsFaults(t *testing.T) {
 	c, nodes := opened(t, 4, 1)
 	all(t, nodes, c.Start)
 	height := reach(t, c, "v0", 3)
-	receipt, err := client.New(c.Control("v0")).Send(t.Context(), model.SendRequest{From: "alice", To: "bob", Value: new(types.Wei)})
+	receipt, err := client.NewAPI(c.Control("v0")).Send(t.Context(), model.SendRequest{From: "alice", To: "bob", Value: new(types.Wei)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestANetworkOfContainersOutlivesItsFaults(t *testing.T) {
 	must(c.Start(t.Context(), "r0"))
 	for _, n := range nodes[:4] {
 		reach(t, c, n.Name, height)
-		have, err := client.New(c.Control(n.Name)).Receipt(t.Context(), receipt.Hash.String())
+		have, err := client.NewAPI(c.Control(n.Name)).Receipt(t.Context(), receipt.Hash.String())
 		if err != nil || have.Height != receipt.Height {
 			t.Errorf("%s has the receipt at height %d, not %d: %v", n.Name, have.Height, receipt.Height, err)
 		}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -63,7 +63,7 @@ func (d *deployed) ready() model.Ready {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
-		ready, err := client.New(d.http).Ready(ctx)
+		ready, err := client.NewAPI(d.http).Ready(ctx)
 		if err == nil && ready.Ready {
 			return ready
 		}
@@ -88,12 +88,12 @@ func (d *deployed) stand() (text string) {
 // works sees that the named accounts and the runners do.
 func (d *deployed) works() (payment types.Hash) {
 	d.Helper()
-	n := client.New(d.http)
+	n := client.NewAPI(d.http)
 	receipt, err := n.Send(d.Context(), model.SendRequest{From: "alice", To: "bob", Value: new(types.Wei)})
 	if err != nil {
 		d.Fatal(err)
 	}
-	runners, err := n.Runners(d.Context(), "Healthy", client.Page{})
+	runners, err := client.Collect(n.Runners(d.Context(), "Healthy", client.Page{}))
 	if err != nil || len(runners) != 4 {
 		d.Errorf("%d runners, %v", len(runners), err)
 	}
@@ -169,7 +169,7 @@ func TestTheComposeFileIsAWholeNetwork(t *testing.T) {
 	if again := d.ready(); again.Genesis != ready.Genesis || again.Height < ready.Height {
 		t.Errorf("it continues as %+v, and was %+v", again, ready)
 	}
-	if _, err := client.New(d.http).Receipt(t.Context(), payment.String()); err != nil {
+	if _, err := client.NewAPI(d.http).Receipt(t.Context(), payment.String()); err != nil {
 		t.Errorf("what was acknowledged is gone: %v", err)
 	}
 }

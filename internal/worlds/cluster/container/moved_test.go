@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboyinc/devnet/internal/faces/api/client"
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -89,12 +89,12 @@ func TestNodesAreFoundAtOtherAddresses(t *testing.T) {
 // connects reports whether a validator says that it is connected with a runner.
 func connects(t *testing.T, c *Carrier, name string) bool {
 	t.Helper()
-	n := client.New(c.Control(name))
+	n := client.NewAPI(c.Control(name))
 	all, err := n.Validators(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	runners, err := n.Runners(t.Context(), "Healthy", client.Page{})
+	runners, err := client.Collect(n.Runners(t.Context(), "Healthy", client.Page{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-func serving(t *testing.T, status int, body string) *Client {
+func serving(t *testing.T, status int, body string) *API {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}))
 	t.Cleanup(server.Close)
-	return New(server.URL)
+	return NewAPI(server.URL)
 }
 
 func TestARefusalIsTyped(t *testing.T) {
@@ -46,14 +46,14 @@ func TestAnotherServerIsNamedAsSuch(t *testing.T) {
 func TestNoAnswerIsUnreachable(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	_, err := New(server.URL).Height(context.Background())
+	_, err := NewAPI(server.URL).Height(context.Background())
 	var unreachable *Unreachable
 	if !errors.As(err, &unreachable) || unreachable.Address != server.URL || !strings.Contains(err.Error(), "connection refused") {
 		t.Fatalf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := New(server.URL).Height(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := NewAPI(server.URL).Height(ctx); !errors.Is(err, context.Canceled) {
 		t.Fatalf("a cancelled call is %v", err)
 	}
 }
@@ -88,11 +88,11 @@ func TestTheQueryIsWhatWasAskedFor(t *testing.T) {
 		_, _ = io.WriteString(w, "[]")
 	}))
 	defer server.Close()
-	ctx, c := context.Background(), New(strings.TrimPrefix(server.URL, "http://")).OnNode("v2")
-	_, _ = c.Timers(ctx, TimerFilter{Actor: "a b", Status: "fired", Page: Page{Offset: 3, Limit: 4}})
-	_, _ = c.State(ctx, "x/y", "0x01", Page{})
+	ctx, c := context.Background(), NewAPI(strings.TrimPrefix(server.URL, "http://")).OnNode("v2")
+	_, _ = Collect(c.Timers(ctx, TimerFilter{Actor: "a b", Status: "fired"}, Page{Offset: 3, Limit: 4}))
+	_, _ = Collect(c.State(ctx, "x/y", "0x01", Page{}))
 	_, _ = c.Validators(ctx)
-	want := []string{"GET /timers?actor=a+b&limit=4&node=v2&offset=3&status=fired", "GET /actor/x%2Fy/state?node=v2&prefix=0x01",
+	want := []string{"GET /timers?actor=a+b&limit=4&node=v2&offset=3&status=fired", "GET /actor/x%2Fy/state?limit=1000&node=v2&prefix=0x01",
 		"GET /validators"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Fatalf("got\n%s", strings.Join(got, "\n"))
@@ -123,7 +123,7 @@ func TestWhatOnlyOtherProgramsAskFor(t *testing.T) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(server.Close)
-	c, ctx := New(server.URL), t.Context()
+	c, ctx := NewAPI(server.URL), t.Context()
 	for want, ask := range map[string]func() error{
 		"POST /submit_wait raw":           func() error { _, err := c.SubmitWait(ctx, []byte("raw")); return err },
 		"GET /basefee":                    func() error { _, err := c.BaseFee(ctx); return err },
@@ -135,13 +135,13 @@ func TestWhatOnlyOtherProgramsAskFor(t *testing.T) {
 	}
 	answer = "[]"
 	for want, ask := range map[string]func() error{
-		"GET /jobs?runner=r0&status=Failed&submitter=bob": func() error {
-			_, err := c.Jobs(ctx, JobFilter{Status: "Failed", Submitter: "bob", Runner: "r0"})
+		"GET /jobs?limit=1000&runner=r0&status=Failed&submitter=bob": func() error {
+			_, err := Collect(c.Jobs(ctx, JobFilter{Status: "Failed", Submitter: "bob", Runner: "r0"}, Page{}))
 			return err
 		},
-		"GET /job/0x01/runners?limit=5":  func() error { _, err := c.JobRunners(ctx, "0x01", Page{Limit: 5}); return err },
-		"GET /job/0x01/results?offset=5": func() error { _, err := c.JobResults(ctx, "0x01", Page{Offset: 5}); return err },
-		"GET /runners?status=Unhealthy":  func() error { _, err := c.Runners(ctx, "Unhealthy", Page{}); return err },
+		"GET /job/0x01/runners?limit=5":             func() error { _, err := Collect(c.JobRunners(ctx, "0x01", Page{Limit: 5})); return err },
+		"GET /job/0x01/results?limit=1000&offset=5": func() error { _, err := Collect(c.JobResults(ctx, "0x01", Page{Offset: 5})); return err },
+		"GET /runners?limit=1000&status=Unhealthy":  func() error { _, err := Collect(c.Runners(ctx, "Unhealthy", Page{})); return err },
 	} {
 		if err := ask(); err != nil || asked != want {
 			t.Errorf("asked %q (%v), want %q", asked, err, want)
