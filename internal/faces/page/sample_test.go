@@ -60,7 +60,7 @@ func newChain() (*chain, *sampler) {
 func sampled(t *testing.T, s *sampler) state {
 	t.Helper()
 	var now state
-	if err := json.Unmarshal(s.sample(t.Context()), &now); err != nil {
+	if err := json.Unmarshal(s.sample(t.Context(), s.count == 0), &now); err != nil {
 		t.Fatal(err)
 	}
 	return now
@@ -119,6 +119,25 @@ func TestAHeadThatFallsBeginsAnotherEra(t *testing.T) {
 	}
 	if other := at(3); other == first {
 		t.Errorf("a head that fell keeps the era %s", other)
+	}
+}
+
+// A long time without readers: the beat begins with the last rows, and not where it ended.
+func TestTheFirstBeatHasTheLastRows(t *testing.T) {
+	c, s := newChain()
+	for _, head := range []int{2_000, 90_000} {
+		c.answers["/blocks/columns"] = fmt.Sprintf(`{"head":%d}`, head)
+		c.answers["/views"] = fmt.Sprintf(`{"latest":%d}`, head+5)
+		c.asked = nil
+		s.sample(t.Context(), true)
+		asked := strings.Join(c.asked, " ")
+		for _, want := range []string{readyPath, "/links", fmt.Sprintf("/blocks/columns?from=%d", head-maxRows+1),
+			fmt.Sprintf("/views?from=%d", head+5-maxRows+1)} {
+			if !strings.Contains(asked+" ", want) {
+				t.Errorf("the first beat at %d asks %s, without %s", head, asked, want)
+			}
+		}
+		s.sample(t.Context(), false)
 	}
 }
 

@@ -29,6 +29,15 @@ func (t *tail) from() uint64 {
 	return max(begin, 1)
 }
 
+// begin notes the latest number, and has the next rows begin maxRows before it.
+func (t *tail) begin(head uint64) (fell bool) {
+	fell = t.note(head)
+	for i := range t.heads {
+		t.heads[i] = head - min(head, maxRows)
+	}
+	return fell
+}
+
 // note keeps the latest number, and reports whether it fell: what it counts began again.
 func (t *tail) note(head uint64) (fell bool) {
 	if fell = head < t.head; fell {

@@ -9,6 +9,7 @@ import * as names from './names.js';
 import * as route from './route.js';
 import { searchBox } from './search.js';
 import * as store from './store.js';
+import { kinds } from './things/all.js';
 import { timeBar } from './timebar.js';
 import { network } from './views/network.js';
 import { blocks } from './views/blocks.js';
@@ -44,7 +45,7 @@ fill(/** @type {any} */ (document.getElementById('bar')), chain, height, pace, s
 
 const time = timeBar();
 fill(/** @type {any} */ (document.getElementById('time')), time.el);
-drawer.mount(/** @type {any} */ (document.getElementById('drawer')));
+drawer.mount(/** @type {any} */ (document.getElementById('drawer')), kinds);
 
 try { wear(localStorage.getItem('theme') || ''); } catch { /* it follows the system */ }
 
