@@ -155,7 +155,7 @@ func TestTheStateNowIsThatOfTheBeat(t *testing.T) {
 	p := &Page{}
 	p.beats, _, _ = turned(t)
 	w := httptest.NewRecorder()
-	p.serveNow(w, httptest.NewRequest(http.MethodGet, nowPath, nil))
+	p.serveNow(w, httptest.NewRequest(http.MethodGet, NowPath, nil))
 	if text := w.Body.String(); !regexp.MustCompile(`^{"t":\d+,"n":1}$`).MatchString(text) || w.Header().Get("Cache-Control") != "no-store" {
 		t.Fatalf("the state is %q with %v", text, w.Header())
 	}

@@ -26,8 +26,8 @@ const (
 const (
 	// LivePath is where the beat is. Its answer does not end.
 	LivePath = "/page/live"
-	// nowPath answers with one beat.
-	nowPath = "/page/now"
+	// NowPath answers with one beat, which may wait for the world.
+	NowPath = "/page/now"
 )
 
 // Page serves the page of one network.
@@ -47,7 +47,7 @@ func Serve(mux *http.ServeMux, world sync.Locker) *Page {
 	mux.HandleFunc("GET /{$}", p.serveAsset)
 	mux.HandleFunc("GET /page/{file...}", p.serveAsset)
 	mux.HandleFunc("GET "+LivePath, p.serveLive)
-	mux.HandleFunc("GET "+nowPath, p.serveNow)
+	mux.HandleFunc("GET "+NowPath, p.serveNow)
 	return p
 }
 
