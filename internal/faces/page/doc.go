@@ -6,6 +6,6 @@
 //
 // GET /page/live is the beat: the state of the network each 100 ms, absolute and never a
 // difference. The package asks the API in this process, and encodes the state once for all
-// readers. GET /page/now answers with one beat. Without a reader it asks nothing. A slow reader misses beats, and then gets the
-// newest.
+// readers. Without a reader it asks nothing. A slow reader misses beats, and then gets the
+// newest. GET /page/now answers with one beat.
 package page
