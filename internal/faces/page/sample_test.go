@@ -141,7 +141,7 @@ func TestTheFirstBeatHasTheLastRows(t *testing.T) {
 	}
 }
 
-func TestRowsBeginASecondAgoAndAreBounded(t *testing.T) {
+func TestRowsBeginSomeSamplesAgoAndAreBounded(t *testing.T) {
 	slow, fast := tail{}, tail{again: openViews}
 	for n := range uint64(40) {
 		slow.note(n / 10) // one in ten samples
@@ -149,6 +149,9 @@ func TestRowsBeginASecondAgoAndAreBounded(t *testing.T) {
 	}
 	if got := slow.from(); got != 3 {
 		t.Errorf("of a slow chain at 3 the rows begin at %d", got)
+	}
+	if got, want := (&tail{heads: [recent]uint64{10, 12, 14, 16, 18}, head: 18}).from(), uint64(11); got != want {
+		t.Errorf("after 10 at the first of the last samples the rows begin at %d, want %d", got, want)
 	}
 	if got := fast.from(); got != 3900-maxRows+1 {
 		t.Errorf("of a fast chain at 3900 the rows begin at %d", got)

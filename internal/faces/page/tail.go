@@ -3,19 +3,19 @@ package page
 const (
 	// maxRows bounds the blocks and views of a beat.
 	maxRows = 64
-	// recent is the number of samples whose rows a beat repeats, about a second. A reader
-	// that misses less needs no further request.
-	recent = 10
+	// recent is the number of samples whose rows a beat repeats, at least half a second. A
+	// reader that misses less needs no further request. Rows are most of what a beat costs.
+	recent = 5
 )
 
-// tail is where a beat's rows of one kind begin: a second ago.
+// tail is where a beat's rows of one kind begin: half a second ago or more.
 type tail struct {
 	again uint64         // how many rows are told again, since they may have changed
 	heads [recent]uint64 // the latest numbers, oldest first
 	head  uint64
 }
 
-// from is the first row to ask for: those of the last second, at most maxRows, at least
+// from is the first row to ask for: those of the last samples, at most maxRows, at least
 // the latest.
 func (t *tail) from() uint64 {
 	begin := t.heads[0] + 1
