@@ -39,7 +39,7 @@ type asset struct {
 }
 
 // entries are the modules that a browser loads with all that they import. The others are
-// there for those who read them.
+// served for readers.
 var entries = []string{"main.js", "worker.js"}
 
 // media are the types of files by the ends of their names.

@@ -27,7 +27,7 @@ type beat struct {
 	newer  chan struct{} // closed once there is a newer one
 }
 
-// What stands before and after a state in its event.
+// The event of a beat is its state between these.
 const eventHead, eventTail = "event: beat\ndata: ", "\n\n"
 
 // state is the state as JSON.

@@ -17,8 +17,8 @@ var (
 // linked is a module and all that it imports as one script, so that a browser makes one
 // request instead of fifty. Each module is a function that runs once, after those that it
 // imports, and returns its exports. It panics for imports in a circle: a function cannot
-// return before it has run. A variable that changes is imported with its whole module, by
-// which each use reads it anew.
+// return before it has run. A variable that changes is imported with its whole module:
+// each use then reads the present value.
 func linked(modules map[string][]byte, entry string) []byte {
 	var out bytes.Buffer
 	begun, ended := map[string]bool{}, map[string]bool{}

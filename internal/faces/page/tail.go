@@ -4,7 +4,7 @@ const (
 	// maxRows bounds the blocks and views of a beat.
 	maxRows = 64
 	// recent is the number of samples whose rows a beat repeats, at least half a second. A
-	// reader that misses less needs no further request. Rows are most of what a beat costs.
+	// reader that misses less needs no further request. A beat costs more with more rows.
 	recent = 5
 )
 
