@@ -142,7 +142,7 @@ openapi: python
 browser: python
 	@GO="$(GO)" scripts/vet-modules fixtures/browser
 	@command -v chromium chromium-headless-shell google-chrome >/dev/null || echo "No Chromium is installed, so the page is not looked at: apt-get install chromium"
-	cd fixtures/browser && $(GO) test -count 1 -v ./...
+	cd fixtures/browser && $(GO) test -count 1 -timeout 30m -v ./...
 
 # The types that the page's modules state in comments hold, by the compiler of TypeScript,
 # which reads them and writes nothing.

@@ -63,7 +63,7 @@ func TestTheBeatTellsOfTheNetwork(t *testing.T) {
 	}
 	w.server.Reverted()
 	beatOf(ctx, t, server.URL, first.Life) // a browser drops its rows
-	if Endless("/page/main.js") || !Endless(page.LivePath) || !Endless("/events") {
+	if Endless("/page/main.js") || !Endless(page.LivePath) || !Endless(page.NowPath) || !Endless("/events") {
 		t.Error("another path is endless")
 	}
 }

@@ -71,9 +71,11 @@ func (s *Server) registerEvents() {
 	s.exemplify(op)
 }
 
-// Endless reports whether the answer of a path does not end. A server that holds the world
-// during a request must not hold it for an endless one.
-func Endless(path string) bool { return path == "/events" || path == page.LivePath }
+// Endless reports whether the answer of a path does not end, or waits for questions to the
+// world. A server that holds the world during a request must not hold it for such a one.
+func Endless(path string) bool {
+	return path == "/events" || path == page.LivePath || path == page.NowPath
+}
 
 // reader is one client's walk through the events.
 type reader struct {

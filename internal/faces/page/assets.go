@@ -11,7 +11,9 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -33,16 +35,21 @@ type asset struct {
 	media  string
 	etag   string // of its content
 	plain  []byte
-	zipped []byte
+	zipped func() []byte
 }
+
+// entries are the modules that a browser loads with all that they import. The others are
+// served for readers.
+var entries = []string{"main.js", "worker.js"}
 
 // media are the types of files by the ends of their names.
 var media = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
-// load reads and compresses all files, when the first of them is asked for.
+// load reads all files, when the first of them is asked for. Each is compressed when it is
+// asked for.
 func load() map[string]*asset {
-	all := map[string]*asset{}
+	texts := map[string][]byte{}
 	err := fs.WalkDir(files, "assets", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -54,13 +61,20 @@ func load() map[string]*asset {
 		if path.Ext(name) == ".js" {
 			data = bare(data)
 		}
-		sum := sha256.Sum256(data)
-		all[strings.TrimPrefix(name, "assets/")] = &asset{media: media[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`,
-			plain: data, zipped: zip(data)}
+		texts[strings.TrimPrefix(name, "assets/")] = data
 		return nil
 	})
 	if err != nil {
 		panic(err) // they are part of the program
+	}
+	all := map[string]*asset{}
+	for name, data := range texts {
+		if slices.Contains(entries, name) {
+			data = linked(texts, name)
+		}
+		sum := sha256.Sum256(data)
+		all[name] = &asset{media: media[path.Ext(name)], etag: `"` + hex.EncodeToString(sum[:12]) + `"`, plain: data,
+			zipped: sync.OnceValue(func() []byte { return zip(data) })}
 	}
 	return all
 }
@@ -132,7 +146,7 @@ func (p *Page) serveAsset(w http.ResponseWriter, r *http.Request) {
 	body := a.plain
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		head.Set("Content-Encoding", "gzip")
-		body = a.zipped
+		body = a.zipped()
 	}
 	_, _ = w.Write(body) // the client may be gone
 }

@@ -23,23 +23,30 @@ const (
 // beat is one state of the network, as all readers are sent it.
 type beat struct {
 	number uint64
-	data   []byte        // an event of the stream
+	data   []byte        // the state as an event of the stream
 	newer  chan struct{} // closed once there is a newer one
 }
 
+// The event of a beat is its state between these.
+const eventHead, eventTail = "event: beat\ndata: ", "\n\n"
+
+// state is the state as JSON.
+func (b *beat) state() []byte { return b.data[len(eventHead) : len(b.data)-len(eventTail)] }
+
 // beats makes beats while it has readers. It is safe for concurrent use.
 type beats struct {
-	sample func(context.Context) []byte // the state as JSON, an object that is not empty
+	sample func(ctx context.Context, first bool) []byte // the state as JSON, an object that is not empty; one call at a time
 	clock  func() (ticks <-chan time.Time, stop func())
 	latest atomic.Pointer[beat]
 
 	mu      sync.Mutex
 	readers int
 	stop    context.CancelFunc // of the making, while there are readers
+	made    chan struct{}      // full during the making: one that was stopped may still ask
 }
 
-func newBeats(sample func(context.Context) []byte, clock func() (<-chan time.Time, func())) *beats {
-	b := &beats{sample: sample, clock: clock}
+func newBeats(sample func(context.Context, bool) []byte, clock func() (<-chan time.Time, func())) *beats {
+	b := &beats{sample: sample, clock: clock, made: make(chan struct{}, 1)}
 	b.latest.Store(&beat{newer: make(chan struct{})})
 	return b
 }
@@ -78,6 +85,8 @@ func (b *beats) leave() {
 // make makes a beat at once, and then one after each change. Some quiet ticks after a beat
 // it repeats that beat, as a sign of life.
 func (b *beats) make(ctx context.Context) {
+	b.made <- struct{}{}
+	defer func() { <-b.made }()
 	ticks, stop := b.clock()
 	defer stop()
 	var before []byte
@@ -86,7 +95,7 @@ func (b *beats) make(ctx context.Context) {
 	for at := time.Now(); ; still++ {
 		if at.Sub(begun) >= max(share*cost, b.apart()) {
 			begun = at
-			state := b.sample(ctx)
+			state := b.sample(ctx, before == nil)
 			cost = time.Since(begun)
 			if ctx.Err() != nil {
 				return
@@ -107,7 +116,7 @@ func (b *beats) make(ctx context.Context) {
 // put hands a state to all readers.
 func (b *beats) put(at time.Time, state []byte) {
 	last := b.latest.Load()
-	data := fmt.Appendf(nil, "event: beat\ndata: {\"t\":%d,%s\n\n", at.UnixMilli(), bytes.TrimPrefix(state, []byte("{")))
+	data := fmt.Appendf(nil, eventHead+"{\"t\":%d,%s"+eventTail, at.UnixMilli(), bytes.TrimPrefix(state, []byte("{")))
 	b.latest.Store(&beat{number: last.number + 1, data: data, newer: make(chan struct{})})
 	close(last.newer)
 }

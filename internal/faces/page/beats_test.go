@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -22,7 +24,7 @@ func turned(t *testing.T) (b *beats, tick func(), samples *atomic.Int64) {
 	t.Helper()
 	h, at := hand{make(chan time.Time)}, time.Now()
 	samples = new(atomic.Int64)
-	b = newBeats(func(context.Context) []byte { return fmt.Appendf(nil, `{"n":%d}`, samples.Add(1)) }, h.clock)
+	b = newBeats(func(context.Context, bool) []byte { return fmt.Appendf(nil, `{"n":%d}`, samples.Add(1)) }, h.clock)
 	return b, func() {
 		at = at.Add(time.Hour) // however long the sample before took
 		h.ticks <- at
@@ -117,10 +119,55 @@ func TestNobodyIsAskedWhileNobodyReads(t *testing.T) {
 	}
 }
 
+// A tab that loads again leaves while its beat is sampled, and joins at once.
+func TestOneQuestionIsAskedAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := hand{make(chan time.Time)}
+		var under, firsts atomic.Int64
+		answer := make(chan struct{})
+		b := newBeats(func(_ context.Context, first bool) []byte {
+			under.Add(1)
+			defer under.Add(-1)
+			if first {
+				firsts.Add(1)
+			}
+			<-answer
+			return []byte(`{"n":0}`)
+		}, h.clock)
+		_, leave, _ := b.join()
+		synctest.Wait()
+		leave()
+		_, leave, _ = b.join()
+		synctest.Wait()
+		if n := under.Load(); n != 1 {
+			t.Errorf("%d samples are taken at a time", n)
+		}
+		close(answer)
+		synctest.Wait()
+		if n := firsts.Load(); n != 2 {
+			t.Errorf("%d samples know that they are the first, want 2", n)
+		}
+		leave()
+	})
+}
+
+func TestTheStateNowIsThatOfTheBeat(t *testing.T) {
+	p := &Page{}
+	p.beats, _, _ = turned(t)
+	w := httptest.NewRecorder()
+	p.serveNow(w, httptest.NewRequest(http.MethodGet, NowPath, nil))
+	if text := w.Body.String(); !regexp.MustCompile(`^{"t":\d+,"n":1}$`).MatchString(text) || w.Header().Get("Cache-Control") != "no-store" {
+		t.Fatalf("the state is %q with %v", text, w.Header())
+	}
+	if p.beats.readers != 0 {
+		t.Fatalf("%d readers are left", p.beats.readers)
+	}
+}
+
 func TestAStateThatStaysIsToldAgainOnceASecond(t *testing.T) {
 	h := hand{make(chan time.Time)}
 	var samples atomic.Int64
-	b := newBeats(func(context.Context) []byte { samples.Add(1); return []byte(`{"n":0}`) }, h.clock)
+	b := newBeats(func(context.Context, bool) []byte { samples.Add(1); return []byte(`{"n":0}`) }, h.clock)
 	after, leave, _ := b.join()
 	defer leave()
 	first, at := await(t, b, after), time.Now()

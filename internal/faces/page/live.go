@@ -9,13 +9,35 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
+// join makes a request a reader of the beat, or refuses it.
+func (p *Page) join(w http.ResponseWriter) (after uint64, leave func(), ok bool) {
+	if after, leave, ok = p.beats.join(); !ok {
+		refuse(w, http.StatusServiceUnavailable, model.ErrorBody{Code: "too_many_readers",
+			Message: fmt.Sprintf("%d pages follow the network already", MaxReaders), Hint: "Close one of them."})
+	}
+	return after, leave, ok
+}
+
+// serveNow sends the newest beat. A browser asks for it together with the page, and draws it
+// before it has a worker that follows.
+func (p *Page) serveNow(w http.ResponseWriter, r *http.Request) {
+	after, leave, ok := p.join(w)
+	if !ok {
+		return
+	}
+	defer leave()
+	if b := p.beats.next(r.Context(), after); b != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = w.Write(b.state()) // the client may be gone
+	}
+}
+
 // serveLive sends the beat until the client leaves. Nothing is queued for it: while it
 // takes one beat others pass, and it is sent the newest.
 func (p *Page) serveLive(w http.ResponseWriter, r *http.Request) {
-	after, leave, ok := p.beats.join()
+	after, leave, ok := p.join(w)
 	if !ok {
-		refuse(w, http.StatusServiceUnavailable, model.ErrorBody{Code: "too_many_readers",
-			Message: fmt.Sprintf("%d pages follow the network already", MaxReaders), Hint: "Close one of them."})
 		return
 	}
 	defer leave()

@@ -23,8 +23,12 @@ const (
 	writeTimeout = 10 * time.Second
 )
 
-// LivePath is where the beat is. Its answer does not end.
-const LivePath = "/page/live"
+const (
+	// LivePath is where the beat is. Its answer does not end.
+	LivePath = "/page/live"
+	// NowPath answers with one beat, which may wait for the world.
+	NowPath = "/page/now"
+)
 
 // Page serves the page of one network.
 type Page struct {
@@ -43,6 +47,7 @@ func Serve(mux *http.ServeMux, world sync.Locker) *Page {
 	mux.HandleFunc("GET /{$}", p.serveAsset)
 	mux.HandleFunc("GET /page/{file...}", p.serveAsset)
 	mux.HandleFunc("GET "+LivePath, p.serveLive)
+	mux.HandleFunc("GET "+NowPath, p.serveNow)
 	return p
 }
 

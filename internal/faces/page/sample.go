@@ -15,6 +15,8 @@ const (
 	rare = 5
 	// maxWaiting bounds the runners of a beat that are not ready.
 	maxWaiting = 64
+	// beyond begins above each block and view: the answer has the latest number and no rows.
+	beyond = "?from=1000000000000000000"
 )
 
 // sampler asks for the state of the network. One goroutine uses it.
@@ -91,8 +93,18 @@ type waiting struct {
 	Missing []string `json:"missing"`
 }
 
-// sample is the state now, as JSON.
-func (s *sampler) sample(ctx context.Context) []byte {
+// sample is the state now, as JSON. After a time without readers nothing is known: the first
+// sample asks all, and begins with the last rows.
+func (s *sampler) sample(ctx context.Context, first bool) []byte {
+	if first {
+		s.count = 0
+		if blocks := s.api.ask(ctx, "/blocks/columns"+beyond); blocks != nil && s.blocks.begin(decoded[latest](blocks).Head) {
+			s.turned++
+		}
+		if views := s.api.ask(ctx, "/views"+beyond); views != nil {
+			s.views.begin(decoded[latest](views).Latest)
+		}
+	}
 	if s.count%rare == 0 {
 		s.askSeldom(ctx)
 	}

@@ -3,19 +3,19 @@ package page
 const (
 	// maxRows bounds the blocks and views of a beat.
 	maxRows = 64
-	// recent is the number of samples whose rows a beat repeats, about a second. A reader
-	// that misses less needs no further request.
-	recent = 10
+	// recent is the number of samples whose rows a beat repeats, at least half a second. A
+	// reader that misses less needs no further request. A beat costs more with more rows.
+	recent = 5
 )
 
-// tail is where a beat's rows of one kind begin: a second ago.
+// tail is where a beat's rows of one kind begin: half a second ago or more.
 type tail struct {
 	again uint64         // how many rows are told again, since they may have changed
 	heads [recent]uint64 // the latest numbers, oldest first
 	head  uint64
 }
 
-// from is the first row to ask for: those of the last second, at most maxRows, at least
+// from is the first row to ask for: those of the last samples, at most maxRows, at least
 // the latest.
 func (t *tail) from() uint64 {
 	begin := t.heads[0] + 1
@@ -27,6 +27,15 @@ func (t *tail) from() uint64 {
 		begin = max(begin, t.head-maxRows+1)
 	}
 	return max(begin, 1)
+}
+
+// begin notes the latest number, and has the next rows begin maxRows before it.
+func (t *tail) begin(head uint64) (fell bool) {
+	fell = t.note(head)
+	for i := range t.heads {
+		t.heads[i] = head - min(head, maxRows)
+	}
+	return fell
 }
 
 // note keeps the latest number, and reports whether it fell: what it counts began again.

@@ -118,7 +118,7 @@ func (c *call) given(bytes string, of func(api.Reader, []byte, api.Named) ([]byt
 		return at, err
 	})
 	if refused := asRefused(err); refused != nil {
-		return nil, mistake("%s: %s", c.title, refused.Body.Message)
+		return nil, mistake("%s: %s", c.title, refused.Message)
 	}
 	return payload, err
 }

@@ -70,7 +70,8 @@ def expect_event(chain, name, data=None, actor=None):
     yield found
     events = chain.events(since=before + 1)
     for event in events:
-        if event.name == name and (data is None or same(data, to_bytes(data), event.data)) and (actor is None or event.actor == chain.address(actor)):
+        by = actor is None or event.actor == chain.address(actor)
+        if event.name == name and by and (data is None or same(data, to_bytes(data), event.data)):
             found.append(event)
     if not found:
         told = ", ".join("%s %r" % (e.name, e.data) for e in events) or "none"

@@ -5,15 +5,6 @@ import { copier, fill, h, show } from './kit.js';
 import * as names from './names.js';
 import * as route from './route.js';
 import * as store from './store.js';
-import { account } from './things/account.js';
-import { actor } from './things/actor.js';
-import { block } from './things/block.js';
-import { job } from './things/job.js';
-import { runner } from './things/runner.js';
-import { timer } from './things/timer.js';
-import { tx } from './things/tx.js';
-import { validator } from './things/validator.js';
-import { view } from './things/view.js';
 
 /**
  * @typedef {{el: any, load?: (signal: AbortSignal) => Promise<void>, draw?: () => void}} Thing
@@ -21,7 +12,7 @@ import { view } from './things/view.js';
  */
 
 /** @type {{[name: string]: Kind}} */
-const kinds = { account, actor, block, job, runner, timer, tx, validator, view };
+let kinds = {};
 
 /** A thing is asked for again so often, while blocks are made. */
 const EACH = 1500;
@@ -40,8 +31,15 @@ let asking = null;
 /** @type {any} */
 let before = null;
 
-/** @param {any} place */
-export function mount(place) { el = place; }
+/**
+ * mount gives the drawer its place, and the kinds of things that it shows.
+ * @param {any} place
+ * @param {{[name: string]: Kind}} shows
+ */
+export function mount(place, shows) {
+  el = place;
+  kinds = shows;
+}
 
 /** @param {string} text */
 function commandOf(text) { return text.startsWith('curl ') ? text : command(text); }

@@ -34,7 +34,7 @@ export function gantt(j, story, runners, head) {
     title: `blocks ${count(from)} to ${count(to)}`, height: (lanes.length + 1) * LANE + 22,
     words: () => `the job was submitted in block ${from} and is ${j.status}; ${lanes.length} runners; its deadline is block ${j.deadline}`,
     table: () => ({ head: ['block', 'what', 'runner', 'validator'], rows: story.map((e) => [e.height, e.what.replaceAll('_', ' '), name(e.runner), name(e.validator)]) }),
-    note: 'S submitted  D drawn  w waits for runners  ↻ drawn again  p pushed  a acked  r result  C committed  R revealed  ✓ completed  ✗ failed  ↩ called back',
+    note: 'S submitted, D drawn, w waits for runners, ↻ drawn again, p pushed, a acked, r result, C committed, R revealed, ✓ completed, ✗ failed, ↩ called back',
     at: (px, py, w) => {
       const at = x(w);
       const lane = Math.floor((py - 4) / LANE);

@@ -9,6 +9,7 @@ import * as names from './names.js';
 import * as route from './route.js';
 import { searchBox } from './search.js';
 import * as store from './store.js';
+import { kinds } from './things/all.js';
 import { timeBar } from './timebar.js';
 import { network } from './views/network.js';
 import { blocks } from './views/blocks.js';
@@ -44,7 +45,7 @@ fill(/** @type {any} */ (document.getElementById('bar')), chain, height, pace, s
 
 const time = timeBar();
 fill(/** @type {any} */ (document.getElementById('time')), time.el);
-drawer.mount(/** @type {any} */ (document.getElementById('drawer')));
+drawer.mount(/** @type {any} */ (document.getElementById('drawer')), kinds);
 
 try { wear(localStorage.getItem('theme') || ''); } catch { /* it follows the system */ }
 
@@ -77,12 +78,18 @@ function arrive(next) {
     attr(a, 'href', route.href(id, route.moment()));
     if (id === place.id) {
       attr(a, 'aria-current', 'page');
-      if (another) a.parentElement.scrollLeft = a.offsetLeft - (a.parentElement.clientWidth - a.offsetWidth) / 2;
+      if (another) centre();
     } else a.removeAttribute('aria-current');
   }
   drawer.open(next.sel);
   draw();
   return undefined;
+}
+
+/** centre has the name of the view in sight, where there is no room for all names. */
+function centre() {
+  const a = tabs.get(now.view);
+  if (a) a.parentElement.scrollLeft = a.offsetLeft - (a.parentElement.clientWidth - a.offsetWidth) / 2;
 }
 
 let spoken = 0;
@@ -137,6 +144,7 @@ function words() {
   e.preventDefault(); // what stands behind # is the state
   main.focus();
 });
+addEventListener('resize', centre);
 keys.mount({ places: places.map((p) => ({ id: p.id, key: p.key, title: p.title })), search: search.focus, main, shown: time.shown });
 store.listen(draw);
 setInterval(() => { if (store.lost || !store.now) drawBar(); }, 1000);

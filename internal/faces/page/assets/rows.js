@@ -1,6 +1,7 @@
 // @ts-check
 // Tables with a fixed number of rows. None is made after the start: rows get other texts.
 import { attr, h, mark, show, write } from './kit.js';
+import { read } from './route.js';
 
 /**
  * @template T
@@ -74,7 +75,8 @@ export function step(within, by) {
  */
 export function along(within, by) {
   const links = [...within.querySelectorAll('table.pool tbody tr:not([hidden]) > th a')].filter((a) => /** @type {any} */ (a).offsetParent);
-  const at = links.findIndex((a) => a.getAttribute('aria-current'));
+  const open = read().sel; // the address is ahead of what is drawn
+  const at = links.findIndex((a) => open && read(a.getAttribute('href') || '').sel === open);
   const to = links[at < 0 ? 0 : at + by];
   if (to) /** @type {any} */ (to).click();
 }

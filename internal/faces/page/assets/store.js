@@ -111,11 +111,15 @@ function tell() {
 /** nudge has everything drawn anew. */
 export function nudge() { tell(); }
 
+/** start takes the state that the browser asked for with the page, and then follows the beats. */
 export function start() {
-  follow((m) => {
-    if (m.beat) take(JSON.parse(m.beat));
-    else if (m.lost && !lost) lost = performance.now();
+  get('/page/now').then(take, () => { /* the beats say what is wrong */ }).then(() => {
     tell();
+    follow((m) => {
+      if (m.beat) take(JSON.parse(m.beat));
+      else if (m.lost && !lost) lost = performance.now();
+      tell();
+    });
   });
 }
 

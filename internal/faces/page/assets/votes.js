@@ -13,7 +13,7 @@ const LEFT = 44;
 export function votes() {
   const chart = canvas({
     title: `${VIEWS} views, the latest on the right`, height: 150, tall: (d) => Math.min(150, Math.max(48, d.names.length * 26 + 20)),
-    note: '✓ finalized  + notarized  ✗ gave up  · none  box: leads',
+    note: '✓ finalized, + notarized, ✗ gave up, · none; box: leads',
     words: (/** @type {{names: string[], views: import('./store.js').View[]}} */ d) => `votes of ${d.names.length} validators in ${d.views.length} views; ${d.views.filter((v) => v.outcome === 'nullified').length} views failed`,
     table: (d) => ({ head: ['view', ...d.names], rows: d.views.map((v) => [v.view, ...d.names.map((n) => voteWord(v, n))]) }),
     at(x, y, w, hgt, d) {

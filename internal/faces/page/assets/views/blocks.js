@@ -103,7 +103,7 @@ function span(r, of) {
 /** strip shows cycles as bars, transactions as dots, and the time between blocks as a line. */
 function strip() {
   return canvas({
-    title: `the last ${STRIP} blocks: cycles as bars, the timers' part in front, time between blocks as a line`, height: 120,
+    title: `the last ${STRIP} blocks: cycles as bars, the timers' part in front, a mark above for transactions, time between blocks as a line`, height: 120,
     words: (/** @type {{list: store.Block[], sel: number}} */ d) => `cycles of ${d.list.length} blocks, at most ${Math.max(0, ...d.list.map((b) => b.cycles))}`,
     table: (d) => ({ head: ['height', 'cycles', 'of timers', 'transactions', 'time'], rows: d.list.map((b) => [count(b.height), count(b.cycles), count(b.lane), b.txs, clock(b.at)]) }),
     at(x, _y, w, _h, d) {

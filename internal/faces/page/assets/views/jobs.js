@@ -52,7 +52,8 @@ function make() {
     }
     drawStory(story, runners);
   });
-  let made = '';
+  /** @type {string|null} */
+  let made = null;
   /**
    * @param {any} story
    * @param {any[]} runners
@@ -61,7 +62,10 @@ function make() {
     const key = story ? JSON.stringify([names.version, story.story.length, story.job, runners, story.job.completed_at === null ? story.height : 0]) : '';
     if (key === made) return;
     made = key;
-    if (!story) return void fill(picture, h('p', { class: 'dim' }, 'A job stands here, once there is one.'));
+    if (!story) {
+      fill(title, 'From submission to callback');
+      return void fill(picture, h('p', { class: 'dim' }, 'The latest job is shown here.'));
+    }
     const j = story.job;
     fill(title, `Job ${short(j.id)}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status));
     fill(picture, gantt(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'all of it')));

@@ -18,6 +18,7 @@ function makeView() {
   const offer = h('div', { class: 'offer', hidden: true, role: 'group', 'aria-label': 'a partition to be made' });
   const circle = ring((side) => propose(side));
   const grid = matrix();
+  const legend = h('p', { class: 'dim small' }, '★ leads. The bar and the first number of a node are its height.');
   const hint = h('p', { class: 'dim small cheats' }, 'Draw a line across links to cut them.');
   const voted = votes();
   const table = pool({
@@ -42,7 +43,7 @@ function makeView() {
   const chosen = new Set();
 
   const el = h('div', { class: 'cards' },
-    h('section', { class: 'card wide2' }, h('h2', null, 'Validators'), line, circle.el, grid.el, hint, offer, troubles),
+    h('section', { class: 'card wide2' }, h('h2', null, 'Validators'), line, circle.el, grid.el, legend, hint, offer, troubles),
     h('section', { class: 'card' }, h('h2', null, 'Nodes'), table.el, more, waiting),
     h('section', { class: 'card' }, h('h2', null, 'Votes of the last views'), voted.el),
     h('section', { class: 'card cheats' }, h('h2', null, 'Faults in force'), faults, linked,
@@ -104,6 +105,7 @@ function makeView() {
       const few = nodes.length <= MOST;
       show(circle.el, few);
       show(hint, few);
+      show(legend, few);
       show(grid.el, !few);
       if (few) circle.draw(nodes, b.links, last?.leader || '', store.head());
       else grid.draw(nodes, b.links, store.head());

@@ -52,7 +52,7 @@ function make() {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
-    write(sum, last ? `${last.policy}: in the last ${plural(list.length, 'block')} ${plural(sums.fired, 'timer')} fired, ${count(sums.deferred)} were left for later, ${count(sums.ended)} ended unfired. The lane's base fee is ${count(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
+    write(sum, last ? `Policy ${last.policy}. In the last ${plural(list.length, 'block')} ${plural(sums.fired, 'timer')} fired, ${count(sums.deferred)} were left for later, ${count(sums.ended)} ended unfired. The lane's base fee is ${count(last.basefee_lane_timer)} wei a cycle.` : 'No block is final yet.');
     const reasons = /** @type {{[r: string]: number}} */ ({});
     for (const b of list) for (const d of b.deferred_for) reasons[d.reason] = (reasons[d.reason] || 0) + d.count;
     write(why, Object.entries(reasons).map(([reason, n]) => `left for later ${count(n)} times: ${reason.replaceAll('_', ' ')}`).join('; '));
@@ -88,7 +88,7 @@ async function lanesBefore(at, from) {
 
 function laneChart() {
   return canvas({
-    title: 'fired, left for later and ended timers of each block; use of the budget; base fee of the lane', height: 170,
+    title: 'the timers of each block, use of the budget, base fee of the lane', height: 170,
     words: (/** @type {any[]} */ d) => `the timer lane of ${d.length} blocks: at most ${Math.max(0, ...d.map((b) => b.fired))} fired and ${Math.max(0, ...d.map((b) => b.deferred))} left for later in one`,
     note: 'bars: fired, left for later, ended unfired · band below: use of the budget · line: base fee of the lane',
     table: (d) => ({ head: ['block', 'fired', 'left for later', 'ended', 'cycles', 'budget', 'base fee of the lane'], rows: d.map((b) => [count(b.height), b.fired, b.deferred, b.expired + b.insufficient, count(b.timer_cycles_used), count(b.budget), count(b.basefee_lane_timer)]) }),

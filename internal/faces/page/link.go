@@ -1,0 +1,58 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"regexp"
+	"strings"
+)
+
+var (
+	imports = regexp.MustCompile(`(?m)^import (?:\* as (\w+)|(\{[^}]*\})) from '([^']+)';\n?`)
+	exports = regexp.MustCompile(`(?m)^export ((?:async )?(?:function|class|const|let) (\w+))`)
+	unwordy = regexp.MustCompile(`\W`)
+)
+
+// linked is a module and all that it imports as one script, so that a browser makes one
+// request instead of fifty. Each module is a function that runs once, after those that it
+// imports, and returns its exports. It panics for imports in a circle: a function cannot
+// return before it has run. A variable that changes is imported with its whole module:
+// each use then reads the present value.
+func linked(modules map[string][]byte, entry string) []byte {
+	var out bytes.Buffer
+	begun, ended := map[string]bool{}, map[string]bool{}
+	var add func(name string)
+	add = func(name string) {
+		if ended[name] {
+			return
+		}
+		if begun[name] || modules[name] == nil {
+			panic(fmt.Sprintf("the module %s is imported in a circle, or is not there", name))
+		}
+		begun[name] = true
+		text := modules[name]
+		for _, found := range imports.FindAllSubmatch(text, -1) {
+			add(path.Join(path.Dir(name), string(found[3])))
+		}
+		fmt.Fprintf(&out, "const %s = (() => { // %s\n", variable(name), name)
+		out.Write(imports.ReplaceAllFunc(text, func(line []byte) []byte {
+			found := imports.FindSubmatch(line)
+			what := string(found[1]) + strings.ReplaceAll(string(found[2]), " as ", ": ")
+			return fmt.Appendf(nil, "const %s = %s;\n", what, variable(path.Join(path.Dir(name), string(found[3]))))
+		}))
+		out.WriteString("\nreturn {")
+		for _, found := range exports.FindAllSubmatch(text, -1) {
+			fmt.Fprintf(&out, " get %s() { return %s; },", found[2], found[2])
+		}
+		out.WriteString(" };\n})();\n")
+		ended[name] = true
+	}
+	add(entry)
+	return exports.ReplaceAll(out.Bytes(), []byte("$1"))
+}
+
+// variable is the name of a module in a script that holds it.
+func variable(name string) string {
+	return "$" + unwordy.ReplaceAllString(strings.TrimSuffix(name, ".js"), "_")
+}
