@@ -66,8 +66,8 @@ type Server struct {
 	polls    polls
 	answers  *answers
 	refusals map[string]*huma.Response // the description of each error, by status
-	patience time.Duration // WaitTimeout
-	bodyTime time.Duration // BodyTimeout
+	patience time.Duration             // WaitTimeout
+	bodyTime time.Duration             // BodyTimeout
 	claims   *claims
 	nonces   *nonces
 	feed     *feed
