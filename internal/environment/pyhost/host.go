@@ -59,8 +59,8 @@ type news struct {
 	costs  []uint64
 }
 
-// sources is the archive the bootstrap reads: u32 count, then names and texts. It is made
-// anew for each host, since half a MiB is much to keep for a start now and then.
+// sources is the archive the bootstrap reads: u32 count, then names and texts. Each start
+// of a host makes it: half a MiB is much to keep.
 func sources() []byte {
 	var names []string
 	files := map[string][]byte{}

@@ -97,7 +97,7 @@ func (s *Server) exemplify(op operation) {
 }
 
 // example is a value of the description. It is encoded with the document: decoded JSON of
-// all examples would take a tenth of what a small network holds.
+// all examples would take 1.1 MiB.
 type example struct{ of any }
 
 // MarshalJSON sorts the names, as the rest of the document does.
