@@ -1,6 +1,6 @@
 // Package pythonhost carries the Python host of actors inside the binary: the
 // host process (host/), and the packages its authors import, pvm_host and
-// cowboy_sdk, with what tests them. Package internal/environment/pyhost starts it.
+// cowboy_sdk, with their test runner. Package internal/environment/pyhost starts it.
 package pythonhost
 
 import "embed"

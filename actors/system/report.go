@@ -203,7 +203,7 @@ func ResultOf(s actors.Reader, job types.Hash, member types.Address) []byte {
 	return result
 }
 
-// standing returns a report's job and committee member.
+// standing finds a report's job and committee member.
 func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, *types.Fault) {
 	j := JobOf(b.State, id)
 	if j == nil {

@@ -67,7 +67,7 @@ func schemaBefore(c *cli.Context, against string) ([]byte, error) {
 	return network(c).Schema(c.Context, against)
 }
 
-// schemaOfCode is what a deploy would read of a file, by this machine's Python.
+// schemaOfCode is the schema that a deploy would read from a file, by this machine's Python.
 func schemaOfCode(code []byte) ([]byte, error) {
 	pool := pyhost.New(pyhost.Config{Hosts: 1})
 	defer pool.Close()

@@ -84,13 +84,14 @@ func readSchema(file string) ([]byte, error) {
 	return document, nil
 }
 
-// writeClient writes the file, and for TypeScript its runtime beside it.
+// writeClient writes the file, and for TypeScript its runtime in the same folder.
 func writeClient(w io.Writer, out, language string, text []byte) error {
 	files := map[string][]byte{out: text}
 	written := []string{out}
 	if runtime := filepath.Join(filepath.Dir(out), clientgen.RuntimeName); language == "ts" {
 		if filepath.Clean(out) == filepath.Clean(runtime) {
-			return usage("Choose another name: the runtime is written beside it.", "--out: %s is the name of the runtime", clientgen.RuntimeName)
+			return usage("Choose another name: the runtime is written into the same folder.",
+				"--out: %s is the name of the runtime", clientgen.RuntimeName)
 		}
 		files[runtime], written = clientgen.Runtime, append(written, runtime)
 	}

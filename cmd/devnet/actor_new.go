@@ -115,13 +115,12 @@ func (f *newFile) write(path, name string) error {
 	return os.WriteFile(path, []byte(filled), 0o644)
 }
 
-// installing are the steps of a workflow that install devnet: those of this release, or a
-// clone if this binary is no release.
+// installing are the steps of a workflow that install devnet: those of this release, or a clone if this binary was built from one.
 func installing(version string) string {
 	if version != unreleased {
 		return "- run: go install github.com/cowboyinc/devnet/cmd/devnet@v" + version
 	}
-	return "# This devnet is no release: it is built from a clone.\n" +
+	return "# This devnet was built from a clone, not from a release.\n" +
 		`      - run: git clone --depth 1 https://github.com/cowboyinc/devnet "$RUNNER_TEMP/devnet"` + "\n" +
 		`      - run: cd "$RUNNER_TEMP/devnet" && go install ./cmd/devnet`
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
-// A devnet's needs of the machine.
+// The needs of a devnet.
 const (
 	wantDiskBytes  = 1 << 30 // some days of blocks
 	wantUDPBytes   = 2 << 20 // a block to every validator

@@ -85,13 +85,29 @@ func help(w io.Writer, _ string, data any) {
 func head(w io.Writer, name, usage, arguments, description string) {
 	fmt.Fprintf(w, "%s\n\n", wrapped(name+": "+usage, "", helpColumns))
 	fmt.Fprintln(w, asTyped(strings.TrimRight("Usage: "+name+" "+arguments, " ")))
-	for _, line := range strings.Split(description, "\n") {
+	for _, line := range paragraphs(description) {
 		if strings.HasPrefix(line, "Example: ") {
 			fmt.Fprintln(w, asTyped(line)) // whole, to be copied
 			continue
 		}
 		fmt.Fprintln(w, wrapped(asTyped(line), "", helpColumns))
 	}
+}
+
+// paragraphs splits a description into its lines. A line whose last sentence continues in the
+// next one is joined with it: a text breaks only at the width of the terminal.
+func paragraphs(description string) (list []string) {
+	open := false
+	for _, line := range strings.Split(description, "\n") {
+		example := strings.HasPrefix(line, "Example: ")
+		if open && !example {
+			list[len(list)-1] += " " + line
+		} else {
+			list = append(list, line)
+		}
+		open = !example && line != "" && !strings.HasSuffix(line, ".") && !strings.HasSuffix(line, ":")
+	}
+	return list
 }
 
 // topic is a line of help: a name, and what it is.

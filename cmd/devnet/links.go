@@ -60,7 +60,7 @@ func linkRow(l *model.Link) []string {
 		ruleOf(l.Rule)}
 }
 
-// counted is a figure, or - where nobody counts.
+// counted is a figure, or - if it is not counted.
 func counted(n *uint64) string {
 	if n == nil {
 		return "-"

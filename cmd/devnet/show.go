@@ -194,7 +194,7 @@ type shownBlocks struct {
 	u        *running
 	names    *naming
 	height   types.Height           // of the block that is being shown
-	lines    int                    // shown of the block
+	lines    int                    // fields of the block to show
 	hidden   int                    // left out of it
 	balances map[types.Address]bool // shown in it: the balances at its end
 }

@@ -23,8 +23,9 @@ const (
 		"try: import pytest\n" +
 		"except ModuleNotFoundError as e: sys.exit(%d) if e.name == 'pytest' else None; raise\n" +
 		"sys.path.append(os.getcwd()); sys.exit(pytest.main(sys.argv[1:]))"
-	runUnittest = "import os, sys, unittest, unittest.main; sys.path.append(os.getcwd()); " +
+	runUnittest = "import collections, os, sys, unittest, unittest.main; sys.path.append(os.getcwd()); " +
 		"r = unittest.main(module=None, argv=['devnet test --unittest'] + sys.argv[1:], exit=False).result; " +
+		"[print('skipped %d: %s' % (n, why), file=sys.stderr) for why, n in collections.Counter(w for _, w in r.skipped).items()]; " +
 		"sys.exit(1 if not r.wasSuccessful() else 0 if r.testsRun or r.skipped else 5)"
 )
 

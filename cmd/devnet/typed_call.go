@@ -25,8 +25,7 @@ type handed struct {
 	args    map[string]json.RawMessage
 }
 
-// calledWith reads what stands after ACTOR and HANDLER: a payload, or NAME=VALUE where the
-// handler is typed.
+// calledWith reads the arguments after ACTOR and HANDLER: a payload, or NAME=VALUE for a typed handler.
 func calledWith(c *cli.Context) (who []string, given handed, err error) {
 	all := c.Args().Slice()
 	if len(all) == 2 {
@@ -127,7 +126,7 @@ func schemaOf(c *cli.Context, actor string) (*typed.Schema, error) {
 	return typed.Parse(doc)
 }
 
-// named are arguments by name, as JSON. What they may be the network says.
+// named are arguments by name, as JSON. The network says which values they may have.
 func named(h *typed.Handler, given []string) (map[string]json.RawMessage, error) {
 	args := map[string]json.RawMessage{}
 	for _, text := range given {
@@ -153,8 +152,7 @@ func named(h *typed.Handler, given []string) (map[string]json.RawMessage, error)
 	return args, nil
 }
 
-// argument is a value as JSON: a text for what is written in quotes, and JSON for what is
-// made of others.
+// argument is a value as JSON: a text for a value written in quotes, and JSON for a composed value.
 func argument(t *typed.Type, name, text string) (json.RawMessage, error) {
 	quoted, err := json.Marshal(text)
 	if err != nil || t == nil {
@@ -175,7 +173,7 @@ func argument(t *typed.Type, name, text string) (json.RawMessage, error) {
 			return json.RawMessage(text), nil
 		}
 		if t.Form != typed.NamedForm { // the value of an enum is a text
-			return nil, usage("Write it as in "+name+`='["0x…","0x…"]'.`, "%s is %s, as JSON: %s is none", name, t, text)
+			return nil, usage("Write it as in "+name+`='["0x…","0x…"]'.`, "%s: %s is not JSON for %s", name, text, t)
 		}
 	}
 	return quoted, nil

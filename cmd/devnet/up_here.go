@@ -50,7 +50,7 @@ func (u *running) inThisProcess() error {
 	return nil
 }
 
-// webFolder is the folder of --web, nil where none was given. It is open while this
+// webFolder is the folder of --web, nil without the flag. It is open while this
 // process runs.
 func (u *running) webFolder() (http.Handler, error) {
 	if u.settings.Web == "" {

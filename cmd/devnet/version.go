@@ -15,10 +15,10 @@ import (
 // unreleased is the version of a binary that no release made: the next release's number with -dev.
 const unreleased = "0.1.0-dev"
 
-// linked and commit are those of a release, which its link sets; "" in every other binary.
+// linked and commit are set by the link of a release; "" in every other binary.
 var linked, commit string
 
-// version is this binary's.
+// version is the version of this binary.
 var version = versionOf(linked, buildInfo())
 
 // versionOf takes the version that a release linked, or the one that go install chose.

@@ -86,8 +86,7 @@ func printViews(w io.Writer, all *model.Views, failed bool) {
 	fmt.Fprintf(w, "Nullified since the start: %d\n", all.Failed)
 }
 
-// votesOf counts the votes that decided a view: to nullify one that failed, and else to
-// notarize it.
+// votesOf counts the votes that decided a view: to nullify one that failed, otherwise to notarize it.
 func votesOf(v *model.View) int {
 	if v.Outcome == model.ViewNullified {
 		return len(v.Nullify)

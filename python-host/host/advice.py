@@ -66,11 +66,22 @@ def handlers_of(tree, found):
         def tell(r):
             found.append(("error", r.line, r.reason))
         actor, handlers, sdk, functions = program.describe(tree, tell)
-        schema.of(tree, actor, functions, handlers, sdk, tell=tell)
+        untyped(schema.of(tree, actor, functions, handlers, sdk, tell=tell), functions, found)
         return handlers
     except check.Refusal as r:
         found.append(("error", r.line, r.reason))
         return None
+
+
+def untyped(said, functions, found):
+    """Methods without an argument that are raw, in a class with typed ones."""
+    if all(h.raw for h in said.handlers.values()):
+        return
+    for name, h in said.handlers.items():
+        f = functions[name]
+        if h.raw and h.result is None and len(f.args.args) <= 1 and name not in program.CHAINS:
+            found.append(("warning", f.lineno, "%s has no annotation, so that it takes and returns bytes: write def %s(self) -> None: "
+                          "if that is not meant" % (name, name)))
 
 
 def errors(tree, found):

@@ -65,7 +65,7 @@ class Message:
     """One message and what it did that the chain was not told yet."""
 
     __slots__ = ("about", "kind", "effects", "bytes", "known", "ahead", "modules", "lines", "changes", "continuations", "resumed", "space",
-                 "schema", "slots")
+                 "schema", "slots", "older")
 
     def __init__(self, about=None, kind=None, ahead=None):
         self.about = about  # what a call begins with, by its names
@@ -80,6 +80,7 @@ class Message:
         self.space = {}  # the names of its module
         self.schema = None  # of its file
         self.slots = {}  # key → what it uses of the state that its class declares, in the order of first use
+        self.older = False  # a value that was read lacks fields, or has some that the file lacks: older code wrote it
         self.resumed = None  # the continuation that this message resumes, until it has begun
 
 

@@ -195,7 +195,7 @@ def typed_value(t, told, data_format):
     if told.status != "Completed":
         raise errors.RunnerError(told.error["code"], told.error["message"])
     try:
-        return t.build(t.read(typed.parsed(told.result)))
+        return t.build(t.read(typed.parsed(told.result, typed.opened)))
     except typed.Wrong as w:
         raise errors.RunnerError("bad_result", w.under("the result").words()) from None
 

@@ -23,7 +23,8 @@ OTHERS = (cbor.Malformed, AttributeError, IndexError, KeyError, TypeError, Value
 
 
 class Slot:
-    """A value of state in this message. before is its bytes in state, or UNREAD if they were not asked for."""
+    """A value of state in this message. before is its bytes in state, or UNREAD if they were not asked for.
+    Of a record that older code wrote, before has the fields of this code, so that reading it changes nothing."""
 
     __slots__ = ("name", "type", "value", "there", "before", "changed")
 
@@ -64,7 +65,9 @@ def slot(name, key, t, default):
         return found
     raw = chain.get(key)
     if raw is not None:
-        found = Slot(name, t, unpacked(name, t, raw), True, raw)
+        chain.now.older = False
+        value = unpacked(name, t, raw)
+        found = Slot(name, t, value, True, packed(t, value) if chain.now.older else raw)
     elif default is records.UNSET:
         found = Slot(name, t, ABSENT, False, None)
     else:

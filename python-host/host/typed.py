@@ -55,13 +55,17 @@ class Number:
 
 
 class Object:
-    """An object of JSON, duplicate names included."""
+    """An object of JSON, duplicate names included. An open one may have names that a record of the actor lacks."""
 
-    __slots__ = ("pairs",)
+    __slots__ = ("pairs", "open")
 
-    def __init__(self, pairs):
+    def __init__(self, pairs, open=False):
         charge(OBJECT + NAME * len(pairs))
-        self.pairs = pairs
+        self.pairs, self.open = pairs, open
+
+
+def opened(pairs):
+    return Object(pairs, True)
 
 
 class Made:
@@ -73,8 +77,9 @@ class Made:
         self.of, self.held = of, held
 
 
-def parsed(payload):
-    """The content of a payload, of str, Number, bool, None, list and Object."""
+def parsed(payload, made=Object):
+    """The content of a payload, of str, Number, bool, None, list and Object. Its objects are open if made is opened:
+    an answer of others may have more than the actor asks for."""
     charge(table.serialise + len(payload))
     if len(payload) > MAX_BYTES:
         raise Wrong("has %d bytes: at most %d are read" % (len(payload), MAX_BYTES))
@@ -85,7 +90,7 @@ def parsed(payload):
     if text.count("[") + text.count("{") > MAX_DEPTH:
         shallow(text)
     try:
-        return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=Object)
+        return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=made)
     except (json.JSONDecodeError, RecursionError):
         raise Wrong("is not JSON") from None
 
@@ -490,6 +495,8 @@ def fields_read(of, fields, v):
     for name, x in v.pairs:
         f = known.get(name)
         if f is None:
+            if v.open:
+                continue
             raise Wrong("is unknown: %s has %s" % (of, ", ".join(known) or "none"), "." + clipped(name))
         if name in made:
             raise Wrong("is given twice", "." + name)
@@ -561,7 +568,10 @@ class Record(Type):
 
     def unpack(self, v):
         """A field that an older code did not write has its default."""
-        return self.of_file()(**{f.name: f.type.unpack(v[f.name]) for f in self.fields if f.name in v})
+        held = {f.name: f.type.unpack(v[f.name]) for f in self.fields if f.name in v}
+        if not len(held) == len(v) == len(self.fields):
+            chain.now.older = True
+        return self.of_file()(**held)
 
 
 class Enumeration(Type):
@@ -734,7 +744,7 @@ def answer(handler, raw):
             raise Wrong("%s returned %d bytes: its interface says nothing" % (handler.name, len(raw)))
         return None
     try:
-        return handler.returns.build(handler.returns.read(parsed(raw)))
+        return handler.returns.build(handler.returns.read(parsed(raw, opened)))
     except Wrong as w:
         raise w.under("the answer of " + handler.name) from None
 

@@ -36,7 +36,7 @@ type Change struct {
 // comparison is of two schemas.
 type comparison struct {
 	before, after *typed.Schema
-	handler       string // whose callers are looked at
+	handler       string // whose callers are examined
 	changes       []Change
 	// related remembers the result for two records. Hostile ones name each other in more
 	// ways than a machine can follow.
@@ -146,7 +146,7 @@ func (c *comparison) argument(where string, r relation) {
 	switch {
 	case r.narrower || r.other:
 		c.add(Callers, where, "%s", r)
-	case r.wider || r.form:
+	case r != relation{}:
 		c.add(Safe, where, "%s", r)
 	}
 }
@@ -166,7 +166,7 @@ func (c *comparison) readers(where string, r relation) {
 	switch {
 	case r.wider || r.form || r.other:
 		c.add(Readers, where, "%s", r)
-	case r.narrower:
+	case r != relation{}:
 		c.add(Safe, where, "%s", r)
 	}
 }
@@ -215,7 +215,7 @@ func (c *comparison) state() {
 			r := c.relate(&was.Type, &is.Type, 0)
 			if r.narrower || r.other {
 				c.add(NeedsMigrate, where, "%s", r)
-			} else if r.wider || r.form {
+			} else if r != (relation{}) {
 				c.add(Safe, where, "%s", r)
 			}
 		}
@@ -236,25 +236,28 @@ func (c *comparison) state() {
 type relation struct {
 	wider, narrower bool // it has values that the old has not; the old has some that it has not
 	form            bool // an integer is written in digits, and was a number; or the other way round
+	fields          bool // a record has a new field, with a default
 	other           bool
 }
 
 func (r relation) String() string {
 	switch {
 	case r.other:
-		return "is of another type"
+		return "has another type"
 	case r.narrower:
 		return "has fewer values"
 	case r.wider && r.form:
 		return "has more values, in another form of integers"
 	case r.wider:
 		return "has more values"
+	case r.form:
+		return "has another form of integers"
 	}
-	return "has another form of integers"
+	return "has a record with a new field, which has a default"
 }
 
 func (r relation) and(s relation) relation {
-	return relation{r.wider || s.wider, r.narrower || s.narrower, r.form || s.form, r.other || s.other}
+	return relation{r.wider || s.wider, r.narrower || s.narrower, r.form || s.form, r.fields || s.fields, r.other || s.other}
 }
 
 const maxDepth = 32 // of types within each other, with the optional of each
@@ -337,8 +340,8 @@ func (c *comparison) records(x, y *typed.Named, depth int) (r relation) {
 		r = r.and(c.relate(&f.Type, &g.Type, depth+1))
 	}
 	for _, g := range y.Fields {
-		if _, there := find(x.Fields, g.Name, fieldName); !there && !g.Optional {
-			return relation{other: true}
+		if _, there := find(x.Fields, g.Name, fieldName); !there {
+			r = r.and(relation{fields: true, other: !g.Optional})
 		}
 	}
 	return r

@@ -29,7 +29,7 @@ func TestEveryChangeHasItsVerdict(t *testing.T) {
 		{`{"list":"u8"}`, `{"dict":["str","u8"]}`, Callers, Readers, NeedsMigrate},
 		{`{"dict":["str","u8"]}`, `{"dict":["int","u8"]}`, Callers, Readers, NeedsMigrate},
 		{`{"tuple":["u8","u8"]}`, `{"tuple":["u8"]}`, Callers, Readers, NeedsMigrate},
-		{`"A"`, `"A"`, "", "", ""},
+		{`"A"`, `"A"`, Safe, Safe, Safe}, // a new field with a default
 		{`"B"`, `"B"`, Callers, Readers, NeedsMigrate},
 		{`"E"`, `"E"`, Safe, Readers, Safe},
 	} {

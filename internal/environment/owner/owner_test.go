@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -56,11 +57,13 @@ const liveIn = "DEVNET_TEST_LIVE_IN"
 // one and for another.
 func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 	if dir := os.Getenv(liveIn); dir != "" {
-		if _, err := Claim(dir); err != nil {
+		f, err := Claim(dir)
+		if err != nil {
 			t.Fatal(err)
 		}
 		fmt.Println("claimed")
-		select {}
+		<-t.Context().Done() // never: the parent kills this process
+		runtime.KeepAlive(f) // the collector would close it, and end the claim
 	}
 	other := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", t.Name()+"$")

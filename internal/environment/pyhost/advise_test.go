@@ -164,6 +164,42 @@ func TestAdviceWarnsOfForgottenStateAndUncallableHandlers(t *testing.T) {
 	}
 }
 
+// A typed class may have handlers of bytes. One without an argument is more often a forgotten annotation.
+func TestAdviceNamesHandlersOfBytesInATypedClass(t *testing.T) {
+	const file = `
+from cowboy_sdk import actor, public
+
+@actor
+class Club:
+    @public
+    def join(self, who: str) -> int:
+        return 1
+
+    @public
+    def resume(self):
+        pass
+
+    @public
+    def blob(self, payload):
+        return payload
+
+    def pay(self):
+        pass
+
+    def ask(self) -> None:
+        pass
+`
+	found, err := openPool(t, Config{}).Advise([]byte(file))
+	if err != nil || len(found) != 2 {
+		t.Fatalf("%v, %v; want advice for resume and pay", found, err)
+	}
+	for i, line := range []int{11, 18} {
+		if f := found[i]; f.Refused || f.Line != line || !strings.Contains(f.What, "-> None") {
+			t.Errorf("%v: want a warning for line %d", f, line)
+		}
+	}
+}
+
 // A deploy refuses a handler that its author exposes to callers but that cannot be called.
 // The helpers of a file take any arguments.
 func TestADeployRefusesAHandlerThatCannotBeCalled(t *testing.T) {

@@ -82,7 +82,7 @@ func (p *Pool) Prepare() {
 	go p.proof()
 }
 
-// mark is that of an interpreter's proof: the prepared one, unless another is required now.
+// mark is the mark of an interpreter's proof: the prepared one, unless another is required now.
 func (p *Pool) mark(path string) string {
 	if p.proof != nil {
 		if prepared := p.proof(); prepared.path == path {

@@ -34,6 +34,7 @@ func TestEveryErrorHasItsStatusAndCode(t *testing.T) {
 		body         any
 	}{
 		{"unknown path", 404, "unknown_path", "", "GET", "/nothing", nil},
+		{"no folder of the author's", 404, "unknown_path", "", "GET", "/app/index.html", nil},
 		{"path of nothing", 404, "unknown_path", "", "GET", "/dashboards", nil},
 		{"wrong method", 405, "method_not_allowed", "", "POST", "/height", "{}"},
 		{"unsupported method", 405, "method_not_allowed", "", "DELETE", "/faucet", nil},

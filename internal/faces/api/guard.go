@@ -174,6 +174,10 @@ func unrouted(mux *http.ServeMux, r *http.Request) *Error {
 		return Refuse(http.StatusMethodNotAllowed, "method_not_allowed", "%s does not take %s", clip(r.URL.Path), r.Method).
 			Hint("Use %s.", strings.Join(others, " or "))
 	}
+	if strings.HasPrefix(r.URL.Path, web.Path) {
+		return Refuse(http.StatusNotFound, "unknown_path", "no path %s: the network serves no folder", clip(r.URL.Path)).
+			Hint("devnet up --web DIR serves the files of DIR at %s.", web.Path)
+	}
 	return Refuse(http.StatusNotFound, "unknown_path", "no path %s", clip(r.URL.Path)).
 		Hint("GET /openapi.json lists every path.")
 }

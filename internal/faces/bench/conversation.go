@@ -54,7 +54,7 @@ type Config struct {
 // uses it.
 type Network interface {
 	api.Backend
-	// Awaits says whether Wait waits. If it does not, its error is Submitted's.
+	// Awaits says whether Wait waits. If it does not, Submitted has its error.
 	Awaits(bool)
 	// Snapshot keeps the network as it is; revert, at any later time and any number
 	// of times, makes it that again.

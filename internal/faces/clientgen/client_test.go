@@ -10,6 +10,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/needed"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the clients in testdata again")
@@ -53,6 +54,19 @@ func TestClientsAreTheCommittedFilesByteForByte(t *testing.T) {
 				t.Errorf("%s differs: go test ./internal/faces/clientgen -rewrite, and read the diff (%v)", path, err)
 			}
 		}
+	}
+}
+
+// The kinds of events in TypeScript are those that the API takes.
+func TestTheKindsOfEventsAreTheAPIs(t *testing.T) {
+	source, err := os.ReadFile("runtime/cowboy.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence, model.EventRunner,
+		model.EventFault, model.EventView}
+	if want := "export type Kind = '" + strings.Join(kinds, "' | '") + "'\n"; !strings.Contains(string(source), want) {
+		t.Errorf("cowboy.ts has another type: want %s", want)
 	}
 }
 

@@ -176,7 +176,7 @@ func (n *network) checkLiveness() error {
 	}
 }
 
-// behind names the sound validators that have not finalized a height. A sound
+// behind lists the sound validators that have not finalized a height. A sound
 // validator runs, is in the set, and had no order to misbehave, freeze or lose its
 // disk.
 func (n *network) behind(h types.Height) (names []string) {

@@ -19,7 +19,7 @@ func (c *call) termsOf() (*types.UpgradeTerms, error) {
 	return &types.UpgradeTerms{By: get[types.Address](c, "upgrade_by"), Delay: get[uint64](c, "upgrade_delay")}, nil
 }
 
-// upgraded is the actor that a verb upgrades, as the latest final state has it.
+// upgraded is the actor that a verb upgrades, in the latest final state.
 func (c *call) upgraded() (*api.Actor, error) {
 	v, err := c.reader()
 	if err != nil {
@@ -93,7 +93,7 @@ func netUpgradeTerms(c *call) (starlark.Value, error) {
 	return c.submitted(api.UpgradeTerms(actor.Address, &terms))
 }
 
-// netActor is what the latest final state says of an actor's code.
+// netActor is an actor's code in the latest final state.
 func netActor(c *call) (starlark.Value, error) {
 	actor, err := c.upgraded()
 	if err != nil {

@@ -22,7 +22,7 @@ type Driven struct {
 // Driven is the validator of a network that was brought up with Here.Driven.
 func (n *Network) Driven() Driven { return Driven{n, n.List()[0]} }
 
-// Name is the validator's.
+// Name is the name of the validator.
 func (d Driven) Name() string { return d.node.Name }
 
 // Shell is the running validator, or the one that ran last.
@@ -33,8 +33,7 @@ func (d Driven) Shell() *validators.Validator {
 // Failure is why it stopped by itself, or nil.
 func (d Driven) Failure() error { return d.node.Failure() }
 
-// Socket is where its socket is bound, as its settings have it where no links stand before
-// it.
+// Socket is the address of its socket: the one in its settings, unless rules of links need another.
 func (d Driven) Socket() netip.AddrPort {
 	if socket := d.network.links.socketOf(d.node.Name); socket != nil {
 		return socket.at
@@ -48,15 +47,15 @@ func (d Driven) SetRules(rules map[netip.AddrPort]lossy.Rule) {
 	d.network.links.drive(d.node.Name, rules)
 }
 
-// Mute has it send nothing any more.
+// Mute ends all its sending.
 func (d Driven) Mute() { d.network.links.kill(d.node.Name) }
 
-// Do has it do a fault of its own: network.Node says what is meant.
+// Do begins or ends a fault in its process, by the contract of network.Node.
 func (d Driven) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
 	return d.node.validator.Do(o, counts, over)
 }
 
-// Pause has it make no blocks, or go on, as a whole network's operator decides.
+// Pause stops or resumes its making of blocks, as the operator of the whole network decides.
 func (d Driven) Pause(on bool) { d.network.Hold(on) }
 
 // Call names another node, and Belongs the URL of the whole network's API.

@@ -81,7 +81,7 @@ func (node *Node) Wipe(counts *fault.Counts) error {
 	return node.Engine.Wipe(counts)
 }
 
-// Peers implements network.Node: validators alone, since connections are a runner's.
+// Peers implements network.Node: only validators, since a connection belongs to its runner.
 func (node *Node) Peers() []types.Address {
 	if v := node.Validator(); v != nil {
 		return v.Status().Connected

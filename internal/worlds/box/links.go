@@ -8,7 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// links is what stands between the nodes: the socket of each, and the rules in force.
+// links are the sockets of the nodes, and the rules in force.
 type links struct {
 	mu      sync.Mutex
 	sockets map[string]*socket                       // the socket of each node
@@ -87,7 +87,7 @@ func (l *links) apply() {
 	}
 }
 
-// between is the rule in force for what one node sends another.
+// between is the rule in force for frames from one node to another.
 func (l *links) between(from, to string) network.Rule {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,10 +23,10 @@ type machine struct {
 // process is what a kind of node runs on its machine.
 type process interface {
 	start() error
-	stop() error // also what a crash, or a failure of its own, has left
+	stop() error // also what a crash or a failure has left
 }
 
-// Who implements network.Node.
+// Who implements network.Node
 func (m *machine) Who() network.Identity {
 	return network.Identity{Name: m.Name, Address: m.Address, Kind: m.kind}
 }
@@ -53,9 +53,8 @@ func (m *machine) Stop() error {
 	return m.process.stop()
 }
 
-// Kill implements network.Node: the roles stop after the step they are in and are not told,
-// nothing more is written, and the peers hear no goodbye. A validator sends nothing more; the
-// connections of a runner close with it.
+// Kill implements network.Node: the roles stop after their step, nothing more is written, and the peers get no closing frame. A validator
+// sends nothing more; the connections of a runner close with it.
 func (m *machine) Kill(*fault.Counts) error {
 	if m.kind == fault.Validators {
 		m.network.links.kill(m.Name)

@@ -10,10 +10,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 )
 
-// Network is a live network in this process, composed of what it is: which network, what
-// its nodes share, the nodes of both kinds and who starts and stops them, what is
-// submitted and read, and what its operator may do. It is safe for concurrent use: each
-// part has the lock of its own state, where it has any.
+// Network is a live network in this process, composed of what it is: which network, what its nodes share, the nodes of both kinds and their
+// starts and stops, submissions and reads, and the operator's orders. It is safe for concurrent use: each part with state has a lock for
+// it.
 type Network struct {
 	*origin
 	*shared
@@ -34,7 +33,7 @@ type Network struct {
 }
 
 // Up brings a network up and returns when all its validators run; blocks come
-// after that (Ready waits for them). ctx bounds the start alone.
+// after that (Ready waits for them). ctx bounds only the start.
 func Up(ctx context.Context, config Config) (*Network, error) {
 	o, err := openOrigin(config)
 	if err != nil {

@@ -69,9 +69,8 @@ func newNode(n *Network, name string) (*Node, error) {
 	return one, nil
 }
 
-// lossy has the links of a network stand before a node's socket. With strict
-// nobody can ask for a fault of theirs, nor where the other ends are elsewhere and
-// nobody drives all.
+// lossy puts the rules of links in front of a node's socket. With strict, or for one node of a network without a supervisor, no fault of
+// links can be ordered.
 func lossyOf(n *Network, name string) func(net.PacketConn) net.PacketConn {
 	if n.config.Strict || n.config.Here != nil && !n.config.Here.Driven {
 		return nil
@@ -99,7 +98,7 @@ func (node *Node) start() error {
 	return nil
 }
 
-// stop ends the node. Its last head stays readable where it is in memory.
+// stop ends the node. Its last head stays readable if it is in memory.
 func (node *Node) stop() error {
 	node.Engine.Thaw()
 	return node.validator.Stop()
@@ -121,7 +120,7 @@ func (node *Node) status(best *ledger.State) string { return node.network.Status
 // trust says how well a node can answer for the network.
 func (node *Node) trust() int { return network.Trust(node.Phase(), node.Honest()) }
 
-// describe is how a node stands, beside the best final state.
+// describe is the status of a node, compared with the best final state.
 func (node *Node) describe(best *ledger.State) api.Node {
 	out := api.Node{Name: node.Name, Running: node.Running(),
 		Validator: types.Validator{Address: node.Address, PublicKey: node.key.PublicKey(),

@@ -19,7 +19,7 @@ type roster struct {
 	turn    *network.Turn // of starting and stopping nodes
 }
 
-// alone runs do with all nodes standing as they are. It refuses by network.ErrClosed.
+// alone runs do while no other caller starts or stops a node. It refuses by network.ErrClosed.
 func (r *roster) alone(do func() error) error { return r.turn.Do(context.Background(), do) }
 
 // stopRunners ends all runners in good order.

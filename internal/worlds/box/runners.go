@@ -156,7 +156,7 @@ func (r *Runner) stop() error {
 // Leave implements network.Runner.
 func (r *Runner) Leave(finish bool, gone func()) { r.runner.Leave(finish, gone) }
 
-// Status is how a runner stands, or stood when it was stopped.
+// Status is the status of a runner, or its last one if it was stopped.
 func (r *Runner) Status() runners.Status { return r.runner.Status() }
 
 // Manual is the executor of a running runner whose jobs are answered by hand; nil

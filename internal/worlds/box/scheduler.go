@@ -44,7 +44,7 @@ func (s *scheduler) Now() types.Time { return types.Time(time.Now().UnixNano()) 
 // NewSignal implements network.Scheduler.
 func (s *scheduler) NewSignal() network.Signal { return &firing{fired: make(chan struct{})} }
 
-// Wait implements network.Scheduler. What has fired already is no wait, at the end neither.
+// Wait implements network.Scheduler. A signal that has fired already ends the wait at once, also at the end.
 func (s *scheduler) Wait(ctx context.Context, on network.Signal, patience time.Duration) error {
 	fired := on.(*firing).fired
 	select {

@@ -17,7 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// offset is the file by which a restart finds the clock where it was.
+// offset is the file that restores the clock at a restart.
 type offset struct {
 	Nanoseconds time.Duration `json:"offset_ns"`
 }
@@ -62,8 +62,7 @@ func (b backend) Clock() types.Time { return b.network.clock.Now() }
 // Stall implements network.Paced: the caller's context decides.
 func (b backend) Stall() time.Duration { return network.Forever }
 
-// MoveClock implements network.Paced. The file comes first: blocks never bear times that a
-// restart could not reach.
+// MoveClock implements network.Paced. The file comes first: blocks never have times that a restart could not reach.
 func (b backend) MoveClock(by time.Duration) error {
 	n := b.network
 	if n.home != nil {
@@ -105,7 +104,7 @@ func (b backend) Keys() network.Keys {
 // Pause stops the making of blocks. It ends with Resume, or with the process.
 func (n *Network) Pause() error { return n.setPaused(true) }
 
-// Resume lets it go on.
+// Resume ends the pause.
 func (n *Network) Resume() error { return n.setPaused(false) }
 
 func (n *Network) setPaused(on bool) error {
@@ -119,7 +118,7 @@ func (n *Network) setPaused(on bool) error {
 	return nil
 }
 
-// Advance is time travel, as network.Steering has it.
+// Advance is the time travel of network.Steering.
 func (n *Network) Advance(ctx context.Context, target history.Target) (*history.Advance, error) {
 	if err := n.elsewhere("time travel"); err != nil {
 		return nil, err

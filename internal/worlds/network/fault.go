@@ -37,7 +37,7 @@ func (f *Fault) Ended(now types.Time) (ended bool) {
 	return ended
 }
 
-// Did lists the effects so far, in the units of a world; "" where there are none.
+// Did lists the effects so far, in the units of a world; "" without effects.
 func (f *Fault) Did(u fault.Units) string { return f.Counts.Text(f.Order.Verb, u) }
 
 // effect says what the fault did so far.
@@ -68,7 +68,7 @@ func (r *record) add(f *Fault) {
 	r.all = append(r.all, f)
 }
 
-// key tells faults of a node apart that do not replace each other.
+// key distinguishes faults of a node that do not replace each other.
 type key struct {
 	node, verb string
 	actor      types.Address
@@ -102,7 +102,7 @@ func (r *record) begin(f *Fault, now types.Time) {
 	r.force = append(r.force, f)
 }
 
-// finish ends a fault in force; nil is none.
+// finish ends a fault in force; nil is allowed and changes nothing.
 func (r *record) finish(f *Fault, now types.Time) {
 	if f == nil {
 		return

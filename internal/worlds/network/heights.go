@@ -17,8 +17,7 @@ func (h *heights) rise() {
 	}
 }
 
-// until waits until a condition holds, which is asked now and at each higher block. Each of
-// these is waited for with a patience.
+// until waits until a condition holds, which is asked now and at each higher block. Each of these waits has a deadline.
 func (h *heights) until(ctx context.Context, s Scheduler, patience time.Duration, cond func() bool) error {
 	for {
 		next := s.NewSignal()

@@ -12,7 +12,7 @@ import (
 // LinkRules say what happens on the links between nodes. They do not change: an order of
 // links makes others.
 type LinkRules struct {
-	By    *fault.Order // the order that made them; nil where none did
+	By    *fault.Order // the order that made them; nil without an order
 	usual *ruled       // the links that no order has set; nil: they are sound
 	set   map[pair]*ruled
 	cut   *Fault // the partition or bridge in force, or nil
@@ -32,10 +32,10 @@ type ruled struct {
 type Rule struct {
 	Link   fault.Link
 	Counts *fault.Counts // of the link's effects; nil: no rule is in force
-	Cut    *fault.Counts // of what is lost because the link is cut; nil: it is not
+	Cut    *fault.Counts // of frames lost because the link is cut; nil: it is open
 }
 
-// Between is the rule for what one node sends another, by their names.
+// Between is the rule for frames from one node to another, by their names.
 func (r *LinkRules) Between(from, to string) (rule Rule) {
 	set := r.set[pair{from, to}]
 	if set == nil {
@@ -98,8 +98,8 @@ func (w *Orders) cuts(apart func(a, b string) bool) (n int64) {
 	return n
 }
 
-// counted reports whether a connection of a with b is counted as a's: those of runners are
-// the runner's, and those of validators the lesser name's.
+// counted reports whether a connection of a with b is counted as a's: a runner counts its connections, and of two validators the one with
+// the lesser name counts.
 func counted(a, b Identity) bool {
 	switch {
 	case b.Name == "":
@@ -138,7 +138,7 @@ func (r *LinkRules) rules(f *Fault) bool {
 	return false
 }
 
-// heal mends every link, which is then as usual.
+// heal restores every link to its usual state.
 func (w *Orders) heal(o *fault.Order) {
 	w.ruleLinks(o, func(r *LinkRules) {
 		w.endLink(r.cut)
@@ -151,7 +151,7 @@ func (w *Orders) heal(o *fault.Order) {
 }
 
 // SetUsualLink sets how all links are that no order has set, also those of nodes that join
-// later. It is no fault: nothing tells of it, and heal leaves it.
+// later. It is not a fault: no event reports it, and heal leaves it.
 func (w *Orders) SetUsualLink(to fault.Link) error {
 	if err := to.Check(); err != nil {
 		return err
@@ -162,14 +162,14 @@ func (w *Orders) SetUsualLink(to fault.Link) error {
 	})
 }
 
-// endLink ends a fault of links; nil is none.
+// endLink ends a fault of links; nil is allowed and changes nothing.
 func (w *Orders) endLink(f *Fault) {
 	if f != nil {
 		f.end(w.backend.Now())
 	}
 }
 
-// ruleLinks makes other rules of those in force, and has the backend follow them. It is
+// ruleLinks changes the rules in force, and gives them to the backend. It is
 // called in the turn of links.
 func (w *Orders) ruleLinks(by *fault.Order, change func(*LinkRules)) {
 	next := *w.rules
@@ -202,7 +202,7 @@ func (w *Orders) onLinks(o *fault.Order) (f *Fault, err error) {
 	return f, err
 }
 
-// standing lists the faults in force, those of links too.
+// standing lists the faults in force, also those of links.
 func (w *Orders) standing() (all []*Fault) {
 	now := w.backend.Now()
 	w.record.do(func(r *record) { all = slices.Clone(r.all) })

@@ -14,7 +14,7 @@ type Identity struct {
 	Kind    fault.Whose
 }
 
-// Phase is how the process of a node stands.
+// Phase is the state of a node's process.
 type Phase int
 
 // The phases.
@@ -22,7 +22,7 @@ const (
 	Stopped Phase = iota // no process runs
 	Running
 	Frozen // it runs, and does nothing
-	Failed // it stopped by itself, and nobody ended it
+	Failed // it stopped by itself, without an order
 )
 
 // Up reports whether a process runs.
@@ -40,12 +40,12 @@ func Trust(p Phase, honest bool) int {
 	return 2
 }
 
-// Node is a validator or a runner, through all its processes. Its methods are called in the
-// turn of the network's nodes, and what they need of its phase was asked before.
+// Node is a validator or a runner, through all its processes. Its methods are called in the turn of the network's nodes, after a check of
+// its phase.
 type Node interface {
 	Who() Identity
 	Phase() Phase
-	// Start starts a process on what the disk of the node keeps.
+	// Start starts a process on the files that the node's disk keeps.
 	Start() error
 	// Stop ends the process in good order, and clears away what a failure left.
 	Stop() error
@@ -59,7 +59,7 @@ type Node interface {
 	// Do does a fault of the node itself. Nil counts end what the verb began. over is told
 	// once when the fault can do nothing more, after so long from then, where the node knows.
 	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
-	// Peers are those with whom it is connected, once for each connection.
+	// Peers are the nodes connected with it, once for each connection.
 	Peers() []types.Address
 }
 
@@ -70,7 +70,7 @@ type Backend interface {
 	Refuse(o *fault.Order) error
 	// Unknown refuses a name that no node has.
 	Unknown(name string) error
-	// Node finds a node by its name; nil where there is none.
+	// Node finds a node by its name; nil if the name is unknown.
 	Node(name string) Node
 	// Nodes lists all nodes, in the order in which they were made.
 	Nodes() []Node

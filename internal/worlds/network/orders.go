@@ -17,8 +17,8 @@ var _ fault.World = (*Orders)(nil)
 type Orders struct {
 	backend Backend
 	units   fault.Units
-	nodes   *Turn // of who starts, stops and faults nodes
-	linking *Turn // of who sets the rules of links
+	nodes   *Turn // of the caller that starts, stops and faults nodes
+	linking *Turn // of the caller that sets the rules of links
 	rules   *LinkRules
 	record  guarded[record]
 	heights heights
@@ -134,7 +134,7 @@ func (w *Orders) onNode(n Node, o *fault.Order) (*Fault, error) {
 	return w.own(n, o)
 }
 
-// own has a node do a fault of its own.
+// own begins a fault in a node's process.
 func (w *Orders) own(n Node, o *fault.Order) (*Fault, error) {
 	f := newFault(o)
 	if err := n.Do(&f.Order, &f.Counts, func(after time.Duration) { w.over(f, after) }); err != nil {
@@ -169,7 +169,7 @@ func (w *Orders) began(f *Fault) {
 	})
 }
 
-// mend has a node end a fault of its own, and returns it; nil where there was none.
+// mend ends a fault in a node's process, and returns it; nil if the node had no such fault.
 func (w *Orders) mend(n Node, o *fault.Order) (before *Fault, err error) {
 	if err := n.Do(o, nil, nil); err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func (w *Orders) ProcessEnded(name string) {
 	w.record.do(func(r *record) { r.finishAll(name, w.backend.Now()) })
 }
 
-// restart starts a process where none runs any more.
+// restart starts the process of a node that runs no more.
 func (w *Orders) restart(n Node) error {
 	name := n.Who().Name
 	switch {
@@ -313,8 +313,7 @@ func (w *Orders) wipe(n Node, o *fault.Order) (*Fault, error) {
 	return f, nil
 }
 
-// rejoin has a runner whose process was ended come back some blocks later, and under
-// another key where the order says so.
+// rejoin starts a runner some blocks after its process was ended, under another key if the order says so.
 func (w *Orders) rejoin(o *fault.Order) {
 	name, fresh, at := o.Node, o.NewIdentity, w.backend.Height()+types.Height(o.AfterBlocks)
 	w.backend.Go(name+" comes back", func() error {
@@ -329,7 +328,7 @@ func (w *Orders) rejoin(o *fault.Order) {
 	})
 }
 
-// comeBack starts a runner, unless somebody did so while it was waited for.
+// comeBack starts a runner, unless another order started it meanwhile.
 func (w *Orders) comeBack(name string, fresh bool) error {
 	runs := func() bool { return w.backend.Node(name).Phase().Up() }
 	if fresh && !runs() {

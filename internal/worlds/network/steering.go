@@ -13,12 +13,12 @@ import (
 
 // Why an advance does not begin.
 var (
-	ErrAdvancing   = errors.New("another advance is under way")
+	ErrAdvancing   = errors.New("advance refused: another advance is under way")
 	ErrNoValidator = errors.New("no validator is running")
 )
 
 // answerPatience is how long validators may take to answer that they were told where to
-// travel. One that stops meanwhile does not answer.
+// travel. A validator that stops meanwhile does not answer.
 const answerPatience = 5 * time.Second
 
 // Steered is a running validator as its operator finds it.
@@ -55,7 +55,7 @@ type Best struct {
 	Archive   *history.Archive
 }
 
-// Steering is the pace that the operator of a network has decided beside its genesis.
+// Steering is the pace that the operator of a network has set since genesis.
 type Steering struct {
 	network Paced
 	heights *heights
@@ -69,7 +69,7 @@ type pace struct {
 	travels bool         // an advance is under way
 }
 
-// NewSteering steers a network to the goal of the latest advance; orders are the network's.
+// NewSteering steers a network to the goal of the latest advance; orders are the orders of the network.
 func NewSteering(n Paced, orders *Orders, goal simplex.Goal) *Steering {
 	s := &Steering{network: n, heights: &orders.heights}
 	s.pace.do(func(p *pace) { p.goal = goal })
@@ -97,7 +97,7 @@ func (p *pace) send(v Steered, done func()) {
 	}
 }
 
-// Hold stops the making of blocks, or lets it go on. What is under way still becomes final.
+// Hold stops or resumes the making of blocks. Blocks under way still become final.
 func (s *Steering) Hold(on bool) {
 	s.pace.do(func(p *pace) {
 		p.paused = on
@@ -117,9 +117,9 @@ func (s *Steering) Goal() (goal simplex.Goal) {
 	return goal
 }
 
-// Travel is time travel (decision C8): it returns when a height is final that the network
-// gets to by skipping what it may, or with a block at each. The clocks are moved along. Where the wait ends first the
-// network goes on all the same. Refusals are *history.TravelError, or one of the above.
+// Travel is time travel (decision C8): it returns when a height is final that the network gets to by skipping what it may, or with a block
+// at each. The clocks are moved along. If the wait ends first, the network still travels. Refusals are *history.TravelError, or one of the
+// above.
 func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.Advance, error) {
 	begins := false
 	s.pace.do(func(p *pace) { begins, p.travels = !p.travels, true })
@@ -152,7 +152,7 @@ func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.
 	return receipt, nil
 }
 
-// depart tells all validators where to travel, and waits until they know.
+// depart sends all validators the goal of the travel, and waits for their answers.
 func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
 	all, open := s.network.NewSignal(), &guarded[int]{value: 1}
 	count := func(n int) {

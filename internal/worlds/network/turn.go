@@ -12,14 +12,14 @@ type Turn struct {
 	queue     guarded[queue]
 }
 
-// queue is who has the turn, and who waits for it.
+// queue is the caller that has the turn, and the callers that wait for it.
 type queue struct {
 	taken   bool
-	closed  bool // nobody has it any more
+	closed  bool // it has no holder any more
 	waiting []Signal
 }
 
-// NewTurn makes a turn that nobody has.
+// NewTurn makes a free turn.
 func NewTurn(s Scheduler) *Turn { return &Turn{scheduler: s} }
 
 // Do waits for the turn and has do use it. It fails with the error of that wait, with that
@@ -38,7 +38,7 @@ func (t *Turn) Do(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// Close has do take the last turn. Whoever asks for one later is refused.
+// Close has do take the last turn. A later caller is refused.
 func (t *Turn) Close(do func() error) error {
 	return t.Do(context.Background(), func() error {
 		t.queue.do(func(q *queue) { q.closed = true })
@@ -51,7 +51,7 @@ func (t *Turn) over() (closed bool) {
 	return closed
 }
 
-// ask takes the turn, or returns what fires when it is the caller's.
+// ask takes the turn, or returns the signal that fires when the caller has it.
 func (t *Turn) ask() (mine Signal) {
 	t.queue.do(func(q *queue) {
 		if !q.taken {
@@ -64,7 +64,7 @@ func (t *Turn) ask() (mine Signal) {
 	return mine
 }
 
-// pass gives the turn to who waits longest.
+// pass gives the turn to the caller that waits longest.
 func (t *Turn) pass() {
 	var next Signal
 	t.queue.do(func(q *queue) {

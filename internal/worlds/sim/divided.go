@@ -5,7 +5,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// follow has all links, those that nobody has used yet too, follow rules.
+// follow applies rules to all links, also to those not used yet.
 func (n *links) follow(rules *network.LinkRules) {
 	before := n.rules
 	n.rules = rules
@@ -30,7 +30,7 @@ func (n *links) follow(rules *network.LinkRules) {
 	}
 }
 
-// rule has a link follow rules.
+// rule applies rules to a link.
 func (l *linkState) rule(rules *network.LinkRules) {
 	rule := rules.Between(l.from.name, l.to.name)
 	l.Link, l.counts, l.cut = rule.Link, rule.Counts, rule.Cut
@@ -55,7 +55,7 @@ func (n *links) silence() {
 	}
 }
 
-// mend delivers the frames that waited for cut links.
+// mend delivers the frames that cut links delayed.
 func (n *links) mend() {
 	n.machines.eachSide(func(s *side) {
 		if s.peer == nil || s.peer.out.cut != nil {

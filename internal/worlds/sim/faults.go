@@ -170,8 +170,7 @@ func (n *node) hold(e event) {
 	n.held = append(n.held, e)
 }
 
-// Thaw implements network.Node: the process goes on first with what it was about to do, then
-// with what came meanwhile, in order.
+// Thaw implements network.Node: the process first does its own pending work, then takes the events that arrived meanwhile, in order.
 func (n *node) Thaw() error {
 	w := n.world
 	w.trace.fault(w.now, "thaw "+n.name)
@@ -202,7 +201,7 @@ func (n *node) Wipe(counts *fault.Counts) error {
 	return nil
 }
 
-// harmed tells the network of what an order does to a node that its oracles have to know.
+// harmed reports to the network the effects of an order on a node that its oracles need.
 func (n *node) harmed(verb string) {
 	if harmed := n.world.hooks.harmed; harmed != nil {
 		harmed(n.name, verb)
@@ -215,8 +214,7 @@ func (w *World) diskFails(n *node) *fault.Counts {
 	return &w.orders.Noted(&fault.Order{Verb: "disk_fail", Node: n.name, On: true}).Counts
 }
 
-// Do implements network.Node. What a machine does wrong is done here, and the rest by its
-// process.
+// Do implements network.Node. Faults of the machine are done here, the others by its process.
 func (n *node) Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error {
 	n.world.trace.fault(n.world.now, said(o, n.kind, counts != nil))
 	switch o.Verb {
@@ -266,7 +264,7 @@ func said(o *fault.Order, kind fault.Whose, begins bool) string {
 	return o.String() + " ends"
 }
 
-// skewBy sets the clock so much ahead of the world's, or behind it.
+// skewBy sets the clock ahead of the world's by a duration, which may be negative.
 func (n *node) skewBy(d time.Duration, counts *fault.Counts) {
 	if n.skew != d {
 		counts.Moved.Add(1)

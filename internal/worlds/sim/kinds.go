@@ -43,7 +43,7 @@ func (w *World) AddRunner(name string, parts Parts, boot Boot[env.Runner]) error
 }
 
 // add adds a machine for a node of any kind: given is the world as a process of
-// that kind sees it. What happens to machines, faults included, knows no kind.
+// that kind sees it. The code of machines and their faults is the same for every kind.
 func add[E any](w *World, name string, kind fault.Whose, parts Parts, given func(*process) E, boot Boot[E]) error {
 	address := parts.Signer.Address()
 	if err := w.misfit(name, address); err != nil {

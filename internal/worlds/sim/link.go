@@ -22,7 +22,7 @@ const MaxBacklogBytes = 16 << 20
 // linkState is the current state of the link from one node to another.
 type linkState struct {
 	cut    *fault.Counts // of the partition that cuts it, or nil
-	counts *fault.Counts // of what set it, or of the configuration
+	counts *fault.Counts // of the order that set it, or of the configuration
 	Link
 	from, to *node
 	since    types.Time // when the cut began

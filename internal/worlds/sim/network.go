@@ -31,19 +31,19 @@ type NetworkConfig struct {
 	World      Config
 	Validators int              // 4
 	Runners    int              // none
-	Open       bool             // to runners that join, where there are none at first
+	Open       bool             // to runners that join a network without first runners
 	ChainID    uint64           // 8011
 	Params     params.Overrides // what differs from the defaults
 	Accounts   []string         // funded, by name; alice and bob
 	Funds      types.Wei        // of each account; 1,000,000 CBY
-	Programs   program.Host     // beside the Go samples; none
-	Timeless   bool             // work takes no virtual time; else World.Work, MeasuredWork where that is zero
+	Programs   program.Host     // besides the Go samples; none
+	Timeless   bool             // work takes no virtual time; otherwise it takes World.Work, or MeasuredWork if that is zero
 	Real       bool             // real signatures instead of the world's keyed hash
 	Apart      bool             // every validator executes every block itself
 	Rewrite    int64            // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
 	Sample     types.Height     // heights between full audits by the oracles; 16
 	Unjudged   bool             // no oracle watches
-	Strategy   roles.Strategy   // what becomes of a node whose role panics
+	Strategy   roles.Strategy   // the treatment of a node whose role panics
 	Keeps      bool             // keep what the oracles are told, so that a network from its rest is judged as well
 	Answers    *Answers         // of runners, as a test gives them; nil: they do what the jobs say
 	From       *Rest            // begin as that network of an equal configuration was at rest; nil: at genesis
@@ -287,7 +287,7 @@ func (n *Network) observe(f validators.FinalBlocks) {
 	}
 }
 
-// tellRunners tells the oracles of the connections of runners, and whoever watches.
+// tellRunners reports the connections of runners to the oracles and to the watcher.
 func (n *Network) tellRunners(name string, report gateway.Report) {
 	if n.config.Saw != nil {
 		n.config.Saw(n.tip+1, n.keys[name].Address(), report)

@@ -45,7 +45,7 @@ type node struct {
 	cpuSlow  *fault.Counts // of that, or nil
 	diskSlow *fault.Counts // of its disk's slowness, or nil
 
-	programs *fault.Programs // nil where there are none
+	programs *fault.Programs // nil without any
 	restarts roles.Restarts  // by supervision
 }
 
@@ -73,7 +73,7 @@ type process struct {
 	// executor does a runner's jobs; nil for a validator.
 	executor *doer
 	supervised
-	does doing           // faults of its own; nil where it has none
+	does doing           // faults of its process; nil without any
 	mask *byzantine.Mask // of a validator
 }
 

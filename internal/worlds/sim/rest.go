@@ -15,9 +15,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// Rest is a network as its validators' disks have it, with the clock, and with what
-// was decided beside the chain. It never changes: any number of networks begin from
-// it, one after the other, and each is that of its seed again.
+// Rest is a network at rest: its validators' disks, the clock, and the operator's decisions that the chain does not hold. It never changes:
+// any number of networks begin from it, one after the other, and each repeats its seed.
 type Rest struct {
 	genesis *ledger.Genesis
 	scheme  crypto.Scheme
@@ -27,7 +26,7 @@ type Rest struct {
 	now     types.Time
 	offset  time.Duration
 	disks   []restedDisk // in the order of the validators
-	runners []string     // who keep nothing but their keys
+	runners []string     // that keep only their keys
 	heads   map[string]*validators.Head
 	nonces  map[string]types.Nonce
 	wiped   map[string]bool
@@ -151,8 +150,7 @@ func (n *Network) wake(r *Rest) {
 // hold has a disk hold what one held at rest.
 func (d *disk) hold(r *restedDisk) { d.records, d.size, d.buckets = r.records, r.size, r.buckets }
 
-// woken is the head that a validator had at rest, where it boots from that for the
-// first time; else nil.
+// woken is the head that a validator had at rest, if it boots from that for the first time; otherwise nil.
 func (n *Network) woken(name string) *validators.Head {
 	if n.config.From == nil || n.find(name).started > 1 {
 		return nil

@@ -10,12 +10,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
-// tasks are operator code beside the script: each a coroutine, which runs between two steps
-// alone. There is never a second thread.
+// tasks are operator code that runs concurrently with the script: each a coroutine that runs only between two steps. There is never a
+// second thread.
 type tasks struct {
 	open    []*task
 	current *task                        // that runs, or nil
-	failed  func(name string, err error) // is told of a task's error; nil: nobody is
+	failed  func(name string, err error) // receives a task's error; nil: the error is dropped
 }
 
 // task is one of them.
@@ -114,7 +114,7 @@ func (l *loop) Wait(ctx context.Context, s network.Signal, patience time.Duratio
 	return ctx.Err()
 }
 
-// park has a task wait.
+// park suspends a task.
 func (l *loop) park(ctx context.Context, t *task, on *signal, patience time.Duration) error {
 	woken := on.fired
 	wake := func() {

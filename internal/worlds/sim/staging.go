@@ -2,9 +2,8 @@ package sim
 
 // What the oracles of a network have to know of orders.
 
-// harm notes what an order did to a validator. One that has lost its votes sits out for a
-// while when it comes back (finding F17). A disk that lies about its syncs may cost it votes
-// that it sent, which no log shows: it is one of the f that may contradict themselves.
+// harm notes what an order did to a validator. A validator that lost its votes abstains for a while after its return (finding F17). A disk
+// that lies about its syncs may lose votes that were sent: such a validator is one of the f that may contradict themselves.
 func (n *Network) harm(name, verb string) {
 	if verb == "wipe" || verb == "sync_lies" {
 		n.wiped[name] = true // it may lose all

@@ -23,7 +23,7 @@ type sets struct {
 	since   types.Height        // the last block of the epoch before
 }
 
-// isMember says whether a validator is of the newest epoch's set.
+// isMember reports whether a validator is in the newest epoch's set.
 func (n *Network) isMember(name string) bool {
 	set := n.members
 	if set == nil {
@@ -41,8 +41,7 @@ func (n *Network) Status(name string) string {
 	return n.Membership.Status(state, n.find(name).Who())
 }
 
-// bootstrap are the members that a validator may connect with before it knows
-// of them.
+// bootstrap are the members that a validator may connect with before their block is final.
 func (s *sets) bootstrap() []types.Validator {
 	if s.members == nil {
 		return nil
@@ -158,13 +157,13 @@ func (o operated) Keys() network.Keys {
 	return network.Keys{Seed: n.config.World.Seed, ChainID: n.chainID, Scheme: n.scheme}
 }
 
-// Pause stops the making of blocks. What is under way still becomes final.
+// Pause stops the making of blocks. Blocks under way still become final.
 func (n *Network) Pause() { n.Hold(true) }
 
-// Resume lets it go on.
+// Resume ends the pause.
 func (n *Network) Resume() { n.Hold(false) }
 
-// Advance is time travel, as network.Steering has it.
+// Advance is the time travel of network.Steering.
 func (n *Network) Advance(target history.Target) (*history.Advance, error) {
 	receipt, err := n.Travel(context.Background(), target)
 	switch wrong := n.Err(); {

@@ -22,8 +22,7 @@ type supervisor interface {
 // Contracts implements byzantine.Actors.
 func (s *supervised) Contracts() *fault.Contracts { return s.contracts }
 
-// ended is told that a node stopped by itself. One that a role took along ends as at a
-// crash, and where its strategy says so it is started again.
+// ended is told that a node stopped by itself. A node that a role took along ends as at a crash, and starts anew if its strategy says so.
 func (n *Network) ended(name string, err error) { n.crew.ended(name, err) }
 
 // ended is Network.ended.

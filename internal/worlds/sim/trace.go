@@ -126,8 +126,8 @@ func (t *trace) said(now types.Time, n, peer *node, frame []byte) {
 	}
 }
 
-// told enters the events of a connection, except frames to readers: these have a
-// line where they were sent, and their contents are in the chain.
+// told enters the events of a connection, except frames to readers: these have a line at their sending, and their contents are in the
+// chain.
 func (t *trace) told(now types.Time, n, peer *node, e connection.Event) {
 	what, on := "down", uint64(0)
 	switch e := e.(type) {

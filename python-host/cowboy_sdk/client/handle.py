@@ -19,7 +19,7 @@ __unittest = True  # unittest leaves the lines of this file out of tracebacks
 
 
 class Receipt(values.Receipt, Generic[T]):
-    """How a call ended, with what the handler returned. Of a read it has status, output and value."""
+    """How a call ended, with the handler's result. Of a read it has status, output and value."""
 
     value: T
 

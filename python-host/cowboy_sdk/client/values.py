@@ -1,4 +1,4 @@
-"""Values of a schema's types, and their one form on the wire. The forms are those of docs/CLIENTS.md."""
+"""Values of a schema's types, and their one form on the wire. docs/CLIENTS.md has the forms."""
 
 import dataclasses
 import enum
@@ -19,7 +19,7 @@ __unittest = True  # unittest leaves the lines of this file out of tracebacks
 
 
 class WrongValue(ValueError):
-    """A value that does not fit its type. path is where it is, like members[2].paid. Nothing was sent."""
+    """A value that does not fit its type. path is its place, like members[2].paid. Nothing was sent."""
 
     code = "bad_argument"
 
@@ -29,24 +29,32 @@ class WrongValue(ValueError):
 
 
 class Number:
-    """A number of JSON, as it stands there."""
+    """A number of JSON, with the digits of its text."""
 
     def __init__(self, text):
         self.text = text
 
 
 class Object(list):
-    """An object of JSON as its pairs: names may stand there twice."""
+    """An object of JSON as its pairs: a name may occur twice."""
+
+    open = False  # whether it may have names that its record lacks
+
+
+class Open(Object):
+    """An object of an answer. The actor's code may have become newer than the schema."""
+
+    open = True
 
 
 class Schema:
-    """What an actor's annotations say. classes are the file's records and enums by their names; without them values are dicts."""
+    """The schema of an actor's annotations. classes are the file's records and enums by their names; without them values are dicts."""
 
     def __init__(self, hash, text, classes=None):
         self.hash, self.classes = hash, classes or {}
         told = json.loads(text)
         if told.get("schema") != 1:
-            raise ValueError("the schema is of version %r: this SDK reads version 1" % (told.get("schema"),))
+            raise ValueError("the schema has version %r: this SDK reads version 1" % (told.get("schema"),))
         self.types, self.events = told.get("types", {}), told.get("events", [])
         self.handlers = {h["name"]: h for h in told["handlers"]}
 
@@ -62,7 +70,7 @@ class Schema:
         return found
 
     def payload(self, handler, given, address=lambda v: v):
-        """The arguments of a handler in their one form. One that has its default is left out. address resolves what names one."""
+        """The arguments of a handler in their one form. A field with its default is left out. address resolves what names one."""
         fields = self.handler(handler).get("arguments", [])
         known = {f["name"]: f for f in fields}
         rows = {}
@@ -150,7 +158,7 @@ class Schema:
                 at = within(path, textual(name, path))
                 rows.append((name.encode(), quoted(name) + ":" + self.text(of[1], x, at, address, depth)))
             return "{%s}" % ",".join(text for _, text in sorted(rows))
-        raise WrongValue(path, "is of a form that this SDK does not know: " + form)
+        raise WrongValue(path, "has a form that this SDK does not know: " + form)
 
     def type(self, t):
         if t not in self.types:
@@ -160,7 +168,7 @@ class Schema:
     # The wire to values.
 
     def decode(self, t, raw):
-        return self.made(t, parsed(raw), "")
+        return self.made(t, parsed(raw, Open), "")
 
     def arguments(self, handler, raw):
         """The values of a payload by the names of arguments."""
@@ -216,7 +224,7 @@ class Schema:
                     raise WrongValue(at, "is given twice")
                 found[k] = self.made(of[1], x, at)
             return found
-        raise WrongValue(path, "is of a form that this SDK does not know: " + form)
+        raise WrongValue(path, "has a form that this SDK does not know: " + form)
 
     def fields(self, of, fields, v, path):
         known = {f["name"]: f for f in fields}
@@ -224,6 +232,8 @@ class Schema:
         for name, x in v:
             at = within(path, name)
             if name not in known:
+                if v.open:
+                    continue
                 raise WrongValue(at, "is unknown: %s has %s" % (of, ", ".join(known) or "none"))
             if name in found:
                 raise WrongValue(at, "is given twice")
@@ -251,12 +261,12 @@ def plain(v):
     return str(v) if type(v) is int else v
 
 
-def parsed(raw):
-    """What JSON has, of str, Number, bool, None, list and Object."""
+def parsed(raw, made=Object):
+    """A value of JSON: str, Number, bool, None, list or made, which is Object or Open."""
     if len(raw) > MAX_BYTES:
         raise WrongValue("", "the payload has %d bytes: at most %d are read" % (len(raw), MAX_BYTES))
     try:
-        v = json.loads(raw.decode("utf-8"), parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=Object)
+        v = json.loads(raw.decode("utf-8"), parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=made)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise WrongValue("", "the payload is not JSON") from None
     nesting(v, 0)
@@ -367,7 +377,7 @@ def quoted(text):
 
 
 def words(t):
-    """A type as Python has it."""
+    """A type in Python's words."""
     if isinstance(t, str):
         return t
     (form, of), = t.items()
@@ -386,7 +396,7 @@ def clipped(text):
 
 
 def shown(v):
-    """What stands there, in an error."""
+    """A value as the text of an error shows it."""
     if isinstance(v, Number):
         return clipped(v.text)
     if isinstance(v, str):

@@ -105,7 +105,7 @@ class Actor:
 
     @property
     def upgrades(self):
-        """What may become of its code: done, by, delay and announced."""
+        """The state of its upgrade: done, by, delay and announced."""
         return read("upgrades", self.chain.get("/actor/" + quote(self.chain.path(self), safe=""))["upgrades"])
 
     @property
@@ -150,7 +150,7 @@ class Actor:
         return {bytes.fromhex(e["key"][2:]): bytes.fromhex(e["value"][2:]) for e in self._state(prefix)}
 
     def attributes(self, prefix=b""):
-        """Its declared state by the schema: {"price": "5", 'log["0x…"]': {…}}, as JSON has it. Other keys are left out."""
+        """Its declared state by the schema, as JSON: {"price": "5", 'log["0x…"]': {…}}. Other keys are left out."""
         found = (e["typed"] for e in self._state(prefix) if "typed" in e)
         return {t["attribute"]: t["value"] for t in found if "value" in t}
 

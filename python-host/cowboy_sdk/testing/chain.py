@@ -142,7 +142,7 @@ class Chain(Network):
         raise ValueError("unknown account, actor or address %r; the accounts are %s" % (of, ", ".join(self.accounts)))
 
     def actor(self, name):
-        """An actor that is there, by its name or address, whoever deployed it."""
+        """An actor of any deployer, by its name or address."""
         address = name
         if isinstance(name, str) and not name.startswith("0x"):
             address = next((a.address for a in self.actors.values() if a.name == name), None)
@@ -171,7 +171,7 @@ class Chain(Network):
         """Deploy an actor from a file, the text of one, a module, a class or an instance. Returns it, or raises Reverted.
 
         init is the payload of an init that takes bytes; args are the arguments of a typed one: {"price": 5, "owner": bob}.
-        upgrade is who may upgrade it, as in upgrade={"by": "alice", "delay": 20}; without it nobody may.
+        upgrade names the account that may upgrade it, as in upgrade={"by": "alice", "delay": 20}; without it no account may.
         """
         origin, text = sources.read(source)
         if name == "" and origin:
@@ -196,7 +196,7 @@ class Chain(Network):
 
     def upgrade(self, actor, source, migrate=b"", sender="alice", code_hash=None, cycles=None, cells=None):
         """Give an actor new code, or announce it if its terms have a delay: the Receipt, or Reverted. migrate is the payload of the new
-        code's migrate, a dict for a typed one. code_hash is that of the code that the actor must have, by default its latest."""
+        code's migrate, a dict for a typed one. code_hash is the hash of the code that the actor must have, by default its latest."""
         __tracebackhide__ = True
         _, text = sources.read(source)
         body = {"from": self.sender(sender), "actor": self.path(actor), "code": to_hex(text, "code"), "migrate": to_hex(migrate)}

@@ -75,7 +75,7 @@ class Account:
 
 
 class Network(Chain):
-    """The network of the console: a chain as tests have it, which knows the actors that it did not deploy itself."""
+    """The network of the console: the chain of tests, which also finds actors that it did not deploy."""
 
     def refresh(self):
         """Find the actors that were deployed elsewhere."""
@@ -95,12 +95,12 @@ class Network(Chain):
         return made
 
     def _free(self, name):
-        """The name itself: the network refuses one that is taken, with what to do."""
+        """The name itself: the network refuses a taken name and says what to do."""
         return name
 
 
 class Names(dict):
-    """The names of the prompt. Those of actors that were deployed elsewhere are looked up when they are used first."""
+    """The names of the prompt. Schemas of actors deployed elsewhere are looked up at their first use."""
 
     def __init__(self, net):
         super().__init__()
@@ -124,7 +124,7 @@ class Names(dict):
             self[actor.name] = actor
 
     def help(self, *of):
-        """What the console has; help(thing) as in Python."""
+        """The names of the console; help(thing) as in Python."""
         if of:
             builtins.help(*of)
         else:
@@ -182,7 +182,7 @@ class Prompt(code.InteractiveConsole):
 
 
 def remember(names):
-    """History and completion on a terminal, as far as this Python has them."""
+    """History and completion on a terminal, if this Python has readline."""
     try:
         import readline
         import rlcompleter
@@ -220,6 +220,7 @@ def main():
     words.add_argument("--new")
     words.add_argument("-c", dest="code")
     told = words.parse_args()
+    sys.path.append(os.getcwd())  # generated clients are imported from there, after Python's own modules
     try:
         net = opened(told)
     except (DevnetError, DevnetGone) as error:

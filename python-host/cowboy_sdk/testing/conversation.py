@@ -137,7 +137,7 @@ class Bench:
         return json.dumps(dict(fields, id=self.asked, do=do)).encode() + b"\n"
 
     def answer(self, number):
-        """The answer to a frame. Those to earlier ones, whose wait was interrupted, are passed over."""
+        """The answer to a frame. Answers to earlier messages, whose wait was interrupted, are skipped."""
         while True:
             line = self.process.stdout.readline(MAX_ANSWER)
             if not line.endswith(b"\n"):

@@ -1,7 +1,10 @@
 """The expectations of a test, and the messages of those not met."""
 
+import json
 import re
 from contextlib import contextmanager
+
+from cowboy_sdk.client.values import plain
 
 # The lines that a host names before the author's own words, innermost last, or the one that it refuses.
 LINE = re.compile(r"(?:(?:line \d+, in [^;:]+|…); )*line (\d+)(?:, in [^;:]+)?: ")
@@ -46,9 +49,20 @@ class Caught:
     error = None
 
 
+def same(wanted, raw, data):
+    """Whether an event has the wanted data, which is raw as bytes."""
+    if data == raw or not isinstance(wanted, dict):
+        return data == raw
+    try:
+        return plain(json.loads(data)) == plain(json.loads(raw))
+    except ValueError:
+        return False  # the event is not JSON
+
+
 @contextmanager
 def expect_event(chain, name, data=None, actor=None):
-    """Within it an event of that name is emitted, with that data and by that actor if they are given."""
+    """Within it an event of that name is emitted, with that data and by that actor if they are given. A dict may name
+    its members in any order, and have an integer for its digits."""
     from cowboy_sdk.testing.values import to_bytes
 
     before = chain.height
@@ -56,7 +70,7 @@ def expect_event(chain, name, data=None, actor=None):
     yield found
     events = chain.events(since=before + 1)
     for event in events:
-        if event.name == name and (data is None or event.data == to_bytes(data)) and (actor is None or event.actor == chain.address(actor)):
+        if event.name == name and (data is None or same(data, to_bytes(data), event.data)) and (actor is None or event.actor == chain.address(actor)):
             found.append(event)
     if not found:
         told = ", ".join("%s %r" % (e.name, e.data) for e in events) or "none"

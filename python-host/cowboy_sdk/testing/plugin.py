@@ -6,7 +6,7 @@ import pytest
 
 from cowboy_sdk.testing import explain, gas
 from cowboy_sdk.testing.chain import Chain
-from cowboy_sdk.testing.seeds import replay
+from cowboy_sdk.testing.seeds import replay, separate
 
 MAX_OPEN = 8  # networks that are kept for the next test: a process each
 opened = {}  # options and seed → Chain, the least recently used first
@@ -60,7 +60,7 @@ def chain(request, devnet_seed):
         if options.pop("live", False) and not options:
             pass  # the one that runs is live
         elif options:
-            pytest.skip("the test needs a separate network, and the tests run on the one at " + http)
+            pytest.skip(separate(options, http))
         options["http"] = http
     key = (devnet_seed, repr(sorted(options.items())))
     network = opened.pop(key, None)

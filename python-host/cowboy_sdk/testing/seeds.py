@@ -1,4 +1,4 @@
-"""How a failure says with which seed it fails again."""
+"""How a failure says with which seed it fails again, and a skipped test why."""
 
 import os
 import shlex
@@ -18,3 +18,9 @@ def replay(seed, test, unit=False):
     else:
         command = "pytest --devnet-seed %d %s" % (seed, shlex.quote(test))
     return "seed %d; again: %s" % (seed, command)
+
+
+def separate(options, http):
+    """Why a test is skipped on a live network."""
+    wanted = ", ".join("%s=%r" % o for o in sorted(options.items()))
+    return "the test needs a separate network (%s), and the tests run on the one at %s" % (wanted, http)

@@ -8,13 +8,13 @@ from cowboy_sdk.testing import explain
 from cowboy_sdk.testing.chain import Chain
 from cowboy_sdk.testing.conversation import DevnetError
 from cowboy_sdk.testing.errors import Reverted
-from cowboy_sdk.testing.seeds import replay
+from cowboy_sdk.testing.seeds import replay, separate
 
 __unittest = True  # a traceback ends at the test's own line
 
 
 class TestCase(unittest.TestCase):
-    """Its tests have self.chain, which is at genesis when each begins. options are those of Chain.
+    """Its tests have self.chain, which is at genesis when each begins. options are the options of Chain.
 
     setUp of a subclass calls super().setUp() first; its deploys are made once.
     """
@@ -27,7 +27,7 @@ class TestCase(unittest.TestCase):
         cls.seed = int(os.environ.get("DEVNET_SEED", "1"), 0)
         http = os.environ.get("DEVNET_TEST_HTTP")
         if http and cls.options:
-            raise unittest.SkipTest("the test needs a separate network, and the tests run on the one at " + http)
+            raise unittest.SkipTest(separate(cls.options, http))
         cls.chain = Chain(cls.seed, http=http, **cls.options)
         cls.addClassCleanup(cls.chain.close)
 

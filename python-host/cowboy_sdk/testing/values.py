@@ -115,7 +115,7 @@ def printable(data):
 
 
 class Event(Record):
-    """An event that an actor emitted. typed is its data by the actor's schema, as JSON has it; None if it has no type."""
+    """An event that an actor emitted. typed is its data by the actor's schema, as JSON; None if it has no type."""
 
     typed = None
 

@@ -105,7 +105,7 @@ func (p *python) do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	}
 	output, err := process.Run(ctx, command, input, executor.ReturnBytes(spec))
 	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) && ended.ExitCode() < 0 {
-		return nil, fmt.Errorf("the function did what its wall kills for: %w", err)
+		return nil, fmt.Errorf("the function was killed by its wall, for a forbidden call, memory or time: %w", err)
 	}
 	return output, err
 }

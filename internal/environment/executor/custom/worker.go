@@ -132,7 +132,7 @@ func (w *Worker) alive() (*life, error) {
 		return nil, errors.New("the worker program was ended with its runner")
 	}
 	if !w.restarts.Allow(types.Time(time.Since(w.born))) {
-		return nil, fmt.Errorf("the worker program was started %d times within %v, and stays down for now: %s", roles.MaxRestarts,
+		return nil, fmt.Errorf("the worker program was started %d times within %v, and is not started for a while: %s", roles.MaxRestarts,
 			roles.RestartWindow, w.why)
 	}
 	l, err := w.start()

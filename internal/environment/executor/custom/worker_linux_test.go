@@ -130,7 +130,7 @@ func TestAWorkerProgramIsStartedAgainWithinABound(t *testing.T) {
 			t.Fatal("it did the job")
 		}
 	}
-	if !strings.Contains(last.Error(), "was started 5 times within 1m0s, and stays down for now: exit status 1: gone") {
+	if !strings.Contains(last.Error(), "was started 5 times within 1m0s, and is not started for a while: exit status 1: gone") {
 		t.Error(last)
 	}
 }

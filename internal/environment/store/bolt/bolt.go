@@ -6,8 +6,7 @@
 // it, even without syncing.
 //
 // Each value has a checksum. Open reads the whole file, its trees and its values,
-// before bbolt does, and refuses damage with a *store.DamagedError. So does every
-// read of a value that was damaged later.
+// before bbolt does, and refuses damage with a *store.DamagedError. Every read of a value that was damaged later panics too.
 //
 // A Scan's callback must not use the store: a reader inside a reader can wait
 // for a Commit that waits for the outer one.

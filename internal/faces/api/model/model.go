@@ -449,7 +449,7 @@ type DeployRequest struct {
 	Args map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of init: the arguments of a typed init by name, in the forms of its schema. Where an address is wanted, a name is one too."`
 	Fund *types.Wei                 `json:"fund,omitempty" doc:"In wei, moved from the deployer to the actor; 0 where absent."`
 
-	Upgrade *UpgradeTerms `json:"upgrade,omitempty" doc:"Who may give the actor new code; nobody, for good, where absent."`
+	Upgrade *UpgradeTerms `json:"upgrade,omitempty" doc:"The account that may give the actor new code. If it is absent, the code is fixed for good."`
 
 	Replace bool `json:"replace,omitempty" doc:"Take the name from the actor of the same owner that has it."`
 

@@ -29,7 +29,7 @@ type UpgradeRequest struct {
 	Actor    string      `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
 	Code     string      `json:"code" minLength:"1" doc:"The Python source as text, or as 0x-hex."`
 	Migrate  string      `json:"migrate,omitempty" doc:"Payload of the new code's migrate: 0x-hex is bytes, any other string is UTF-8 text. A typed migrate takes a JSON object, to which the chain adds old."`
-	CodeHash *types.Hash `json:"code_hash,omitempty" doc:"Of the code that the actor must have; as the latest final state has it where absent."`
+	CodeHash *types.Hash `json:"code_hash,omitempty" doc:"The hash of the code that the actor must have; by default, its code in the latest final state."`
 
 	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 and 4 a byte of code where absent."`
 	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for code and migrate, and 100,000 more, where absent."`

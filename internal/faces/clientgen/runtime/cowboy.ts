@@ -167,8 +167,11 @@ export function signingDigest(chainId: bigint, fields: Uint8Array[]): Uint8Array
 /** An event of the network. */
 export interface NetworkEvent { id: string; kind: string; data: any }
 
+/** The kinds of events. A delivered message is a tx, whose origin is message. */
+export type Kind = 'block' | 'tx' | 'timer' | 'log' | 'job' | 'presence' | 'runner' | 'fault' | 'view'
+
 /** Which events to follow. */
-export interface Follow { kinds?: string[]; actor?: string; from?: number; lastId?: string; signal?: AbortSignal }
+export interface Follow { kinds?: Kind[]; actor?: string; from?: number; lastId?: string; signal?: AbortSignal }
 
 /** A network, at the URL of its API: in a page that it serves itself, new Chain(). */
 export class Chain {
@@ -541,7 +544,7 @@ function words(t: Type): string {
 }
 
 /** The value that a text of the wire has. */
-export function decode(schema: Schema, t: Type, json: string): unknown { return read(schema, t, parse(json), '') }
+export function decode(schema: Schema, t: Type, json: string): unknown { return read(schema, t, parse(json, true), '') }
 
 /** The arguments that a payload has. */
 export function decodeArguments(schema: Schema, handler: string, payload: string): unknown {
@@ -555,10 +558,14 @@ export function decodeArguments(schema: Schema, handler: string, payload: string
 class Number_ { constructor(readonly text: string) {} }
 
 /** An object as it stands there, in which names may stand twice. */
-class Object_ { readonly pairs: [string, unknown][] = [] }
+class Object_ {
+  readonly pairs: [string, unknown][] = []
+  /** An open one may have names that its record lacks: the actor's code may have become newer than the schema. */
+  constructor(readonly open = false) {}
+}
 
 /** JSON without loss: numbers as they stand there, names that stand twice. */
-function parse(s: string): unknown {
+function parse(s: string, open = false): unknown {
   if (utf8(s).length > MAX_BYTES) throw bad('', `the payload has more than ${MAX_BYTES} bytes`)
   let at = 0
   const wrong = (): CowboyError => bad('', 'the payload is not JSON')
@@ -607,7 +614,7 @@ function parse(s: string): unknown {
     return all
   }
   const object = (depth: number): Object_ => {
-    const all = new Object_()
+    const all = new Object_(open)
     while (more('}', all.pairs.length === 0)) {
       space()
       const name = string()
@@ -702,6 +709,7 @@ function readFields(schema: Schema, of: string, fields: Field[], v: Object_, pat
   const made: { [name: string]: unknown } = {}
   for (const [name, x] of v.pairs) {
     const f = fields.find((known) => known.name === name)
+    if (!f && v.open) continue
     if (!f) throw unknown(of, fields, path, name)
     const at = within(path, name)
     if (own(made, name)) throw bad(at, 'is given twice')

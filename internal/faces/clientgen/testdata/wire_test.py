@@ -44,6 +44,7 @@ def main():
     text = club.SCHEMA.text("Member", member)
     assert text == '{"note":null,"paid":"5","who":"0x%s"}' % ("01" * 20), text
     assert club.SCHEMA.decode("Member", text.encode()) == member
+    assert club.SCHEMA.decode("Member", text.replace("{", '{"since":{"day":1},').encode()) == member  # of newer code
     box = every.Box(a_b=1 << 63)
     assert every.SCHEMA.decode("Box", every.SCHEMA.text("Box", box).encode()) == box
     try:

@@ -1,5 +1,5 @@
 // The runtime on the corpus of testdata, and on the examples of docs/WIRE.md.
-import { array, bytes, CowboyError, decodeArguments, encodeArguments, fromHex, keccak256, map, signingDigest, text, toHex, unsigned, utf8, type Schema } from './cowboy.js'
+import { array, bytes, CowboyError, decode, decodeArguments, encodeArguments, fromHex, keccak256, map, signingDigest, text, toHex, unsigned, utf8, type Schema } from './cowboy.js'
 
 declare const process: { argv: string[]; exit(code: number): never }
 
@@ -34,6 +34,8 @@ for (const [handler, raw, path] of corpus.refused) {
   }
   same(`${handler} ${raw}`, got, path)
 }
+const leaf = decode(schema, 'Leaf', '{"number":7,"note":null,"since":{"day":1}}') as { number: number; since?: unknown }
+same('an answer of newer code', `${leaf.number} ${leaf.since}`, '7 undefined')
 same('keccak of nothing', toHex(keccak256(new Uint8Array())), '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
 same('keccak of a whole block', toHex(keccak256(new Uint8Array(136).fill(0x61))), '0xa6c4d403279fe3e0af03729caada8374b5ca54d8065329a3ebcaeb4b60aa386e')
 const payload = map({ kind: text('execute'), handler: text('go'), payload: bytes(utf8('by 5')) })

@@ -1,6 +1,5 @@
-// Package hosts is a network whose nodes run in separate processes, on one machine
-// or on many: the folder of files that devnet init makes of it, and the settings by
-// which one validator is opened.
+// Package hosts is a network whose nodes run in separate processes, on one machine or on many. It has the folder of files that devnet init
+// writes, and the settings that open one validator.
 //
 //	genesis.cbor     what the chain begins with, and where each validator is reached
 //	NAME.toml        the settings of a node

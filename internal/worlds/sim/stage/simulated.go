@@ -111,8 +111,7 @@ func newHosts(notes func(*program.Probed)) *pyhost.Pool {
 // fork costs some milliseconds, as much as the blocks of a virtual second.
 const blocksAChild = 64
 
-// callTimeout bounds a message in real time far beyond the need of any on a busy
-// machine: a host that fails by it makes two runs of a seed differ.
+// callTimeout bounds a message in real time, far above its need on a busy machine: a host that fails by it makes two runs of a seed differ.
 const callTimeout = 5 * time.Minute
 
 // Name implements scenario.Backend.
