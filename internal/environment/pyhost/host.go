@@ -59,8 +59,9 @@ type news struct {
 	costs  []uint64
 }
 
-// sources is the archive the bootstrap reads: u32 count, then names and texts.
-var sources = sync.OnceValue(func() []byte {
+// sources is the archive the bootstrap reads: u32 count, then names and texts. Each start
+// of a host makes it: half a MiB is much to keep.
+func sources() []byte {
 	var names []string
 	files := map[string][]byte{}
 	walk := func(p string, d fs.DirEntry, err error) error {
@@ -83,7 +84,7 @@ var sources = sync.OnceValue(func() []byte {
 		}
 	}
 	return out
-})
+}
 
 // moduleOf is the name by which Python imports a file.
 func moduleOf(file string) string {

@@ -111,7 +111,7 @@ type Peeker interface {
 type Pool struct {
 	config  Config
 	python  interpreter
-	sources []byte
+	sources func() []byte
 	proof   func() proofOf // of Prepare; nil without it
 	hints   *hints
 	blocks  chan *host // free hosts; nil stands for one not started
@@ -154,7 +154,7 @@ func New(config Config) *Pool {
 		look = recall
 	}
 	p := &Pool{
-		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: sources(), hints: newHints(),
+		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: sources, hints: newHints(),
 		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts), rates: rates{stated: config.Rate},
 	}
 	for range config.Hosts {
@@ -205,7 +205,7 @@ func (p *Pool) Ahead() (over <-chan struct{}) {
 func (p *Pool) ahead(path string) *host {
 	deadline := time.Now().Add(startTimeout)
 	defer slowly(p.config.Slow).watch(path, startTimeout)()
-	h, err := startHost(path, p.sources, p.config.AddressSpace, p.config.Notes != nil, deadline, &p.rates)
+	h, err := startHost(path, p.sources(), p.config.AddressSpace, p.config.Notes != nil, deadline, &p.rates)
 	if err != nil {
 		return nil
 	}
@@ -252,7 +252,7 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 	up := make(chan started, 1)
 	go func() {
 		defer slowly(p.config.Slow).watch(path, startTimeout)()
-		h, err := startHost(path, p.sources, p.config.AddressSpace, p.config.Notes != nil, time.Now().Add(startTimeout), &p.rates)
+		h, err := startHost(path, p.sources(), p.config.AddressSpace, p.config.Notes != nil, time.Now().Add(startTimeout), &p.rates)
 		up <- started{h, err}
 	}()
 	patience, _ := within(startTimeout+time.Second, left) // the host's own limit comes first

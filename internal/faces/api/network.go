@@ -39,7 +39,7 @@ func (s *Server) registerReady() {
 	waiting.Error = NotReady(waiting.Nodes)
 	h.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusServiceUnavailable): {
 		Description: http.StatusText(http.StatusServiceUnavailable),
-		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema, Example: plain(waiting)}}}}
+		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema, Example: example{waiting}}}}}
 	huma.Register(s.api, h, func(context.Context, *struct{}) (*readyAnswer, error) {
 		m := s.ready()
 		status := http.StatusOK

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -70,7 +69,8 @@ func (op operation) statuses() []int {
 	return slices.Compact(all)
 }
 
-// exemplify puts the examples into the description.
+// exemplify puts the examples into the description, and one answer of each error for all
+// operations: huma makes one for each.
 func (s *Server) exemplify(op operation) {
 	item := s.api.OpenAPI().Paths[op.path]
 	registered := item.Get
@@ -78,24 +78,34 @@ func (s *Server) exemplify(op operation) {
 		registered = item.Post
 	}
 	if op.request != nil {
-		registered.RequestBody.Content["application/json"].Example = plain(op.request)
+		registered.RequestBody.Content["application/json"].Example = example{op.request}
 	}
 	for _, media := range registered.Responses["200"].Content {
-		media.Example = plain(op.response)
+		media.Example = example{op.response}
 	}
 	for status, response := range registered.Responses {
-		if media := response.Content["application/json"]; media != nil && status[0] != '2' && media.Example == nil {
-			media.Example = plain(model.Error{Error: exampleErrors[status]})
+		media := response.Content["application/json"]
+		if media == nil || status[0] == '2' || media.Example != nil {
+			continue
 		}
+		if s.refusals[status] == nil {
+			media.Example = example{model.Error{Error: exampleErrors[status]}}
+			s.refusals[status] = response
+		}
+		registered.Responses[status] = s.refusals[status]
 	}
 }
 
-// plain is v as JSON decodes it.
-func plain(v any) (out any) {
-	if v == nil || reflect.TypeOf(v).Kind() == reflect.String {
-		return v
-	}
-	data, err := json.Marshal(v)
+// example is a value of the description. It is encoded with the document: decoded JSON of
+// all examples would take 1.1 MiB.
+type example struct{ of any }
+
+// MarshalJSON sorts the names, as the rest of the document does.
+func (e example) MarshalJSON() ([]byte, error) { return json.Marshal(e.plain()) }
+
+// plain is the value as JSON decodes it.
+func (e example) plain() (out any) {
+	data, err := json.Marshal(e.of)
 	if err == nil {
 		err = json.Unmarshal(data, &out)
 	}

@@ -65,8 +65,9 @@ type Server struct {
 	ranges   *places // who reads thousands of records
 	polls    polls
 	answers  *answers
-	patience time.Duration // WaitTimeout
-	bodyTime time.Duration // BodyTimeout
+	refusals map[string]*huma.Response // the description of each error, by status
+	patience time.Duration             // WaitTimeout
+	bodyTime time.Duration             // BodyTimeout
 	claims   *claims
 	nonces   *nonces
 	feed     *feed
@@ -110,6 +111,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.metrics = newMetrics(backend, s.feed, cfg.Processes)
 	s.feed.start()
 	s.api = humago.New(s.mux, s.describe())
+	s.refusals = map[string]*huma.Response{}
 	s.registerChain()
 	s.registerColumns()
 	s.registerViews()
