@@ -34,7 +34,8 @@ func (a *API) JobVerified(ctx context.Context, id string) (model.JobVerified, er
 // JobStory returns changes of a job by blocks, from an entry on, at most limit of
 // them.
 func (a *API) JobStory(ctx context.Context, id string, offset, limit int) (model.JobStory, error) {
-	return read[model.JobStory](ctx, a, "/job/"+url.PathEscape(id)+"/story", query(nil).number("offset", uint64(offset)).number("limit", uint64(limit)))
+	part := query(nil).number("offset", uint64(offset)).number("limit", uint64(limit))
+	return read[model.JobStory](ctx, a, "/job/"+url.PathEscape(id)+"/story", part)
 }
 
 // JobRunners lists the runners of all draws of a job.

@@ -71,7 +71,8 @@ func attachEditor(ts *testscript.TestScript, neg bool, args []string) {
 	e.send("attach", launch.Configurations[0])
 	e.until("initialized", nil)
 	var set struct{ Breakpoints []struct{ Verified bool } }
-	e.ask("setBreakpoints", map[string]any{"source": map[string]any{"path": ts.MkAbs(file)}, "breakpoints": []any{map[string]any{"line": at}}}, &set)
+	e.ask("setBreakpoints", map[string]any{"source": map[string]any{"path": ts.MkAbs(file)},
+		"breakpoints": []any{map[string]any{"line": at}}}, &set)
 	if len(set.Breakpoints) != 1 || !set.Breakpoints[0].Verified {
 		ts.Fatalf("the breakpoint at %s is not accepted: %+v", args[2], set)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// A server holds one description of each error for all operations, and decodes no example
-// before the document is asked for: both cost every network memory.
+// A server holds one description of each error for all operations. It decodes no example
+// before the document is asked for. Both cost every network memory.
 func TestEachErrorIsDescribedOnce(t *testing.T) {
 	w := newWorld(t)
 	described := map[string]map[*huma.Response]bool{}

@@ -63,8 +63,8 @@ func TestTheKindsOfEventsAreTheAPIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence, model.EventRunner,
-		model.EventFault, model.EventView}
+	kinds := []string{model.EventBlock, model.EventTx, model.EventTimer, model.EventLog, model.EventJob, model.EventPresence,
+		model.EventRunner, model.EventFault, model.EventView}
 	if want := "export type Kind = '" + strings.Join(kinds, "' | '") + "'\n"; !strings.Contains(string(source), want) {
 		t.Errorf("cowboy.ts has another type: want %s", want)
 	}

@@ -97,13 +97,13 @@ func init() {
 		parse("actor(actor: party, *, node: node?)",
 			"An actor: address, name, owner, code_hash, deployed_as, deployed_at, balance, timers, and upgrades with done, by, delay and "+
 				"announced.", netActor),
-		parse("call(actor: party, handler: text, payload: bytes?, *, args: args?, sender: sender = \"alice\", value: amount?, sponsor: amount?, cycles: "+
-			"count?, cells: count?, within: count = 50)",
+		parse("call(actor: party, handler: text, payload: bytes?, *, args: args?, sender: sender = \"alice\", "+
+			"value: amount?, sponsor: amount?, cycles: count?, cells: count?, within: count = 50)",
 			"Calls a handler by a signed transaction and returns its receipt once final, whatever its status. args is for a typed handler, in "+
 				"place of payload, and is checked before it is signed. Timers of the actor may cost the "+
 				"sender at most sponsor.", netCall),
-		parse("send(actor: party, handler: text, payload: bytes?, *, args: args?, sender: sender = \"alice\", value: amount?, sponsor: amount?, cycles: "+
-			"count?, cells: count?)",
+		parse("send(actor: party, handler: text, payload: bytes?, *, args: args?, sender: sender = \"alice\", "+
+			"value: amount?, sponsor: amount?, cycles: count?, cells: count?)",
 			"As call, and does not wait: returns the transaction's hash. It is handed in again until it is final.", netSend),
 		parse("transfer(to: party, amount: amount, *, sender: sender = \"alice\", within: count = 50)",
 			"Pays, and returns the receipt once final.", netTransfer),

@@ -5,7 +5,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// Capability is a set of what networks can do. What no network lacks is not here.
+// Capability is a set of abilities that some networks lack.
 type Capability uint16
 
 // The capabilities.

@@ -99,8 +99,8 @@ func (w *Orders) cuts(apart func(a, b string) bool) (n int64) {
 	return n
 }
 
-// counted reports whether a connection of a with b is counted as a's: a runner counts its connections, and of two validators the one with
-// the lesser name counts.
+// counted reports whether a connection of a with b is counted as a's. A runner counts its connections. Of two validators
+// the one with the lesser name does.
 func counted(a, b Identity) bool {
 	switch {
 	case b.Name == "":

@@ -86,8 +86,8 @@ func errDeregistered(name string) error {
 	return refusal.New("deregistered", "%s has left already", name).At("name")
 }
 
-// checkParameter judges a change of a parameter at a height, 0 for the next it may
-// hold from, on a chain of the given height whose parameters are now.
+// checkParameter judges a change of a parameter that is to hold from at, 0 for the earliest height.
+// The chain is at height, with the parameters now.
 func checkParameter(now *params.Params, height types.Height, key, value string, at types.Height) (params.Info, error) {
 	info, err := params.Lookup(key)
 	if err != nil {

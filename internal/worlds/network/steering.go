@@ -102,7 +102,7 @@ func (s *Steering) Hold(on bool) {
 // Pause stops the making of blocks by an order of the operator.
 func (s *Steering) Pause() error { return s.SetPaused(true) }
 
-// Resume lets it go on.
+// Resume ends the pause.
 func (s *Steering) Resume() error { return s.SetPaused(false) }
 
 // SetPaused does either.

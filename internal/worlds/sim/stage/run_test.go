@@ -82,7 +82,8 @@ func TestArgumentsAreCheckedByTheSchema(t *testing.T) {
 		if err := os.WriteFile(path, []byte(begin+line+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, out, err := play(path, 1); err == nil || !strings.Contains(err.Error(), "arguments.star:3:") || !strings.Contains(err.Error(), want) {
+		_, out, err := play(path, 1)
+		if err == nil || !strings.Contains(err.Error(), "arguments.star:3:") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q\n%s", line, err, want, out)
 		}
 	}
