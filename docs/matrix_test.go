@@ -29,10 +29,10 @@ var ways = []way{
 	{"`devnet run --backend live`", network.Live, true, ""},
 	{"`devnet run --backend processes`", network.Live, true, ""},
 	{"`devnet run --backend docker`", network.Live, true, ""},
-	{"Go test, Python test", network.Simulated, false, ""},
-	{"Go test, `Live()`", network.Live, false, ""},
-	{"testcontainers, `Run`", network.Live, false, ""},
-	{"testcontainers, `RunCluster`", network.Alone, false, "testcontainers/cluster.go"},
+	{"a Go or Python test", network.Simulated, false, ""},
+	{"a Go test with `Live()`", network.Live, false, ""},
+	{"`Run` of testcontainers", network.Live, false, ""},
+	{"`RunCluster` of testcontainers", network.Alone, false, "testcontainers/cluster.go"},
 }
 
 // has reports whether a way takes a fault verb, by the tables of verbs and of capabilities.
@@ -89,7 +89,7 @@ func columns() (all []*column) {
 	return append(faults, all...)
 }
 
-// matrix is the table of README.md.
+// matrix is the table of README.md. Ways that do the same have one row.
 func matrix() string {
 	var head, rule, notes strings.Builder
 	for _, c := range columns() {
@@ -104,12 +104,20 @@ func matrix() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| way to run |%s\n|---|%s\n", head.String(), rule.String())
 	cell := map[bool]string{true: " yes |", false: " – |"}
+	var rows []string // of cells, each once
+	named := map[string][]string{}
 	for _, w := range ways {
-		fmt.Fprintf(&b, "| %s |", w.name)
+		row := ""
 		for _, c := range columns() {
-			b.WriteString(cell[c.has(w)])
+			row += cell[c.has(w)]
 		}
-		b.WriteString("\n")
+		if named[row] == nil {
+			rows = append(rows, row)
+		}
+		named[row] = append(named[row], w.name)
+	}
+	for _, row := range rows {
+		fmt.Fprintf(&b, "| %s |%s\n", strings.Join(named[row], ", "), row)
 	}
 	return b.String() + notes.String() + "\n\n"
 }
