@@ -19,7 +19,7 @@ import (
 func debugCommand() *cli.Command {
 	return &cli.Command{
 		Name: "debug", Usage: "run an execution again under pdb, or under an editor's debugger", ArgsUsage: "HASH",
-		Description: "Example: devnet debug 0x2f370e4d --dap 127.0.0.1:5678\n" +
+		Description: "Example: devnet debug 0x2f370e4d\nExample: devnet debug 0x2f370e4d --dap 127.0.0.1:5678\n" +
 			"HASH is a transaction's hash, a message's hash or a timer's ID; its first digits are " +
 			"enough. The actors that took part run on this machine, unmetered, held only by the limits of their interpreter. Its code sees the " +
 			"chain as it was at that execution. Nothing on the chain changes. With --dap it waits for an editor, which attaches by the Debug " +

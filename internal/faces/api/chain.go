@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 
@@ -80,8 +79,7 @@ func blockHeight(v Reader, id string) (types.Height, error) {
 		return types.Height(n), nil
 	}
 	h, err := find(v, history.BlockHash, id, "id")
-	var refused *Error
-	if errors.As(err, &refused) && refused.Body.Code == "invalid_hash" {
+	if refused := Answer(err); refused != nil && refused.Body.Code == "invalid_hash" {
 		return 0, Refuse(http.StatusBadRequest, "invalid_block", "%q is not a height, a block hash or latest", clip(id)).At("id")
 	}
 	if err != nil {

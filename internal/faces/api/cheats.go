@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 
@@ -135,8 +134,7 @@ func (b *signer) address() types.Address {
 func (s *Server) signs(path, from string) (v Reader, by signer, err error) {
 	v, key, err := s.signing(path, from)
 	by = signer{key: key, name: from}
-	var refused *Error
-	if !errors.As(err, &refused) || refused.Body.Code != codeUnknownSigner {
+	if refused := Answer(err); refused == nil || refused.Body.Code != codeUnknownSigner {
 		return v, by, err
 	}
 	at, unknown := s.address(v, from, "from")

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -239,8 +238,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 // would wait for one without end. The code's behaviour is not judged.
 func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d Signable) error {
 	_, err := s.simulate(ctx, v, key, d)
-	var refused *Error
-	if errors.As(err, &refused) && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
+	if refused := Answer(err); refused != nil && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
 		return refused
 	}
 	return nil
@@ -276,8 +274,7 @@ func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d Signable)
 		return nil, err
 	}
 	r, err := s.await(ctx, h)
-	var refused *Error
-	if errors.As(err, &refused) && refused.Body.Code == CodeDropped {
+	if refused := Answer(err); refused != nil && refused.Body.Code == CodeDropped {
 		s.nonces.giveBack(key.Address(), nonce)
 	}
 	return r, err

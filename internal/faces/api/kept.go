@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -16,8 +15,8 @@ func NotKept(k history.Kept, h types.Height) *Error {
 
 // isNotKept reports whether an error is that refusal.
 func isNotKept(err error) bool {
-	var refused *Error
-	return errors.As(err, &refused) && refused.Body.Code == CodeNotKept
+	refused := Answer(err)
+	return refused != nil && refused.Body.Code == CodeNotKept
 }
 
 // orDropped adds to a refusal of something unknown that it may be pruned: a hash

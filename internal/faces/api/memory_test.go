@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
@@ -120,7 +120,7 @@ func (m *memory) Reader(node string) (Reader, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if node != "" && !slices.ContainsFunc(m.nodes, func(n Node) bool { return n.Name == node }) {
-		return nil, Refuse(http.StatusNotFound, "unknown_node", "no node is called %q", node).At("node")
+		return nil, refusal.New("unknown_node", "no node is called %q", node).At("node")
 	}
 	return &memoryView{m}, nil
 }
@@ -128,11 +128,11 @@ func (m *memory) Reader(node string) (Reader, error) {
 func (m *memory) Submit(_ context.Context, raw []byte) (types.Hash, error) {
 	tx, err := types.DecodeTransaction(raw)
 	if err != nil {
-		return types.Hash{}, Refuse(http.StatusBadRequest, "malformed", "%v", err)
+		return types.Hash{}, refusal.New("malformed", "%v", err)
 	}
 	sender, ok := crypto.NewVerifier(false).Recover(tx.SigningDigest(), *tx.Signature)
 	if !ok {
-		return types.Hash{}, Refuse(http.StatusBadRequest, "bad_signature", "nobody signed this")
+		return types.Hash{}, refusal.New("bad_signature", "nobody signed this")
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -150,11 +150,11 @@ func (m *memory) Submit(_ context.Context, raw []byte) (types.Hash, error) {
 	}
 	switch {
 	case tx.Nonce < m.accounts[sender].Nonce:
-		return types.Hash{}, Refuse(http.StatusConflict, CodeNonceTooLow, "nonce %d", tx.Nonce)
+		return types.Hash{}, refusal.New(CodeNonceTooLow, "nonce %d", tx.Nonce)
 	case tx.Nonce < next:
-		return types.Hash{}, Refuse(http.StatusConflict, CodeNonceTaken, "nonce %d", tx.Nonce)
+		return types.Hash{}, refusal.New(CodeNonceTaken, "nonce %d", tx.Nonce)
 	case tx.Nonce > next && !m.gaps:
-		return types.Hash{}, Refuse(http.StatusConflict, CodeNonceGap, "nonce %d", tx.Nonce)
+		return types.Hash{}, refusal.New(CodeNonceGap, "nonce %d", tx.Nonce)
 	}
 	m.senders[tx.Hash()] = sender
 	m.pool = append(m.pool, tx)
@@ -190,7 +190,7 @@ func (m *memory) Wait(ctx context.Context, hash types.Hash) (*Executed, error) {
 		if m.drops {
 			m.pool = slices.DeleteFunc(m.pool, func(tx *types.Transaction) bool { return tx.Hash() == hash })
 			m.mu.Unlock()
-			return nil, Refuse(http.StatusConflict, CodeDropped, "the transaction was dropped")
+			return nil, refusal.New(CodeDropped, "the transaction was dropped")
 		}
 		m.mu.Unlock()
 		if r != nil {

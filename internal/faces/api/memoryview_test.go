@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -227,12 +227,12 @@ func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
 }
 
 func (v *memoryView) TryBid(context.Context, BidTrial) (BidTried, error) {
-	return BidTried{}, Refuse(http.StatusConflict, "timer_policy_unknown", "the policy fifo does not use gas bidding agents")
+	return BidTried{}, refusal.New("timer_policy_unknown", "the policy fifo does not use gas bidding agents")
 }
 
 func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Executed, error) {
 	if v.m.hostless {
-		return nil, Refuse(http.StatusServiceUnavailable, CodeNoProgramHost, "no python3")
+		return nil, refusal.New(CodeNoProgramHost, "no python3")
 	}
 	return &Executed{Receipt: types.Receipt{Hash: tx.Hash(), Origin: types.OriginTransaction, Status: types.StatusOK, Cycles: 42},
 		Logs: []string{"dry"}}, nil

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -54,8 +53,8 @@ func (n *nonces) submit(ctx context.Context, from types.Address, head types.Heig
 			s.taken[nonce] = head
 			return h, nonce, nil
 		}
-		var refused *Error
-		if !errors.As(err, &refused) {
+		refused := Answer(err)
+		if refused == nil {
 			return h, nonce, err
 		}
 		switch refused.Body.Code {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -87,8 +86,7 @@ func find(v Reader, of history.HashKind, text, field string) (types.Hash, error)
 		return types.Hash{}, err
 	}
 	id, err := one(a, found, hashNames[of], field)
-	var refused *Error
-	if len(found) == 0 && errors.As(err, &refused) {
+	if refused := Answer(err); len(found) == 0 && refused != nil {
 		err = orDropped(v, refused)
 	}
 	return id, err

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -110,7 +109,7 @@ func (d directory) runnerAddress(v Reader, text, field string) (types.Address, e
 	short, ok := abbreviation(text, len(types.Address{}))
 	if !ok {
 		a, err := d.address(v, text, field)
-		if refused := (*Error)(nil); errors.As(err, &refused) && refused.Body.Code == "unknown_name" {
+		if refused := Answer(err); refused != nil && refused.Body.Code == "unknown_name" {
 			err = noRunnerNamed(text, field)
 		}
 		return a, err

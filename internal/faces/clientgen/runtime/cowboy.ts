@@ -83,6 +83,12 @@ export class CowboyError extends Error {
     super(message)
     this.name = 'CowboyError'
   }
+
+  /** The message for a reader: of a handler that raised, what its author wrote, without handler, code, line and class. */
+  get reason(): string {
+    const raised = /: (?:(?:line \d+, in [^;:]+|…); )*line \d+(?:, in [^;:]+)?: (?:\w+: )?(.+)$/s.exec(this.message)
+    return this.receipt && raised ? raised[1]! : this.message
+  }
 }
 
 /** A call before it is signed. */

@@ -36,6 +36,10 @@ for (const [handler, raw, path] of corpus.refused) {
 }
 const leaf = decode(schema, 'Leaf', '{"number":7,"note":null,"since":{"day":1}}') as { number: number; since?: unknown }
 same('an answer of newer code', `${leaf.number} ${leaf.since}`, '7 undefined')
+const failed = { value: null, status: 'reverted', hash: '' as const, height: 1, cycles: 1, cells: 0, fee: 0n, events: [], logs: [], output: '0x' as const }
+const raised = 'join ended with reverted: value_error: line 12, in join; line 93, in check: ValueError: you: are\na member already'
+same('the reason of an author', new CowboyError('value_error', raised, '', '', 0, failed).reason, 'you: are\na member already')
+same('the reason without an execution', new CowboyError('busy', 'too many', '', '', 429).reason, 'too many')
 same('keccak of nothing', toHex(keccak256(new Uint8Array())), '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
 same('keccak of a whole block', toHex(keccak256(new Uint8Array(136).fill(0x61))), '0xa6c4d403279fe3e0af03729caada8374b5ca54d8065329a3ebcaeb4b60aa386e')
 const payload = map({ kind: text('execute'), handler: text('go'), payload: bytes(utf8('by 5')) })
