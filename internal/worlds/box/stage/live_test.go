@@ -111,7 +111,8 @@ func TestAVerbThatIsNotThereSaysSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _, err = play(t, "net = network(block_time = \"100ms\")\nnet.snapshot(\"x\")\n", nil)
-	if err == nil || !strings.Contains(err.Error(), "net.snapshot: a snapshot is not possible here: a live network") || !strings.Contains(err.Error(), "--backend sim") {
+	const want = "net.snapshot: a snapshot is not possible here: a live network"
+	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--backend sim") {
 		t.Fatal(err)
 	}
 }
