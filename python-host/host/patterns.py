@@ -30,6 +30,7 @@ GROUP = 8  # cycles of a group that groups or groupdict has
 COMPILED = {}  # pattern and flags → compiled
 BOUNDS = {}  # compiled pattern → (fixed size, widths of its repeats, branches)
 NARROW, MAX_WALKED = 0xFF, 0xFFFF  # characters: sets of the first are small tables, beyond the last no range is walked
+NESTED = 12  # cycles of compiling a group, besides its characters: the parser calls itself for each
 SET, WIDE_SET, CASES = 20, 5000, 500  # cycles of compiling a set, one with characters beyond NARROW, and one that ignores case
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 
@@ -104,7 +105,7 @@ def compile_pattern(pattern, flags=0):
         refuse("a flag that is not IGNORECASE, MULTILINE, DOTALL, ASCII or VERBOSE")
     if len(pattern) > MAX_PATTERN:
         refuse("longer than %d characters" % MAX_PATTERN)
-    charge(2 * table.call * (2 + len(pattern)))
+    charge(2 * table.call * (2 + len(pattern)) + NESTED * pattern.count("(" if type(pattern) is str else b"("))
     known = COMPILED.get((pattern, flags))
     if known is not None:
         charge(BOUNDS[known].sets)
