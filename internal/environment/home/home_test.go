@@ -2,6 +2,7 @@ package home
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,14 +55,14 @@ func TestANewHomeIsMadeAndFoundAgain(t *testing.T) {
 	if !h.New || h.Dir() != dir {
 		t.Fatalf("home %+v", h)
 	}
-	const text = `{
-  "format": 9,
+	text := fmt.Sprintf(`{
+  "format": %d,
   "devnet_version": "1.2.3",
   "chain_id": 8011,
   "seed": 7,
   "created": "2026-01-02T03:04:05Z"
 }
-`
+`, Format)
 	if got := read(t, filepath.Join(dir, "home.json")); got != text {
 		t.Fatalf("home.json is %s", got)
 	}
@@ -95,14 +96,16 @@ func TestANewHomeIsMadeAndFoundAgain(t *testing.T) {
 
 func TestARefusalNamesBothSidesAndTheWayOut(t *testing.T) {
 	other := uint64(8)
-	made := `{"format":9,"devnet_version":"1.2.3","chain_id":8011,"seed":7}`
+	made := fmt.Sprintf(`{"format":%d,"devnet_version":"1.2.3","chain_id":8011,"seed":7}`, Format)
+	newer := fmt.Sprintf(`{"format":%d,"devnet_version":"9.0.0"}`, Format+1)
 	for _, c := range []struct {
 		name, meta string
 		want       Want
 		says       []string
 		as         any
 	}{
-		{"a newer format", `{"format":10,"devnet_version":"9.0.0"}`, want, []string{"format 10", "9.0.0", "1.2.3", "format 9", "--reset", "--home"}, new(*IncompatibleError)},
+		{"a newer format", newer, want, []string{fmt.Sprint("format ", Format+1), "9.0.0", "1.2.3", fmt.Sprint("format ", Format), "--reset",
+			"--home"}, new(*IncompatibleError)},
 		{"an older format", `{"format":-1,"devnet_version":"0.1"}`, want, []string{"format -1", "0.1", "--reset"}, new(*IncompatibleError)},
 		{"another chain", made, Want{ChainID: 5}, []string{"chain id 8011", "5 was asked for", "--reset"}, new(*MismatchError)},
 		{"another seed", made, Want{Seed: &other}, []string{"seed 7", "8 was asked for"}, new(*MismatchError)},
