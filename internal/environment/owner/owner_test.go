@@ -1,9 +1,11 @@
 package owner
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,18 +64,24 @@ func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 		fmt.Println("claimed")
-		<-t.Context().Done() // never: the parent kills this process
-		runtime.KeepAlive(f) // the collector would close it, and end the claim
+		_, _ = io.ReadAll(os.Stdin) // until the parent is gone; Go ends a process that waits for nothing outside
+		runtime.KeepAlive(f)
+		return
 	}
 	other := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", t.Name()+"$")
 	cmd.Env = append(os.Environ(), liveIn+"="+other)
+	held, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
 	said, err := cmd.StdoutPipe()
 	if err != nil || cmd.Start() != nil {
 		t.Fatal(err)
 	}
-	if _, err := said.Read(make([]byte, 7)); err != nil {
-		t.Fatal(err)
+	if line, err := bufio.NewReader(said).ReadString('\n'); line != "claimed\n" {
+		t.Fatalf("the other process says %q, %v", line, err)
 	}
 	mine, err := ClaimNew()
 	if err != nil {

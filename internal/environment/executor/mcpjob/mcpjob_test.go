@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -34,7 +35,7 @@ func TestMain(m *testing.M) {
 		}
 	case "silent":
 		io.Copy(io.Discard, os.Stdin)
-		select {}
+		time.Sleep(time.Hour) // Go ends a process that waits for nothing outside
 	case "ignores":
 		answers(map[string]string{"initialize": opened, "tools/call": called})
 	case "modern":
