@@ -124,7 +124,7 @@ type (
 	RateCard      = model.RateCard
 )
 
-// Requests of API, and answers that its methods alone return.
+// Requests of API, and answers that only its methods return.
 type (
 	AdvanceRequest      = model.AdvanceRequest
 	AnswerRequest       = model.AnswerRequest

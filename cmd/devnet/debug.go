@@ -105,7 +105,7 @@ func ofThisMachine(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	if _, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || ip == nil || !ip.IsLoopback() {
-		return usage("Give an address of this machine alone, as --dap 127.0.0.1:5678; port 0 takes any.",
+		return usage("Give an address that only this machine reaches, as --dap 127.0.0.1:5678; port 0 takes any.",
 			"--dap: %q is not a loopback address and port", address)
 	}
 	return nil
