@@ -92,8 +92,10 @@ func TestANodeTakesTheSameOrdersOnEveryBackend(t *testing.T) {
 			t.Run(fmt.Sprint(node, " ", b.name), func(t *testing.T) {
 				t.Parallel()
 				got := outcomes(t, b.open(t), node, kind)
-				if a, b := strings.Join(want, "\n"), strings.Join(got, "\n"); a != b {
-					t.Errorf("sim:\n%s\n%s:\n%s", a, t.Name(), b)
+				for i, line := range want {
+					if got[i] != line {
+						t.Errorf("got  %s\nwant %s, as on sim", got[i], line)
+					}
 				}
 			})
 		}

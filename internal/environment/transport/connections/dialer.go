@@ -1,7 +1,6 @@
 package connections
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -59,8 +58,8 @@ func NewDialer(config DialerConfig) (*Dialer, error) {
 	}
 	socket := config.PacketConn
 	if socket == nil {
-		if socket, err = net.ListenPacket("udp", cmp.Or(config.Listen, "127.0.0.1:0")); err != nil {
-			return nil, fmt.Errorf("connections: open a socket on %s (is another process on that port?): %w", config.Listen, err)
+		if socket, err = Socket(config.Listen); err != nil {
+			return nil, fmt.Errorf("connections: %w", err)
 		}
 	}
 	if config.WrapPacketConn != nil {

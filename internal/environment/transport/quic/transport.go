@@ -32,7 +32,6 @@ package quic
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -111,8 +110,8 @@ func New(config Config) (*Transport, error) {
 	}
 	socket := config.PacketConn
 	if socket == nil {
-		if socket, err = net.ListenPacket("udp", cmp.Or(config.Listen, "127.0.0.1:0")); err != nil {
-			return nil, fmt.Errorf("quic: listen on %s (is another process on that port?): %w", config.Listen, err)
+		if socket, err = connections.Socket(config.Listen); err != nil {
+			return nil, fmt.Errorf("quic: %w", err)
 		}
 	}
 	if config.WrapPacketConn != nil {
