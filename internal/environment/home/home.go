@@ -259,7 +259,9 @@ func (h *Home) Close() error {
 }
 
 func (h *Home) unlock() error {
-	err := h.lock.Close() // the lock goes with it; the file stays, or another's lock might be on a removed one
+	// A child that is being forked has the file too until it executes its program. The
+	// file stays, or another's lock might be on a removed one.
+	err := errors.Join(syscall.Flock(int(h.lock.Fd()), syscall.LOCK_UN), h.lock.Close())
 	h.lock = nil
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/environment/store"
@@ -106,6 +107,22 @@ func TestOneProcessHasTheFile(t *testing.T) {
 		}
 	}
 	l.Close()
+	open(t, path, store.Process)
+}
+
+// A log that is closed can be opened while a child, which is being forked, still has the
+// file: a second descriptor of it stands for that.
+func TestAClosedLogIsUnlockedInForkedChildrenToo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "votes.log")
+	l := open(t, path, store.Process)
+	child, err := syscall.Dup(int(l.file.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(child)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
 	open(t, path, store.Process)
 }
 

@@ -189,7 +189,9 @@ func (l *Log) Close() error {
 	if l.file == nil {
 		return nil
 	}
-	err := l.file.Close()
+	// A process that is being forked holds the file, and with it the lock, until it
+	// executes its program.
+	err := errors.Join(syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN), l.file.Close())
 	l.file, l.buf = nil, nil
 	if err != nil {
 		return fmt.Errorf("log: close %s: %w", l.path, err)
