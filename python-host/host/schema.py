@@ -51,12 +51,13 @@ class Attribute:
 class Schema:
     """A file's declarations about its actor. handlers and state are by their names."""
 
-    __slots__ = ("actor", "doc", "types", "handlers", "events", "state", "attributes", "interfaces", "kept")
+    __slots__ = ("actor", "doc", "types", "handlers", "events", "state", "attributes", "interfaces", "kept", "typed")
 
     def __init__(self, actor, doc):
         self.actor, self.doc = actor, doc
         self.types, self.handlers, self.events, self.state = {}, {}, [], {}
         self.kept = b""  # its document
+        self.typed = False  # whether anything of it is typed: an argument, state, an event, a dataclass
         self.interfaces = {}  # class under @interface → its methods, by name
         self.attributes = {}  # the class's object for each of state
 
@@ -483,6 +484,7 @@ def of(tree, actor, functions, takes, sdk, waiting=(), tell=None):
     with Told(tell):
         emitted(reader, tree, found)
     found.types, found.attributes = reader.types, storage.attributes(found)
+    found.typed = bool(not bare or found.types or found.state or found.events)
     found.kept = found.document()
     if bare and len(found.kept) > MAX_SCHEMA:
         found.handlers = {n: Handler(n, "", h.callers, raw=True) for n, h in list(found.handlers.items())[:MAX_HANDLERS]}

@@ -17,12 +17,16 @@ HEAD = wire.BYTES.size  # of the bytes that hold what is known
 sources = {}  # hash → source or Code; the chain says what to drop
 handled = 0
 uncollected = 0  # cycles of the messages since the last collection
+before_typed = None  # in a child: what comes before its first message to typed code, once
 
 
 def code_of(hash):
     found = sources[hash]
     if type(found) is bytes:
         found = sources[hash] = meter.uncounted(program.load, found, imports.exported)
+    if before_typed is not None and found.schema.typed:
+        meter.uncounted(before_typed)
+        meter.shown()
     return found
 
 

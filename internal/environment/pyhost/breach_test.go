@@ -3,6 +3,7 @@ package pyhost
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 
@@ -193,24 +194,62 @@ func TestTheForkServerCompilesItself(t *testing.T) {
 	}
 }
 
-// A child runs a message of its own before its first, to the end, and keeps nothing of
-// it: one that failed would touch little of what others touch.
+// A child runs the host's messages to their end before its first, and keeps nothing of them.
+// A message that failed would touch few of the pages.
 func TestTheWarmUpRunsToItsEnd(t *testing.T) {
 	w := worldOn(t, breached(t, Config{}))
 	const again = `
 from host import actor_code, chain, serving, warmup
-heard, before = [], (chain.now, chain.pipe, len(actor_code.MADE))
+heard, before = [], (chain.now, chain.pipe, len(actor_code.MADE), serving.uncollected)
 class Listener(warmup.Nobody):
     def write(self, kind, maps): heard.append(bytes((kind,)) + maps)
 warmup.Nobody = Listener
 warmup.run()
-same = before == (chain.now, chain.pipe, len(actor_code.MADE)) and not serving.sources.keys() & {warmup.CODE, warmup.TYPED_CODE}
+warmup.typed()
+after = chain.now, chain.pipe, len(actor_code.MADE), serving.uncollected
+same = before == after and not serving.sources.keys() & {warmup.CODE, warmup.TYPED_CODE}
 ends = [h for h in heard if h[:1] == b"R"]
-out = (same, len(ends), all(b"ok" in h for h in ends), b"Ran" in ends[0] and b"ran" in ends[1])
+out = (same, len(ends), all(b"ok" in h for h in ends), b"ran" in ends[0] and b"Ran" in ends[2])
 `
 	out, err := w.through(w.deploy(1, "def f(): pass\n"), again)
 	if err != nil {
 		t.Fatal(err)
 	}
 	expect(t, out, types.StatusOK, "(True, 3, True, True)")
+}
+
+// A child runs the typed message of the host before its first message to typed code. Once the
+// fork server has met such code, its children begin with that message.
+func TestTypedCodeIsWarmedWhereItIsMet(t *testing.T) {
+	p := breached(t, Config{Hosts: 1})
+	const typedSource = "from cowboy_sdk import actor, public\n@actor\nclass A:\n    n: int = 0\n    @public\n" +
+		"    def add(self, by: int) -> int:\n        self.n += by\n        return self.n\n"
+	var took []types.Cycles
+	block := func(do func(w *world)) {
+		s, err := p.Open(program.ForBlock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		do(newWorld(s))
+	}
+	warm := func(w *world, want string) {
+		const look = "from host import serving\nout = serving.before_typed is None"
+		out, err := w.through(w.deploy(1, "def f(): pass\n"), look)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, out, types.StatusOK, want)
+	}
+	message := func(w *world) {
+		out, used := w.call(t, w.deploy(2, typedSource), "add", `{"by":3}`)
+		expect(t, out, types.StatusOK, `"3"`)
+		took = append(took, used)
+	}
+	block(func(w *world) { warm(w, "False") })
+	block(func(w *world) { warm(w, "False"); message(w); warm(w, "True"); message(w) })
+	block(func(w *world) { warm(w, "True"); message(w) })
+	if slices.Max(took) != slices.Min(took) {
+		t.Errorf("one message took %d cycles", took)
+	}
 }

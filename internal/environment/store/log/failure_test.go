@@ -110,8 +110,8 @@ func TestOneProcessHasTheFile(t *testing.T) {
 	open(t, path, store.Process)
 }
 
-// A log that is closed can be opened while a child, which is being forked, still has the
-// file: a second descriptor of it stands for that.
+// A closed log can be opened although a second descriptor of its file exists, like that of a
+// child in fork.
 func TestAClosedLogIsUnlockedInForkedChildrenToo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "votes.log")
 	l := open(t, path, store.Process)

@@ -16,8 +16,8 @@ const (
 )
 
 // Socket opens a UDP socket on host:port; port 0 takes a free one, and "" one of the local
-// host. A port in use is tried again for a second: a process that this one forks keeps
-// the sockets closed meanwhile until it executes its program.
+// host. A port in use is tried again for a second. A child in fork keeps sockets that were
+// closed meanwhile, until it executes its program.
 func Socket(listen string) (net.PacketConn, error) {
 	address := cmp.Or(listen, "127.0.0.1:0")
 	for until := time.Now().Add(portPatience); ; time.Sleep(portInterval) {
