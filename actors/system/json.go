@@ -1,6 +1,8 @@
 package system
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"math/big"
 	"slices"
@@ -56,105 +58,60 @@ var errJSON = errors.New("invalid JSON (RFC 8259), a repeated name, a number abo
 
 // parseJSON reads a whole JSON text. Its error is its author's fault.
 func parseJSON(data []byte) (jsonValue, error) {
-	if !utf8.Valid(data) {
+	if !utf8.Valid(data) || !json.Valid(data) || !paired(data) {
 		return jsonValue{}, errJSON
 	}
-	p := jsonParser{rest: string(data)}
-	v, err := p.value(0)
-	p.space()
-	if err != nil || p.rest != "" {
-		return jsonValue{}, errJSON
-	}
-	return v, nil
+	tokens := json.NewDecoder(bytes.NewReader(data))
+	tokens.UseNumber()
+	return readJSON(tokens, 0)
 }
 
-type jsonParser struct{ rest string }
-
-func (p *jsonParser) space() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
-
-// take cuts a word off if it is next.
-func (p *jsonParser) take(word string) bool {
-	rest, found := strings.CutPrefix(p.rest, word)
-	if found {
-		p.rest = rest
-	}
-	return found
-}
-
-func (p *jsonParser) value(depth int) (jsonValue, error) {
-	p.space()
-	switch {
-	case depth > maxJSONDepth || p.rest == "":
+// readJSON reads the next value of a valid text.
+func readJSON(tokens *json.Decoder, depth int) (jsonValue, error) {
+	token, err := tokens.Token()
+	if err != nil || depth > maxJSONDepth {
 		return jsonValue{}, errJSON
-	case p.take("null"):
+	}
+	switch token := token.(type) {
+	case nil:
 		return jsonValue{kind: jsonNull}, nil
-	case p.take("true"):
-		return jsonValue{kind: jsonBool, truth: true}, nil
-	case p.take("false"):
-		return jsonValue{kind: jsonBool}, nil
-	case p.take(`"`):
-		text, err := p.text()
-		return jsonValue{kind: jsonString, text: text}, err
-	case p.take("["):
-		return p.array(depth)
-	case p.take("{"):
-		return p.object(depth)
+	case bool:
+		return jsonValue{kind: jsonBool, truth: token}, nil
+	case string:
+		return jsonValue{kind: jsonString, text: token}, nil
+	case json.Number:
+		number, err := parseDecimal(string(token))
+		return jsonValue{kind: jsonNumber, number: number}, err
 	}
-	return p.number()
-}
-
-func (p *jsonParser) array(depth int) (jsonValue, error) {
 	v := jsonValue{kind: jsonArray}
-	if p.space(); p.take("]") {
-		return v, nil
+	if token == json.Delim('{') {
+		v.kind = jsonObject
 	}
-	for {
-		item, err := p.value(depth + 1)
+	for tokens.More() {
+		if v.kind == jsonObject {
+			name, err := tokens.Token()
+			if err != nil {
+				return v, errJSON
+			}
+			v.names = append(v.names, name.(string))
+		}
+		item, err := readJSON(tokens, depth+1)
 		if err != nil {
 			return v, err
 		}
 		v.items = append(v.items, item)
-		if p.space(); p.take("]") {
-			return v, nil
-		}
-		if !p.take(",") {
-			return v, errJSON
-		}
 	}
+	if _, err := tokens.Token(); err != nil { // the bracket that ends it
+		return v, errJSON
+	}
+	return v.sorted()
 }
 
-func (p *jsonParser) object(depth int) (jsonValue, error) {
-	v := jsonValue{kind: jsonObject}
-	if p.space(); p.take("}") {
+// sorted brings an object's members into the order of their names. An array keeps its own.
+func (v jsonValue) sorted() (jsonValue, error) {
+	if v.kind == jsonArray {
 		return v, nil
 	}
-	for {
-		if p.space(); !p.take(`"`) {
-			return v, errJSON
-		}
-		name, err := p.text()
-		if err != nil {
-			return v, err
-		}
-		if p.space(); !p.take(":") {
-			return v, errJSON
-		}
-		item, err := p.value(depth + 1)
-		if err != nil {
-			return v, err
-		}
-		v.names, v.items = append(v.names, name), append(v.items, item)
-		if p.space(); p.take("}") {
-			return v.sorted()
-		}
-		if !p.take(",") {
-			return v, errJSON
-		}
-	}
-}
-
-// sorted brings an object's members into the order of their names.
-func (v jsonValue) sorted() (jsonValue, error) {
 	order := make([]int, len(v.names))
 	for i := range order {
 		order[i] = i
@@ -170,116 +127,58 @@ func (v jsonValue) sorted() (jsonValue, error) {
 	return sorted, nil
 }
 
-var jsonEscapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// text reads a string after its first quote.
-func (p *jsonParser) text() (string, error) {
-	var out strings.Builder
+// paired reports whether the surrogates in a valid text come in pairs. The library reads
+// one alone as U+FFFD.
+func paired(data []byte) bool {
+	unit := func() (rune, bool) { // of an escape that is next
+		if len(data) < 6 || data[0] != '\\' || data[1] != 'u' {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(string(data[2:6]), 16, 16)
+		return rune(n), err == nil
+	}
 	for {
-		end := strings.IndexAny(p.rest, `"\`)
-		if end < 0 || strings.IndexFunc(p.rest[:end], func(r rune) bool { return r < ' ' }) >= 0 {
-			return "", errJSON
+		at := bytes.IndexByte(data, '\\')
+		if at < 0 {
+			return true
 		}
-		out.WriteString(p.rest[:end])
-		mark := p.rest[end]
-		if p.rest = p.rest[end+1:]; mark == '"' {
-			return out.String(), nil
-		}
-		if p.rest == "" {
-			return "", errJSON
-		}
-		escape := p.rest[0]
-		p.rest = p.rest[1:]
-		if plain, ok := jsonEscapes[escape]; ok {
-			out.WriteByte(plain)
+		data = data[at:]
+		first, ok := unit()
+		if data = data[2:]; !ok || !utf16.IsSurrogate(first) {
 			continue
 		}
-		if escape != 'u' {
-			return "", errJSON
+		data = data[4:]
+		if second, ok := unit(); !ok || utf16.DecodeRune(first, second) == utf8.RuneError {
+			return false
 		}
-		r, err := p.escaped()
-		if err != nil {
-			return "", err
-		}
-		out.WriteRune(r)
+		data = data[6:]
 	}
 }
 
-// escaped reads what follows \u, and the other half of a pair.
-func (p *jsonParser) escaped() (rune, error) {
-	unit := func() (rune, error) {
-		if len(p.rest) < 4 {
-			return 0, errJSON
-		}
-		n, err := strconv.ParseUint(p.rest[:4], 16, 16)
-		p.rest = p.rest[4:]
-		if err != nil {
-			return 0, errJSON
-		}
-		return rune(n), nil
-	}
-	r, err := unit()
-	if err != nil || !utf16.IsSurrogate(r) {
-		return r, err
-	}
-	if !p.take(`\u`) {
-		return 0, errJSON
-	}
-	low, err := unit()
-	if r = utf16.DecodeRune(r, low); err != nil || r == utf8.RuneError {
-		return 0, errJSON
-	}
-	return r, nil
-}
-
-func (p *jsonParser) digits() string {
-	end := strings.IndexFunc(p.rest, func(r rune) bool { return r < '0' || r > '9' })
-	if end < 0 {
-		end = len(p.rest)
-	}
-	digits := p.rest[:end]
-	p.rest = p.rest[end:]
-	return digits
-}
-
-func (p *jsonParser) number() (jsonValue, error) {
-	negative := p.take("-")
-	whole := p.digits()
-	fraction, exponent := "", 0
-	if whole == "" || len(whole) > 1 && whole[0] == '0' {
-		return jsonValue{}, errJSON
-	}
-	if p.take(".") {
-		if fraction = p.digits(); fraction == "" {
-			return jsonValue{}, errJSON
-		}
-	}
-	if p.take("e") || p.take("E") {
-		below := p.take("-")
-		if !below {
-			p.take("+")
-		}
-		n, err := strconv.ParseUint(p.digits(), 10, 16)
-		if err != nil || n > maxJSONDigits {
-			return jsonValue{}, errJSON
-		}
-		if exponent = int(n); below {
-			exponent = -exponent
+// parseDecimal reads a number of JSON.
+func parseDecimal(text string) (d jsonDecimal, err error) {
+	text, negative := strings.CutPrefix(text, "-")
+	text, power, _ := strings.Cut(strings.ToLower(text), "e")
+	whole, fraction, _ := strings.Cut(text, ".")
+	exponent := int64(0)
+	if power != "" {
+		if exponent, err = strconv.ParseInt(power, 10, 16); err != nil || max(exponent, -exponent) > maxJSONDigits {
+			return d, errJSON
 		}
 	}
 	digits := strings.TrimLeft(whole+fraction, "0")
 	kept := strings.TrimRight(digits, "0")
 	if len(whole)+len(fraction) > 2*maxJSONDigits || len(kept) > maxJSONDigits {
-		return jsonValue{}, errJSON
+		return d, errJSON
 	}
 	if kept == "" {
-		return jsonValue{kind: jsonNumber, number: jsonDecimal{mantissa: new(big.Int)}}, nil
+		return jsonDecimal{mantissa: new(big.Int)}, nil
 	}
 	mantissa, _ := new(big.Int).SetString(kept, 10)
 	if negative {
 		mantissa.Neg(mantissa)
 	}
-	return jsonValue{kind: jsonNumber, number: jsonDecimal{mantissa, exponent - len(fraction) + len(digits) - len(kept)}}, nil
+	return jsonDecimal{mantissa, int(exponent) - len(fraction) + len(digits) - len(kept)}, nil
 }
 
 // scaled is the number as a multiple of 10^exponent, which is at most its own. It
