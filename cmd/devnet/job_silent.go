@@ -33,9 +33,9 @@ func printSilent(c *cli.Context, w io.Writer, names *naming, id types.Hash) {
 	fmt.Fprintf(w, "No result in time from %s.\n", committeeOf(names, silent, fullCommittee))
 	for _, a := range silent {
 		if r, err := n.Runner(c.Context, a.String()); err == nil && r.Name != "" {
-			fmt.Fprintf(w, "  devnet logs %s prints the log of %s, which has the reason.\n", r.Name, r.Name)
+			fmt.Fprintf(w, "  The reason of a failure is only in the runner's log: devnet logs %s\n", r.Name)
 			return
 		}
 	}
-	fmt.Fprintln(w, "  The log of each has the reason: devnet node runner writes it where it runs.")
+	fmt.Fprintln(w, "  The reason of a failure is only in the runner's log, where it runs.")
 }
