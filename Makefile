@@ -109,7 +109,7 @@ release: python
 	@GO="$(GO)" VERSION="$(VERSION)" TARGETS="$(TARGETS)" scripts/make-release
 
 # A release as its users meet it: equal bytes from two folders, pip, go install, the workflow of
-# an actor. Each compiles all of it: PARTS="wheels actor" tries some.
+# an actor, a start of each archive. Each compiles all of it: PARTS="wheels actor" tries some.
 try-release: python
 	@GO="$(GO)" TARGETS="$(TARGETS)" scripts/try-release $(if $(filter command line,$(origin PARTS)),$(PARTS))
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -54,5 +56,17 @@ func TestAnEventIsShownAsWhatItHolds(t *testing.T) {
 	if text := out.String(); strings.Count(text, "event timer.gas_bid_failed bidder 0x0000, reason type_error\n") != maxShownEvents ||
 		!strings.HasSuffix(text, "\n… and 3 more events: --json\n") {
 		t.Errorf("%s", text)
+	}
+}
+
+// A timer that ended without a fire shows its reason once, also if its status says it.
+func TestATimersEndIsShownOnce(t *testing.T) {
+	var out bytes.Buffer
+	l := &eventLines{Context: cli.NewContext(&cli.App{Writer: &out}, nil, nil), names: &naming{known: map[types.Address]string{{1}: "club"}}}
+	l.timer(&model.TimerEvent{Actor: types.Address{1}, Height: 110, Status: "insufficient_funds", Reason: "insufficient_funds"})
+	l.timer(&model.TimerEvent{Actor: types.Address{1}, Height: 111, Status: "deferred", Reason: "lane_full"})
+	const want = "block 110  timer  club  0x00000000  insufficient_funds\nblock 111  timer  club  0x00000000  deferred: lane_full\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant %s", out.String(), want)
 	}
 }

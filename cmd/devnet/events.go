@@ -152,7 +152,7 @@ func (l *eventLines) events(list []model.Event) {
 
 func (l *eventLines) timer(t *model.TimerEvent) {
 	what := fmt.Sprintf("%s  %s  %s", l.names.of(t.Actor), short(t.ID.String()), t.Status)
-	if t.Reason != "" {
+	if t.Reason != "" && t.Reason != t.Status {
 		what += ": " + printable(t.Reason)
 	}
 	if r := t.Receipt; r != nil {

@@ -121,6 +121,7 @@ func jobShow(c *cli.Context) error {
 	return emit(c, wholeJob{story.Job, story.Story}, func(w io.Writer) {
 		names := newNaming(c.Context, n)
 		printJob(w, names, &story.Job)
+		printSilent(c, w, names, story.Job.ID)
 		printJobStory(w, names, &story.Job, story.Story)
 	})
 }
@@ -188,6 +189,7 @@ func endedJob(c *cli.Context, j *model.Job) error {
 	}
 	if !c.Bool("json") {
 		printRefusals(c, j)
+		printSilent(c, c.App.Writer, newNaming(c.Context, network(c)), j.ID)
 	}
 	return failed("devnet job show "+short(j.ID.String())+" shows the events of the job.", "job %s failed: %s", j.ID, j.Error.Code)
 }

@@ -2,6 +2,7 @@ package typed
 
 import (
 	"math/big"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -146,6 +147,18 @@ func (s *Schema) Init() *Handler {
 		return h
 	}
 	return s.Handler("deploy")
+}
+
+// Migrate returns the handler that an upgrade runs, with the arguments of the upgrade. The
+// chain gives old: Hash. It is nil if there is none.
+func (s *Schema) Migrate() *Handler {
+	h := s.Handler("migrate")
+	if h == nil {
+		return nil
+	}
+	given := *h
+	given.Arguments = slices.DeleteFunc(slices.Clone(h.Arguments), func(f Field) bool { return f.Name == "old" && f.Type.Name == "Hash" })
+	return &given
 }
 
 // Type is the record or enum of a name, nil if none has it.

@@ -45,26 +45,40 @@ func InitArguments(v Reader, code, args []byte, named Named) ([]byte, error) {
 	return encoded(schema, h, args, named)
 }
 
+// MigrateArguments is the same for the migrate of code that an upgrade brings.
+func MigrateArguments(v Reader, code, args []byte, named Named) ([]byte, error) {
+	schema, h, err := typedOf(v, code, "migrate", "self, old: Hash, NAME: TYPE", (*typed.Schema).Migrate)
+	if err != nil {
+		return nil, err
+	}
+	return encoded(schema, h, args, named)
+}
+
 func typedInit(v Reader, code []byte) (*typed.Schema, *typed.Handler, error) {
+	return typedOf(v, code, "init", "self, NAME: TYPE", (*typed.Schema).Init)
+}
+
+// typedOf is a handler of code that no actor has yet. An error names it, and how it is written.
+func typedOf(v Reader, code []byte, name, written string, of func(*typed.Schema) *typed.Handler) (*typed.Schema, *typed.Handler, error) {
 	doc, err := v.SchemaOf(code)
 	if err != nil {
 		return nil, nil, err
 	}
 	if doc == nil {
-		return nil, nil, Refuse(http.StatusBadRequest, "no_schema", "the code has no schema: its init takes bytes").At("args").
-			Hint("Give init.")
+		return nil, nil, Refuse(http.StatusBadRequest, "no_schema", "the code has no schema: its %s takes bytes", name).At("args").
+			Hint("Give %s.", name)
 	}
 	schema, err := typed.Parse(doc)
 	if err != nil {
 		return nil, nil, err
 	}
-	h := schema.Init()
+	h := of(schema)
 	switch {
 	case h == nil:
-		return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the code has no init to take args").At("args").
-			Hint("Leave args out, or write def init(self, NAME: TYPE) in the class.")
+		return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the code has no %s to take args", name).At("args").
+			Hint("Leave args out, or write def %s(%s) in the class.", name, written)
 	case h.Raw:
-		return nil, nil, rawHandler(h.Name, "init")
+		return nil, nil, rawHandler(h.Name, name)
 	}
 	return schema, h, nil
 }

@@ -17,9 +17,6 @@ func ShowReceipt(r *types.Receipt, printed []string) model.Receipt { return rece
 // ShowActor is an actor as GET /actor/{address} shows it.
 func ShowActor(v Reader, a *Actor) (model.Actor, error) { return actorModel(v, a) }
 
-// ShowTimer is a timer as GET /timers shows it.
-func ShowTimer(t *Timer) model.Timer { return timerModel(t) }
-
 // ShowLog is a printed line as GET /actor/{address}/logs shows it.
 func ShowLog(l history.LogLine) model.LogLine { return logModel(l) }
 

@@ -150,7 +150,13 @@ func (v *reader) JobStory(id types.Hash, p history.Page) ([]model.JobEvent, erro
 	if err != nil {
 		return nil, err
 	}
-	all := api.MergeStory(done, v.source.Sightings.ofJob(id))
+	seen := v.source.Sightings.ofJob(id)
+	for i := range seen {
+		if seen[i].Height, err = v.sentAt(seen[i].Height); err != nil {
+			return nil, err
+		}
+	}
+	all := api.MergeStory(done, seen)
 	all = all[min(p.Offset, len(all)):]
 	return all[:min(p.Limit, len(all))], nil
 }

@@ -292,6 +292,40 @@ func TestAJobThatIsDrawnAgainIsReadSo(t *testing.T) {
 	}
 }
 
+// A sighting before a block that skips heights is in that block's events. The story of its
+// job and the runner's events show it at that height, where the block's own changes are.
+func TestASightingIsAtTheHeightOfItsBlock(t *testing.T) {
+	l := newLabour(t, nil)
+	seen := new(readmodel.Sightings)
+	l.source.Sightings = seen
+	j := l.ended(l.submit(1, push.None).ID)
+	before := l.Height("v0")
+	if _, err := l.Advance(history.Target{Blocks: 20}); err != nil {
+		t.Fatal(err)
+	}
+	after := before + 1
+	for ; ; after++ {
+		if b, err := l.reader().Block(after); err != nil {
+			t.Fatal(err)
+		} else if b != nil && b.Block.Header.Skipped > 0 {
+			before = after - types.Height(b.Block.Header.Skipped)
+			break
+		}
+	}
+	seen.Saw(before, types.Address{1}, gateway.Pushed{Runner: *j.Winner, Assignment: gateway.AssignmentID{Job: j.ID}})
+	seen.Saw(before, types.Address{1}, gateway.Arrived{Runner: *j.Winner})
+	open := l.Height("v0") + 1
+	seen.Saw(open, types.Address{1}, gateway.Left{Runner: *j.Winner})
+	story, err := l.reader().JobStory(j.ID, history.Page{Limit: 100})
+	if last := len(story) - 1; err != nil || last < 0 || story[last].What != model.JobPushed || story[last].Height != after {
+		t.Errorf("want the last at %d, not at %d: %v, %+v", after, before, err, story)
+	}
+	r, err := l.reader().Runner(*j.Winner)
+	if err != nil || len(r.Heard) != 2 || r.Heard[0].Height != after || r.Heard[1].Height != open {
+		t.Errorf("want heights %d, and %d whose block is not yet: %v, %+v", after, open, err, r)
+	}
+}
+
 // Validators' sightings of a job outside the chain come with the next block, also if
 // that skipped heights, and the remembered number is bounded.
 func TestWhatValidatorsSeeComesWithTheNextBlock(t *testing.T) {

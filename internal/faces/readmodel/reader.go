@@ -118,6 +118,20 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 	return block, err
 }
 
+// sentAt returns the height of the block that a sighting was sent with. That block may
+// have skipped the sighting's own height, which is the result while no block is known.
+func (v *reader) sentAt(h types.Height) (types.Height, error) {
+	next, err := v.archive.Next(h)
+	if err != nil || next <= h {
+		return h, err
+	}
+	stored, err := v.archive.Block(next)
+	if err != nil || stored == nil || next-types.Height(stored.Block.Header.Skipped) > h {
+		return h, err
+	}
+	return next, nil
+}
+
 func (v *reader) Kept() (history.Kept, error) { return v.archive.Kept() }
 
 // stillKept refuses a height whose block was dropped.

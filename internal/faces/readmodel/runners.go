@@ -31,6 +31,11 @@ func (v *reader) Runner(a types.Address) (*model.Runner, error) {
 	}
 	m := v.runnerOf(r, latest.Bitmap)
 	m.Heard = v.source.Sightings.ofRunner(a)
+	for i := range m.Heard {
+		if m.Heard[i].Height, err = v.sentAt(m.Heard[i].Height); err != nil {
+			return nil, err
+		}
+	}
 	return &m, nil
 }
 

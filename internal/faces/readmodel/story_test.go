@@ -153,7 +153,7 @@ func TestAWaitingTimerShowsTheLastVerdict(t *testing.T) {
 	if err != nil || len(timers) == 0 {
 		t.Fatal(timers, err)
 	}
-	m := api.ShowTimer(&timers[0])
+	m := api.TypesOf(v).Timer(&timers[0])
 	if m.Tier == nil || *m.Tier != "carry" || m.Reason != "lane_full" || m.Deferrals != 2 || m.Priority != types.WeiOf(1) ||
 		m.Weight != "1/1" || m.EndedAt != nil {
 		t.Errorf("%+v", m)

@@ -86,9 +86,11 @@ func init() {
 			"Deploys an actor from a file of the script's folder, from a fixture like \"actors/heartbeat.py\", or a Go sample like "+
 				"\"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok. "+
 				"upgrade_by is the account that may upgrade it, upgrade_delay the blocks from an announcement on.", netDeploy),
-		parse("upgrade(actor: party, file: text, migrate: bytes?, *, code_hash: hash?, sender: sender = \"alice\", within: count = 50)",
+		parse("upgrade(actor: party, file: text, migrate: bytes?, *, args: args?, code_hash: hash?, sender: sender = \"alice\", "+
+			"within: count = 50)",
 			"Gives an actor new code, or announces it if its terms have a delay. Returns the receipt, whatever its status. migrate is the "+
-				"payload of the new code's migrate; code_hash the hash of the code that the actor must have, by default its latest.", netUpgrade),
+				"payload of the new code's migrate, args its arguments by name. code_hash is the hash that the code must have, by default "+
+				"that of the latest.", netUpgrade),
 		parse("apply_upgrade(actor: party, *, sender: sender = \"alice\", within: count = 50)",
 			"Applies the announced upgrade of an actor; returns the receipt, whatever its status.", netApplyUpgrade),
 		parse("upgrade_terms(actor: party, *, by: party?, delay: count?, never: bool = False, sender: sender = \"alice\", within: count = 50)",

@@ -51,11 +51,17 @@ func netUpgrade(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	migrate, err := c.given("migrate", func(v api.Reader, args []byte, named api.Named) ([]byte, error) {
+		return api.MigrateArguments(v, code, args, named)
+	})
+	if err != nil {
+		return nil, err
+	}
 	from := actor.CodeHash
 	if c.has("code_hash") {
 		from = get[types.Hash](c, "code_hash")
 	}
-	return c.submitted(api.Upgrade(actor.Address, from, code, get[[]byte](c, "migrate")))
+	return c.submitted(api.Upgrade(actor.Address, from, code, migrate))
 }
 
 func netApplyUpgrade(c *call) (starlark.Value, error) {
