@@ -246,11 +246,23 @@ func (w *work) reputation(r *Runner) uint64 {
 	return is
 }
 
+// jobKind is the kind of a job, by its number (CIP-2).
+type jobKind uint8
+
+// The kinds of jobs, by the wire's numbers.
+const (
+	jobLLM jobKind = 1 + iota
+	jobHTTP
+	jobMCP
+	jobEthSend
+	jobCustom
+)
+
 // can reports whether a runner serves a job of a kind about a subject: a model, a
 // host or a server (CIP-11 §9.1, filter 3).
-func (o *Offer) can(kind types.JobKind, subject string) bool {
-	names := map[types.JobKind][2]string{types.JobLLM: {"llm", "model:"}, types.JobHTTP: {"http", "domain:"},
-		types.JobMCP: {"mcp", "server:"}, types.JobEthSend: {"ethsend", ""}, types.JobCustom: {"custom", "executor:"}}[kind]
+func (o *Offer) can(kind jobKind, subject string) bool {
+	names := map[jobKind][2]string{jobLLM: {"llm", "model:"}, jobHTTP: {"http", "domain:"},
+		jobMCP: {"mcp", "server:"}, jobEthSend: {"ethsend", ""}, jobCustom: {"custom", "executor:"}}[kind]
 	if !slices.Contains(o.Capabilities, names[0]) {
 		return false
 	}
@@ -258,7 +270,7 @@ func (o *Offer) can(kind types.JobKind, subject string) bool {
 	for _, word := range o.Capabilities {
 		if names[1] != "" && strings.HasPrefix(word, names[1]) {
 			name := word[len(names[1]):]
-			if kind == types.JobCustom {
+			if kind == jobCustom {
 				name = keccak([]byte(name)).String() // a job names its executor by hash
 			}
 			if restricted = true; name == subject {

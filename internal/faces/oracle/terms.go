@@ -35,7 +35,7 @@ type spec struct {
 		DataFormat          string `cbor:"data_format"`
 	} `cbor:"result_schema"`
 
-	kind    types.JobKind
+	kind    jobKind
 	subject string
 	input   uint64 // tokens of the prompts
 }
@@ -71,18 +71,18 @@ func readSpec(data []byte) (s spec, err error) {
 		}
 		switch name {
 		case "Llm":
-			s.kind, s.subject, s.input = types.JobLLM, in.Model, upTo(uint64(len(in.Prompt)), tokenBytes)
+			s.kind, s.subject, s.input = jobLLM, in.Model, upTo(uint64(len(in.Prompt)), tokenBytes)
 			if in.SystemPrompt != nil {
 				s.input += upTo(uint64(len(*in.SystemPrompt)), tokenBytes)
 			}
 		case "Http":
-			s.kind, s.subject = types.JobHTTP, host(in.URL)
+			s.kind, s.subject = jobHTTP, host(in.URL)
 		case "Mcp":
-			s.kind, s.subject = types.JobMCP, in.Server
+			s.kind, s.subject = jobMCP, in.Server
 		case "EthSend":
-			s.kind = types.JobEthSend
+			s.kind = jobEthSend
 		case "Custom":
-			s.kind, s.subject = types.JobCustom, in.ExecutorHash.String()
+			s.kind, s.subject = jobCustom, in.ExecutorHash.String()
 		}
 	}
 	return s, nil
