@@ -246,30 +246,21 @@ func (w *work) reputation(r *Runner) uint64 {
 	return is
 }
 
-// jobKind is the kind of a job, by its number (CIP-2).
-type jobKind uint8
-
-// The kinds of jobs, by the wire's numbers.
-const (
-	jobLLM jobKind = 1 + iota
-	jobHTTP
-	jobMCP
-	jobEthSend
-	jobCustom
-)
-
 // can reports whether a runner serves a job of a kind about a subject: a model, a
 // host or a server (CIP-11 §9.1, filter 3).
 func (o *Offer) can(kind jobKind, subject string) bool {
-	names := map[jobKind][2]string{jobLLM: {"llm", "model:"}, jobHTTP: {"http", "domain:"},
-		jobMCP: {"mcp", "server:"}, jobEthSend: {"ethsend", ""}, jobCustom: {"custom", "executor:"}}[kind]
-	if !slices.Contains(o.Capabilities, names[0]) {
+	offered, part := "", ""
+	for _, k := range jobKinds {
+		if k.number == kind {
+			offered, part = k.capability, k.part
+		}
+	}
+	if !slices.Contains(o.Capabilities, offered) {
 		return false
 	}
 	restricted := false
 	for _, word := range o.Capabilities {
-		if names[1] != "" && strings.HasPrefix(word, names[1]) {
-			name := word[len(names[1]):]
+		if name, of := strings.CutPrefix(word, part); of && part != "" {
 			if kind == jobCustom {
 				name = keccak([]byte(name)).String() // a job names its executor by hash
 			}

@@ -69,20 +69,23 @@ func readSpec(data []byte) (s spec, err error) {
 		if err = codec.UnmarshalPartial(of, types.MaxTransactionBytes, &in); err != nil {
 			return s, err
 		}
-		switch name {
-		case "Llm":
-			s.kind, s.subject, s.input = jobLLM, in.Model, upTo(uint64(len(in.Prompt)), tokenBytes)
+		for _, k := range jobKinds {
+			if k.wire == name {
+				s.kind = k.number
+			}
+		}
+		switch s.kind {
+		case jobLLM:
+			s.subject, s.input = in.Model, upTo(uint64(len(in.Prompt)), tokenBytes)
 			if in.SystemPrompt != nil {
 				s.input += upTo(uint64(len(*in.SystemPrompt)), tokenBytes)
 			}
-		case "Http":
-			s.kind, s.subject = jobHTTP, host(in.URL)
-		case "Mcp":
-			s.kind, s.subject = jobMCP, in.Server
-		case "EthSend":
-			s.kind = jobEthSend
-		case "Custom":
-			s.kind, s.subject = jobCustom, in.ExecutorHash.String()
+		case jobHTTP:
+			s.subject = host(in.URL)
+		case jobMCP:
+			s.subject = in.Server
+		case jobCustom:
+			s.subject = in.ExecutorHash.String()
 		}
 	}
 	return s, nil
