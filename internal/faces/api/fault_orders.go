@@ -156,15 +156,21 @@ func duration(text, field string) (time.Duration, error) {
 	return d, nil
 }
 
-// enumerateVerbs has requests take the verbs of the table and no other.
+// enumerateVerbs gives the schema of requests the verbs of the table.
 func (s *Server) enumerateVerbs() {
 	schema := s.api.OpenAPI().Components.Schemas.Map()["FaultRequest"]
 	verb := schema.Properties["verb"]
+	var switched []string
 	for _, v := range fault.Verbs() {
-		if !v.Hidden {
-			verb.Enum = append(verb.Enum, v.Name)
+		if v.Hidden {
+			continue
+		}
+		verb.Enum = append(verb.Enum, v.Name)
+		if slices.Contains(v.Takes, fault.On) {
+			switched = append(switched, v.Name)
 		}
 	}
+	schema.Properties["on"].Description = "For " + plural.List(switched, "and") + ": true begins it, false ends it."
 	schema.PrecomputeMessages()
 }
 
