@@ -92,7 +92,7 @@ func (b *InBlock) nextNonce(submitter types.Address) (nonce uint64) {
 // current parameters.
 func (b *InBlock) terms(o *push.JobSpec) Terms {
 	v := &o.Verification
-	t := Terms{Subject: subjectOf(&o.JobType), TEE: v.TEERequired, Runners: v.Runners, Threshold: (2*v.Runners + 2) / 3, Mode: v.Mode,
+	t := Terms{Subject: o.JobType.Subject(), TEE: v.TEERequired, Runners: v.Runners, Threshold: (2*v.Runners + 2) / 3, Mode: v.Mode,
 		MaxPrice: o.MaxPrice, Tip: o.Tip, TimeoutBlocks: o.TimeoutBlocks, MaxRetries: min(o.Bounds.MaxRetries, b.Params.MaxRetries),
 		CommitBlocks: max(1, o.TimeoutBlocks*b.Params.CommitPermille/permille), MaxReturn: o.ResultSchema.MaxReturnBytes}
 	if o.RequiredRunnerPool != nil {

@@ -45,7 +45,7 @@ type Job struct {
 	Since     types.Height    // of the last draw, or since when it waits
 	Committee []Member        // in the order drawn; empty while Pending
 	Excluded  []types.Address // sorted: who was silent (decision J6)
-	Kind      types.JobKind
+	Kind      push.JobKind
 	Vacant    bool   // a place of its committee is to be drawn again, and was not tried yet
 	Refusals  uint32 // by members of its committees
 	Why       string // of the last refusal

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 // maxRecordBytes bounds records that this package reads from its own state: the
@@ -28,7 +29,7 @@ var (
 func keyJob(id types.Hash) []byte     { return append([]byte("job/"), id[:]...) }
 func keySpec(id types.Hash) []byte    { return append([]byte("spec/"), id[:]...) }
 func keyNonce(a types.Address) []byte { return append([]byte("nonce/"), a[:]...) }
-func keyMRU(m types.Address, k types.JobKind) []byte {
+func keyMRU(m types.Address, k push.JobKind) []byte {
 	return append(append([]byte("mru/"), m[:]...), byte(k))
 }
 

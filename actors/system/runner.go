@@ -8,6 +8,7 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
@@ -97,7 +98,7 @@ func (r *Runner) seen() selection.Runner {
 		Stake: r.Stake, ComputeSecond: r.Offer.RateCard.ComputeSecond,
 		ActiveJobs: r.ActiveJobs, MaxJobs: r.Offer.MaxConcurrentJobs, Entitlements: r.Offer.Entitlements}
 	for _, word := range r.Offer.Capabilities {
-		if kind, ok := kinds[word]; ok {
+		if kind, err := push.ParseJobKind(word); err == nil {
 			seen.Kinds = append(seen.Kinds, kind)
 			continue
 		}
@@ -116,10 +117,6 @@ func (r *Runner) seen() selection.Runner {
 	}
 	return seen
 }
-
-// kinds are the capabilities that name a kind of jobs, in the wire's words.
-var kinds = map[string]types.JobKind{"llm": types.JobLLM, "http": types.JobHTTP, "mcp": types.JobMCP,
-	"ethsend": types.JobEthSend, "custom": types.JobCustom}
 
 // Check judges an offer: words of the wire's form, sorted, without duplicates.
 func (o *Offer) Check() *types.Fault {
@@ -140,10 +137,10 @@ func (o *Offer) Check() *types.Fault {
 	}
 	for _, word := range o.Capabilities {
 		what, name, named := strings.Cut(word, ":")
-		_, kind := kinds[word]
-		if !kind && !(named && name != "" && slices.Contains([]string{"model", "domain", "server", "executor", "region", "tee"}, what)) {
-			return refusef("unknown_capability", "%.80q is none of custom, ethsend, http, llm, mcp, "+
-				"nor model:, domain:, server:, executor:, region: or tee: and a name", word)
+		_, err := push.ParseJobKind(word)
+		if err != nil && !(named && name != "" && slices.Contains([]string{"model", "domain", "server", "executor", "region", "tee"}, what)) {
+			return refusef("unknown_capability", "%.80q is none of %s, nor model:, domain:, server:, executor:, region: or tee: and a name",
+				word, strings.Join(slices.Sorted(slices.Values(push.JobKinds())), ", "))
 		}
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/runners/selection"
 )
 
@@ -127,12 +128,12 @@ func (j *Job) price(agreeing []*Member) types.Wei {
 		add(m.Card.ComputeSecond, j.Terms.Usage.Seconds)
 		add(m.Card.MemoryMB, j.Terms.Usage.MemoryMB)
 		switch j.Kind {
-		case types.JobLLM:
+		case push.JobLLM:
 			add(m.Card.LLMInputToken, j.Terms.Usage.InputTokens)
 			add(m.Card.LLMOutputToken, ceil(m.Bytes, wordBytes))
-		case types.JobHTTP:
+		case push.JobHTTP:
 			add(m.Card.HTTPRequestBase, 1)
-		case types.JobMCP:
+		case push.JobMCP:
 			add(m.Card.MCPCallBase, 1)
 		}
 	}

@@ -109,56 +109,10 @@ func mostResult(p *params.Params) uint64 {
 // free: half of them, so that they and who pays leave one another room.
 func RunnerCells(p *params.Params) types.Cells { return p.CellsLimit / 2 }
 
-// subjectOf is what a runner that names models, domains, servers or executors has to name.
-func subjectOf(t *push.JobType) string {
-	switch {
-	case t.Llm != nil:
-		return t.Llm.Model
-	case t.Http != nil:
-		return hostOf(t.Http.URL)
-	case t.Mcp != nil:
-		return t.Mcp.Server
-	case t.Custom != nil:
-		return t.Custom.ExecutorHash.String()
-	}
-	return ""
-}
-
 // ofWeb reports whether a URL is one that runners request.
 func ofWeb(url string) bool {
 	scheme, _, _ := strings.Cut(url, "://")
-	return (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && hostOf(url) != ""
-}
-
-// hostOf returns the host of a URL with a scheme, in lower case and without port;
-// "" if it has none.
-func hostOf(url string) string {
-	_, rest, found := strings.Cut(url, "://")
-	if !found {
-		return ""
-	}
-	if end := strings.IndexAny(rest, "/?#\\"); end >= 0 {
-		rest = rest[:end]
-	}
-	rest = rest[strings.LastIndexByte(rest, '@')+1:]
-	if strings.HasPrefix(rest, "[") { // an IPv6 address
-		host, _, closed := strings.Cut(rest[1:], "]")
-		if !closed {
-			return ""
-		}
-		return strings.Map(small, host)
-	}
-	host, _, _ := strings.Cut(rest, ":")
-	return strings.Map(small, host)
-}
-
-// small is a letter of ASCII in its small form; names of hosts have no others that
-// two tables could write differently.
-func small(r rune) rune {
-	if r >= 'A' && r <= 'Z' {
-		return r + 'a' - 'A'
-	}
-	return r
+	return (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && push.HostOf(url) != ""
 }
 
 // SpecOf returns the spec of an open job, or nil.

@@ -101,7 +101,7 @@ func TestJ5TheLowestAddressOfThoseThatAgreeWins(t *testing.T) {
 	if winner, second := w.balance(w.address(names[1])), w.balance(w.address(names[2])); winner != second.Add(types.WeiOf(77)) {
 		t.Errorf("the winner has %s, the second %s", winner, second)
 	}
-	mru := load[selection.MRU](w.state, types.DispatcherAddress, keyMRU(w.address("bob"), types.JobCustom))
+	mru := load[selection.MRU](w.state, types.DispatcherAddress, keyMRU(w.address("bob"), push.JobCustom))
 	if mru == nil || mru.Runner != w.address(names[1]) {
 		t.Errorf("the MRU record is %+v", mru)
 	}
@@ -841,14 +841,14 @@ func TestSection94RecordsExpireWhenTheyAreRead(t *testing.T) {
 	w := newWorld(t)
 	w.register("r0")
 	w.must(w.reveal(OpResult, w.drawn(spec(1)), "r0", "done"))
-	key := keyMRU(w.address("bob"), types.JobCustom)
+	key := keyMRU(w.address("bob"), push.JobCustom)
 	w.end()
-	if favour := w.block.favour(&Job{Submitter: w.address("bob"), Kind: types.JobCustom}); favour.Runner != w.address("r0") ||
+	if favour := w.block.favour(&Job{Submitter: w.address("bob"), Kind: push.JobCustom}); favour.Runner != w.address("r0") ||
 		favour.Multiplier != 4 {
 		t.Errorf("%+v", favour)
 	}
 	w.end(256)
-	if favour := w.block.favour(&Job{Submitter: w.address("bob"), Kind: types.JobCustom}); favour != (selection.Favour{}) {
+	if favour := w.block.favour(&Job{Submitter: w.address("bob"), Kind: push.JobCustom}); favour != (selection.Favour{}) {
 		t.Errorf("%+v", favour)
 	}
 	if load[selection.MRU](w.state, types.DispatcherAddress, key) != nil {
@@ -865,9 +865,9 @@ func TestSection95ARecordIsOfItsSubmitterAndKind(t *testing.T) {
 	w.end()
 	for _, c := range []struct {
 		submitter string
-		kind      types.JobKind
+		kind      push.JobKind
 		favoured  bool
-	}{{"bob", types.JobCustom, true}, {"bob", types.JobLLM, false}, {"carol", types.JobCustom, false}} {
+	}{{"bob", push.JobCustom, true}, {"bob", push.JobLLM, false}, {"carol", push.JobCustom, false}} {
 		favour := w.block.favour(&Job{Submitter: w.address(c.submitter), Kind: c.kind})
 		if (favour.Runner == w.address("r0")) != c.favoured {
 			t.Errorf("for a job of %s's of the kind %s the draw favours %+v", c.submitter, c.kind, favour)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
@@ -51,17 +52,26 @@ func called(as string) string {
 	return as
 }
 
-// commandLine finds the commands that a text advises.
-var commandLine = regexp.MustCompile(`(^|[^-./\w])devnet (up|down|init|status|logs|views|links|cheat|mine|automine|console|actor|timer|job|runner|validator|` +
-	`block|tx|debug|events|account|transfer|faucet|params|advance|pause|resume|fault|heal|snapshot|` +
-	`run|report|test|node|check|doctor|version|examples|completion|man|COMMAND|--help)\b`)
+// commandLine finds the commands that a text advises. The commands advise one another, so
+// that it is set when they exist.
+var commandLine func() *regexp.Regexp
+
+func init() {
+	commandLine = sync.OnceValue(func() *regexp.Regexp {
+		names := []string{"COMMAND", "--help"}
+		for _, c := range newApp(io.Discard, io.Discard).Commands {
+			names = append(names, c.Name)
+		}
+		return regexp.MustCompile(`(^|[^-./\w])devnet (` + strings.Join(names, "|") + `)\b`)
+	})
+}
 
 // asTyped puts how this binary was called into the commands of a text.
 func asTyped(text string) string {
 	if self == "devnet" {
 		return text
 	}
-	return commandLine.ReplaceAllString(text, "${1}"+strings.ReplaceAll(self, "$", "$$")+" ${2}")
+	return commandLine().ReplaceAllString(text, "${1}"+strings.ReplaceAll(self, "$", "$$")+" ${2}")
 }
 
 // help prints an app's or a command's help.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/neighbours"
@@ -39,7 +40,7 @@ func initCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "`DIR` for the files, new or empty"},
 			&cli.StringFlag{Name: "format", Value: hosts.Processes, Usage: "kind of files to write, by where the nodes run: `KIND` " +
-				alternatives(hosts.Formats)},
+				plural.List(hosts.Formats, "or")},
 			&cli.IntFlag{Name: "port", Value: hosts.Port, Usage: "`PORT` of v0 on this machine; the other validators have the next ones"},
 			&cli.StringSliceFlag{Name: "host", Usage: fmt.Sprintf("put the validator of `NAME=HOST` or NAME=HOST:PORT on a separate machine "+
 				"(default port: %d); may be given again", hosts.Port)},
@@ -146,12 +147,6 @@ func (m *initMade) tell(w io.Writer, plan hosts.Plan) {
 	}
 }
 
-// alternatives is a list of words with or before the last.
-func alternatives(words []string) string {
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
 // ends is a list of names in a row, by its ends.
 func ends(names []string) string {
 	if len(names) < 2 {
@@ -211,7 +206,7 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 		return p, err
 	}
 	if !slices.Contains(hosts.Formats, p.Format) {
-		return p, usage("The formats are "+alternatives(hosts.Formats)+".", "--format: there is no format %q", p.Format)
+		return p, usage("The formats are "+plural.List(hosts.Formats, "or")+".", "--format: there is no format %q", p.Format)
 	}
 	if p.Port < 1 || p.Port > maxPort {
 		return p, usage("", "--port: %d is not between 1 and %d", p.Port, maxPort)

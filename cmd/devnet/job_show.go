@@ -136,8 +136,6 @@ func asksFor(s *push.JobSpec) string {
 			}
 		}
 		return executor + " of " + bytes(t.Custom.Params)
-	case t.Http != nil:
-		return printable(t.Http.Method + " " + t.Http.URL)
 	case t.Llm != nil:
 		return printable(t.Llm.Model) + ": " + text(t.Llm.Prompt)
 	case t.Mcp != nil:
@@ -145,7 +143,7 @@ func asksFor(s *push.JobSpec) string {
 	case t.EthSend != nil:
 		return fmt.Sprintf("a transaction of %s to chain %d", plural.Of(len(t.EthSend.SignedTransaction), "byte"), t.EthSend.Chain)
 	}
-	return ""
+	return printable(s.JobType.Text())
 }
 
 // printJobStory prints a line for each thing that happened to a job.

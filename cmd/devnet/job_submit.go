@@ -2,10 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"reflect"
+	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -22,8 +27,8 @@ func jobSubmitCommand() *cli.Command {
 }
 
 // jobFlags are what a job may say: first of every kind, then by kind.
-var jobFlags = []cli.Flag{
-	&cli.StringFlag{Name: "kind", Usage: "`KIND`: custom, http, llm, mcp or ethsend"},
+var jobFlags = append([]cli.Flag{
+	&cli.StringFlag{Name: "kind", Usage: "`KIND`: " + plural.List(push.JobKinds(), "or")},
 	fromFlag,
 	&cli.BoolFlag{Name: "wait", Usage: "wait until the job ended, and its actor was called back"},
 	&cli.Uint64Flag{Name: "runners", Value: 1, Usage: "a committee of `N`"},
@@ -49,24 +54,29 @@ var jobFlags = []cli.Flag{
 	&cli.Uint64Flag{Name: "max-memory-mb", Value: model.JobMaxMemoryMB, Usage: "the work has at most `N` MiB"},
 	&cli.Uint64Flag{Name: "max-retries", Value: model.JobMaxRetries, Usage: "draw again at most `N` times"},
 	&cli.Uint64Flag{Name: "expected-ms", Value: model.JobExpectedMS, Usage: "`N` milliseconds of work, from which the price is computed"},
+}, kindFlags()...)
 
-	&cli.StringFlag{Name: "executor", Usage: "custom: the executor `NAME`, like echo, sha256 or manual"},
-	&cli.StringFlag{Name: "params", Usage: "custom: `B` for the executor"},
-	&cli.StringFlag{Name: "url", Usage: "http: `URL`"},
-	&cli.StringFlag{Name: "method", Value: "GET", Usage: "http: `METHOD`"},
-	&cli.StringSliceFlag{Name: "header", Usage: "http, may be repeated: `LINE` is 'NAME: VALUE'"},
-	&cli.StringFlag{Name: "body", Usage: "http: `B`"},
-	&cli.StringFlag{Name: "extraction", Usage: "http: the result is what `POINTER` leads to in the answer"},
-	&cli.StringFlag{Name: "model", Usage: "llm: the model `NAME`, like offline"},
-	&cli.StringFlag{Name: "prompt", Usage: "llm: `TEXT`"},
-	&cli.StringFlag{Name: "system-prompt", Usage: "llm: `TEXT`"},
-	&cli.Float64Flag{Name: "temperature", Value: float64(model.JobTemperature) / 1000, Usage: "llm: `T`, with at most three decimals"},
-	&cli.Uint64Flag{Name: "max-tokens", Value: model.JobMaxTokens, Usage: "llm: at most `N` tokens are asked for"},
-	&cli.StringFlag{Name: "server", Usage: "mcp: the server `NAME`"},
-	&cli.StringFlag{Name: "tool", Usage: "mcp: the tool `NAME`"},
-	&cli.StringFlag{Name: "arguments", Value: "{}", Usage: "mcp: `JSON`, an object"},
-	&cli.Uint64Flag{Name: "chain", Usage: "ethsend: the chain's number `N`"},
-	&cli.StringFlag{Name: "signed-transaction", Usage: "ethsend: `0xHEX`"},
+// kindFlags are the flags of the fields that belong to one kind.
+func kindFlags() (list []cli.Flag) {
+	for _, field := range model.JobFields() {
+		if field.Kind == "" {
+			continue
+		}
+		name, usage := strings.TrimPrefix(flagOf(field.Name), "--"), field.Kind+": "+field.Usage
+		switch reflect.New(field.Type).Interface().(type) {
+		case *[]string:
+			list = append(list, &cli.StringSliceFlag{Name: name, Usage: field.Kind + ", may be repeated: " + field.Usage})
+		case **uint64:
+			value, _ := strconv.ParseUint(field.Otherwise, 10, 64) // 0 without one
+			list = append(list, &cli.Uint64Flag{Name: name, Value: value, Usage: usage})
+		case **float64:
+			value, _ := strconv.ParseFloat(field.Otherwise, 64) // as above
+			list = append(list, &cli.Float64Flag{Name: name, Value: value, Usage: usage})
+		default:
+			list = append(list, &cli.StringFlag{Name: name, Value: field.Otherwise, Usage: usage})
+		}
+	}
+	return list
 }
 
 func jobSubmit(c *cli.Context) error {
@@ -94,29 +104,12 @@ func jobSubmit(c *cli.Context) error {
 // jobRequest is what the flags ask for: those that were given, and no other.
 func jobRequest(c *cli.Context) (model.JobRequest, error) {
 	given := flags{c: c}
-	r := model.JobRequest{From: c.String("from"), Kind: c.String("kind"), Runners: given.number("runners"), Mode: given.text("mode"),
-		TimeoutBlocks: given.number("timeout-blocks"), MaxPrice: given.amount("max-price"), Tip: given.amount("tip"),
-		Threshold: given.number("threshold"), Field: given.some("field"), TEE: c.Bool("tee"), Pool: given.some("pool"),
-		Callback: given.text("callback"), CorrelationID: given.payload("correlation-id"), Context: given.payload("context"),
-		MaxInputTokens: given.number("max-input-tokens"), MaxOutputTokens: given.number("max-output-tokens"),
-		MaxMemoryMB: given.number("max-memory-mb"), MaxRetries: given.number("max-retries"),
-		MaxReturnBytes: given.number("max-return-bytes"), ExpectedMS: given.number("expected-ms"), DataFormat: given.text("data-format"),
-		Executor: given.text("executor"), Params: given.payload("params"),
-		URL: given.text("url"), Method: given.text("method"), Header: c.StringSlice("header"), Body: given.somePayload("body"),
-		Extraction: given.some("extraction"),
-		Model:      given.text("model"), Prompt: given.text("prompt"), SystemPrompt: given.some("system-prompt"),
-		MaxTokens: given.number("max-tokens"), Server: given.text("server"), Tool: given.text("tool"),
-		Arguments: given.json("arguments", given.text("arguments"), `{"path": "/a"}`),
-		Chain:     given.number("chain"), SignedTransaction: given.text("signed-transaction")}
-	if c.IsSet("max-wall-time") {
-		r.MaxWallTime = c.Duration("max-wall-time").String()
-	}
-	if c.IsSet("temperature") {
-		t := c.Float64("temperature")
-		r.Temperature = &t
-	}
-	for _, check := range c.StringSlice("check") {
-		r.Check = append(r.Check, given.json("check", check, `{"Equal": ["/price"]}`))
+	r := model.JobRequest{From: c.String("from"), Kind: c.String("kind"), Check: given.checks()}
+	for _, field := range model.JobFields() {
+		name := strings.TrimPrefix(flagOf(field.Name), "--")
+		if name != "from" && name != "kind" && c.IsSet(name) {
+			given.read(name, field.As, reflect.ValueOf(&r).Elem().FieldByIndex(field.Index).Addr().Interface())
+		}
 	}
 	return r, given.err
 }
@@ -126,6 +119,46 @@ type flags struct {
 	c     *cli.Context
 	piped string // the flag that standard input was read for, "" for none
 	err   error
+}
+
+// read reads a flag that was given into a field. as says how a text is bytes.
+func (f *flags) read(name, as string, into any) {
+	switch into := into.(type) {
+	case *string:
+		switch {
+		case name == "max-wall-time":
+			*into = f.c.Duration(name).String()
+		case as == "bytes":
+			*into = f.payload(name)
+		default:
+			*into = f.text(name)
+		}
+	case **string:
+		if *into = f.some(name); as == "bytes" {
+			*into = f.somePayload(name)
+		}
+	case **uint64:
+		*into = f.number(name)
+	case **float64:
+		value := f.c.Float64(name)
+		*into = &value
+	case **types.Wei:
+		*into = f.amount(name)
+	case *bool:
+		*into = f.c.Bool(name)
+	case *[]string:
+		*into = f.c.StringSlice(name)
+	case *json.RawMessage:
+		*into = f.json(name, f.text(name), `{"path": "/a"}`)
+	}
+}
+
+// checks are those of --check.
+func (f *flags) checks() (list []json.RawMessage) {
+	for _, check := range f.c.StringSlice("check") {
+		list = append(list, f.json("check", check, `{"Equal": ["/price"]}`))
+	}
+	return list
 }
 
 // text returns a text that is not empty, or "" if none was given.

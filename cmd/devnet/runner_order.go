@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -54,8 +55,8 @@ func runnerJoinCommand() *cli.Command {
 			&cli.StringFlag{Name: "signed", Usage: "`0xHEX65`, the signature of --public-key for the account of --from, by devnet node runner"},
 			&cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACCOUNT` that pays fee and stake, and owns the runner"},
 			&cli.StringFlag{Name: "stake", Value: "20000", Usage: "`CBY`, at least cip2.min_stake"},
-			&cli.StringSliceFlag{Name: "capability", DefaultText: "custom", Usage: "may be repeated: `WORD` is custom, http, llm, mcp, ethsend, " +
-				"or model:, domain:, server:, region: or tee: and a name"},
+			&cli.StringSliceFlag{Name: "capability", DefaultText: "custom", Usage: "may be repeated: `WORD` is " +
+				strings.Join(push.JobKinds(), ", ") + ", or model:, domain:, server:, region: or tee: and a name"},
 			&cli.Uint64Flag{Name: "max-concurrent", Value: 4, Usage: "`N` jobs at a time"},
 			&cli.StringSliceFlag{Name: "entitlement", Usage: "may be repeated: it is in the pool `NAME`"},
 			&cli.StringSliceFlag{Name: "rate", Usage: "may be repeated: `WORD=WEI` like compute_second=1000, of " + strings.Join(api.Rates, ", ")},

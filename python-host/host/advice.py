@@ -6,6 +6,7 @@ A tool's, not the chain's: nothing here decides what may be deployed.
 
 import ast
 
+from cowboy_sdk import runner
 from host import awaits, check, compiling, imports, program, schema
 from host.forgotten import actor_class, forgotten
 from host.protocol import MAX_ADVICE
@@ -13,7 +14,7 @@ from host.rewrite import Rewriter
 from host.scopes import COMPREHENSIONS, arguments, bound_in, outer
 
 PACKAGES = ("pvm_host", "cowboy_sdk", "cowboy_sdk.runtime", "cowboy_sdk.runner")
-KINDS = ("llm", "http", "mcp", "ethsend", "custom")  # of jobs, by cowboy_sdk.runner's names
+NO_JOBS = ("continuation", "cancel", "RunnerError", "RunnerTimeout")  # of cowboy_sdk.runner; its other names make jobs
 CHAIN = ("pvm_host", "cowboy_sdk.runtime", "cowboy_sdk")  # packages that have the chain's calls, under the same names
 PERHAPS = {"storage": ": perhaps self.storage"}  # of names that are not defined
 HANDLER_OF = {"schedule_timer": "handle_timer"}  # what takes the name of a handler of this actor
@@ -125,7 +126,7 @@ def warnings(tree, handlers, found):
 def unsubmitted(f, packages, found):
     """A job that is made, and then forgotten."""
     of = packages.get(f.value.id) if isinstance(f, ast.Attribute) and isinstance(f.value, ast.Name) else None
-    if of == "cowboy_sdk.runner" and f.attr in KINDS:
+    if of == "cowboy_sdk.runner" and f.attr in runner.__all__ and f.attr not in NO_JOBS:
         found.append(("warning", f.lineno, "the job is never submitted: await it in a continuation, or call its submit()"))
 
 

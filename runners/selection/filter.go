@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 // Health is a runner's health, set by its owner and the registry. That it is silent
@@ -59,7 +60,7 @@ type Runner struct {
 	ComputeSecond types.Wei // of its rate card, a second
 	ActiveJobs    uint64
 	MaxJobs       uint64 // that it takes at once
-	Kinds         []types.JobKind
+	Kinds         []push.JobKind
 	Models        []string // of Llm jobs, Domains of Http, Servers of Mcp; empty for any
 	Domains       []string
 	Servers       []string
@@ -70,7 +71,7 @@ type Runner struct {
 
 // Demand is a job's requirements on its runners.
 type Demand struct {
-	Kind     types.JobKind
+	Kind     push.JobKind
 	Subject  string // the model of an Llm job, the host of an Http one, the server of an Mcp one, the executor's hash of a Custom one
 	TEE      bool
 	Pool     string // required_runner_pool, "" for none
@@ -211,13 +212,13 @@ func (r *Runner) serves(d *Demand) bool {
 	}
 	var named []string
 	switch d.Kind {
-	case types.JobLLM:
+	case push.JobLLM:
 		named = r.Models
-	case types.JobHTTP:
+	case push.JobHTTP:
 		named = r.Domains
-	case types.JobMCP:
+	case push.JobMCP:
 		named = r.Servers
-	case types.JobCustom:
+	case push.JobCustom:
 		named = r.Executors
 	}
 	return len(named) == 0 || slices.Contains(named, d.Subject)

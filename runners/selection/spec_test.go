@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 // One test per sentence that binds, in the order of CIP-11, and one per decision
@@ -271,13 +272,13 @@ func TestSection84BitsBeyondTheAgreedLengthAreZero(t *testing.T) {
 func fit() Runner {
 	return Runner{Address: types.Address{1}, Index: 2, LastHeartbeat: 1000, Reputation: 50, Stake: types.WeiOf(150),
 		ComputeSecond: types.WeiOf(100), MaxJobs: 1,
-		Kinds: []types.JobKind{types.JobLLM, types.JobHTTP, types.JobMCP}, Models: []string{"small"}, Domains: []string{"example.org"},
+		Kinds: []push.JobKind{push.JobLLM, push.JobHTTP, push.JobMCP}, Models: []string{"small"}, Domains: []string{"example.org"},
 		Servers: []string{"files"}}
 }
 
 func fitFilter() *Filter {
 	return &Filter{Height: 2024, Phase: Hot, Presence: bitsOf("..#"),
-		Demand: Demand{Kind: types.JobLLM, Subject: "small", MaxPrice: types.WeiOf(100)},
+		Demand: Demand{Kind: push.JobLLM, Subject: "small", MaxPrice: types.WeiOf(100)},
 		Limits: Limits{MinStake: types.WeiOf(10), MinReputation: 50, StaleHeartbeatBlocks: 1024, StakeCoverPermille: 1500}}
 }
 
@@ -293,7 +294,7 @@ func TestSection91TheFiltersInTheirOrder(t *testing.T) {
 		{Busy, func(_ *Filter, r *Runner) { r.ActiveJobs = 1 }},
 		{TooDear, func(_ *Filter, r *Runner) { r.ComputeSecond = types.WeiOf(101) }},
 		{WithoutTEE, func(f *Filter, _ *Runner) { f.Demand.TEE = true }},
-		{Incapable, func(f *Filter, _ *Runner) { f.Demand.Kind = types.JobCustom }},
+		{Incapable, func(f *Filter, _ *Runner) { f.Demand.Kind = push.JobCustom }},
 		{Disreputable, func(_ *Filter, r *Runner) { r.Reputation = 49 }},
 		{Absent, func(f *Filter, _ *Runner) { f.Presence = bitsOf("##.") }},
 		{Unhealthy, func(f *Filter, _ *Runner) { f.Height = 2025 }},
@@ -331,10 +332,10 @@ func TestSection91WhatPassesAFilter(t *testing.T) {
 		{"registered since P", func(_ *Filter, r *Runner) { r.Index = 3 }, Absent},
 		{"another model", func(f *Filter, _ *Runner) { f.Demand.Subject = "large" }, Incapable},
 		{"any model", func(f *Filter, r *Runner) { f.Demand.Subject, r.Models = "large", nil }, Eligible},
-		{"a domain", func(f *Filter, _ *Runner) { f.Demand.Kind, f.Demand.Subject = types.JobHTTP, "example.org" }, Eligible},
-		{"a domain below it", func(f *Filter, _ *Runner) { f.Demand.Kind, f.Demand.Subject = types.JobHTTP, "a.example.org" }, Incapable},
-		{"a server", func(f *Filter, _ *Runner) { f.Demand.Kind, f.Demand.Subject = types.JobMCP, "files" }, Eligible},
-		{"another server", func(f *Filter, _ *Runner) { f.Demand.Kind, f.Demand.Subject = types.JobMCP, "mail" }, Incapable},
+		{"a domain", func(f *Filter, _ *Runner) { f.Demand.Kind, f.Demand.Subject = push.JobHTTP, "example.org" }, Eligible},
+		{"a domain below it", func(f *Filter, _ *Runner) { f.Demand.Kind, f.Demand.Subject = push.JobHTTP, "a.example.org" }, Incapable},
+		{"a server", func(f *Filter, _ *Runner) { f.Demand.Kind, f.Demand.Subject = push.JobMCP, "files" }, Eligible},
+		{"another server", func(f *Filter, _ *Runner) { f.Demand.Kind, f.Demand.Subject = push.JobMCP, "mail" }, Incapable},
 		{"with trusted execution", func(f *Filter, r *Runner) { f.Demand.TEE, r.TEE = true, true }, Eligible},
 		{"of the pool", func(f *Filter, r *Runner) { f.Demand.Pool, r.Entitlements = "gpu", []string{"eu", "gpu"} }, Eligible},
 		{"half a wei short", func(f *Filter, r *Runner) { f.Demand.MaxPrice, r.Stake = types.WeiOf(101), types.WeiOf(151) }, Underfunded},

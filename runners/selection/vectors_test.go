@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 func ints(numbers []vectors.Number) (all []int) {
@@ -207,7 +208,7 @@ func TestVectorsOfFilters(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := &Filter{Height: types.Height(c.Height), Phase: c.Phase, Presence: presence, Excluded: c.Excluded,
-			Demand: Demand{Kind: types.JobKind(c.Kind), Subject: c.Subject, TEE: c.TEERequired, Pool: c.Pool, MaxPrice: c.MaxPrice},
+			Demand: Demand{Kind: push.JobKind(c.Kind), Subject: c.Subject, TEE: c.TEERequired, Pool: c.Pool, MaxPrice: c.MaxPrice},
 			Limits: Limits{MinStake: types.WeiOf(1), MinReputation: uint64(c.MinReputation), StaleHeartbeatBlocks: uint64(c.StaleHeartbeatBlocks),
 				StakeCoverPermille: uint64(c.StakeCoverPermille)}}
 		r := Runner{Address: c.Runner.Address, Index: int(c.Runner.Index), LastHeartbeat: types.Height(c.Runner.LastHeartbeat),
@@ -217,7 +218,7 @@ func TestVectorsOfFilters(t *testing.T) {
 			MaxJobs:    uint64(c.Runner.MaxJobs), Models: c.Runner.Models, Domains: c.Runner.Domains, Servers: c.Runner.Servers, TEE: c.Runner.TEE,
 			Entitlements: c.Runner.Entitlements}
 		for _, kind := range c.Runner.Kinds {
-			r.Kinds = append(r.Kinds, types.JobKind(kind))
+			r.Kinds = append(r.Kinds, push.JobKind(kind))
 		}
 		if got := f.Judge(&r).String(); got != c.Reason {
 			t.Errorf("case %d: %s, want %s", i, got, c.Reason)
@@ -270,7 +271,7 @@ func TestVectorsOfDraws(t *testing.T) {
 		f := Filter{Limits: Limits{MinStake: c.MinStake}, Phase: Off}
 		var runners []Runner
 		for _, r := range c.Runners {
-			runners = append(runners, Runner{Address: r.Address, Stake: r.Stake, MaxJobs: 1, Kinds: []types.JobKind{0}})
+			runners = append(runners, Runner{Address: r.Address, Stake: r.Stake, MaxJobs: 1, Kinds: []push.JobKind{0}})
 		}
 		var mru *MRU
 		if c.MRU != nil {

@@ -19,3 +19,12 @@ func Of[N ~int | ~int64 | ~uint32 | ~uint64](n N, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
+
+// List joins words as a sentence lists them: "a, b and c", for last "and".
+func List(words []string, last string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	end := len(words) - 1
+	return strings.Join(words[:end], ", ") + " " + last + " " + words[end]
+}

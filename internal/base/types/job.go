@@ -1,41 +1,5 @@
 package types
 
-import "fmt"
-
-// JobKind is what a job is, by the number that the chain keeps it under (CIP-11
-// §9.4).
-type JobKind uint8
-
-// The kinds of jobs (CIP-2).
-const (
-	JobLLM JobKind = 1 + iota
-	JobHTTP
-	JobMCP
-	JobEthSend
-	JobCustom
-)
-
-var jobKinds = [...]string{JobLLM: "llm", JobHTTP: "http", JobMCP: "mcp", JobEthSend: "ethsend", JobCustom: "custom"}
-
-// String is the kind as capabilities, the command line and scripts name it; "" of
-// none.
-func (k JobKind) String() string {
-	if int(k) < len(jobKinds) {
-		return jobKinds[k]
-	}
-	return ""
-}
-
-// ParseJobKind is the kind of that name.
-func ParseJobKind(name string) (JobKind, error) {
-	for kind, known := range jobKinds {
-		if known == name && known != "" {
-			return JobKind(kind), nil
-		}
-	}
-	return 0, fmt.Errorf("there is no kind of jobs %.20q: they are custom, ethsend, http, llm and mcp", name)
-}
-
 // JobStatus is the status of a job (CIP-2).
 type JobStatus string
 

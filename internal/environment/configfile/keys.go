@@ -39,8 +39,10 @@ func nearest(at reflect.Type, key toml.Key) string {
 
 // fieldOf returns the field with a name, nil if there is none, and all names.
 func fieldOf(t reflect.Type, name string) (found *reflect.StructField, names []string) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for _, f := range reflect.VisibleFields(t) {
+		if f.Anonymous {
+			continue
+		}
 		tag := f.Tag.Get("toml")
 		if names = append(names, tag); tag == name {
 			found = &f

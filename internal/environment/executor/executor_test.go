@@ -35,7 +35,7 @@ type scripted struct {
 func (scripted) Capabilities() []string                           { return []string{"region:eu", "custom"} }
 func (s scripted) Accepts(*push.JobSpec) *execution.Refusal       { return s.refuses }
 func (s scripted) Do(ctx context.Context, j *Job) ([]byte, error) { return s.does(ctx, j) }
-func customs(kind Kind) map[types.JobKind]Kind                    { return map[types.JobKind]Kind{types.JobCustom: kind} }
+func customs(kind Kind) map[push.JobKind]Kind                     { return map[push.JobKind]Kind{push.JobCustom: kind} }
 func gives(result string) func(context.Context, *Job) ([]byte, error) {
 	return func(context.Context, *Job) ([]byte, error) { return []byte(result), nil }
 }

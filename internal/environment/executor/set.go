@@ -9,19 +9,13 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// names are the capabilities that the kinds have by themselves.
-var names = map[types.JobKind]string{
-	types.JobLLM: "llm", types.JobHTTP: "http", types.JobMCP: "mcp", types.JobEthSend: "ethsend", types.JobCustom: "custom",
-}
-
 // Config is what a runner grants and bounds for all kinds.
 type Config struct {
-	Kinds        map[types.JobKind]Kind
+	Kinds        map[push.JobKind]Kind
 	Entitlements []string      // the runner pools it belongs to
 	MaxWall      time.Duration // of any job; 0: MaxWall
 	Close        func()        // ends what the kinds keep between jobs, when the last has ended; nil: nothing
@@ -56,7 +50,7 @@ func New(config Config) *Set {
 // Capabilities implements env.Executor.
 func (s *Set) Capabilities() (all []string) {
 	for kind, does := range s.config.Kinds {
-		all = append(append(all, names[kind]), does.Capabilities()...)
+		all = append(append(all, kind.String()), does.Capabilities()...)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -77,7 +71,7 @@ func (s *Set) Accepts(spec *push.JobSpec) *execution.Refusal {
 	kind := spec.JobType.Kind()
 	does, offered := s.config.Kinds[kind]
 	if !offered {
-		return execution.Refuse(push.Unsupported, "this runner does not do jobs of the kind %s", names[kind])
+		return execution.Refuse(push.Unsupported, "this runner does not do jobs of the kind %s", kind)
 	}
 	if spec.Verification.TEERequired {
 		return execution.Refuse(push.Unsupported, "this runner has no trusted execution")

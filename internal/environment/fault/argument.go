@@ -36,13 +36,16 @@ type argument struct {
 	nodes func(*Order) []string // that it names
 	check func(*Order) error
 	text  func(*Order) string // of Detail; "" tells nothing
+	ends  func(*Order) bool   // whether its value ends a fault that lasts; nil: no value does
 }
 
 var arguments = map[Argument]argument{
 	Node: {nodes: func(o *Order) []string { return []string{o.Node} }, check: anything, text: func(o *Order) string { return o.Node }},
-	Kind: {nodes: none, check: func(o *Order) error { return CheckKind(o.Kind) }, text: func(o *Order) string { return o.Kind }},
-	Over: {nodes: none, check: checkHow, text: func(o *Order) string { return o.How + " over " + o.Actor.String() }},
-	On:   {nodes: none, check: anything, text: func(*Order) string { return "" }},
+	Kind: {nodes: none, check: func(o *Order) error { return CheckKind(o.Kind) }, text: func(o *Order) string { return o.Kind },
+		ends: func(o *Order) bool { return o.Kind == Honest }},
+	Over: {nodes: none, check: checkHow, text: func(o *Order) string { return o.How + " over " + o.Actor.String() },
+		ends: func(o *Order) bool { return o.How == HostWorks }},
+	On:   {nodes: none, check: anything, text: func(*Order) string { return "" }, ends: func(o *Order) bool { return !o.On }},
 	Skew: {nodes: none, check: anything, text: func(o *Order) string { return o.Skew.String() }},
 	Groups: {nodes: func(o *Order) []string { return slices.Concat(o.Groups...) }, check: anything,
 		text: func(o *Order) string { return Divided(o.Groups...) }},
@@ -51,7 +54,8 @@ var arguments = map[Argument]argument{
 	Ends: {nodes: func(o *Order) []string { return []string{o.A, o.B} }, check: checkEnds,
 		text: func(o *Order) string { return o.A + " " + o.B }},
 	Properties: {nodes: none, check: checkLink, text: func(o *Order) string { return o.Link.String() }},
-	Delay:      {nodes: none, check: checkDelay, text: func(o *Order) string { return o.Delay.String() }},
+	Delay: {nodes: none, check: checkDelay, text: func(o *Order) string { return o.Delay.String() },
+		ends: func(o *Order) bool { return o.Delay == 0 }},
 	Flapping: {nodes: none, check: checkFlapping,
 		text: func(o *Order) string {
 			return fmt.Sprintf("%v up, %v down, %s", o.Up, o.Down, plural.Of(o.Times, "time"))

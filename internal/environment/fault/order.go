@@ -19,7 +19,7 @@ type Order struct {
 	Actor       types.Address // host_fail: the actor that the host fails on
 	Role        string        // panic, hang: the role, or Parent for the actor above the roles
 	Contract    string        // panic, hang: the contract, in place of a role
-	On          bool          // disk_fail, sync_lies, blackhole, saturate: whether it begins, or ends
+	On          bool          // whether it begins, or ends
 	Delay       time.Duration // slow, disk_slow, cpu_slow: how much longer work takes; 0 ends it. hang: how long it hangs
 	Up, Down    time.Duration // flap: how long connections stay, and are gone
 	Times       int           // flap: how often
@@ -117,15 +117,10 @@ func (o *Order) String() string { return strings.TrimSpace(o.Verb + " " + o.Deta
 
 // Mends reports whether an order to a node ends what others of its verb began.
 func (o *Order) Mends() bool {
-	switch o.Verb {
-	case "blackhole", "saturate", "disk_fail", "sync_lies":
-		return !o.On
-	case "slow", "disk_slow", "cpu_slow":
-		return o.Delay == 0
-	case "misbehave":
-		return o.Kind == Honest
-	case "host_fail":
-		return o.How == HostWorks
+	for _, a := range o.takes() {
+		if ends := arguments[a].ends; ends != nil && ends(o) {
+			return Lookup(o.Verb).Lasts != AtOnce
+		}
 	}
 	return false
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -155,15 +156,21 @@ func duration(text, field string) (time.Duration, error) {
 	return d, nil
 }
 
-// enumerateVerbs has requests take the verbs of the table and no other.
+// enumerateVerbs gives the schema of requests the verbs of the table.
 func (s *Server) enumerateVerbs() {
 	schema := s.api.OpenAPI().Components.Schemas.Map()["FaultRequest"]
 	verb := schema.Properties["verb"]
+	var switched []string
 	for _, v := range fault.Verbs() {
-		if !v.Hidden {
-			verb.Enum = append(verb.Enum, v.Name)
+		if v.Hidden {
+			continue
+		}
+		verb.Enum = append(verb.Enum, v.Name)
+		if slices.Contains(v.Takes, fault.On) {
+			switched = append(switched, v.Name)
 		}
 	}
+	schema.Properties["on"].Description = "For " + plural.List(switched, "and") + ": true begins it, false ends it."
 	schema.PrecomputeMessages()
 }
 
@@ -192,9 +199,9 @@ func toldOf(ofNode, simulated bool) (parts []string) {
 		}
 		switch {
 		case simulated && len(names) > 0:
-			parts = append(parts, enumerated(names)+" are the simulator's")
+			parts = append(parts, plural.List(names, "and")+" are the simulator's")
 		case len(names) > 0:
-			parts = append(parts, enumerated(names)+verb+enumerated(fieldsOf(takes)))
+			parts = append(parts, plural.List(names, "and")+verb+plural.List(fieldsOf(takes), "and"))
 		}
 		names = nil
 	}
@@ -216,13 +223,4 @@ func fieldsOf(takes []fault.Argument) (fields []string) {
 		fields = append(fields, arguments[a].fields...)
 	}
 	return fields
-}
-
-// enumerated is a list for people: "a, b and c".
-func enumerated(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

@@ -2,6 +2,10 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -9,97 +13,162 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// longest is the field of each kind that makes a job long.
-var longest = map[string]string{"custom": "params", "http": "body", "llm": "prompt", "mcp": "arguments", "ethsend": "signed_transaction"}
-
-// jobType reads the fields of one kind.
+// jobType reads the fields of the request's kind into the fields of the wire.
 func (f *form) jobType() (t push.JobType) {
-	r := f.request
-	switch r.Kind {
-	case "custom":
-		f.needs("executor", r.Executor)
-		t.Custom = &push.Custom{ExecutorHash: types.Keccak([]byte(r.Executor)), Params: f.bytes("params", r.Params)}
-	case "http":
-		t.Http = f.http()
-	case "llm":
-		f.needs("model", r.Model)
-		f.needs("prompt", r.Prompt)
-		t.Llm = &push.Llm{Model: r.Model, Prompt: r.Prompt, SystemPrompt: r.SystemPrompt, MaxTokens: or(r.MaxTokens, model.JobMaxTokens),
-			Temperature: f.thousandths("temperature", r.Temperature)}
-	case "mcp":
-		f.needs("server", r.Server)
-		f.needs("tool", r.Tool)
-		t.Mcp = &push.Mcp{Server: r.Server, Tool: r.Tool, Arguments: f.arguments()}
-	case "ethsend":
-		t.EthSend = f.ethSend()
-	default:
-		f.refuse("kind", "%q is none of custom, http, llm, mcp, ethsend", clip(r.Kind))
+	job := t.Choose(f.request.Kind)
+	if job == nil {
+		f.refuse("kind", "%q is none of %s", clip(f.request.Kind), strings.Join(push.JobKinds(), ", "))
+		return t
+	}
+	wire := reflect.ValueOf(job).Elem()
+	for _, field := range f.fields() {
+		f.set(&field, push.FieldOf(wire, field.Wire))
 	}
 	return t
 }
 
-func (f *form) http() *push.Http {
-	r := f.request
-	f.needs("url", r.URL)
-	h := &push.Http{URL: r.URL, Method: "GET", Headers: [][2]string{}, Extraction: r.Extraction}
-	if r.Method != "" {
-		h.Method = r.Method
+// fields lists the fields of the request's kind.
+func (f *form) fields() (list []model.JobField) {
+	for _, field := range model.JobFields() {
+		if field.Kind == f.request.Kind {
+			list = append(list, field)
+		}
 	}
-	if r.Body != nil {
-		body := types.Bytes(f.bytes("body", *r.Body))
-		h.Body = &body
+	return list
+}
+
+// longest is the field that makes jobs of the kind long.
+func (f *form) longest() string {
+	for _, field := range f.fields() {
+		if field.Long {
+			return field.Name
+		}
 	}
-	for _, line := range r.Header {
+	return "kind"
+}
+
+// set reads a field of the request into the field of the wire. The types of both say how.
+func (f *form) set(field *model.JobField, wire reflect.Value) {
+	given := reflect.ValueOf(f.request).Elem().FieldByIndex(field.Index)
+	if field.Needed && given.IsZero() {
+		f.refuse(field.Name, "a job of the kind %s needs it", f.request.Kind)
+		return
+	}
+	value := given.Interface()
+	switch into := wire.Addr().Interface().(type) {
+	case *string:
+		*into = f.text(field, value)
+	case **string:
+		*into = value.(*string)
+	case *uint64:
+		*into = f.number(field, value)
+	case *[]byte:
+		*into = f.payload(field, value.(string))
+	case **types.Bytes:
+		if text := value.(*string); text != nil {
+			body := types.Bytes(f.payload(field, *text))
+			*into = &body
+		}
+	case *types.Hash:
+		*into = types.Keccak([]byte(value.(string)))
+	case *[][2]string:
+		*into = f.pairs(field, value.([]string))
+	default:
+		panic(fmt.Sprintf("api: the field %s of a job does not read a %s", field.Name, wire.Type()))
+	}
+}
+
+// text is a text, or one of JSON.
+func (f *form) text(field *model.JobField, value any) string {
+	if raw, is := value.(json.RawMessage); is {
+		return f.object(field, raw)
+	}
+	if text := value.(string); text != "" {
+		return text
+	}
+	return field.Otherwise
+}
+
+// number is a whole number, or the thousandths of one with decimals.
+func (f *form) number(field *model.JobField, value any) uint64 {
+	switch n := value.(type) {
+	case *uint64:
+		if n != nil {
+			return *n
+		}
+		given, _ := strconv.ParseUint(field.Otherwise, 10, 64) // 0 without one
+		return given
+	case *float64:
+		if n != nil {
+			return f.thousandths(field.Name, strconv.FormatFloat(*n, 'f', -1, 64))
+		}
+		return f.thousandths(field.Name, field.Otherwise)
+	}
+	panic(fmt.Sprintf("api: unexpected type %T of the field %s of a job", value, field.Name))
+}
+
+// thousandths reads a number of at most three decimals.
+func (f *form) thousandths(field, text string) uint64 {
+	whole, part, _ := strings.Cut(text, ".")
+	n, err := strconv.ParseUint(whole+part+strings.Repeat("0", max(0, 3-len(part))), 10, 64)
+	if err != nil || len(part) > 3 || n > math.MaxUint32 {
+		f.refuse(field, "%s is not a number of at least 0 with at most three decimals", text)
+	}
+	return n
+}
+
+// payload reads bytes.
+func (f *form) payload(field *model.JobField, text string) []byte {
+	if field.As == "hex" && !strings.HasPrefix(text, "0x") {
+		f.refuse(field.Name, "want 0x and hexadecimal digits")
+	}
+	return f.bytes(field.Name, text)
+}
+
+// pairs reads lines of NAME: VALUE.
+func (f *form) pairs(field *model.JobField, lines []string) [][2]string {
+	all := [][2]string{}
+	for _, line := range lines {
 		name, value, found := strings.Cut(line, ":")
 		if name = strings.TrimSpace(name); !found || name == "" {
-			f.refuse("header", "%q is not NAME: VALUE", clip(line))
+			f.refuse(field.Name, "%q is not NAME: VALUE", clip(line))
 		}
-		h.Headers = append(h.Headers, [2]string{name, strings.TrimSpace(value)})
+		all = append(all, [2]string{name, strings.TrimSpace(value)})
 	}
-	return h
+	return all
 }
 
-func (f *form) arguments() string {
-	if len(f.request.Arguments) == 0 {
-		return "{}"
+// object reads a JSON object, or the text of one.
+func (f *form) object(field *model.JobField, raw json.RawMessage) string {
+	if len(raw) == 0 {
+		return field.Otherwise
 	}
-	text := plainJSON(f.request.Arguments)
+	text := plainJSON(raw)
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil || object == nil {
-		f.refuse("arguments", "%s is not a JSON object", clip(string(text)))
+		f.refuse(field.Name, "%s is not a JSON object", clip(string(text)))
 	}
 	return string(text)
-}
-
-func (f *form) ethSend() *push.EthSend {
-	r := f.request
-	if r.Chain == nil {
-		f.needs("chain", "")
-	}
-	f.needs("signed_transaction", r.SignedTransaction)
-	if !strings.HasPrefix(r.SignedTransaction, "0x") {
-		f.refuse("signed_transaction", "want 0x and hexadecimal digits")
-	}
-	return &push.EthSend{Chain: or(r.Chain, 0), SignedTransaction: f.bytes("signed_transaction", r.SignedTransaction)}
 }
 
 // belongs refuses a field that belongs to another kind.
 func (f *form) belongs() {
 	r := f.request
-	for _, one := range []struct {
-		kind, field string
-		given       bool
-	}{
-		{"custom", "executor", r.Executor != ""}, {"custom", "params", r.Params != ""},
-		{"http", "url", r.URL != ""}, {"http", "method", r.Method != ""}, {"http", "header", len(r.Header) > 0},
-		{"http", "body", r.Body != nil}, {"http", "extraction", r.Extraction != nil},
-		{"llm", "model", r.Model != ""}, {"llm", "prompt", r.Prompt != ""}, {"llm", "system_prompt", r.SystemPrompt != nil},
-		{"llm", "temperature", r.Temperature != nil}, {"llm", "max_tokens", r.MaxTokens != nil},
-		{"mcp", "server", r.Server != ""}, {"mcp", "tool", r.Tool != ""}, {"mcp", "arguments", len(r.Arguments) > 0},
-		{"ethsend", "chain", r.Chain != nil}, {"ethsend", "signed_transaction", r.SignedTransaction != ""},
-	} {
-		if one.given && one.kind != r.Kind {
-			f.refuse(one.field, "wrong kind: the field belongs to %s, and this job is %s", one.kind, clip(r.Kind))
+	for _, field := range model.JobFields() {
+		if field.Kind != "" && field.Kind != r.Kind && field.Given(r) {
+			f.refuse(field.Name, "wrong kind: the field belongs to %s, and this job is %s", field.Kind, clip(r.Kind))
 		}
+	}
+}
+
+// enumerateKinds gives the schemas the kinds of the table.
+func (s *Server) enumerateKinds() {
+	schemas := s.api.OpenAPI().Components.Schemas.Map()
+	for _, name := range []string{"JobRequest", "Job"} {
+		kind := schemas[name].Properties["kind"]
+		for _, word := range push.JobKinds() {
+			kind.Enum = append(kind.Enum, word)
+		}
+		schemas[name].PrecomputeMessages()
 	}
 }

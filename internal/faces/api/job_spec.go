@@ -2,14 +2,12 @@ package api
 
 import (
 	"encoding/json"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/system"
-	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -66,11 +64,11 @@ func JobSpec(r *model.JobRequest, now *params.Params, find func(actor string) (t
 	if wrong := system.CheckSpec(spec, now); wrong != nil {
 		return nil, badJob(fieldOf(wrong.Field), "%s", wrong.Detail)
 	}
-	if wrong := execution.Check(spec); wrong != nil {
+	if wrong := spec.Acceptable(); wrong != nil {
 		return nil, badJob(fieldOf(wrong.Field), "%s", wrong.Detail)
 	}
 	if n := len(spec.Order()); uint64(n) > now.MaxSpecBytes {
-		return nil, badJob(longest[r.Kind], "the job has %d bytes with it, at most %d", n, now.MaxSpecBytes)
+		return nil, badJob(f.longest(), "the job has %d bytes with it, at most %d", n, now.MaxSpecBytes)
 	}
 	return spec, nil
 }
@@ -140,13 +138,6 @@ func (f *form) bytes(field, text string) []byte {
 		f.refuse(field, "%v", err)
 	}
 	return b
-}
-
-// needs refuses a field of text that its kind has to have.
-func (f *form) needs(field, text string) {
-	if text == "" {
-		f.refuse(field, "a job of the kind %s needs it", f.request.Kind)
-	}
 }
 
 func (f *form) bounds() push.Bounds {
@@ -286,18 +277,4 @@ func (f *form) callback(spec *push.JobSpec) string {
 	spec.Callback = &push.Callback{Handler: r.Callback[at+1:], CorrelationID: f.bytes("correlation_id", r.CorrelationID),
 		Context: f.bytes("context", r.Context)}
 	return r.Callback[:at]
-}
-
-// thousandths reads a number of at most three decimals.
-func (f *form) thousandths(field string, given *float64) uint64 {
-	if given == nil {
-		return model.JobTemperature
-	}
-	text := strconv.FormatFloat(*given, 'f', -1, 64)
-	whole, part, _ := strings.Cut(text, ".")
-	n, err := strconv.ParseUint(whole+part+strings.Repeat("0", max(0, 3-len(part))), 10, 64)
-	if err != nil || len(part) > 3 || n > math.MaxUint32 {
-		f.refuse(field, "%s is not a number of at least 0 with at most three decimals", text)
-	}
-	return n
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -75,7 +76,7 @@ func rateCard(rates map[string]types.Wei) (c system.RateCard, err error) {
 		}
 	}
 	if known < len(rates) {
-		return c, badRunner("rate", "a rate is one of %s", enumerated(Rates))
+		return c, badRunner("rate", "a rate is one of %s", plural.List(Rates, "and"))
 	}
 	return c, nil
 }

@@ -133,6 +133,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerUpgrades()
 	s.registerFaults()
 	s.registerSteering()
+	s.enumerateKinds()
 	s.registerDocument()
 	if cfg.Node != nil {
 		s.mux.Handle(nodePaths, cfg.Node)

@@ -15,7 +15,7 @@ import (
 // §9.4).
 type favourKey struct {
 	submitter types.Address
-	kind      types.JobKind
+	kind      jobKind
 }
 
 type favour struct {
@@ -119,7 +119,7 @@ func bySince(a, b *job) int { return cmp.Or(cmp.Compare(a.since, b.since), bySeq
 
 // demand holds a job's inputs of the candidates besides its exclusions.
 type demand struct {
-	kind    types.JobKind
+	kind    jobKind
 	subject string
 	tee     bool
 	pool    string

@@ -248,17 +248,20 @@ func (w *work) reputation(r *Runner) uint64 {
 
 // can reports whether a runner serves a job of a kind about a subject: a model, a
 // host or a server (CIP-11 §9.1, filter 3).
-func (o *Offer) can(kind types.JobKind, subject string) bool {
-	names := map[types.JobKind][2]string{types.JobLLM: {"llm", "model:"}, types.JobHTTP: {"http", "domain:"},
-		types.JobMCP: {"mcp", "server:"}, types.JobEthSend: {"ethsend", ""}, types.JobCustom: {"custom", "executor:"}}[kind]
-	if !slices.Contains(o.Capabilities, names[0]) {
+func (o *Offer) can(kind jobKind, subject string) bool {
+	offered, part := "", ""
+	for _, k := range jobKinds {
+		if k.number == kind {
+			offered, part = k.capability, k.part
+		}
+	}
+	if !slices.Contains(o.Capabilities, offered) {
 		return false
 	}
 	restricted := false
 	for _, word := range o.Capabilities {
-		if names[1] != "" && strings.HasPrefix(word, names[1]) {
-			name := word[len(names[1]):]
-			if kind == types.JobCustom {
+		if name, of := strings.CutPrefix(word, part); of && part != "" {
+			if kind == jobCustom {
 				name = keccak([]byte(name)).String() // a job names its executor by hash
 			}
 			if restricted = true; name == subject {

@@ -35,7 +35,7 @@ type spec struct {
 		DataFormat          string `cbor:"data_format"`
 	} `cbor:"result_schema"`
 
-	kind    types.JobKind
+	kind    jobKind
 	subject string
 	input   uint64 // tokens of the prompts
 }
@@ -69,20 +69,23 @@ func readSpec(data []byte) (s spec, err error) {
 		if err = codec.UnmarshalPartial(of, types.MaxTransactionBytes, &in); err != nil {
 			return s, err
 		}
-		switch name {
-		case "Llm":
-			s.kind, s.subject, s.input = types.JobLLM, in.Model, upTo(uint64(len(in.Prompt)), tokenBytes)
+		for _, k := range jobKinds {
+			if k.wire == name {
+				s.kind = k.number
+			}
+		}
+		switch s.kind {
+		case jobLLM:
+			s.subject, s.input = in.Model, upTo(uint64(len(in.Prompt)), tokenBytes)
 			if in.SystemPrompt != nil {
 				s.input += upTo(uint64(len(*in.SystemPrompt)), tokenBytes)
 			}
-		case "Http":
-			s.kind, s.subject = types.JobHTTP, host(in.URL)
-		case "Mcp":
-			s.kind, s.subject = types.JobMCP, in.Server
-		case "EthSend":
-			s.kind = types.JobEthSend
-		case "Custom":
-			s.kind, s.subject = types.JobCustom, in.ExecutorHash.String()
+		case jobHTTP:
+			s.subject = host(in.URL)
+		case jobMCP:
+			s.subject = in.Server
+		case jobCustom:
+			s.subject = in.ExecutorHash.String()
 		}
 	}
 	return s, nil

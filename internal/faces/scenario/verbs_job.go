@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"time"
 
@@ -9,50 +10,75 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// jobArguments are the flags of devnet job submit, _ for -.
-const jobArguments = "kind: text, executor: text?, params: bytes?, url: text?, method: text?, header: texts?, body: bytes?, " +
-	"extraction: text?, model: text?, prompt: text?, system_prompt: text?, temperature: number?, max_tokens: count?, server: text?, " +
-	"tool: text?, arguments: json?, chain: count?, signed_transaction: bytes?, runners: count?, mode: text?, timeout_blocks: count?, " +
+// jobArguments are the fields of a job, by kind and then those of all kinds. A name is that
+// of a flag of devnet job submit, _ for -.
+var jobArguments = "kind: text, " + kindArguments() +
+	"runners: count?, mode: text?, timeout_blocks: count?, " +
 	"max_price: amount?, tip: amount?, threshold: count?, field: text?, check: jsons?, tee: bool?, pool: text?, callback: text?, " +
 	"correlation_id: bytes?, context: bytes?, max_input_tokens: count?, max_output_tokens: count?, max_wall_time: duration?, " +
 	"max_memory_mb: count?, max_retries: count?, max_return_bytes: count?, expected_ms: count?, data_format: text?"
 
+// kindArguments lists the fields that belong to one kind.
+func kindArguments() (list string) {
+	for _, field := range model.JobFields() {
+		if field.Kind != "" {
+			list += field.Name + ": " + argumentOf(&field) + "?, "
+		}
+	}
+	return list
+}
+
+// argumentOf is the type of an argument that sets a field.
+func argumentOf(field *model.JobField) string {
+	switch {
+	case field.As != "":
+		return "bytes"
+	case field.Type == reflect.TypeFor[json.RawMessage]():
+		return "json"
+	}
+	switch t := field.Type; t.Kind() {
+	case reflect.Slice:
+		return "texts"
+	case reflect.Pointer:
+		return map[reflect.Kind]string{reflect.String: "text", reflect.Float64: "number", reflect.Uint64: "count"}[t.Elem().Kind()]
+	}
+	return "text"
+}
+
 // jobWords are the words that arguments of a job may be.
-var jobWords = map[string][]string{"kind": {"custom", "http", "llm", "mcp", "ethsend"},
+var jobWords = map[string][]string{"kind": push.JobKinds(),
 	"mode":        {"none", "economic_bond", "majority_vote", "structured_match", "deterministic", "semantic_similarity"},
 	"data_format": {"bytes", "text", "json"}}
 
-// jobRequest is what a call of net.submit_job asks for.
+// jobRequest is what a call of net.submit_job asks for. A value has the type of its field,
+// or bytes or a duration that the field has as a text.
 func (c *call) jobRequest() *model.JobRequest {
-	text := func(name string) string { return get[string](c, name) }
-	hex := func(name string) string {
-		if b := get[[]byte](c, name); len(b) > 0 {
-			return types.Bytes(b).String()
+	r := &model.JobRequest{}
+	for _, field := range model.JobFields() {
+		value, given := c.values[field.Name]
+		if !given {
+			continue
 		}
-		return ""
-	}
-	r := &model.JobRequest{Kind: text("kind"), Executor: text("executor"), Params: hex("params"), URL: text("url"), Method: text("method"),
-		Header: get[[]string](c, "header"), Extraction: given[string](c, "extraction"), Model: text("model"), Prompt: text("prompt"),
-		SystemPrompt: given[string](c, "system_prompt"), Temperature: given[float64](c, "temperature"), MaxTokens: given[uint64](c, "max_tokens"),
-		Server: text("server"), Tool: text("tool"), Arguments: get[json.RawMessage](c, "arguments"), Chain: given[uint64](c, "chain"),
-		SignedTransaction: hex("signed_transaction"), Runners: given[uint64](c, "runners"), Mode: text("mode"),
-		TimeoutBlocks: given[uint64](c, "timeout_blocks"), MaxPrice: given[types.Wei](c, "max_price"), Tip: given[types.Wei](c, "tip"),
-		Threshold: given[uint64](c, "threshold"), Field: given[string](c, "field"), Check: get[[]json.RawMessage](c, "check"),
-		TEE: get[bool](c, "tee"), Pool: given[string](c, "pool"), Callback: text("callback"), CorrelationID: hex("correlation_id"),
-		Context: hex("context"), MaxInputTokens: given[uint64](c, "max_input_tokens"), MaxOutputTokens: given[uint64](c, "max_output_tokens"),
-		MaxMemoryMB: given[uint64](c, "max_memory_mb"), MaxRetries: given[uint64](c, "max_retries"),
-		MaxReturnBytes: given[uint64](c, "max_return_bytes"), ExpectedMS: given[uint64](c, "expected_ms"), DataFormat: text("data_format")}
-	if c.has("max_wall_time") {
-		r.MaxWallTime = get[time.Duration](c, "max_wall_time").String()
-	}
-	if c.has("body") {
-		body := hex("body")
-		r.Body = &body
+		switch v := value.(type) {
+		case []byte:
+			if value = types.Bytes(v).String(); len(v) == 0 {
+				value = ""
+			}
+		case time.Duration:
+			value = v.String()
+		}
+		into := reflect.ValueOf(r).Elem().FieldByIndex(field.Index)
+		if into.Kind() == reflect.Pointer {
+			into.Set(reflect.New(into.Type().Elem()))
+			into = into.Elem()
+		}
+		into.Set(reflect.ValueOf(value))
 	}
 	return r
 }

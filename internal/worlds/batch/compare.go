@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
+
+	"github.com/cowboyinc/devnet/internal/base/plural"
 )
 
 // Difference is a thing that came to something else in one world than in another.
@@ -76,7 +77,7 @@ const columns = 80
 // Tell prints the comparison: a line if all is the same, and otherwise the
 // differences, a line per backend, at most 80 columns wide.
 func (c *Compared) Tell(w io.Writer) {
-	where := strings.Join(c.Backends[:len(c.Backends)-1], ", ") + " and " + c.Backends[len(c.Backends)-1]
+	where := plural.List(c.Backends, "and")
 	things := fmt.Sprintf("%d things are", c.Same)
 	if c.Same == 1 {
 		things = "1 thing is"

@@ -139,7 +139,7 @@ func TestAnyJobIsDrawnAndPaidByTheOraclesRules(t *testing.T) {
 		c.send("alice", wallet.Draft{Value: types.WeiOf(1000), Payload: types.Deploy{Kind: types.KindDeploy, Code: samples.Code("counter")}})
 		c.block()
 		callback := &push.Callback{Actor: c.last.Receipts[0].To, Handler: "increment", CorrelationID: []byte("c"), Context: []byte{}}
-		answers, kinds, ids := map[string]string{}, map[types.Hash]types.JobKind{}, []types.Hash{}
+		answers, kinds, ids := map[string]string{}, map[types.Hash]push.JobKind{}, []types.Hash{}
 		say := func(draw string) string {
 			if _, said := answers[draw]; !said {
 				answers[draw] = rapid.SampledFrom([]string{`{"a":1}`, `{"a":1}`, `{"a":1}`, `{"a":1.0,"b":"a longer one"}`, `{"a":2}`, ""}).

@@ -16,8 +16,8 @@ type Answers struct{ given []*given }
 
 // Answer says what runners bring for some jobs.
 type Answer struct {
-	Kind   types.JobKind
-	Match  string // is within what the job asks for (Asked); "": any job of the kind
+	Kind   push.JobKind
+	Match  string // is within what the job asks for (push.JobType.Text); "": any job of the kind
 	Runner string // that brings it; "": any
 	// Turns are the results in the order of the jobs that are answered; the last repeats.
 	Turns []Turn
@@ -53,7 +53,7 @@ func (a *Answers) Clone() *Answers {
 // of returns a runner's answer for a job; false without one.
 func (a *Answers) of(runner string, job types.Hash, spec *push.JobSpec) (Turn, bool) {
 	for _, g := range slices.Backward(a.given) {
-		if g.Kind != spec.JobType.Kind() || g.Runner != "" && g.Runner != runner || !strings.Contains(Asked(spec), g.Match) {
+		if g.Kind != spec.JobType.Kind() || g.Runner != "" && g.Runner != runner || !strings.Contains(spec.JobType.Text(), g.Match) {
 			continue
 		}
 		turn, known := g.turns[job]
@@ -68,22 +68,3 @@ func (a *Answers) of(runner string, job types.Hash, spec *push.JobSpec) (Turn, b
 
 // errUnanswered is the failure of a job that has no given answer.
 var errUnanswered = errors.New("the test gives no answer for this job: chain.mock_runner does")
-
-// Asked returns the text of a job that answers are matched with: method and URL of
-// http, model and prompt of llm, server and tool of mcp with the arguments, and for
-// custom and ethsend the bytes, if they are text.
-func Asked(spec *push.JobSpec) string {
-	switch t := spec.JobType; {
-	case t.Http != nil:
-		return t.Http.Method + " " + t.Http.URL
-	case t.Llm != nil:
-		return t.Llm.Model + " " + t.Llm.Prompt
-	case t.Mcp != nil:
-		return t.Mcp.Server + " " + t.Mcp.Tool + " " + t.Mcp.Arguments
-	case t.Custom != nil:
-		return string(t.Custom.Params)
-	case t.EthSend != nil:
-		return string(t.EthSend.SignedTransaction)
-	}
-	return ""
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
@@ -23,13 +24,13 @@ var manual = custom.Hash("manual")
 // offered are the kinds of jobs that runners of the simulator do: those whose results
 // follow from the job, and those that are given by hand. A live runner's other kinds
 // reach outside the world, which a seed cannot determine.
-var offered = func() map[types.JobKind]executor.Kind {
+var offered = func() map[push.JobKind]executor.Kind {
 	model, err := llm.New(llm.Config{Models: map[string]llm.Model{llm.Offline: {}}, Default: llm.Offline})
 	if err != nil {
 		panic(err)
 	}
-	return map[types.JobKind]executor.Kind{types.JobLLM: model,
-		types.JobCustom: custom.New(map[string]custom.Executor{"echo": custom.Echo, "sha256": custom.Sha256, "manual": custom.NewManual()})}
+	return map[push.JobKind]executor.Kind{push.JobLLM: model,
+		push.JobCustom: custom.New(map[string]custom.Executor{"echo": custom.Echo, "sha256": custom.Sha256, "manual": custom.NewManual()})}
 }()
 
 // judge says which jobs they take.
@@ -84,7 +85,7 @@ func capabilities(a *Answers) []string {
 	if a == nil {
 		return judge.Capabilities()
 	}
-	return []string{"custom", "ethsend", "http", "llm", "mcp"}
+	return slices.Sorted(slices.Values(push.JobKinds()))
 }
 
 // do does work, as a test answers or as the job says.

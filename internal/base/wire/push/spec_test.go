@@ -363,7 +363,7 @@ func TestASpecHasOneEncodingWhereverItStands(t *testing.T) {
 	}
 	kinds := []JobType{{}, {Llm: &Llm{}}, {Http: &Http{}}, {Mcp: &Mcp{}}, {EthSend: &EthSend{}}, {Custom: &Custom{}}}
 	for kind, of := range kinds {
-		if of.Kind() != types.JobKind(kind) {
+		if of.Kind() != JobKind(kind) {
 			t.Errorf("%+v has kind %d", of, of.Kind())
 		}
 	}

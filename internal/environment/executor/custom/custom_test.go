@@ -71,7 +71,7 @@ func TestAProgramGetsItsParametersAsInputAlone(t *testing.T) {
 func TestAJobWaitsForItsAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewManual()
-		set := executor.New(executor.Config{Kinds: map[types.JobKind]executor.Kind{types.JobCustom: New(map[string]Executor{"manual": m})}})
+		set := executor.New(executor.Config{Kinds: map[push.JobKind]executor.Kind{push.JobCustom: New(map[string]Executor{"manual": m})}})
 		defer set.Close()
 		spec := job("manual", "what is the answer?")
 		spec.ResultSchema.DataFormat = push.FormatJSON
@@ -125,7 +125,7 @@ func TestACancelledJobWaitsNoMore(t *testing.T) {
 func TestAJobByHandTellsProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewManual()
-		set := executor.New(executor.Config{Kinds: map[types.JobKind]executor.Kind{types.JobCustom: New(map[string]Executor{"manual": m})}})
+		set := executor.New(executor.Config{Kinds: map[push.JobKind]executor.Kind{push.JobCustom: New(map[string]Executor{"manual": m})}})
 		defer set.Close()
 		told := make(chan execution.Report, 9)
 		set.Execute(idOf(1), job("manual", ""), func(r execution.Report) { told <- r })

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	"github.com/cowboyinc/devnet/internal/environment/executor/process"
@@ -173,7 +172,7 @@ func TestAFunctionTellsItsProgress(t *testing.T) {
 			"    return params", "many"},
 	} {
 		k := function(t, c.source)
-		set := executor.New(executor.Config{Kinds: map[types.JobKind]executor.Kind{types.JobCustom: k}})
+		set := executor.New(executor.Config{Kinds: map[push.JobKind]executor.Kind{push.JobCustom: k}})
 		reports := make(chan execution.Report, 200)
 		set.Execute(idOf(7), job("f", "abc"), func(r execution.Report) { reports <- r })
 		var told []string

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
-	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 )
@@ -192,7 +191,7 @@ func TestWorkOfAWorkerProgramIsCancelled(t *testing.T) {
 // A set ends its worker program with itself.
 func TestASetEndsItsWorkerProgram(t *testing.T) {
 	w := worker(t, "exec sleep 1000")
-	set := executor.New(executor.Config{Kinds: map[types.JobKind]executor.Kind{types.JobCustom: New(w.Executors())}, Close: w.Close})
+	set := executor.New(executor.Config{Kinds: map[push.JobKind]executor.Kind{push.JobCustom: New(w.Executors())}, Close: w.Close})
 	w.Begin(slog.New(slog.DiscardHandler), func() {})
 	set.Close()
 	if w.life != nil {

@@ -66,7 +66,7 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	if _, offered := k.chains[job.Chain]; !offered {
 		return execution.Refuse(push.Unsupported, "this runner reaches no chain %d", job.Chain)
 	}
-	if wrong := execution.Check(spec); wrong != nil {
+	if wrong := spec.Acceptable(); wrong != nil {
 		return execution.Refuse(push.BadSpec, "%v", wrong)
 	}
 	return nil

@@ -144,7 +144,7 @@ func TestWhatIsNotSent(t *testing.T) {
 	}{
 		{job(2, signed, push.FormatText), push.Unsupported},
 		{job(1, nil, push.FormatText), push.BadSpec},
-		{job(1, make([]byte, execution.MaxTransaction+1), push.FormatText), push.BadSpec},
+		{job(1, make([]byte, push.MaxTransaction+1), push.FormatText), push.BadSpec},
 		{job(1, []byte{0}, push.FormatText), push.BadSpec},
 		{job(1, []byte{0x80}, push.FormatText), push.BadSpec},
 	} {

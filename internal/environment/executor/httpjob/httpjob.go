@@ -69,7 +69,7 @@ func (k *Kind) Capabilities() (all []string) {
 
 // Accepts implements executor.Kind.
 func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
-	if wrong := execution.Check(spec); wrong != nil {
+	if wrong := spec.Acceptable(); wrong != nil {
 		return execution.Refuse(push.BadSpec, "%v", wrong)
 	}
 	for _, header := range spec.JobType.Http.Headers {

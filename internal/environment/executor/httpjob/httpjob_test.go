@@ -160,9 +160,9 @@ func TestWhatIsRefusedBeforeItIsSent(t *testing.T) {
 		"the packing":         {job(url, with("accept-encoding", "gzip")), push.Unsupported},
 		"a proxy":             {job(url, with("Proxy-Authorization", "x")), push.Unsupported},
 		"a cloud's password":  {job(url, with("Metadata-Flavor", "x")), push.Unsupported},
-		"a long value":        {job(url, with("X-A", strings.Repeat("a", execution.MaxHeaderValue+1))), push.BadSpec},
-		"a long name":         {job(url, with("X-"+strings.Repeat("a", execution.MaxHeaderName), "a")), push.BadSpec},
-		"too many":            {job(url, func(h *push.Http) { h.Headers = make([][2]string, execution.MaxHeaders+1) }), push.BadSpec},
+		"a long value":        {job(url, with("X-A", strings.Repeat("a", push.MaxHeaderValue+1))), push.BadSpec},
+		"a long name":         {job(url, with("X-"+strings.Repeat("a", push.MaxHeaderName), "a")), push.BadSpec},
+		"too many":            {job(url, func(h *push.Http) { h.Headers = make([][2]string, push.MaxHeaders+1) }), push.BadSpec},
 	} {
 		if r := k.Accepts(c.spec); r == nil || r.Reason != c.want {
 			t.Errorf("%s: %v", name, r)

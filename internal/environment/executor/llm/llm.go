@@ -94,7 +94,7 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	if _, offered := k.model(job.Model); !offered {
 		return execution.Refuse(push.Unsupported, "this runner has no model %.80q", job.Model)
 	}
-	if wrong := execution.Check(spec); wrong != nil {
+	if wrong := spec.Acceptable(); wrong != nil {
 		return execution.Refuse(push.BadSpec, "%v", wrong)
 	}
 	return nil

@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	"github.com/cowboyinc/devnet/internal/environment/executor/cassette"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
@@ -21,6 +23,15 @@ import (
 
 // manualName is how jobs name the executor that people answer.
 const manualName = "manual"
+
+// kindTables are the tables of the kinds of jobs.
+type kindTables struct {
+	Custom  *customTable  `toml:"custom"`
+	HTTP    *httpTable    `toml:"http"`
+	LLM     *llmTable     `toml:"llm"`
+	MCP     *mcpTable     `toml:"mcp"`
+	EthSend *ethsendTable `toml:"ethsend"`
+}
 
 type customTable struct {
 	Executors *[]string                `toml:"executors"` // of the built-in ones; absent: all
@@ -101,18 +112,18 @@ type chainTable struct {
 }
 
 // kinds opens the kinds that have tables. A runner without any is refused.
-func (o *opener) kinds() (map[types.JobKind]executor.Kind, error) {
-	all := map[types.JobKind]executor.Kind{}
+func (o *opener) kinds() (map[push.JobKind]executor.Kind, error) {
+	all := map[push.JobKind]executor.Kind{}
 	for _, each := range []struct {
-		kind  types.JobKind
+		kind  push.JobKind
 		there bool
 		open  func() (executor.Kind, error)
 	}{
-		{types.JobCustom, o.file.Custom != nil, o.custom},
-		{types.JobHTTP, o.file.HTTP != nil, o.http},
-		{types.JobLLM, o.file.LLM != nil, o.llm},
-		{types.JobMCP, o.file.MCP != nil, o.mcp},
-		{types.JobEthSend, o.file.EthSend != nil, o.ethsend},
+		{push.JobCustom, o.file.Custom != nil, o.custom},
+		{push.JobHTTP, o.file.HTTP != nil, o.http},
+		{push.JobLLM, o.file.LLM != nil, o.llm},
+		{push.JobMCP, o.file.MCP != nil, o.mcp},
+		{push.JobEthSend, o.file.EthSend != nil, o.ethsend},
 	} {
 		if !each.there {
 			continue
@@ -124,7 +135,7 @@ func (o *opener) kinds() (map[types.JobKind]executor.Kind, error) {
 		all[each.kind] = kind
 	}
 	if len(all) == 0 {
-		return nil, o.Fault("it has no executor: add a table [custom], [http], [llm], [mcp] or [ethsend]")
+		return nil, o.Fault("it has no executor: add a table [" + plural.List(push.JobKinds(), "or") + "]")
 	}
 	return all, nil
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
-	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/configfile"
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
@@ -48,11 +48,7 @@ type file struct {
 	PollMS       int      `toml:"poll_ms"`
 	Entitlements []string `toml:"entitlements"`
 
-	Custom  *customTable  `toml:"custom"`
-	HTTP    *httpTable    `toml:"http"`
-	LLM     *llmTable     `toml:"llm"`
-	MCP     *mcpTable     `toml:"mcp"`
-	EthSend *ethsendTable `toml:"ethsend"`
+	kindTables
 }
 
 // Runner is a runner's configuration.
@@ -92,7 +88,7 @@ func Own() (*executor.Set, *custom.Manual) {
 		panic("settings: " + err.Error())
 	}
 	customs := custom.New(map[string]custom.Executor{"echo": custom.Echo, "sha256": custom.Sha256, manualName: manual})
-	return executor.New(executor.Config{Kinds: map[types.JobKind]executor.Kind{types.JobCustom: customs, types.JobLLM: language}}), manual
+	return executor.New(executor.Config{Kinds: map[push.JobKind]executor.Kind{push.JobCustom: customs, push.JobLLM: language}}), manual
 }
 
 // opener opens what a file names.

@@ -8,7 +8,7 @@ type FaultRequest struct {
 	Kind  string `json:"kind,omitempty" maxLength:"32" doc:"For misbehave. For a validator: equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body, impersonate, forge, flood, passes_over, fabricate_presence, suppress_presence, misshape_presence, choose_votes, false_commit, false_cancel, withhold_result, double_assign. For a runner: wrong_result, late_result, duplicate_result, no_reveal, bad_signature, replay_nonce, reject. honest ends it."`
 	Actor string `json:"actor,omitempty" maxLength:"64" doc:"For host_fail: the actor's name or address."`
 	How   string `json:"how,omitempty" maxLength:"32" doc:"For host_fail: crash, hang or crawl; works ends it."`
-	On    bool   `json:"on,omitempty" doc:"For disk_fail, sync_lies, blackhole and saturate: true begins it, false ends it."`
+	On    bool   `json:"on,omitempty"`
 	Skew  string `json:"skew,omitempty" maxLength:"32" doc:"Of clock_skew: a duration."`
 	Delay string `json:"delay,omitempty" maxLength:"32" doc:"For slow, disk_slow and cpu_slow: a duration; 0s ends it. For hang: time that it hangs, 1ms to 1m0s."`
 	Up    string `json:"up,omitempty" maxLength:"32" doc:"For flap: time that connections stay up, a duration."`

@@ -5,7 +5,7 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 // Job is a job in any state.
 type Job struct {
 	ID             types.Hash      `json:"id"`
-	Kind           string          `json:"kind" enum:"llm,http,mcp,ethsend,custom"`
+	Kind           string          `json:"kind"`
 	Submitter      types.Address   `json:"submitter"`
 	Mode           string          `json:"mode" enum:"none,economic_bond,majority_vote,structured_match,deterministic,semantic_similarity"`
 	Runners        uint64          `json:"runners" doc:"How many it asks for: the size of its committee."`

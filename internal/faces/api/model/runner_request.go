@@ -11,7 +11,7 @@ type RunnerRequest struct {
 	PublicKey     string               `json:"public_key,omitempty" doc:"Compressed secp256k1: 0x and 66 hexadecimal digits."`
 	Signed        *types.Signature     `json:"signed,omitempty" doc:"With public_key: that key's signature for the account of from, of keccak256(cowboy/Registration/1 ‖ chain_id_be8 ‖ account ‖ public_key) (docs/WIRE.md)."`
 	Stake         *types.Wei           `json:"stake,omitempty" doc:"In wei; left out: 20,000 CBY."`
-	Capability    []string             `json:"capability,omitempty" example:"[\"custom\",\"http\",\"domain:example.org\"]" doc:"custom, http, llm, mcp, ethsend, or one of model:, domain:, server:, region:, tee: and a name; left out: custom."`
+	Capability    []string             `json:"capability,omitempty" example:"[\"custom\",\"http\",\"domain:example.org\"]" doc:"A kind of jobs, or one of model:, domain:, server:, region:, tee: and a name; left out: custom."`
 	Entitlement   []string             `json:"entitlement,omitempty" doc:"The pools that it is in."`
 	MaxConcurrent *uint64              `json:"max_concurrent,omitempty" doc:"Jobs at a time; left out: 4."`
 	Rate          map[string]types.Wei `json:"rate,omitempty" doc:"In wei: compute_second, llm_input_token, llm_output_token, http_request_base, mcp_call_base, memory_mb; 0 where left out."`

@@ -2,7 +2,7 @@ package stage
 
 import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
-	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/faces/bench"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
 )
@@ -15,7 +15,7 @@ func (b *Bench) Mock(m bench.Mock) error {
 	if b.answers.Len() >= bench.MaxMocks {
 		return refusal.New("too_many_mocks", "a network has at most %d mocks", bench.MaxMocks)
 	}
-	kind, err := types.ParseJobKind(m.Kind)
+	kind, err := push.ParseJobKind(m.Kind)
 	if err != nil {
 		return refusal.New("invalid_request", "%v", err).At("kind")
 	}
