@@ -59,8 +59,8 @@ function make() {
     if (!all.length) fill(none, empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), typed(command('runner join')));
   });
   const seen = poll(1000, async (r) => {
-    const to = Math.min(r.at ?? store.head(), store.head()) - 1;
-    return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, r.from ?? 1, to - HEIGHTS + 1), to });
+    const to = Math.min(r.at ?? Infinity, store.head() - 1); // the latest block's presence is in the votes for the next
+    return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, Math.min(r.from ?? 1, to), to - HEIGHTS + 1), to });
   }, (p) => {
     latest = { p };
     drawMap();
