@@ -23,7 +23,7 @@ export const validator = {
     let last = '';
     let lastVotes = '';
     return {
-      el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('h3', { class: 'cheats' }, 'Faults'), orders, moves, log.el),
+      el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('p', { class: 'dim small' }, '✓ finalized, + notarized, ✗ gave up, · none'), h('h3', { class: 'cheats' }, 'Faults'), orders, moves, log.el),
       load: log.load,
       draw() {
         const n = store.now?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);

@@ -76,7 +76,7 @@ function make() {
     }
     const j = story.job;
     fill(title, `Job ${short(j.id)}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status));
-    fill(picture, gantt(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'all of it')));
+    fill(picture, gantt(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'details of the job')));
   }
   return {
     el,

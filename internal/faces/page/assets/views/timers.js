@@ -94,11 +94,20 @@ async function lanesBefore(at, from) {
     basefee_lane_timer: b.feeLane, basefee_cycle: b.feeCycle, deferred_for: [] }));
 }
 
+/**
+ * feesOf are the lowest and the highest base fee of the lane.
+ * @param {any[]} lanes
+ */
+function feesOf(lanes) {
+  const fees = lanes.map((b) => Number(b.basefee_lane_timer));
+  return fees.length ? `, ${compact(Math.min(...fees))} to ${compact(Math.max(...fees))} wei a cycle` : '';
+}
+
 function laneChart() {
   return canvas({
     title: 'the timers of each block, use of the budget, base fee of the lane', height: 170,
     words: (/** @type {any[]} */ d) => `the timer lane of ${d.length} blocks: at most ${Math.max(0, ...d.map((b) => b.fired))} fired and ${Math.max(0, ...d.map((b) => b.deferred))} left for later in one`,
-    note: 'bars: fired, left for later, ended unfired · band below: use of the budget · line: base fee of the lane',
+    keys: (/** @type {any[]} */ d) => [['good', 'fired'], ['warn', 'left for later'], ['bad', 'ended unfired'], ['hue1', 'use of the budget, below'], ['hue5', `base fee of the lane${feesOf(d)}`]],
     table: (d) => ({ head: ['block', 'fired', 'left for later', 'ended', 'cycles', 'budget', 'base fee of the lane'], rows: d.map((b) => [count(b.height), b.fired, b.deferred, b.expired + b.insufficient, count(b.timer_cycles_used), count(b.budget), count(b.basefee_lane_timer)]) }),
     at(x, _y, w, _h, d) {
       const b = d[Math.floor((x - (w - d.length * (w / LAST))) / (w / LAST))];
