@@ -35,7 +35,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', repaint);
  * @template D
  * @typedef {{title: string, height: number, tall?: (data: D) => number, draw: (ctx: CanvasRenderingContext2D, w: number, h: number, data: D, inks: Inks) => void,
  *   table: (data: D) => {head: string[], rows: any[][]}, words: (data: D) => string,
- *   at?: (x: number, y: number, w: number, h: number, data: D) => {text: string, href?: string}|null, note?: string,
+ *   at?: (x: number, y: number, w: number, h: number, data: D) => {text: string, href?: string}|null, note?: string, keys?: (data: D) => [string, string][],
  *   brush?: (from: number, to: number, w: number, data: D) => string|null}} Plan
  */
 
@@ -48,9 +48,10 @@ export function canvas(plan) {
   const el = h('canvas', { role: 'img', class: 'plot' });
   const ctx = el.getContext('2d');
   const readout = h('p', { class: 'readout' });
+  const keys = h('p', { class: 'keys' });
   const table = h('div', { class: 'alt', hidden: true });
   const button = h('button', { type: 'button', class: 'plain small tabled', 'aria-expanded': 'false', title: 'the same as a table (t)' }, 'as a table');
-  const figure = h('figure', { class: 'chart' }, h('figcaption', null, h('span', null, plan.title), button), el, readout, table);
+  const figure = h('figure', { class: 'chart' }, h('figcaption', null, h('span', null, plan.title), button), el, plan.keys ? keys : null, plan.note ? h('p', { class: 'note' }, plan.note) : null, plan.at ? readout : null, table);
   /** @type {D|undefined} */
   let data;
   let width = 0;
@@ -115,10 +116,10 @@ export function canvas(plan) {
     };
     el.addEventListener('pointermove', (/** @type {any} */ e) => {
       const found = hit(e);
-      write(readout, found ? found.text : plan.note || '');
+      write(readout, found ? found.text : '');
       el.classList.toggle('live', Boolean(found && found.href));
     });
-    el.addEventListener('pointerleave', () => write(readout, plan.note || ''));
+    el.addEventListener('pointerleave', () => write(readout, ''));
     el.addEventListener('click', (/** @type {any} */ e) => {
       const found = hit(e);
       if (found && found.href && !brushed) location.hash = found.href;
@@ -149,7 +150,14 @@ export function canvas(plan) {
       draw();
     });
   }
-  write(readout, plan.note || '');
+  let keysMade = '';
+  /** @param {[string, string][]} list */
+  function explain(list) {
+    const next = JSON.stringify(list);
+    if (next === keysMade) return;
+    keysMade = next;
+    fill(keys, list.map(([colour, text]) => h('span', null, h('i', { 'data-ink': colour }), text)));
+  }
   return {
     el: figure,
     /** @param {D} next */
@@ -159,6 +167,7 @@ export function canvas(plan) {
       if (tall && el.style.height !== tall + 'px') el.style.height = tall + 'px';
       const text = plan.words(next);
       if (el.getAttribute('aria-label') !== text) el.setAttribute('aria-label', text);
+      if (plan.keys) explain(plan.keys(next));
       tabulate();
       draw();
     },
@@ -204,7 +213,8 @@ export function axis(ctx, range, y, w, ink) {
   ctx.fillStyle = ink.dim;
   ctx.lineWidth = 1;
   ctx.textBaseline = 'bottom';
-  for (const n of [range[0], (range[0] + range[1]) / 2, range[1]]) {
+  const middle = (range[0] + range[1]) / 2;
+  for (const n of range[1] - range[0] > 1 || range[0] % 1 ? [range[0], middle, range[1]] : range) { // half a block is none
     const at = Math.round(y(n)) + 0.5;
     ctx.beginPath();
     ctx.moveTo(0, at);

@@ -1,7 +1,7 @@
 // @ts-check
 // The drawer: what is selected. Each kind of thing says how it is asked for and shown.
 import { command } from './api.js';
-import { copier, fill, h, show } from './kit.js';
+import { attr, copier, fill, h, show } from './kit.js';
 import * as names from './names.js';
 import * as route from './route.js';
 import * as store from './store.js';
@@ -24,7 +24,7 @@ let thing = null;
 let shownSel = '';
 let loadedAt = 0;
 let loadedHead = -1;
-let loadedNames = 0;
+let loaded = false;
 let turn = 0;
 /** @type {AbortController|null} */
 let asking = null;
@@ -63,6 +63,7 @@ export function open(sel) {
   show(el, Boolean(kind && id));
   if (!kind || !id) {
     el.replaceChildren();
+    attr(el, 'aria-busy', 'false');
     if (before?.isConnected) before.focus();
     before = null;
     return;
@@ -77,7 +78,9 @@ export function open(sel) {
   el.scrollTop = 0;
   loadedAt = 0;
   loadedHead = -1;
+  loaded = !thing.load;
   refresh();
+  attr(el, 'aria-busy', 'true'); // until it is drawn
   if (opened && matchMedia('(max-width: 700px)').matches) el.querySelector('h2').focus();
 }
 
@@ -91,11 +94,14 @@ export function draw() {
     return;
   }
   thing.draw?.();
+  attr(el, 'aria-busy', String(!loaded || !store.now));
   refresh();
 }
 
-/** again asks at once: something was done to it. */
+/** again asks at once: something was done to it. An answer from before that is not waited for. */
 export function again() {
+  asking?.abort();
+  asking = null;
   loadedAt = 0;
   loadedHead = -1;
   refresh();
@@ -103,39 +109,53 @@ export function again() {
 
 async function refresh() {
   const one = thing;
-  if (!one?.load || asking || performance.now() - loadedAt < EACH || loadedHead === store.head() && loadedNames === names.version && loadedAt) return;
-  asking = new AbortController();
-  const mine = asking;
+  if (!one?.load || asking || loadedAt && loadedHead === store.head()) return;
+  const rest = loadedAt && loadedAt + EACH - performance.now();
+  if (rest > 0) return store.later(rest);
+  const mine = asking = new AbortController();
   loadedHead = store.head();
-  loadedNames = names.version;
+  let wrong = null;
   try {
     await one.load(mine.signal);
-  } catch (error) {
-    if (!mine.signal.aborted && one === thing && !one.el.childElementCount) fill(one.el, h('p', { class: 'wrong' }, /** @type {any} */ (error).message), h('p', { class: 'dim' }, /** @type {any} */ (error).hint || ''));
-  }
-  if (mine === asking) asking = null;
+  } catch (error) { wrong = /** @type {any} */ (error); }
+  if (mine !== asking) return; // something else is open, or it was asked again
+  if (wrong && !one.el.childElementCount) fill(one.el, h('p', { class: 'wrong' }, wrong.message), h('p', { class: 'dim' }, wrong.hint || ''));
+  asking = null;
   loadedAt = performance.now();
+  loaded = true;
+  store.nudge();
 }
 
 /**
- * fetched is a thing whose whole content follows from what it asks. What is open in it stays open.
- * @param {(signal: AbortSignal) => Promise<any>} ask
- * @param {(data: any) => any} make
+ * fetched is a thing whose whole content follows from what it asks, and from who has which name. What is open in it
+ * stays open.
+ * @template T
+ * @param {(signal: AbortSignal) => Promise<T>} ask
+ * @param {(data: T) => any} make
  * @returns {Thing}
  */
 export function fetched(ask, make) {
   const place = h('div', { class: 'thing' });
-  let last = '';
+  /** @type {{data: T, text: string}|null} */
+  let answer = null;
+  let drawn = '';
+  function draw() {
+    if (!answer || !store.now) return;
+    const next = answer.text + names.stamp();
+    if (next === drawn || place.contains(document.activeElement) && document.activeElement?.matches('input, textarea, select')) return;
+    drawn = next;
+    const opened = new Set([...place.querySelectorAll('details[open] > summary')].map((s) => s.textContent));
+    fill(place, make(answer.data));
+    for (const s of place.querySelectorAll('details > summary')) if (opened.has(s.textContent)) s.parentElement.open = true;
+  }
   return {
     el: place,
+    draw,
     async load(signal) {
       const data = await ask(signal);
-      const text = JSON.stringify(data) + names.version;
-      if (signal.aborted || text === last || place.contains(document.activeElement) && document.activeElement?.matches('input, textarea, select')) return;
-      last = text;
-      const opened = new Set([...place.querySelectorAll('details[open] > summary')].map((s) => s.textContent));
-      fill(place, make(data));
-      for (const s of place.querySelectorAll('details > summary')) if (opened.has(s.textContent)) s.parentElement.open = true;
+      if (signal.aborted) return;
+      answer = { data, text: JSON.stringify(data) };
+      draw();
     },
   };
 }

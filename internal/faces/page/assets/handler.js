@@ -3,7 +3,7 @@
 import { command, get, post, quoted } from './api.js';
 import { bytes, count } from './format.js';
 import { form, Misread } from './form.js';
-import { block, busy, choice, copier, facts, field, fill, h } from './kit.js';
+import { block, busy, choice, copier, facts, field, fill, h, newest } from './kit.js';
 import { receiptFacts, traceTree } from './receipt.js';
 import { selected } from './route.js';
 import { link } from './kit.js';
@@ -82,6 +82,7 @@ export function handlerForm(actor, handler, open, schema) {
   accounts().then((list) => { if (list.length) fill(from.input, list.filter((n) => n !== 'system').map((n) => h('option', { value: n }, n))); });
   const value = field('value in wei', { size: 10, value: '0', inputmode: 'numeric' });
   const answer = h('div', { class: 'answer', 'aria-live': 'polite' });
+  const turn = newest(); // the answer to the latest order stays
 
   const button = (/** @type {string} */ label, /** @type {() => Promise<string|void>} */ run, /** @type {string} */ kind = '') => {
     const el = h('button', { type: 'button', class: kind }, label);
@@ -97,18 +98,21 @@ export function handlerForm(actor, handler, open, schema) {
     return el;
   };
   const read = button('read', async () => {
+    const latest = turn();
     const r = await post('/actor/read', { actor: to, handler: handler.name, ...given.body() });
-    fill(answer, facts([['read at', count(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', count(r.cycles)],
+    if (latest()) fill(answer, facts([['read at', count(r.height)], ['status', h('span', { 'data-tone': r.status === 'ok' ? 'good' : 'bad' }, r.status)], ['error', r.error ? `${r.error.code}: ${r.error.message}` : ''], ['cycles', count(r.cycles)],
       ['output', typed ? output(actor.address, handler.name, r.output) : r.text || bytes(r.output)]]), r.logs.length ? block(r.logs.join('\n')) : null);
   });
   const order = (/** @type {boolean} */ only) => ({ from: from.input.value, to, handler: handler.name, ...given.body(), value: value.input.value || '0', ...(only ? { dry_run: true, trace: true } : {}) });
   const dry = button('dry run', async () => {
+    const latest = turn();
     const r = await post('/devnet/send', order(true));
-    fill(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), receiptFacts(r), r.trace ? traceTree(r.trace) : null);
+    if (latest()) fill(answer, h('p', { class: 'warn' }, 'A dry run: nothing changed.'), receiptFacts(r), r.trace ? traceTree(r.trace) : null);
   });
   const send = button('send', async () => {
+    const latest = turn();
     const r = await post('/devnet/send', order(false));
-    fill(answer, receiptFacts(r), h('p', null, link(selected(`tx:${r.hash}`), 'the transaction')));
+    if (latest()) fill(answer, receiptFacts(r), h('p', null, link(selected(`tx:${r.hash}`), 'the transaction')));
     return `${handler.name}: ${r.status} in block ${r.height}`;
   }, 'primary');
   const callers = typed?.callers;

@@ -241,3 +241,21 @@ export function choice(label, options, now) {
   const input = h('select', null, options.map((o) => h('option', { value: o, selected: o === now }, o)));
   return { el: h('label', { class: 'field' }, h('span', null, label), input), input };
 }
+
+/**
+ * newest tells the latest of several calls from those before it: an answer to an earlier one is dropped.
+ * @returns {() => () => boolean}
+ */
+export function newest() {
+  let latest = 0;
+  return () => {
+    const mine = ++latest;
+    return () => mine === latest;
+  };
+}
+
+/**
+ * refused says what was refused, and what to do.
+ * @param {any} e
+ */
+export function refused(e) { return h('div', { class: 'empty' }, h('p', { class: 'wrong' }, e.message), e.hint ? h('p', { class: 'dim' }, e.hint) : null); }

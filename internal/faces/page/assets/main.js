@@ -100,6 +100,7 @@ function draw() {
   drawer.draw();
   time.draw(now);
   names.refresh();
+  attr(main, 'aria-busy', String(!store.now || !names.answered || store.lacks()));
 }
 
 function drawBar() {

@@ -13,8 +13,14 @@ const known = new Map();
 let turn = -1;
 let before = '';
 let asked = 0;
+let latest = 0;
 /** version counts how often it was learned who is there. */
-export let version = 0;
+let version = 0;
+/** answered is whether it was learned at all. */
+export let answered = false;
+
+/** stamp is another text as soon as anybody may have another name. */
+export function stamp() { return `${version}.${store.cast}`; }
 
 /** The names of system actors, which nobody deploys. */
 const SYSTEM = ['', 'registry', 'dispatcher', 'verifier', 'treasury', 'governance'];
@@ -29,22 +35,24 @@ export async function refresh(now = false) {
   if (turn !== store.turns) {
     known.clear();
     turn = store.turns;
+    answered = false;
     now = true;
   }
   if (!now && time - asked < 5000) return;
   asked = time;
   const strict = store.now.ready?.strict;
-  const of = turn;
+  const mine = ++latest;
   const [runners, accounts, actors] = await Promise.all([get('/runners', { limit: 1000 }).catch(() => []),
     strict ? [] : get('/devnet/accounts').catch(() => []), get('/actors', { limit: 1000 }).catch(() => [])]);
-  if (of !== store.turns) return;
+  if (mine !== latest || turn !== store.turns) return; // a later question has the answer
   for (const [kind, list] of /** @type {[Known['kind'], any[]][]} */ ([['account', accounts], ['actor', actors], ['runner', runners]])) {
     for (const one of list) known.set(one.address, { kind, name: one.name || '', address: one.address });
   }
   const next = [...known].map(([address, k]) => address + k.name).join();
-  if (next === before) return;
+  if (next === before && answered) return;
+  if (next !== before) version++;
   before = next;
-  version++;
+  answered = true;
   store.nudge();
 }
 

@@ -1,47 +1,91 @@
 // @ts-check
 // What a view asks beside the beat: again while blocks are made and the view is looked at, one question at a time.
+import { attr } from './kit.js';
 import * as names from './names.js';
 import * as store from './store.js';
 
+/** A view that was not drawn for so long, in ms, shows what it asked before only once it is confirmed. */
+const AWAY = 5000;
+
 /**
- * poll makes a function that is called with each drawing. It asks at most each so many milliseconds, and only
- * where the head, the place or the network changed.
- * @template T
- * @param {number} each
- * @param {(r: import('./route.js').Route) => Promise<T>|T} ask
- * @param {(answer: T, r: import('./route.js').Route) => void} take
- * @param {(e: any) => void} [fail]
+ * @template Q, T
+ * @typedef {{each: number, els: any[], of: (r: import('./route.js').Route) => Q, ask: (q: Q, signal: AbortSignal) => Promise<T>,
+ *   take: (answer: T, r: import('./route.js').Route) => void, fail: (e: any) => void}} Plan
  */
-export function poll(each, ask, take, fail) {
-  let asking = false;
-  let at = 0;
-  let key = '';
-  let failed = false;
-  /** @type {T|undefined} */
-  let last;
-  let place = '';
-  return async (/** @type {import('./route.js').Route} */ r) => {
-    if (!store.now) return;
-    const { sel, ...rest } = r.params;
-    const where = store.turns + r.view + JSON.stringify(rest);
-    const next = where + store.head();
-    const shown = `${where} ${sel} ${names.version}`;
-    if (last !== undefined && place !== shown && key.startsWith(where)) take(last, r); // another row is selected, or a name is known
-    place = shown;
-    if (asking || next === key && !failed || performance.now() - at < each && key.startsWith(where)) return;
-    asking = true;
-    key = next;
+
+/**
+ * poll makes a function that is called with each drawing. `of` makes a question of a route, and an answer belongs to
+ * its question: while a question has none, the elements are busy, which hides what they show of another. It asks at
+ * most each so many milliseconds, and only where the head, the question or the network changed.
+ * @template Q, T
+ * @param {Plan<Q, T>} plan
+ */
+export function poll({ each, els, of, ask, take, fail }) {
+  let question = '';
+  /** @type {{data: T}|null} to the question */
+  let answer = null;
+  let drawn = '';
+  /** @type {AbortController|null} */
+  let asking = null;
+  let head = -1; // when it was asked
+  let ended = -Infinity;
+  let looked = -Infinity;
+  /** @type {import('./route.js').Route} */
+  let route;
+
+  const busy = (/** @type {boolean} */ on) => { for (const el of els) attr(el, 'aria-busy', String(on)); };
+
+  function draw() {
+    const next = JSON.stringify([route.params, names.stamp()]);
+    if (!answer || next === drawn) return;
+    drawn = next;
+    take(answer.data, route);
+    busy(false);
+  }
+
+  /** @param {Q} q */
+  async function inquire(q) {
+    const mine = asking = new AbortController();
+    head = store.head();
+    /** @type {any} */
+    let wrong = null;
+    /** @type {{data: T}|null} */
+    let got = null;
     try {
-      const answer = await ask(r);
-      last = answer;
-      failed = false;
-      take(answer, r);
-    } catch (e) {
-      failed = true;
-      fail?.(e);
-    } finally {
-      asking = false;
-      at = performance.now();
+      got = { data: await ask(q, mine.signal) };
+    } catch (e) { wrong = e; }
+    if (mine !== asking) return; // another question is asked
+    asking = null;
+    ended = performance.now();
+    if (wrong || head !== store.head()) store.later(each);
+    if (got) {
+      answer = got;
+      drawn = '';
+      draw();
+    } else if (!answer) {
+      fail(wrong);
+      busy(false);
     }
+    if (wrong) head = -1; // it is asked again
+  }
+
+  return (/** @type {import('./route.js').Route} */ r) => {
+    route = r;
+    const q = of(r);
+    const text = JSON.stringify([store.turns, q]);
+    const time = performance.now();
+    if (text !== question || time - looked > AWAY) {
+      question = text;
+      asking?.abort();
+      asking = answer = null;
+      head = -1;
+      ended = -Infinity;
+      busy(true);
+    }
+    looked = time;
+    draw();
+    if (!store.now || asking || head === store.head()) return;
+    if (time - ended < each) store.later(ended + each - time);
+    else inquire(q);
   };
 }

@@ -88,11 +88,18 @@ export function select(sel) { set({ sel }); }
 export function selected(sel) { return changed({ sel }); }
 
 /**
+ * there is the address of a view at the moment that is looked at.
+ * @param {string} view
+ * @param {{[name: string]: any}} [params]
+ */
+export function there(view, params = {}) { return href(view, { ...moment(), ...params }); }
+
+/**
  * go shows a view; the moment stays.
  * @param {string} view
  * @param {{[name: string]: any}} [params]
  */
-export function go(view, params = {}) { location.hash = href(view, { ...moment(), ...params }); }
+export function go(view, params = {}) { location.hash = there(view, params); }
 
 /**
  * replace shows a view in place of what is shown.

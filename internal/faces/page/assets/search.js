@@ -1,12 +1,13 @@
 // @ts-check
 // Search: by height, hash, name, handler, view and cause.
 import { get, part } from './api.js';
-import { h, say } from './kit.js';
+import { h, newest, say } from './kit.js';
 import * as names from './names.js';
 import * as route from './route.js';
 
 /** searchBox is the field in the bar. */
 export function searchBox() {
+  const turn = newest();
   const known = h('datalist', { id: 'known' });
   const input = h('input', { type: 'search', list: 'known', placeholder: 'height, hash, name, handler, view:17', 'aria-label': 'search', maxlength: 200, autocomplete: 'off', spellcheck: 'false' });
   const el = h('form', { class: 'search', role: 'search' }, input, known);
@@ -15,7 +16,11 @@ export function searchBox() {
     e.preventDefault();
     const text = input.value.trim();
     if (!text) return;
-    if (await find(text)) {
+    const [latest, place] = [turn(), location.hash];
+    const found = await find(text);
+    if (!latest() || location.hash !== place) return; // the reader is elsewhere
+    if (found) {
+      location.hash = found;
       input.value = '';
       input.blur();
     } else {
@@ -26,32 +31,28 @@ export function searchBox() {
 }
 
 /**
+ * find is the address of what a text names; '' where nothing is named so.
  * @param {string} text
- * @returns {Promise<boolean>}
+ * @returns {Promise<string>}
  */
 async function find(text) {
   let m;
   if ((m = /^(?:h|block:)?(\d[\d,]*)$/.exec(text))) {
     const height = Number(m[1].replaceAll(',', ''));
-    route.go('blocks', { at: `h${height}`, sel: `block:${height}` });
-    return true;
+    return route.href('blocks', { at: `h${height}`, sel: `block:${height}` });
   }
   if ((m = /^view:(\d+)$/.exec(text))) {
-    route.go('views', { sel: text });
-    return true;
+    return route.there('views', { sel: text });
   }
   if ((m = /^cause:([a-z_]*)$/.exec(text))) {
-    route.go('views', { q: text });
-    return true;
+    return route.there('views', { q: text });
   }
   if ((m = /^(timer|job|tx|actor|runner|validator|account|block):(.+)$/.exec(text))) {
-    route.select(text);
-    return true;
+    return route.selected(text);
   }
   const named = await byName(text);
   if (named) {
-    route.select(`${named.kind}:${named.kind === 'validator' || named.kind === 'runner' ? named.name : named.address}`);
-    return true;
+    return route.selected(`${named.kind}:${named.kind === 'validator' || named.kind === 'runner' ? named.name : named.address}`);
   }
   if (/^(0x)?[0-9a-f]{4,64}(…|\.\.\.)?[0-9a-f]*$/i.test(text)) return byHash(text.startsWith('0x') ? text : '0x' + text);
   return byHandler(text);
@@ -80,15 +81,14 @@ async function byHash(hash) {
     [`/account/${part(hash)}`, 'account', (a) => a.address]];
   for (const [path, kind, id] of ways) {
     try {
-      route.select(`${kind}:${id(await get(path))}`);
-      return true;
+      return route.selected(`${kind}:${id(await get(path))}`);
     } catch { /* it is something else */ }
   }
-  return false;
+  return '';
 }
 
 /**
- * byHandler opens the actor that has a handler.
+ * byHandler is the address of the actor that has a handler.
  * @param {string} text
  */
 async function byHandler(text) {
@@ -99,8 +99,6 @@ async function byHandler(text) {
       const some = await Promise.all(actors.slice(i, i + 16).map((/** @type {any} */ a) => get(`/actor/${part(a.address)}`).catch(() => null)));
       one = some.find((a) => a?.handlers.some((/** @type {any} */ x) => x.name === text));
     }
-    if (!one) return false;
-    route.go('actors', { sel: `actor:${one.address}`, q: one.name === text ? '' : text });
-    return true;
-  } catch { return false; }
+    return one ? route.there('actors', { sel: `actor:${one.address}`, q: one.name === text ? '' : text }) : '';
+  } catch { return ''; }
 }

@@ -2,7 +2,7 @@
 // Pause, resume, time travel, who joins, and parameters.
 import { command, get, post, quoted } from './api.js';
 import { count, plural } from './format.js';
-import { action, busy, copier, field, fill, h, list, show } from './kit.js';
+import { action, busy, copier, field, fill, h, list, newest, show } from './kit.js';
 import * as store from './store.js';
 
 /** steering are the orders to the whole network. */
@@ -56,13 +56,16 @@ function paramsOf() {
   const set = h('button', { type: 'button' }, 'set');
   const el = h('details', null, h('summary', null, 'parameters'), h('div', { class: 'orders' }, key.el, value.el, known,
     h('span', { class: 'action' }, set, copier(() => command(`params set ${quoted(key.input.value)} ${quoted(value.input.value)}`), '$', 'copy as command: params set'))), place);
+  const turn = newest();
   const load = async () => {
+    const latest = turn();
     try {
       const all = await get('/params');
+      if (!latest()) return;
       fill(known, all.filter((/** @type {any} */ p) => p.class !== 'genesis').map((/** @type {any} */ p) => h('option', { value: p.key }, p.value)));
       fill(place, list(['key', 'value', 'default', 'changes'], all.map((/** @type {any} */ p) => [p.key, h('span', { 'data-tone': p.value === p.default ? '' : 'warn' }, p.value), p.default, p.class === 'genesis' ? 'never' : `each ${p.class}`])));
     } catch (e) {
-      fill(place, /** @type {any} */ (e).message);
+      if (latest()) fill(place, /** @type {any} */ (e).message);
     }
   };
   el.addEventListener('toggle', () => { if (el.open) load(); });

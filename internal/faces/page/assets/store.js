@@ -82,6 +82,9 @@ export let pace = 0;
 export let changedAt = performance.now();
 /** turns counts how often all was dropped: what was fetched before is stale. */
 export let turns = 0;
+/** cast counts how often validators got other names, or the network became strict. */
+export let cast = 0;
+let castOf = '';
 
 /** @type {Set<() => void>} */
 const heard = new Set();
@@ -111,6 +114,24 @@ function tell() {
 /** nudge has everything drawn anew. */
 export function nudge() { tell(); }
 
+let wake = 0;
+let wakeAt = Infinity;
+
+/**
+ * later has everything drawn after a time in ms, also where no beat comes until then.
+ * @param {number} wait
+ */
+export function later(wait) {
+  const at = performance.now() + wait;
+  if (at >= wakeAt) return;
+  clearTimeout(wake);
+  wakeAt = at;
+  wake = setTimeout(() => {
+    wakeAt = Infinity;
+    tell();
+  }, wait);
+}
+
 /** start takes the state that the browser asked for with the page, and then follows the beats. */
 export function start() {
   get('/page/now').then(take, () => { /* the beats say what is wrong */ }).then(() => {
@@ -130,6 +151,9 @@ function take(beat) {
   const before = head();
   beat.nodes.sort((/** @type {any} */ a, /** @type {any} */ b) => byName(a.name || a.address, b.name || b.address));
   now = beat;
+  const who = JSON.stringify([beat.ready?.strict, beat.nodes.map((/** @type {any} */ n) => [n.address, n.name])]);
+  if (who !== castOf) cast++;
+  castOf = who;
   if (beat.blocks) takeBlocks(beat.blocks);
   if (beat.views) takeViews(beat.views);
   const at = performance.now();
@@ -202,38 +226,101 @@ export function takeViews(v) {
   }
 }
 
-/** @type {Map<string, {turn: number, at: number}>} */
-const filled = new Map();
+/** The latest rows are asked for at most so often, in ms: a fast network has new gaps with each beat. */
+const APART = 1000;
 
 /**
- * fill fetches what the beats did not tell of the last rows up to a number; at most once a second.
+ * Questions for rows, by what they are for.
+ * @type {Map<string, {turn: number, last: number, at: number, runs: boolean, done: Promise<void>}>}
+ */
+const fills = new Map();
+let short = false;
+
+/** lacks reports whether a gap that was drawn since the last call still waits for its answer. */
+export function lacks() {
+  const was = short;
+  short = false;
+  return was;
+}
+
+/**
+ * gapOf is the range of the last rows up to a number that the beats did not tell; null where all is known.
  * @param {'blocks'|'views'} what
  * @param {number} many
  * @param {number} [to]
  */
-export async function fill(what, many, to) {
+function gapOf(what, many, to) {
   const ring = what === 'blocks' ? blocks : views;
   const last = to ?? ring.head;
-  if (last > ring.head) return; // nobody has it yet
-  const from = Math.max(1, last - many + 1);
-  let gap = 0;
-  for (let n = last; n >= from && !gap; n--) if (!known(ring, n)) gap = n;
-  const before = filled.get(what);
-  const time = performance.now();
-  if (!gap || !now || before && before.turn === turns && time - before.at < 1000) return;
-  filled.set(what, { turn: turns, at: time });
+  if (last > ring.head || !now) return null; // nobody has it yet
+  const from = Math.max(1, ring.head - SIZE + 1, last - many + 1); // older rows have no place
+  for (let n = last; n >= from; n--) if (!known(ring, n)) return { from, to: n, last, latest: last === ring.head };
+  return null;
+}
+
+/**
+ * fill fetches what a drawing lacks: the last rows up to a number. What comes is drawn.
+ * @param {'blocks'|'views'} what
+ * @param {number} many
+ * @param {number} [to]
+ */
+export function fill(what, many, to) {
+  const gap = gapOf(what, many, to);
+  if (!gap) return;
+  short = true;
+  const before = fills.get(what + many);
+  const rest = before?.turn === turns && (before.last === gap.last || gap.latest) ? before.at + APART - performance.now() : 0;
+  if (rest > 0) later(rest);
+  else begin(what, many, gap);
+}
+
+/**
+ * filled resolves once the last rows up to a number are there.
+ * @param {'blocks'|'views'} what
+ * @param {number} many
+ * @param {number} [to]
+ */
+export async function filled(what, many, to) {
+  const gap = gapOf(what, many, to);
+  if (gap) await begin(what, many, gap);
+}
+
+/**
+ * begin asks for a gap; a question for the same rows that runs already is enough.
+ * @param {'blocks'|'views'} what
+ * @param {number} many
+ * @param {{from: number, to: number, last: number}} gap
+ */
+function begin(what, many, { from, to, last }) {
+  const before = fills.get(what + many);
+  if (before?.runs && before.turn === turns && before.last === last) return before.done;
+  const one = { turn: turns, last, at: performance.now(), runs: true, done: Promise.resolve() };
+  fills.set(what + many, one);
+  one.done = ask(what, from, to).catch(() => { /* it is asked again */ }).then(() => {
+    one.runs = false;
+    tell();
+  });
+  return one.done;
+}
+
+/**
+ * ask takes the rows of a range, in as many answers as they need.
+ * @param {'blocks'|'views'} what
+ * @param {number} from
+ * @param {number} to
+ */
+async function ask(what, from, to) {
   const turn = turns;
-  try {
-    const answer = await get(what === 'blocks' ? '/blocks/columns' : '/views', { from, to: gap });
+  for (let begin = from; begin && begin <= to;) {
+    const answer = await get(what === 'blocks' ? '/blocks/columns' : '/views', { from: begin, to });
     if (turn !== turns) return;
     if (what === 'blocks') takeBlocks(answer); else takeViews(answer);
-    const end = answer.next ? answer.next - 1 : gap;
-    const had = what === 'blocks' ? answer.height : answer.views.map((/** @type {any} */ v) => v.view);
-    const there = new Set(had);
-    for (let n = from; n <= end; n++) if (!there.has(n)) nothing.set(what + n, turn);
-    while (nothing.size > 2 * SIZE) nothing.delete(/** @type {any} */ (nothing.keys().next().value));
-    tell();
-  } catch { /* it is asked again */ }
+    const end = answer.next ? answer.next - 1 : to;
+    const there = new Set(what === 'blocks' ? answer.height : answer.views.map((/** @type {any} */ v) => v.view));
+    for (let n = begin; n <= end; n++) if (!there.has(n)) nothing.set(what + n, turn);
+    begin = end + 1;
+  }
+  while (nothing.size > 2 * SIZE) nothing.delete(/** @type {any} */ (nothing.keys().next().value));
 }
 
 /**
@@ -249,3 +336,9 @@ const nothing = new Map();
 function known(ring, n) {
   return ring.get(n) !== undefined || nothing.get((ring === blocks ? 'blocks' : 'views') + n) === turns;
 }
+
+/**
+ * absent reports whether a view is known to have no row.
+ * @param {number} n
+ */
+export function absent(n) { return !Number.isSafeInteger(n) || n < 1 || n > views.head || n + SIZE <= views.head || nothing.get('views' + n) === turns; }

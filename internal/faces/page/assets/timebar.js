@@ -1,6 +1,6 @@
 // @ts-check
 // The time bar: the latest blocks, failed views among them, and the moment that is looked at.
-import { count } from './format.js';
+import { count, plural } from './format.js';
 import { attr, h, show, write } from './kit.js';
 import { canvas, edges } from './chart.js';
 import * as route from './route.js';
@@ -15,7 +15,7 @@ export function timeBar() {
     table: (d) => ({ head: ['height', 'view', 'transactions', 'cycles'], rows: d.rows.map((b) => [b.height, b.view, b.txs, b.cycles]) }),
     at: (x, _y, w, _h, d) => {
       const b = d.rows[Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))];
-      return b ? { text: `block ${count(b.height)}, ${b.txs} transactions`, href: route.changed({ at: `h${b.height}` }) } : null;
+      return b ? { text: `block ${count(b.height)}, ${plural(b.txs, 'transaction')}${d.failed.has(b.height) ? ', after a failed view' : ''}`, href: route.changed({ at: `h${b.height}` }) } : null;
     },
     brush: (a, z, w, d) => {
       const at = (/** @type {number} */ x) => d.rows[Math.min(d.rows.length - 1, Math.max(0, Math.floor((x - (w - d.rows.length * step(w, d.many))) / step(w, d.many))))];

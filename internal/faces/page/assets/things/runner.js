@@ -1,11 +1,12 @@
 // @ts-check
 import { command, get, part, post } from '../api.js';
 import { count, money, plural } from '../format.js';
-import { action, facts, fill, h, link, list } from '../kit.js';
+import { action, facts, fill, h, link, list, refused } from '../kit.js';
 import { nodeFaults } from '../faults.js';
 import * as names from '../names.js';
 import { name, who } from '../names.js';
 import { href, selected } from '../route.js';
+import * as store from '../store.js';
 import { logOf } from './validator.js';
 
 /** @type {import('../drawer.js').Kind} */
@@ -17,6 +18,8 @@ export const runner = {
     const top = h('div');
     const mine = !id.startsWith('0x');
     const log = mine ? logOf(id) : null;
+    /** @type {any} */
+    let r = null;
     let last = '';
     return {
       el: h('div', { class: 'thing' }, top, mine ? [h('h3', { class: 'cheats' }, 'Faults'), nodeFaults('runner', id), h('div', { class: 'orders cheats' }, action('leave', command(`runner leave ${id}`), async () => {
@@ -24,9 +27,15 @@ export const runner = {
         return `${id} leaves`;
       }))] : null, log?.el),
       async load(signal) {
-        const r = await get(`/runner/${part(id)}`, {}, signal);
+        r = await get(`/runner/${part(id)}`, {}, signal).catch((e) => {
+          if (!r && !signal.aborted) fill(top, refused(e));
+          throw e;
+        });
         await log?.load(signal);
-        const text = JSON.stringify(r) + names.version;
+      },
+      draw() {
+        if (!r || !store.now) return;
+        const text = JSON.stringify(r) + names.stamp();
         if (text === last) return;
         last = text;
         fill(top, facts([['health', h('span', { 'data-tone': r.health === 'Healthy' ? 'good' : 'bad' }, r.health)], ['present', r.present ? 'yes' : h('span', { 'data-tone': 'bad' }, 'no')], ['accepting', r.accepting ? 'yes' : 'no'],

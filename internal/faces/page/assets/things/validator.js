@@ -1,7 +1,7 @@
 // @ts-check
 import { command, get, part, post } from '../api.js';
 import { count, span } from '../format.js';
-import { action, block, choice, facts, fill, h, link, typed } from '../kit.js';
+import { action, block, choice, facts, fill, h, link, newest, typed } from '../kit.js';
 import { nodeFaults } from '../faults.js';
 import { selected } from '../route.js';
 import * as store from '../store.js';
@@ -23,7 +23,7 @@ export const validator = {
     let last = '';
     let lastVotes = '';
     return {
-      el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('h3', { class: 'cheats' }, 'Faults'), orders, moves, log.el),
+      el: h('div', { class: 'thing' }, top, h('h3', null, 'Its votes in the last views'), votes, h('p', { class: 'dim small' }, '✓ finalized, + notarized, ✗ gave up, · none'), h('h3', { class: 'cheats' }, 'Faults'), orders, moves, log.el),
       load: log.load,
       draw() {
         const n = store.now?.nodes.find((/** @type {any} */ v) => v.name === id || v.address === id);
@@ -86,17 +86,20 @@ export function logOf(name) {
   const level = choice('at least', ['', 'INFO', 'WARN', 'ERROR'], 'INFO');
   const el = h('details', null, h('summary', null, 'log'), level.el, place, typed(command(`logs ${name} -f`)));
   let last = '';
+  const turn = newest();
   const load = async (/** @type {AbortSignal|undefined} */ signal) => {
     if (!el.open) return;
+    const latest = turn();
     try {
       const log = await get(`/nodes/${part(name)}/log`, { limit: 60, level: level.input.value }, signal);
       const text = log.lines.map((/** @type {any} */ l) => l.text).join('\n');
-      if (text === last) return;
+      if (!latest() || text === last) return;
       last = text;
       fill(place, text ? block(text) : h('p', { class: 'dim' }, 'It logged nothing of that level.'));
       const pre = place.querySelector('pre');
       if (pre) pre.scrollTop = pre.scrollHeight;
     } catch (e) {
+      if (!latest()) return;
       last = '';
       fill(place, h('p', { class: 'dim' }, /** @type {any} */ (e).message));
     }

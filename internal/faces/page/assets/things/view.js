@@ -1,6 +1,7 @@
 // @ts-check
 import { count, span, words } from '../format.js';
 import { facts, fill, h, link, list } from '../kit.js';
+import * as names from '../names.js';
 import { selected } from '../route.js';
 import * as store from '../store.js';
 
@@ -17,9 +18,10 @@ export const view = {
       draw() {
         const v = store.views.get(Number(id));
         if (!v) store.fill('views', 1, Number(id));
-        const text = JSON.stringify(v);
+        const text = v ? JSON.stringify([v, names.stamp()]) : String(Boolean(store.now) && store.absent(Number(id)));
         if (text === last) return;
         last = text;
+        if (text === 'false') return void el.replaceChildren(); // it is asked for
         if (!v) return void fill(el, h('p', { class: 'dim' }, `Nothing is known of view ${id}: the devnet keeps the latest 4,096 since it was started.`));
         const all = (store.now?.nodes || []).map((/** @type {any} */ n) => n.name);
         const silent = all.filter((/** @type {string} */ n) => ![...v.notarize, ...v.nullify, ...v.finalize].includes(n));

@@ -2,12 +2,13 @@
 // Actors: the list, and forms for the handlers of the one that is selected, with a dry run before sending.
 import { command, get, part } from '../api.js';
 import { count, money, short } from '../format.js';
-import { empty, fill, h, show } from '../kit.js';
+import { empty, fill, h, refused, show, write } from '../kit.js';
 import { handlerForm } from '../handler.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
 import { pool } from '../rows.js';
 import * as route from '../route.js';
+import * as store from '../store.js';
 import { schemaOf } from '../typed.js';
 
 export const actors = { id: 'actors', title: 'Actors', key: 'a', make };
@@ -28,34 +29,38 @@ function make() {
       { name: 'deployed', kind: 'num', text: (a) => count(a.deployed_at) },
     ] });
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Actors'), table.el, none), h('section', { class: 'card whole' }, title, forms));
-  let made = 'nothing';
-  const list = poll(1500, () => get('/actors', { limit: ROWS }), (all, r) => {
+  const list = poll({ each: 1500, els: [table.el, none], of: () => ({ limit: ROWS }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
     table.set(all, r.sel);
     show(none, !all.length);
     if (!all.length) fill(none, empty('No actor is deployed. Begin with one of the examples:', command('actor deploy fixtures/actors/heartbeat.py --fund 10')));
-    choose(all, r);
-  });
-  /**
-   * @param {any[]} all
-   * @param {route.Route} r
-   */
-  async function choose(all, r) {
-    const wanted = /^actor:(.+)$/.exec(r.sel)?.[1];
-    const row = all.find((x) => x.address === wanted || x.name === wanted) || (wanted ? null : all[0]);
-    const key = row ? row.address + row.code_hash : wanted || '';
-    if (key === made) return;
+  }, fail: (e) => {
+    table.set([]);
+    show(none, true);
+    fill(none, refused(e));
+  } });
+  let made = '';
+  // The one that is selected, or else the first; the list has no handlers.
+  const one = poll({ each: 1500, els: [title, forms], of: ({ sel }) => /^actor:(.+)$/.exec(sel)?.[1] || '', ask: async (wanted, signal) => {
+    const id = wanted || (await get('/actors', { limit: 1 }, signal))[0]?.address;
+    const a = id ? await get(`/actor/${part(id)}`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e))) : null;
+    return { a, schema: a ? await schemaOf(a.address, a.code_hash) : null };
+  }, take: ({ a, schema }, r) => {
+    const key = JSON.stringify([a?.address, a?.name, a?.code_hash, a?.undescribed, schema !== null, store.turns]);
+    if (key === made) return; // what was typed into its forms stays
     made = key;
-    const id = row?.address ?? wanted;
-    const a = id ? await get(`/actor/${part(id)}`).catch(() => null) : null; // the list has no handlers
-    const schema = a ? await schemaOf(a.address, a.code_hash) : null;
-    if (key !== made) return;
+    write(title, a ? `Handlers of ${a.name || short(a.address)}` : 'Handlers');
     if (!a) return void fill(forms, h('p', { class: 'dim' }, 'Select an actor: its handlers are shown here, each with a form.'));
-    fill(title, `Handlers of ${a.name || short(a.address)}`);
     fill(forms, a.undescribed ? h('p', { class: 'warn' }, a.undescribed) : null, a.handlers.map((/** @type {any} */ handler) => handlerForm(a, handler, r.params.q === handler.name, schema)));
-  }
+  }, fail: (e) => {
+    made = '';
+    fill(forms, refused(e));
+  } });
   return {
     el,
     /** @param {route.Route} r */
-    draw(r) { list(r); },
+    draw(r) {
+      list(r);
+      one(r);
+    },
   };
 }

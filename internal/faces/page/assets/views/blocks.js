@@ -1,6 +1,6 @@
 // @ts-check
 // Blocks: the latest, or those up to a moment. Where blocks are many, a row stands for a bin of them.
-import { clock, compact, count } from '../format.js';
+import { clock, compact, count, span as time } from '../format.js';
 import { attr, h, show, write } from '../kit.js';
 import { axis, canvas, edges, scale } from '../chart.js';
 import { pool } from '../rows.js';
@@ -30,10 +30,10 @@ function make() {
       { name: 'txs', kind: 'num', text: (r) => span(r, (b) => b.txs), main: true },
       { name: 'cycles', kind: 'num', text: (r) => span(r, (b) => b.cycles), main: true },
       { name: 'cells', kind: 'num', text: (r) => span(r, (b) => b.cells) },
-      { name: 'lane', kind: 'num', text: (r) => span(r, (b) => b.lane) },
+      { name: 'timer cycles', kind: 'num', text: (r) => span(r, (b) => b.lane) },
       { name: 'fired', kind: 'num', text: (r) => span(r, (b) => b.fired) },
       { name: 'deferred', kind: 'num', text: (r) => span(r, (b) => b.deferred), tone: (r) => (r.list.some((b) => b.deferred) ? 'warn' : '') },
-      { name: 'base fee', kind: 'num', text: (r) => span(r, (b) => Number(b.feeCycle)), title: () => 'of a cycle, in wei' },
+      { name: 'base fee, wei', kind: 'num', text: (r) => span(r, (b) => Number(b.feeCycle)), title: () => 'of a cycle' },
       { name: 'skipped', kind: 'num', text: (r) => r.list.reduce((n, b) => n + b.skipped, 0) || '' },
     ]) });
   const el = h('div', { class: 'cards' },
@@ -100,10 +100,17 @@ function span(r, of) {
   return least === most ? compact(least) : `${compact(least)}–${compact(most)}`;
 }
 
+/**
+ * gapsOf are the times between blocks, in ms; the first is 0.
+ * @param {store.Block[]} list
+ */
+function gapsOf(list) { return list.map((b, i) => (i ? b.at - list[i - 1].at : 0)); }
+
 /** strip shows cycles as bars, transactions as dots, and the time between blocks as a line. */
 function strip() {
   return canvas({
-    title: `the last ${STRIP} blocks: cycles as bars, the timers' part in front, a mark above for transactions, time between blocks as a line`, height: 120,
+    title: `the last ${STRIP} blocks`, height: 120,
+    keys: (/** @type {{list: store.Block[], sel: number}} */ d) => [['hue1', 'cycles'], ['hue2', 'of them by timers'], ['text', 'has transactions'], ['hue5', `time between blocks, at most ${time(Math.max(0, ...gapsOf(d.list).slice(1)))}`]],
     words: (/** @type {{list: store.Block[], sel: number}} */ d) => `cycles of ${d.list.length} blocks, at most ${Math.max(0, ...d.list.map((b) => b.cycles))}`,
     table: (d) => ({ head: ['height', 'cycles', 'of timers', 'transactions', 'time'], rows: d.list.map((b) => [count(b.height), count(b.cycles), count(b.lane), b.txs, clock(b.at)]) }),
     at(x, _y, w, _h, d) {
@@ -130,7 +137,7 @@ function strip() {
           ctx.fillRect(x, 6, Math.max(1, each - 1), 3);
         }
       });
-      const gaps = d.list.map((b, i) => (i ? b.at - d.list[i - 1].at : 0));
+      const gaps = gapsOf(d.list);
       const t = scale(edges(gaps.slice(1), 0), [hgt - 4, 16]);
       ctx.strokeStyle = ink.hues[4];
       ctx.lineWidth = 1.2;

@@ -2,7 +2,7 @@
 // Jobs: the list, the chart of the one that is selected, and a form.
 import { command, get, part, post, quoted } from '../api.js';
 import { count, money, short } from '../format.js';
-import { attr, busy, choice, copier, empty, field, fill, h, link, show } from '../kit.js';
+import { attr, busy, choice, copier, empty, field, fill, h, link, refused, show } from '../kit.js';
 import { gantt } from '../gantt.js';
 import * as names from '../names.js';
 import { poll } from '../poll.js';
@@ -37,21 +37,29 @@ function make() {
     h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Jobs'), states), table.el, none),
     h('section', { class: 'card whole cheats' }, submitForm()));
 
-  const rows = poll(700, async (r) => {
-    const list = await get('/jobs', { limit: ROWS, order: 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', runner: r.params.runner, submitter: r.params.submitter });
-    const id = /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1] || list[0]?.id;
-    const story = id ? await get(`/job/${part(id)}/story`, { limit: 2000 }).catch(() => null) : null;
-    const runners = story ? await get(`/job/${part(id)}/runners`).catch(() => []) : [];
-    return { list, story, runners };
-  }, ({ list, story, runners }, r) => {
-    const shown = r.at === null ? list : list.filter((/** @type {any} */ j) => j.submitted_at <= /** @type {number} */ (r.at) && j.submitted_at >= (r.from ?? 0));
+  const rows = poll({ each: 700, els: [table.el, none], of: ({ params }) => filterOf(params), ask: (q, signal) => get('/jobs', { limit: ROWS, ...q }, signal), take: (/** @type {any[]} */ list, r) => {
+    const shown = r.at === null ? list : list.filter((j) => j.submitted_at <= /** @type {number} */ (r.at) && j.submitted_at >= (r.from ?? 0));
     table.set(shown, r.sel);
     show(none, !shown.length);
     if (!shown.length) {
       fill(none, r.params.status || r.params.runner || r.params.submitter ? empty('No job is like that.') : empty('No job was submitted yet. Submit one:', command('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
     }
-    drawStory(story, runners);
-  });
+  }, fail: (e) => {
+    table.set([]);
+    show(none, true);
+    fill(none, refused(e));
+  } });
+  // The one that is selected, or else the latest.
+  const chosen = poll({ each: 700, els: [title, picture], of: ({ sel, params }) => ({ id: /^job:(0x[0-9a-f]+)$/.exec(sel)?.[1] || '', latest: filterOf(params) }), ask: async ({ id, latest }, signal) => {
+    const one = id || (await get('/jobs', { limit: 1, ...latest }, signal))[0]?.id;
+    const missing = (/** @type {any} */ e) => (e.status === 404 ? null : Promise.reject(e));
+    const story = one ? await get(`/job/${part(one)}/story`, { limit: 2000 }, signal).catch(missing) : null;
+    return { story, runners: story ? await get(`/job/${part(one)}/runners`, {}, signal).catch(missing) || [] : [] };
+  }, take: ({ story, runners }) => drawStory(story, runners), fail: (e) => {
+    made = null;
+    fill(title, 'From submission to callback');
+    fill(picture, refused(e));
+  } });
   /** @type {string|null} */
   let made = null;
   /**
@@ -59,7 +67,7 @@ function make() {
    * @param {any[]} runners
    */
   function drawStory(story, runners) {
-    const key = story ? JSON.stringify([names.version, story.story.length, story.job, runners, story.job.completed_at === null ? story.height : 0]) : '';
+    const key = story ? JSON.stringify([names.stamp(), story.story.length, story.job, runners, story.job.completed_at === null ? story.height : 0]) : '';
     if (key === made) return;
     made = key;
     if (!story) {
@@ -68,7 +76,7 @@ function make() {
     }
     const j = story.job;
     fill(title, `Job ${short(j.id)}: `, h('span', { 'data-tone': j.status === 'Completed' ? 'good' : j.status === 'Failed' ? 'bad' : 'warn' }, j.status));
-    fill(picture, gantt(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'all of it')));
+    fill(picture, gantt(j, story.story, runners, story.height), h('p', null, link(route.selected(`job:${j.id}`), 'details of the job')));
   }
   return {
     el,
@@ -80,16 +88,18 @@ function make() {
         if (s === (r.params.status || '')) attr(a, 'aria-current', 'true'); else a.removeAttribute('aria-current');
       }
       rows(r);
-      const open = /^job:(0x[0-9a-f]+)$/.exec(r.sel)?.[1];
-      if (open && open !== drawnFor) {
-        drawnFor = open;
-        Promise.all([get(`/job/${part(open)}/story`, { limit: 2000 }), get(`/job/${part(open)}/runners`)]).then(([s, x]) => drawStory(s, x)).catch(() => undefined);
-      } else if (!open) drawnFor = '';
+      chosen(r);
     },
   };
 }
 
-let drawnFor = '';
+/**
+ * filterOf are the jobs that an address asks for.
+ * @param {{[name: string]: string}} params
+ */
+function filterOf(params) {
+  return { order: 'newest', status: STATES.includes(params.status || '') ? params.status : '', runner: params.runner, submitter: params.submitter };
+}
 
 /** submitForm submits a job of the executor that needs nothing outside. */
 function submitForm() {

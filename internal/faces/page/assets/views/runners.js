@@ -2,7 +2,7 @@
 // Runners: who was present at which height, how many of its validators saw it, and the list.
 import { command, get } from '../api.js';
 import { bit, bits, count, money, plural } from '../format.js';
-import { empty, fill, h, show, typed, write } from '../kit.js';
+import { empty, fill, h, refused, show, typed, write } from '../kit.js';
 import { canvas } from '../chart.js';
 import { poll } from '../poll.js';
 import { pool } from '../rows.js';
@@ -51,23 +51,27 @@ function make() {
     const last = latest.p?.heights[latest.p.heights.length - 1];
     write(sum, last ? `${count(last.count)} of ${plural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${count(last.height)}: a runner counts where ${plural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
   }
-  const list = poll(1000, () => get('/runners', { limit: 1000 }), (all, r) => {
+  const list = poll({ each: 1000, els: [table.el, none], of: () => ({ limit: 1000 }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
     table.set(all.slice(0, ROWS), r.sel);
     known = all;
     drawMap();
     show(none, !all.length);
     if (!all.length) fill(none, empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), typed(command('runner join')));
-  });
-  const seen = poll(1000, async (r) => {
-    const to = Math.min(r.at ?? store.head(), store.head()) - 1;
-    return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, r.from ?? 1, to - HEIGHTS + 1), to });
-  }, (p) => {
+  }, fail: (e) => {
+    table.set([]);
+    show(none, true);
+    fill(none, refused(e));
+  } });
+  const seen = poll({ each: 1000, els: [sum, map.el], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
+    const to = Math.min(at ?? Infinity, store.head() - 1); // the latest block's presence is in the votes for the next
+    return to < 1 ? { heights: [], validators: [], from: 0, to: 0 } : get('/presence', { from: Math.max(1, Math.min(from ?? 1, to), to - HEIGHTS + 1), to }, signal);
+  }, take: (p) => {
     latest = { p };
     drawMap();
-  }, (e) => {
+  }, fail: (e) => {
     latest = { p: null, error: e.message };
     drawMap();
-  });
+  } });
   return {
     el,
     /** @param {route.Route} r */

@@ -2,7 +2,7 @@
 // Timers: the lane's last blocks, the calendar of what is to come, and the list.
 import { command, get } from '../api.js';
 import { compact, count, plural } from '../format.js';
-import { attr, empty, fill, h, show, write } from '../kit.js';
+import { attr, empty, fill, h, refused, show, write } from '../kit.js';
 import { axis, canvas, edges, scale } from '../chart.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
@@ -40,15 +40,20 @@ function make() {
     h('section', { class: 'card whole' }, h('h2', null, 'The calendar'), calendar.el),
     h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Timers'), states), table.el, none));
 
-  const rows = poll(1000, (r) => get('/timers', { limit: ROWS, order: r.params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(r.params.status || '') ? r.params.status : '', actor: r.params.actor, due_by: r.at ?? '' }), (list, r) => {
+  const rows = poll({ each: 1000, els: [table.el, none], of: ({ at, params }) => ({ limit: ROWS, order: params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(params.status || '') ? params.status : '', actor: params.actor, due_by: at }),
+    ask: (q, signal) => get('/timers', q, signal), take: (list, r) => {
     table.set(list, r.sel);
     show(none, !list.length);
     if (!list.length) {
       fill(none, r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
         : empty('No timer was scheduled yet. An actor that schedules itself is an example:', command('actor deploy fixtures/actors/heartbeat.py --fund 10'), h('p', { class: 'dim' }, 'Then call its handler:'), h('code', null, command('actor call heartbeat start'))));
     }
-  });
-  const recent = poll(500, (r) => (r.at === null || r.from === null && r.at >= store.head() ? get('/timers/lane', { last: LAST }) : lanesBefore(r.at, r.from)), (list, r) => {
+  }, fail: (e) => {
+    table.set([]);
+    show(none, true);
+    fill(none, refused(e));
+  } });
+  const recent = poll({ each: 500, els: [sum, lane.el, why], of: ({ at, from }) => ({ at, from }), ask: ({ at, from }, signal) => (at === null || from === null && at >= store.head() ? get('/timers/lane', { last: LAST }, signal) : lanesBefore(at, from)), take: (list) => {
     lane.set(list);
     const last = list[list.length - 1];
     const sums = list.reduce((/** @type {any} */ s, /** @type {any} */ b) => ({ fired: s.fired + b.fired, deferred: s.deferred + b.deferred, ended: s.ended + b.expired + b.insufficient }), { fired: 0, deferred: 0, ended: 0 });
@@ -56,9 +61,12 @@ function make() {
     const reasons = /** @type {{[r: string]: number}} */ ({});
     for (const b of list) for (const d of b.deferred_for) reasons[d.reason] = (reasons[d.reason] || 0) + d.count;
     write(why, Object.entries(reasons).map(([reason, n]) => `left for later ${count(n)} times: ${reason.replaceAll('_', ' ')}`).join('; '));
-    return r;
-  });
-  const due = poll(1000, () => get('/timers/calendar', { bins: 64 }), (c) => calendar.set(c), (e) => calendar.set({ error: e.message }));
+  }, fail: (e) => {
+    lane.set([]);
+    write(sum, e.message);
+    write(why, e.hint || '');
+  } });
+  const due = poll({ each: 1000, els: [calendar.el], of: () => ({ bins: 64 }), ask: (q, signal) => get('/timers/calendar', q, signal), take: (c) => calendar.set(c), fail: (e) => calendar.set({ error: e.message }) });
   return {
     el,
     /** @param {route.Route} r */
@@ -81,16 +89,25 @@ function make() {
  * @param {number|null} from
  */
 async function lanesBefore(at, from) {
-  await store.fill('blocks', LAST, at);
+  await store.filled('blocks', LAST, at);
   return store.within(store.blocks.last(LAST, at), from, (b) => b.height).map((b) => ({ height: b.height, policy: 'the lane', budget: b.budget, timer_cycles_used: b.lane, gc_cycles_used: 0, fired: b.fired, deferred: b.deferred, expired: b.ended, insufficient: 0,
     basefee_lane_timer: b.feeLane, basefee_cycle: b.feeCycle, deferred_for: [] }));
+}
+
+/**
+ * feesOf are the lowest and the highest base fee of the lane.
+ * @param {any[]} lanes
+ */
+function feesOf(lanes) {
+  const fees = lanes.map((b) => Number(b.basefee_lane_timer));
+  return fees.length ? `, ${compact(Math.min(...fees))} to ${compact(Math.max(...fees))} wei a cycle` : '';
 }
 
 function laneChart() {
   return canvas({
     title: 'the timers of each block, use of the budget, base fee of the lane', height: 170,
     words: (/** @type {any[]} */ d) => `the timer lane of ${d.length} blocks: at most ${Math.max(0, ...d.map((b) => b.fired))} fired and ${Math.max(0, ...d.map((b) => b.deferred))} left for later in one`,
-    note: 'bars: fired, left for later, ended unfired · band below: use of the budget · line: base fee of the lane',
+    keys: (/** @type {any[]} */ d) => [['good', 'fired'], ['warn', 'left for later'], ['bad', 'ended unfired'], ['hue1', 'use of the budget, below'], ['hue5', `base fee of the lane${feesOf(d)}`]],
     table: (d) => ({ head: ['block', 'fired', 'left for later', 'ended', 'cycles', 'budget', 'base fee of the lane'], rows: d.map((b) => [count(b.height), b.fired, b.deferred, b.expired + b.insufficient, count(b.timer_cycles_used), count(b.budget), count(b.basefee_lane_timer)]) }),
     at(x, _y, w, _h, d) {
       const b = d[Math.floor((x - (w - d.length * (w / LAST))) / (w / LAST))];

@@ -2,7 +2,7 @@
 // Transactions: what the latest blocks executed, and one of it: trace, fee to the wei.
 import { command, get } from '../api.js';
 import { count, money, short } from '../format.js';
-import { attr, empty, fill, h, show } from '../kit.js';
+import { attr, empty, fill, h, refused, show } from '../kit.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
 import { pool } from '../rows.js';
@@ -33,23 +33,28 @@ function make() {
       { name: 'why', text: (r) => (r.error ? `${r.error.code}: ${r.error.message}` : '') },
     ] });
   const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Executions'), kinds, bad), table.el, none));
-  const list = poll(700, async (r) => {
-    const to = Math.min(r.at ?? store.head(), store.head());
-    await store.fill('blocks', 2000, to);
-    const busy = store.within(store.blocks.last(2000, to), r.from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
+  const list = poll({ each: 700, els: [table.el, none], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
+    const to = Math.min(at ?? store.head(), store.head());
+    await store.filled('blocks', 2000, to);
+    const busy = store.within(store.blocks.last(2000, to), from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
+    /** @type {any[]} */
     const found = [];
     for (const b of busy) {
-      found.push(...(await receiptsOf(b.height)));
+      found.push(...(await receiptsOf(b.height, signal)));
       if (found.length >= 4 * ROWS) break;
     }
     return found;
-  }, (all, r) => {
+  }, take: (all, r) => {
     const kind = KINDS.includes(r.params.kind || '') ? r.params.kind || '' : '';
     const shown = all.filter((x) => (!kind || x.origin === kind) && (r.params.failed !== '1' || x.status !== 'ok'));
     table.set(shown.slice(0, ROWS), r.sel);
     show(none, !shown.length);
     if (!shown.length) fill(none, all.length ? empty('None of the latest executions is like that.') : empty('Nothing was executed in the latest 2,000 blocks. Send something:', command('transfer bob 5')));
-  });
+  }, fail: (e) => {
+    table.set([]);
+    show(none, true);
+    fill(none, refused(e));
+  } });
   return {
     el,
     /** @param {route.Route} r */
@@ -74,14 +79,15 @@ const kept = new Map();
 
 /**
  * @param {number} height
+ * @param {AbortSignal} signal
  * @returns {Promise<any[]>}
  */
-async function receiptsOf(height) {
+async function receiptsOf(height, signal) {
   const key = `${store.turns}.${height}`;
   const had = kept.get(key);
   if (had) return had;
-  const list = await get(`/block/${height}/receipts`).catch(() => null); // a node may have dropped it meanwhile
-  if (!list) return [];
+  const list = await get(`/block/${height}/receipts`, {}, signal).catch((e) => (e.status === 404 ? null : Promise.reject(e)));
+  if (!list) return []; // a node dropped it meanwhile
   list.reverse();
   kept.set(key, list);
   if (kept.size > 200) kept.delete(/** @type {any} */ (kept.keys().next().value));
