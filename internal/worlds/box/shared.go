@@ -30,7 +30,7 @@ type shared struct {
 }
 
 // meshHandshakes is how many handshakes between validators one process has under way. The
-// time for one is shorter than a runner's: on a starved machine more end in vain.
+// time for one is shorter than a runner's: on a starved machine more of them time out.
 const meshHandshakes = 8
 
 // share prepares what the nodes of a network share. Without a fitting Python the

@@ -11,8 +11,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/memnet"
 )
 
-// processor lets packets of all nodes pass one after another, each in the given time: a
-// machine on which a handshake takes long, and many at once take too long for any.
+// processor lets packets of all nodes pass one after another, each in the given time. Many
+// handshakes at once then take too long for any of them.
 func processor(each time.Duration) memnet.Fate {
 	var mu sync.Mutex
 	var free time.Time
