@@ -86,3 +86,46 @@ func BenchmarkBitmap(b *testing.B) {
 		})
 	}
 }
+
+// lookedUp reads the chain as the job index does: an assignment is found by its name.
+type lookedUp struct {
+	*world
+	of map[heldID]*Assignment
+}
+
+func (l lookedUp) Assignment(a types.Address, id AssignmentID) *Assignment {
+	return l.of[heldID{a, id}]
+}
+
+// BenchmarkHeadWithJobs is a new head for runners with 4,096 open assignments each. The
+// last 256 are pushed, and a result of each is held, which is not due.
+func BenchmarkHeadWithJobs(b *testing.B) {
+	const jobs = 4096
+	for _, runners := range []int{1, 4, 31} {
+		b.Run(fmt.Sprint(runners), func(b *testing.B) {
+			w, keys := crowd(b, runners)
+			chain := lookedUp{w, map[heldID]*Assignment{}}
+			w.head.Reader = chain
+			for i, key := range keys {
+				p := w.connections.peers[connection.ID(i+1)]
+				w.runners[p.address].MaxJobs = jobs
+				for n := range jobs {
+					a := Assignment{AssignmentID: AssignmentID{Job: types.Keccak(fmt.Append(nil, n)), Drawn: 90}, MaxReturn: 10,
+						Deadline: 1 << 40, CommitEnd: 1 << 39, Committee: runners}
+					w.open[key.Address()] = append(w.open[key.Address()], a)
+					chain.of[heldID{key.Address(), a.AssignmentID}] = &a
+					if n >= jobs-MaxJobStreams {
+						p.deliveries = append(p.deliveries, &delivery{AssignmentID: a.AssignmentID, answered: true})
+					}
+					w.results.keep(&held{heldID: heldID{key.Address(), a.AssignmentID}, committed: true, revealed: true})
+				}
+			}
+			for b.Loop() {
+				next := *w.head
+				next.Height++
+				w.head = &next
+				w.Step(w.now, &next)
+			}
+		})
+	}
+}

@@ -91,10 +91,8 @@ func (m *Machine) push(p *peer, a *Assignment) {
 // attendDeliveries looks at each delivery of a runner: whether its assignment ended, and
 // whether its answer is overdue.
 func (m *Machine) attendDeliveries(p *peer) {
-	open := m.chain.head.Reader.Assignments(p.address)
 	p.deliveries = slices.DeleteFunc(p.deliveries, func(d *delivery) bool {
-		is := slices.ContainsFunc(open, func(a Assignment) bool { return a.AssignmentID == d.AssignmentID })
-		if is {
+		if m.chain.assignment(p.address, d.AssignmentID) != nil {
 			m.onSilence(p, d)
 			return false
 		}

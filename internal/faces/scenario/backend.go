@@ -31,7 +31,7 @@ type Config struct {
 }
 
 // Open brings a network up for a script, which closes it at its end. Validators
-// run when it returns; blocks come after that.
+// run when it returns, in real time with a quorum connected; blocks come after that.
 type Open func(Config) (Backend, error)
 
 // Backend is a world as a script drives it: one network, simulated or live. A

@@ -35,8 +35,8 @@ func (n *Network) Nodes() []api.Node {
 	return append(nodes, n.others.validators(best)...)
 }
 
-// quorumPeers is how many peers a validator of n needs to decide with.
-func quorumPeers(n int) int { return n - (n-1)/3 - 1 }
+// QuorumPeers is how many peers a validator of n needs to decide with.
+func QuorumPeers(n int) int { return n - (n-1)/3 - 1 }
 
 // Accounts implements api.Backend.
 func (n *Network) Accounts() []api.NamedAccount {

@@ -145,7 +145,7 @@ func (a *attendance) observe(f validators.FinalBlocks) {
 			switch {
 			case a.whole:
 				a.counts++
-			case r.Block.Parent != nil && len(r.Block.Parent.Votes) <= quorumPeers(crowdValidators)+1:
+			case r.Block.Parent != nil && len(r.Block.Parent.Votes) <= QuorumPeers(crowdValidators)+1:
 				a.bare++
 			}
 		}

@@ -93,7 +93,7 @@ func (n *Network) Liveness() api.Liveness {
 	if n.config.Here != nil && running > 0 { // of the others it knows who is connected
 		running, members = running+connected, len(state.Validators().Members)
 	}
-	need := quorumPeers(members) + 1
+	need := QuorumPeers(members) + 1
 	switch {
 	case n.Paused():
 		l.Blocked, l.Cause, l.Hint = true, "the network is paused", "Run devnet resume."

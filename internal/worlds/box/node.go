@@ -45,7 +45,7 @@ func newNode(n *Network, name string) (*Node, error) {
 		Shell: validators.Config{Genesis: n.genesis, Strategy: n.config.Strategy, Unfit: n.unfit, Memo: n.memo, History: n.config.History,
 			Booted: n.reports.booted(signer.Address()), Observe: n.reports.observe, Tell: n.reports.tell,
 			TellRunners: n.reports.gateway(signer.Address()), Dropped: n.reports.dropped},
-		Runtime: n.runtime, Book: n.book, Programs: programs, Log: n.log, WrapConn: lossyOf(n, name),
+		Runtime: n.runtime, Book: n.book, Programs: programs, Log: n.log, Turns: n.meshTurns, WrapConn: lossyOf(n, name),
 		Wrap: mask.Before,
 	}
 	if here := n.config.Here; here != nil {
@@ -152,7 +152,7 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		if why := node.network.files.cutOff(out.Height); why != "" {
 			out.Missing = append(out.Missing, why)
 		}
-		if need := quorumPeers(len(best.Validators().Members)); out.Connections < need && out.Status != history.StatusJoining {
+		if need := QuorumPeers(len(best.Validators().Members)); out.Connections < need && out.Status != history.StatusJoining {
 			out.Missing = append(out.Missing, "connections to other validators: "+fmt.Sprintf("%d of at least %d", out.Connections, need))
 		}
 	}

@@ -24,16 +24,21 @@ type shared struct {
 	programs program.Host
 	owned    *pyhost.Pool // closed with the network; nil when the programs were given
 	book     *node.Book
-	turns    *connections.Turns // of the runners' handshakes
 	log      *slog.Logger
+
+	turns, meshTurns *connections.Turns // of the handshakes that runners and validators begin
 }
+
+// meshHandshakes is how many handshakes between validators one process has under way. The
+// time for one is shorter than a runner's: on a starved machine more of them time out.
+const meshHandshakes = 8
 
 // share prepares what the nodes of a network share. Without a fitting Python the
 // network runs all the same, and reports that to users that need one.
 func share(o *origin) *shared {
 	c := &o.config
 	s := &shared{clock: clock.New(), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log), book: node.NewBook(),
-		turns: connections.NewTurns(handshakes), log: c.Log}
+		turns: connections.NewTurns(handshakes), meshTurns: connections.NewTurns(meshHandshakes), log: c.Log}
 	if !c.NoMemo {
 		s.memo = validators.NewMemo()
 	}

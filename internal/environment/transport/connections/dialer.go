@@ -121,7 +121,7 @@ func (d *Dialer) shakeHands(ctx context.Context, endpoint string) (*quic.Conn, e
 	if err != nil {
 		return nil, fmt.Errorf("connections: the endpoint %q: %w", endpoint, err)
 	}
-	done, err := d.turns.take(ctx)
+	done, err := d.turns.Take(ctx)
 	if err != nil {
 		return nil, err
 	}

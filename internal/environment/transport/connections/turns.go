@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Turns bounds the handshakes that the runners of one process have under way. A
+// Turns bounds the handshakes that the nodes of one process have under way. A
 // thousand that begin together would keep the processor from every one of them, until
 // the time of all is over, and begin again.
 type Turns struct{ free chan struct{} }
@@ -18,8 +18,8 @@ const turnTime = 250 * time.Millisecond
 // NewTurns allows that many handshakes at once, besides those that exceed turnTime.
 func NewTurns(together int) *Turns { return &Turns{make(chan struct{}, together)} }
 
-// take waits for a turn, which done ends. Nil Turns let everybody begin.
-func (t *Turns) take(ctx context.Context) (done func(), err error) {
+// Take waits for a turn, which done ends. Nil Turns let everybody begin.
+func (t *Turns) Take(ctx context.Context) (done func(), err error) {
 	if t == nil {
 		return func() {}, nil
 	}

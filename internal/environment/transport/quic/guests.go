@@ -32,7 +32,8 @@ func newGuests(t *Transport, runners *connections.Gateway) *guests {
 // admit counts who comes from elsewhere than a peer's endpoint, so that a storm of
 // handshakes takes nothing from the mesh.
 func (g *guests) admit(ctx context.Context, from *quic.ClientInfo) (context.Context, error) {
-	if g.transport.isPeers(from.RemoteAddr) {
+	if p := g.transport.peerAt(from.RemoteAddr); p != nil {
+		p.heard()
 		return ctx, nil
 	}
 	return ctx, g.runners.Refuses(ctx, from.RemoteAddr)
@@ -77,20 +78,23 @@ func (g *guests) are(conn *quic.Conn) bool {
 
 // isPeers reports whether an address is the endpoint of a peer. It proves nothing,
 // but that the limits for runners need not be.
-func (t *Transport) isPeers(address net.Addr) bool {
+func (t *Transport) isPeers(address net.Addr) bool { return t.peerAt(address) != nil }
+
+// peerAt returns the peer whose endpoint an address is, or nil.
+func (t *Transport) peerAt(address net.Addr) *peer {
 	udp, is := address.(*net.UDPAddr)
 	if !is {
-		return false
+		return nil
 	}
 	from := plain(udp.AddrPort())
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	for _, p := range t.byAddress {
 		if p.at(from) {
-			return true
+			return p
 		}
 	}
-	return false
+	return nil
 }
 
 // plain is an address as endpoints are compared: IPv4 in IPv6 is IPv4.

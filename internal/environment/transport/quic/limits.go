@@ -48,6 +48,9 @@ const (
 	// The greater address dials too, when the lower one did not come: it may be
 	// that only one of the two can be reached.
 	fallbackDial = 500 * time.Millisecond
+	// vainAttempts is after how many a peer that was not heard meanwhile counts as down. A
+	// peer that is up dials as well.
+	vainAttempts = 5
 )
 
 // Limits of the memory that a peer may make a transport use.

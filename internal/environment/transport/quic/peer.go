@@ -33,6 +33,7 @@ type peer struct {
 	queues   [2]queue       // by kind
 	session  *session       // nil without a connection
 	pending  int            // connections without a hello
+	vain     int            // attempts to dial since the peer was last heard
 	changed  chan struct{}  // signals the loop: session or endpoint changed
 }
 
@@ -141,7 +142,7 @@ func (p *peer) admit(s *session) (replaced *session, ok bool) {
 	if p.session != nil && p.dialledByLower(p.session) && !p.dialledByLower(s) {
 		return nil, false
 	}
-	replaced, p.session = p.session, s
+	replaced, p.session, p.vain = p.session, s, 0
 	p.counters.connects.Add(1)
 	expired := time.Now().Add(-patience)
 	for kind := range p.queues {
@@ -228,13 +229,38 @@ func (p *peer) dial(endpoint string, timeout time.Duration) (time.Duration, erro
 		return 0, err
 	}
 	tlsConfig := identity.Accepting(p.transport.client, p.expect)
+	done, err := p.turn()
+	if err != nil {
+		return 0, err
+	}
 	ctx, cancel := context.WithTimeout(p.gone, timeout)
 	conn, err := p.transport.quic.Dial(ctx, address, tlsConfig, p.transport.config)
 	cancel()
+	done()
 	if err != nil {
 		return 0, fmt.Errorf("quic: dial %v at %s: %w", p.Address, endpoint, err)
 	}
 	return p.open(conn, true)
+}
+
+// turn waits until the peer may be dialled, which done ends. A peer that is down takes no
+// turn: its dials cost next to nothing, and would hold up others.
+func (p *peer) turn() (done func(), err error) {
+	p.mu.Lock()
+	p.vain++
+	down := p.vain > vainAttempts
+	p.mu.Unlock()
+	if down {
+		return func() {}, nil
+	}
+	return p.transport.turns.Take(p.gone)
+}
+
+// heard notes that the peer is up: it dialled, or a connection with it began.
+func (p *peer) heard() {
+	p.mu.Lock()
+	p.vain = 0
+	p.mu.Unlock()
 }
 
 // expect agrees only to the peer's key.

@@ -63,8 +63,11 @@ type Config struct {
 	// or count packets. Close closes its result, and with it the socket.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
 	Runners        *connections.Gateway // of the runners that dial this socket; nil: they are refused
-	Watch          *connections.Watch   // writes qlog files and secrets; nil: none
-	Logger         *slog.Logger         // of connections, at level debug; nil: none
+	// Turns bounds the handshakes under way of all transports that share it; nil: there is
+	// no bound.
+	Turns  *connections.Turns
+	Watch  *connections.Watch // writes qlog files and secrets; nil: none
+	Logger *slog.Logger       // of connections, at level debug; nil: none
 }
 
 // Transport is one validator's end of the mesh.
@@ -77,6 +80,7 @@ type Transport struct {
 	config *quic.Config
 	client *tls.Config // base of every dial's configuration, without the accepted key; its certificate is also the listener's
 	guests *guests     // nil: only validators are accepted
+	turns  *connections.Turns
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -119,6 +123,7 @@ func New(config Config) (*Transport, error) {
 	}
 	t := &Transport{
 		signer: config.Signer, alpn: alpnOf(config.Genesis), log: config.Logger, socket: socket, config: connectionConfig(), client: client,
+		turns:     config.Turns,
 		quic:      &quic.Transport{Conn: socket, StatelessResetKey: resetKey(config.Signer)},
 		byAddress: map[types.Address]*peer{}, byKey: map[types.PublicKey]*peer{},
 	}

@@ -21,8 +21,14 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 )
 
-// submitPatience is how long a validator may take to admit a transaction.
-const submitPatience = 10 * time.Second
+const (
+	// submitPatience is how long a validator may take to admit a transaction.
+	submitPatience = 10 * time.Second
+	// connectPatience is how long validators may take to connect at the start: of 31, on
+	// two cores with fifteen other processes, 20 seconds were seen.
+	connectPatience = 2 * time.Minute
+	connectEvery    = 2 * time.Millisecond
+)
 
 // Stage is a live network as a scenario.Backend. It keeps nothing on disk.
 type Stage struct {
@@ -82,6 +88,9 @@ func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) 
 	s.Network = network
 	if err := s.judge.begin(network); err != nil {
 		return nil, errors.Join(err, s.leave(), network.Close())
+	}
+	if err := s.connect(); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	if c.Link != (fault.Link{}) {
 		if err := network.SetUsualLink(c.Link); err != nil {

@@ -275,3 +275,15 @@ func TestJoiningEndsNoFaultOfLinks(t *testing.T) {
 		t.Errorf("the faults are %+v", all)
 	}
 }
+
+// A script's network is connected when it begins, whatever time that takes a busy machine.
+func TestANetworkBeginsConnected(t *testing.T) {
+	out, _, err := play(t, `
+net = network(validators = 13, block_time = "1s")
+few = [v.name for v in net.validators if v.connections < 8]
+expect_eq(few, [], "a validator begins without a quorum")
+`, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
