@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,6 +54,7 @@ func upElsewhere(c *cli.Context, s settings) error {
 		return noStart("", "%v", err)
 	}
 	defer ready.Close()
+	signal.Ignore(syscall.SIGPIPE) // a reader of this output that leaves, like head, does not end the network
 	command.ExtraFiles = []*os.File{readyEnd}
 	drained, err := shown(c, command)
 	if err == nil {
@@ -103,13 +105,20 @@ func shown(c *cli.Context, command *exec.Cmd) (drained chan struct{}, err error)
 	command.Stdout, command.Stderr = outEnd, errsEnd
 	drained = make(chan struct{})
 	var both sync.WaitGroup
-	both.Go(func() { _, _ = io.Copy(c.App.Writer, out) })
-	both.Go(func() { _, _ = io.Copy(c.App.ErrWriter, errs) })
+	both.Go(func() { copyAll(c.App.Writer, out) })
+	both.Go(func() { copyAll(c.App.ErrWriter, errs) })
 	go func() {
 		both.Wait()
 		close(drained)
 	}()
 	return drained, nil
+}
+
+// copyAll copies an output of the process to its end, also when nobody reads it here any more.
+func copyAll(to io.Writer, from io.Reader) {
+	if _, err := io.Copy(to, from); err != nil {
+		_, _ = io.Copy(io.Discard, from)
+	}
 }
 
 // closeOutputs closes the ends that only the process is to have.
