@@ -67,9 +67,11 @@ func TestTheSourcesKeepTheLayers(t *testing.T) {
 	for _, v := range s.violations() {
 		t.Error(v)
 	}
-	for name, reason := range lockAllowed {
-		if _, exists := files[name]; !exists || reason == "" {
-			t.Errorf("lockAllowed names %s, which does not exist or has no reason", name)
+	for _, allowed := range allowedIn {
+		for name, reason := range allowed {
+			if _, exists := files[name]; !exists || reason == "" {
+				t.Errorf("allowedIn names %s, which does not exist or has no reason", name)
+			}
 		}
 	}
 }

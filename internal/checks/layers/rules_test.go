@@ -17,7 +17,7 @@ var absent = []struct {
 	{[]string{"net/..."}, "the network belongs to the environment"},
 	{[]string{"crypto/rand", "hash/maphash"}, "a run must follow from its seed"},
 	{[]string{"log/..."}, "it reports what happened in its output; a shell logs"},
-	{[]string{"sync/..."}, "it runs on one goroutine, so it has nothing to lock; a cache of the base goes into lockAllowed with its reason"},
+	{[]string{"sync/..."}, "it runs on one goroutine, so it has nothing to lock; a cache of the base goes into allowedIn with its reason"},
 	{[]string{"context"}, "it is a clock and a goroutine in one; a deadline is an argument"},
 	{[]string{"encoding/json"}, "it makes floats of numbers; what is hashed, signed or stored is CBOR (C11)"},
 }
@@ -72,11 +72,12 @@ func (j *judge) outside(file *ast.File) {
 // standard reports whether the layer may import a package of the standard
 // library in this file.
 func (j *judge) standard(spec *ast.ImportSpec, name string) bool {
-	if j.layer.pure && covers([]string{"sync/..."}, name) {
-		_, allowed := lockAllowed[j.fset.Position(spec.Pos()).Filename]
-		return allowed
+	for packages, files := range allowedIn {
+		if _, allowed := files[j.fset.Position(spec.Pos()).Filename]; j.layer.pure && allowed && covers([]string{packages}, name) {
+			return true
+		}
 	}
-	return covers(j.layer.standard, name)
+	return covers(j.layer.standard, name) && !(j.layer.pure && covers([]string{"sync/..."}, name))
 }
 
 // absence is why a package is not on the lists.

@@ -165,17 +165,22 @@ var table = []layer{
 		why: "a check judges the sources, builds them, or compares interpreters: it is neither a part of them nor a world"},
 }
 
-// lockAllowed are the files of pure layers that lock something, with the reason why
-// nothing depends on who gets the lock first.
-var lockAllowed = map[string]string{
-	"internal/base/types/hashing.go":     "a pool of keccak states, each reset before use",
-	"internal/base/trie/hash.go":         "a pool of hashers, each reset before use",
-	"internal/base/trie/node.go":         "publishes a hash that every goroutine computes alike",
-	"internal/base/memo/once.go":         "remembers results of pure functions, independent of the caller",
-	"internal/base/crypto/memory.go":     "remembers results of a pure function",
-	"internal/base/crypto/keyedhash.go":  "remembers results of a pure function",
-	"internal/worlds/network/guarded.go": "guards a value for as long as one function uses it, which cannot wait",
-	"internal/base/codec/plan.go":        "keeps plans that every goroutine makes alike, and a pool of buffers",
+// allowedIn lists, by package, the files of pure layers that may import it although their
+// layer may not. Each reason says why the results follow from the arguments.
+var allowedIn = map[string]map[string]string{
+	"sync/...": {
+		"internal/base/types/hashing.go":     "a pool of keccak states, each reset before use",
+		"internal/base/trie/hash.go":         "a pool of hashers, each reset before use",
+		"internal/base/trie/node.go":         "publishes a hash that every goroutine computes alike",
+		"internal/base/memo/once.go":         "remembers results of pure functions, independent of the caller",
+		"internal/base/crypto/memory.go":     "remembers results of a pure function",
+		"internal/base/crypto/keyedhash.go":  "remembers results of a pure function",
+		"internal/worlds/network/guarded.go": "guards a value for as long as one function uses it, which cannot wait",
+		"internal/base/codec/plan.go":        "keeps plans that every goroutine makes alike, and a pool of buffers",
+	},
+	"encoding/json": {
+		"actors/system/json.go": "reads tokens, and of a number its digits",
+	},
 }
 
 func join(lists ...[]string) (all []string) {

@@ -15,7 +15,7 @@ var (
 var jobMutants = []mutant{
 	// Demands and prices of jobs (CIP-2, decisions J5 to J7, J19).
 	{name: "job-subject", what: "the job's model, host or server is not carried to the draw (CIP-11 §9.1)", tests: systemCore,
-		edits: []edit{{"actors/system/dispatcher.go", "Subject: subjectOf(&o.JobType)", "Subject: subjectOf(&push.JobType{})"}}},
+		edits: []edit{{"actors/system/dispatcher.go", "Subject: o.JobType.Subject()", "Subject: (&push.JobType{}).Subject()"}}},
 	{name: "job-tee", what: "tee_required is not carried to the draw (CIP-11 §9.1)", tests: systemCore,
 		edits: []edit{{"actors/system/dispatcher.go", "TEE: v.TEERequired,", "TEE: v.TEERequired && o == nil,"}}},
 	{name: "job-pool", what: "the required pool is not carried to the draw (CIP-11 §9.1)", tests: systemCore,
@@ -25,11 +25,12 @@ var jobMutants = []mutant{
 	{name: "job-third", what: "the threshold is two thirds rounded down (J5)", tests: systemCore,
 		edits: []edit{{"actors/system/dispatcher.go", "(2*v.Runners + 2) / 3", "max(1, 2*v.Runners/3)"}}},
 	{name: "job-port", what: "a host is compared with its port (CIP-11 §9.1)", tests: systemCore,
-		edits: []edit{{"actors/system/spec.go",
+		edits: []edit{{"internal/base/wire/push/kinds.go",
 			"\treturn strings.Map(small, host)\n}\n\n// small",
 			"\treturn strings.Map(small, rest[:max(len(host), len(rest))])\n}\n\n// small"}}},
 	{name: "job-user", what: "who logs in stands for the host (CIP-11 §9.1)", tests: systemCore,
-		edits: []edit{{"actors/system/spec.go", "rest = rest[strings.LastIndexByte(rest, '@')+1:]", "rest, _, _ = strings.Cut(rest, \"@\")"}}},
+		edits: []edit{{"internal/base/wire/push/kinds.go", "rest = rest[strings.LastIndexByte(rest, '@')+1:]",
+			"rest, _, _ = strings.Cut(rest, \"@\")"}}},
 	{name: "price-http", what: "an http job's base is free (J7)", tests: systemCore,
 		edits: []edit{{"actors/system/settle.go", "add(m.Card.HTTPRequestBase, 1)", "add(m.Card.HTTPRequestBase, 0)"}}},
 	{name: "price-mcp", what: "an mcp job's base is free (J7)", tests: systemCore,
