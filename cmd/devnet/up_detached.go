@@ -114,7 +114,7 @@ func shown(c *cli.Context, command *exec.Cmd) (drained chan struct{}, err error)
 	return drained, nil
 }
 
-// copyAll copies an output of the process to its end, also when nobody reads it here any more.
+// copyAll copies an output of the process to its end, even after its reader here has left.
 func copyAll(to io.Writer, from io.Reader) {
 	if _, err := io.Copy(to, from); err != nil {
 		_, _ = io.Copy(io.Discard, from)
