@@ -43,7 +43,7 @@ func TestAnInspectionBeyondWhatItPaysIsLate(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()
 	before, _ := inspects(t, p, "def f(p): pass\n", 1<<16)
-	server, late := inspects(t, p, strings.Repeat("a\n", 1<<16), 1)
+	server, late := inspects(t, p, strings.Repeat("a\n", 1<<18), 1) // three times what it pays
 	var host *program.HostError
 	if !errors.As(late, &host) || host.Failure != program.Late || host.CPU <= program.LateFree {
 		t.Fatalf("%v", late)
