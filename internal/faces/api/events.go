@@ -246,10 +246,9 @@ func (r *reader) wait(ctx context.Context, out stream) ([]event, position) {
 func (r *reader) send(events []event, out stream) error {
 	var text strings.Builder
 	for _, e := range events {
-		if e.number < r.skip || !r.wants(e) {
-			continue
+		if e.number >= r.skip && r.wants(e) {
+			text.WriteString(e.text)
 		}
-		fmt.Fprintf(&text, "id: %s\nevent: %s\ndata: %s\n\n", e.id(), e.kind, e.data)
 	}
 	if text.Len() == 0 {
 		return nil

@@ -29,6 +29,12 @@ func (f *feed) reach(t *testing.T, h types.Height) {
 	}
 }
 
+// dataOf is the JSON of an event.
+func dataOf(e event) []byte {
+	_, data, _ := strings.Cut(e.text, "\ndata: ")
+	return []byte(data)
+}
+
 var errEnough = errors.New("enough")
 
 // follow collects n events, as "id kind".
@@ -102,7 +108,7 @@ func TestAFireEventHasItsReceipt(t *testing.T) {
 	w, actor := busyWorld(t)
 	b, _ := (&memoryView{w.chain}).Block(3)
 	var fired model.TimerEvent
-	err := json.Unmarshal(eventsOf(b, TypesOf(nil))[1].data, &fired)
+	err := json.Unmarshal(dataOf(eventsOf(b, TypesOf(nil))[1]), &fired)
 	if err != nil || fired.Receipt == nil || fired.Receipt.Origin != "timer" || fired.Actor != actor {
 		t.Fatalf("%v %+v", err, fired)
 	}

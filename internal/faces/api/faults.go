@@ -143,7 +143,7 @@ func (n *noted) date(h types.Height) {
 func (n *noted) with(h types.Height, kind string, events []event) []event {
 	for _, one := range n.at {
 		if one.height == h {
-			events = append(events, event{height: h, number: len(events), kind: kind, data: one.data})
+			events = append(events, newEvent(h, len(events), kind, one.data))
 		}
 	}
 	return events

@@ -22,6 +22,7 @@ type feed struct {
 	maxBytes int
 	cancel   func()
 	observe  []func(*Block) // in the order of blocks, from the feed's goroutine
+	heard    chan struct{}  // for run: target has moved, or the feed is closed
 	done     chan struct{}
 
 	mu     sync.Mutex
@@ -30,7 +31,7 @@ type feed struct {
 	oldest types.Height // the first height in the ring; head + 1 when it is empty
 	ring   map[types.Height][]event
 	bytes  int
-	news   chan struct{} // closed and replaced when target or head moves
+	news   chan struct{} // for readers: closed and replaced when head moves
 	closed bool
 	faults noted
 	failed noted  // views
@@ -46,14 +47,17 @@ type event struct {
 	number int
 	kind   string
 	actors []types.Address // accounts and actors that it concerns
-	data   []byte          // JSON
+	text   string          // as it is sent, to all readers
 }
 
-func (e event) id() string { return fmt.Sprintf("%d.%d", e.height, e.number) }
+func newEvent(h types.Height, number int, kind string, data []byte, actors ...types.Address) event {
+	return event{h, number, kind, actors, fmt.Sprintf("id: %d.%d\nevent: %s\ndata: %s\n\n", h, number, kind, data)}
+}
 
 func newFeed(b Backend) *feed {
 	f := &feed{backend: b, world: free{}, maxCount: EventRing, maxBytes: EventRingBytes,
-		ring: map[types.Height][]event{}, news: make(chan struct{}), done: make(chan struct{})}
+		ring: map[types.Height][]event{}, news: make(chan struct{}),
+		heard: make(chan struct{}, 1), done: make(chan struct{})}
 	return f
 }
 
@@ -75,6 +79,7 @@ func (f *feed) close() {
 	if !f.closed {
 		f.closed = true
 		close(f.news)
+		f.rouse()
 	}
 	f.mu.Unlock()
 	if f.cancel != nil {
@@ -87,7 +92,15 @@ func (f *feed) hear(h types.Height) {
 	defer f.mu.Unlock()
 	if h > f.target && !f.closed {
 		f.target = h
-		f.wake()
+		f.rouse()
+	}
+}
+
+// rouse makes run read the target again. Readers sleep until events of its height exist.
+func (f *feed) rouse() {
+	select {
+	case f.heard <- struct{}{}:
+	default:
 	}
 }
 
@@ -114,13 +127,13 @@ func (f *feed) run() {
 	defer close(f.done)
 	for {
 		f.mu.Lock()
-		next, target, news, closed := f.head+1, f.target, f.news, f.closed
+		next, target, closed := f.head+1, f.target, f.closed
 		f.mu.Unlock()
 		if closed {
 			return
 		}
 		if next > target {
-			<-news
+			<-f.heard
 			continue
 		}
 		f.take(next)
@@ -216,7 +229,7 @@ func (f *feed) latest() types.Height {
 
 func size(events []event) (n int) {
 	for _, e := range events {
-		n += len(e.data) + 128
+		n += len(e.text) + 128
 	}
 	return n
 }
@@ -226,8 +239,7 @@ func size(events []event) (n int) {
 // jobs, changed bits of presence, and validators' sightings of runners.
 func eventsOf(b *Block, as *Typing) (events []event) {
 	add := func(kind string, v any, actors ...types.Address) {
-		events = append(events, event{height: b.Block.Header.Height, number: len(events), kind: kind,
-			actors: actors, data: must(json.Marshal(v))})
+		events = append(events, newEvent(b.Block.Header.Height, len(events), kind, must(json.Marshal(v)), actors...))
 	}
 	add(model.EventBlock, blockModel(b))
 	printed := b.PrintedBy()

@@ -282,7 +282,7 @@ func TestEventsTellOfJobsAndPresence(t *testing.T) {
 	expect(t, follow(t, w, client.Follow{From: 2, Kinds: []string{"job"}}, 2), "2.1 job", "2.2 job")
 	events, _ := w.server.feed.next(context.Background(), 2)
 	var seen model.JobEvent
-	if err := json.Unmarshal(events[1].data, &seen); err != nil || seen.Height != 2 || *seen.Fraction != 50 || seen.What != "progress" {
-		t.Errorf("%s, %v", events[1].data, err)
+	if err := json.Unmarshal(dataOf(events[1]), &seen); err != nil || seen.Height != 2 || *seen.Fraction != 50 || seen.What != "progress" {
+		t.Errorf("%s, %v", events[1].text, err)
 	}
 }
