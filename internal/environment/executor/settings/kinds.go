@@ -135,7 +135,11 @@ func (o *opener) kinds() (map[push.JobKind]executor.Kind, error) {
 		all[each.kind] = kind
 	}
 	if len(all) == 0 {
-		return nil, o.Fault("it has no executor: add a table [" + plural.List(push.JobKinds(), "or") + "]")
+		tables := push.JobKinds()
+		for i, kind := range tables {
+			tables[i] = "[" + kind + "]"
+		}
+		return nil, o.Fault("it has no executor: add a table " + plural.List(tables, "or"))
 	}
 	return all, nil
 }

@@ -105,7 +105,7 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"[htpp]\ndomains = []", 4, "htpp: http may be meant"},
 		{"[custom.functions.f]\nfiel = 'x'", 5, "custom.functions.f.fiel: file may be meant"},
 		{"[http]\ndomains = ['a.test']\nzzzzzzzzzzzzz = 1", 6, "http.zzzzzzzzzzzzz: there are domains, addresses"},
-		{"", 0, ": it has no executor"},
+		{"", 0, ": it has no executor: add a table [custom], [http], [llm], [mcp] or [ethsend]"},
 		{"max_concurrent_jobs = 1025\n[custom]", 4, "max_concurrent_jobs: between 1 and 1024"},
 		{"max_concurrent_jobs = -1\n[custom]", 4, "max_concurrent_jobs: between"},
 		{"poll_ms = 9\n[custom]", 4, "poll_ms: between 10 and 60000"},
