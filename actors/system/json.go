@@ -128,7 +128,7 @@ func (v jsonValue) sorted() (jsonValue, error) {
 }
 
 // paired reports whether the surrogates in a valid text come in pairs. The library reads
-// one alone as U+FFFD.
+// any other as U+FFFD.
 func paired(data []byte) bool {
 	unit := func() (rune, bool) { // of an escape that is next
 		if len(data) < 6 || data[0] != '\\' || data[1] != 'u' {

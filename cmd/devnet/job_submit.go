@@ -153,7 +153,7 @@ func (f *flags) read(name, as string, into any) {
 	}
 }
 
-// checks are those of --check.
+// checks reads each --check that was given.
 func (f *flags) checks() (list []json.RawMessage) {
 	for _, check := range f.c.StringSlice("check") {
 		list = append(list, f.json("check", check, `{"Equal": ["/price"]}`))

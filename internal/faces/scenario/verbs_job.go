@@ -16,8 +16,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// jobArguments are the fields of a job, by kind and then those of all kinds. A name is that
-// of a flag of devnet job submit, _ for -.
+// jobArguments are the fields of a job, by kind and then those of all kinds. A name is a
+// flag of devnet job submit, with _ for -.
 var jobArguments = "kind: text, " + kindArguments() +
 	"runners: count?, mode: text?, timeout_blocks: count?, " +
 	"max_price: amount?, tip: amount?, threshold: count?, field: text?, check: jsons?, tee: bool?, pool: text?, callback: text?, " +
