@@ -42,7 +42,7 @@ def set_costs(frame):
 
 def drawn():
     """The token in the page: of the child that the chain ended last."""
-    return meter.page[meter.TOKEN:meter.TOKEN_END]
+    return bytes(meter.page[meter.TOKEN:meter.TOKEN_END])
 
 
 def fork(frame):
@@ -56,8 +56,8 @@ def fork(frame):
         serving.serve_all({**serving.HANDLERS, protocol.END: lambda frame: os._exit(0)})
     chain.pipe.forget()
     _, status = os.waitpid(child, 0)
-    if meter.WORD.unpack_from(meter.page, meter.STATE)[0] == meter.ENDED:
-        meter.WORD.pack_into(meter.page, meter.STATE, meter.IDLE)
+    if meter.words[meter.STATE] == meter.ENDED:
+        meter.words[meter.STATE] = meter.IDLE
         chain.pipe.skip(before, drawn)
     elif status != 0:
         os._exit(protocol.SIGNALLED + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status))

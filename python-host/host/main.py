@@ -15,7 +15,7 @@ STACK = 256 << 20  # bytes: more than DEPTH_IN_ALL frames of any version need
 
 def main(server_bytes, child_bytes, notes):
     """Serve until stdin ends. Only the pipe uses standard output."""
-    meter.page = mmap.mmap(PAGE, meter.PAGE_BYTES)
+    meter.share(mmap.mmap(PAGE, meter.PAGE_BYTES))
     sink = os.dup2(1, PAGE)
     os.dup2(2, 1)
     probe.asked = bool(notes)

@@ -10,15 +10,15 @@ At each slice, and at each larger charge, a page shows the cycles so far. The ch
 reads it while the message runs (decision C18).
 """
 
-import time
-from struct import Struct
+from time import process_time_ns as cpu  # of this process
 
 SLICE = 2048  # cycles: at 15 times a plain loop's price still less than the chain's free allowance
-WORD = Struct("=Q")
-USED, BASE, STATE, TOKEN, TOKEN_END = 0, 8, 16, 24, 40  # offsets in the page
+USED, BASE, STATE, WATCHED = 0, 1, 2, 5  # the words of the page
+TOKEN, TOKEN_END = 24, 40  # the bytes of its token
 IDLE, COUNTING, ENDED = 0, 1, 2  # its state; the chain writes ENDED
 PAGE_BYTES = 4096
-page = bytearray(PAGE_BYTES)  # until main maps the one that is shared
+page = memoryview(bytearray(PAGE_BYTES))  # until main maps the one that is shared
+words = page.cast("Q")
 
 DEPTH_PER_CALL = 200  # frames of one message
 DEPTH_IN_ALL = 1000  # frames of a message and all that it is called from
@@ -54,9 +54,11 @@ class Account:
 idle = account = Account(0, 0)
 
 
-def cpu():
-    """CPU time of this process in nanoseconds."""
-    return time.clock_gettime_ns(time.CLOCK_PROCESS_CPUTIME_ID)
+def share(mapped):
+    """The page is mapped, which the chain reads."""
+    global page, words
+    page = memoryview(mapped)
+    words = page.cast("Q")
 
 
 def left():
@@ -66,67 +68,69 @@ def left():
 
 def grant(cycles):
     """Give the message these cycles, by slices, and show the cycles used."""
-    meter[0] = part = min(cycles, SLICE)
+    meter[0] = part = cycles if cycles < SLICE else SLICE
     account.rest = cycles - part
-    WORD.pack_into(page, USED, max(account.zero - cycles, 0))
+    used = account.zero - cycles
+    words[USED] = used if used > 0 else 0
 
 
 def begin(cycles):
     """Start a message with cycles left; return what end needs to go back."""
     global account
-    saved = (meter[:], account)
-    if account is idle:
-        account = Account(cycles, 0)
-        grant(cycles)
-        WORD.pack_into(page, BASE, cpu())
-        WORD.pack_into(page, STATE, COUNTING)
-    else:
-        account = Account(cycles, account.zero - left())
-        grant(cycles)
+    saved = (*meter, account)
+    account = Account(cycles, 0 if account is idle else account.zero - left())
+    grant(cycles)
+    if saved[3] is idle and words[WATCHED]:
+        count()
     meter[2] = min(meter[1] + DEPTH_PER_CALL, DEPTH_IN_ALL)
     return saved
+
+
+def count():
+    """The CPU time counts from now on. The clock is a call of the system, so only a message that is watched reads it."""
+    words[BASE] = cpu()
+    words[STATE] = COUNTING
 
 
 def inspect(cycles):
     """Start the inspection of a deploy, with the allowance of these cycles."""
     show(cycles)
-    WORD.pack_into(page, BASE, cpu())
-    WORD.pack_into(page, STATE, COUNTING)
+    count()
 
 
 def shown():
     """Show the cycles so far before the slice ends: what comes next may be dear, and what was is paid for."""
-    WORD.pack_into(page, USED, max(account.zero - left(), 0))
+    used = account.zero - account.rest - meter[0]
+    words[USED] = used if used > 0 else 0
 
 
 def show(cycles):
     """Show how many cycles the inspection pays so far."""
-    WORD.pack_into(page, USED, cycles)
+    words[USED] = cycles
 
 
 def inspected():
     """The inspection is over."""
-    WORD.pack_into(page, STATE, IDLE)
+    words[STATE] = IDLE
 
 
 def end(saved):
     """Go back to the message that called this one."""
     global account
-    meter[:], account = saved
+    meter[0], meter[1], meter[2], account = saved
     if account is idle:
-        WORD.pack_into(page, STATE, IDLE)
+        words[STATE] = IDLE
 
 
 def uncounted(do, *args):
     """Call do, whose CPU time the chain does not count: its deploy paid for it."""
-    state = WORD.unpack_from(page, STATE)[0]
-    began = cpu()
-    WORD.pack_into(page, STATE, IDLE)
+    state, began = words[STATE], cpu()
+    words[STATE] = IDLE
     try:
         return do(*args)
     finally:
-        WORD.pack_into(page, BASE, WORD.unpack_from(page, BASE)[0] + cpu() - began)
-        WORD.pack_into(page, STATE, state)
+        words[BASE] += cpu() - began
+        words[STATE] = state
 
 
 def unpaid(do, *args):

@@ -29,11 +29,12 @@ MAX_FRAMES = 20  # lines of a traceback
 class Code:
     """Compiled code and the facts about it that need no run."""
 
-    __slots__ = ("program", "actor", "handlers", "sdk", "units", "resumes", "schema", "document")
+    __slots__ = ("program", "actor", "handlers", "sdk", "units", "resumes", "schema", "document", "typed")
 
     def __init__(self, program, actor, handlers, sdk, units, resumes, schema):
         self.schema = schema
         self.document = schema.kept  # the one form of it
+        self.typed = {name: h for name, h in schema.handlers.items() if not h.raw}
         self.units = units  # of compiling: extent
         self.resumes = resumes  # what wakes a continuation → (its name, whether it is a method)
         self.program = program
@@ -245,14 +246,16 @@ def fresh():
 
 def run(code, kind, handler, payload):
     """Run one message; returns its output or raises."""
-    space = chain.now.space = fresh()
-    chain.now.schema = code.schema
+    now = chain.now
+    space = now.space = fresh()
+    now.schema = code.schema
     try:
         found = handled(code, space, kind, handler, payload)
-        try:
-            storage.flush()
-        except typed.Wrong as w:
-            raise Fault("reverted", "bad_state", clipped(w.words())) from None
+        if now.slots:
+            try:
+                storage.flush()
+            except typed.Wrong as w:
+                raise Fault("reverted", "bad_state", clipped(w.words())) from None
         return found
     finally:
         space.clear()
@@ -265,9 +268,9 @@ def handled(code, space, kind, handler, payload):
     """The output of a handler, before its state is written."""
     if kind == "init":
         handler = next((h for h in DEFAULT_INIT if h in code.handlers), None)
-    said = code.schema.handlers.get(handler)
-    said = None if said is None or said.raw else said
-    given = None if said is None or said.result is not None else arguments(said, payload)
+    said = code.typed.get(handler)
+    awaited = said is not None and said.result is not None  # it is given the result of a job
+    given = arguments(said, payload) if said is not None and not awaited else None
     exec(code.program, space)
     meter.shown()
     if probe.asked:
@@ -284,15 +287,13 @@ def handled(code, space, kind, handler, payload):
     bid = handler == BID_HANDLER and kind in CALLED
     if handler == jobs.HANDLER:
         payload = told(kind, payload)
-    elif said is not None and said.result is not None:
+    elif awaited:
         from_dispatcher(kind, handler)
     elif kind in CALLED and not (bid and chain.now.about.sender == GOVERNANCE):
         permit(target, handler, code, space)
     meter.charge(10)
-    if said is not None and said.result is not None:
-        given = given_result(said, kind, handler, payload)
     if said is not None:
-        return result(said, target, given)
+        return result(said, target, given_result(said, kind, handler, payload) if awaited else given)
     if not takes[0]:
         found = target()
     else:

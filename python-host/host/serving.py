@@ -94,7 +94,7 @@ def call(frame):
         chain.now = outer
     chain.pipe.write(protocol.REPLY, reply)
     handled += 1
-    if (handled % COLLECT_EVERY == 0 or uncollected > COLLECT_CYCLES) and saved[0][1] == 0:
+    if (handled % COLLECT_EVERY == 0 or uncollected > COLLECT_CYCLES) and saved[1] == 0:
         uncollected = 0
         gc.collect()
 

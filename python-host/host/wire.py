@@ -147,7 +147,7 @@ def entries(frame, at=2, n=None):
 
 def pairs(raw, at):
     """The map of bytes to bytes or nothing that begins at at."""
-    n, at, found = raw[at] & 31, at + 1, {}
+    found, n, at = {}, raw[at] & 31, at + 1
     for _ in range(n):
         key, at = piece(raw, at)
         found[key], at = piece(raw, at)

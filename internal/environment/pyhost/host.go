@@ -269,6 +269,7 @@ func (h *host) writeDrop(hash types.Hash) { h.enc.begin(frameDrop, 1).bytes("cod
 func (h *host) until(deadline time.Time, bounded bool) {
 	h.bounded, h.deadline = bounded, deadline
 	h.watch = watch{}
+	h.put(pageWatched, 0)
 	h.in.SetDeadline(deadline)
 	h.out.SetDeadline(deadline)
 }
@@ -276,6 +277,7 @@ func (h *host) until(deadline time.Time, bounded bool) {
 // strictly ends the host's next request once it is late.
 func (h *host) strictly(limit types.Cycles) {
 	h.watch = watch{strict: true, limit: limit, began: time.Now()}
+	h.put(pageWatched, 1)
 	h.out.SetDeadline(h.watch.began.Add(leastLook))
 }
 

@@ -21,6 +21,8 @@ const (
 	pageState  = 16 // one of the states
 	pageToken  = 24 // of the child that was ended
 	tokenBytes = 16
+	// pageWatched is 1 if the clock of the message is looked at. Only such a message reads it.
+	pageWatched = pageToken + tokenBytes
 )
 
 // States of the page. Only counting is trusted for no more than when to look at the clock.
@@ -44,7 +46,8 @@ func newPage() (page []byte, file *os.File, err error) {
 	return page, file, nil
 }
 
-func (h *host) word(at int) uint64 { return binary.NativeEndian.Uint64(h.page[at:]) }
+func (h *host) word(at int) uint64   { return binary.NativeEndian.Uint64(h.page[at:]) }
+func (h *host) put(at int, v uint64) { binary.NativeEndian.PutUint64(h.page[at:], v) }
 
 // errLate is the end of a message that is late.
 var errLate = errors.New("the message is late")
@@ -137,7 +140,7 @@ func (h *host) endChild() error {
 		return errEnded
 	}
 	h.until(time.Now().Add(endingTime), false)
-	binary.NativeEndian.PutUint64(h.page[pageState:], pageEnded)
+	h.put(pageState, pageEnded)
 	if err := killOne(h.child); err != nil && !gone(h.child) {
 		return err
 	}
