@@ -39,6 +39,7 @@ func (s *Server) registerEvents() {
 			"event may " +
 			"also come from a validator that saw it outside the chain. runner is such an event about a runner, and fault is a fault of nodes and " +
 			"links. view is a view that failed, as a sentence with its cause. Events from outside the chain are sent with the next final block. " +
+			fmt.Sprintf("All streams together are woken at most %d times a second. ", EventWrites) +
 			"Each has an id: a reader that reconnects with Last-Event-ID misses nothing. " +
 			"If each validator answers for itself, events from outside the chain are those that this validator saw. The header Devnet-Node and " +
 			"the first comment name it. " +
@@ -194,7 +195,7 @@ func (r *reader) run(ctx context.Context, out stream) {
 		return
 	}
 	for r.last == 0 || r.height <= r.last {
-		events, at := r.wait(ctx, out)
+		events, through, at := r.wait(ctx, out)
 		switch at {
 		case ended:
 			out.drop(ctx, "stopped", "the network stops", "Connect again when it is up; with Last-Event-ID the stream continues where this one "+
@@ -214,31 +215,30 @@ func (r *reader) run(ctx context.Context, out stream) {
 				out.drop(ctx, "internal", fmt.Sprintf("the block of height %d cannot be read: %v", r.height, err), "")
 				return
 			}
-			events = r.feed.remembered(r.height, events)
+			events, through = r.feed.remembered(r.height, events), r.height
 		case ready:
 			r.live = true
 		}
 		if r.send(events, out) != nil {
 			return
 		}
-		r.height, r.skip = r.height+1, 0
+		r.height, r.skip = through+1, 0
 	}
 	_ = out.write(": end\n\n") // the client may be gone
 }
 
-// wait returns the events of the next height, keeping the stream alive until
-// it is final.
-func (r *reader) wait(ctx context.Context, out stream) ([]event, position) {
+// wait returns the result of follow, and keeps the stream alive meanwhile.
+func (r *reader) wait(ctx context.Context, out stream) ([]event, types.Height, position) {
 	for {
 		patience, cancel := context.WithTimeout(ctx, EventKeepAlive)
-		events, at := r.feed.next(patience, r.height)
+		events, through, at := r.feed.follow(patience, r.height, r.last)
 		timedOut := patience.Err() == context.DeadlineExceeded
 		cancel()
 		if at != ended || !timedOut || ctx.Err() != nil {
-			return events, at
+			return events, through, at
 		}
 		if out.write(": alive\n\n") != nil {
-			return nil, ended
+			return nil, 0, ended
 		}
 	}
 }
@@ -246,7 +246,7 @@ func (r *reader) wait(ctx context.Context, out stream) ([]event, position) {
 func (r *reader) send(events []event, out stream) error {
 	var text strings.Builder
 	for _, e := range events {
-		if e.number >= r.skip && r.wants(e) {
+		if (e.number >= r.skip || e.height > r.height) && r.wants(e) {
 			text.WriteString(e.text)
 		}
 	}

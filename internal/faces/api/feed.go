@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -31,13 +33,22 @@ type feed struct {
 	oldest types.Height // the first height in the ring; head + 1 when it is empty
 	ring   map[types.Height][]event
 	bytes  int
-	news   chan struct{} // for readers: closed and replaced when head moves
+	news   chan struct{} // closed and replaced when head moves
 	closed bool
+	calls  calls
 	faults noted
 	failed noted  // views
 	known  uint64 // how many of these were told
 
 	reverts int // how often it went back
+}
+
+// calls wake streams. Their rate is bounded, whatever the number of streams.
+type calls struct {
+	news    chan struct{} // for streams: closed and replaced at a wake
+	waiting int           // number of streams in follow
+	last    time.Time
+	due     *time.Timer // of the next wake; nil if none is due
 }
 
 // event is one event of a block, ready to send. Its number counts all events of the
@@ -57,7 +68,7 @@ func newEvent(h types.Height, number int, kind string, data []byte, actors ...ty
 func newFeed(b Backend) *feed {
 	f := &feed{backend: b, world: free{}, maxCount: EventRing, maxBytes: EventRingBytes,
 		ring: map[types.Height][]event{}, news: make(chan struct{}),
-		heard: make(chan struct{}, 1), done: make(chan struct{})}
+		heard: make(chan struct{}, 1), done: make(chan struct{}), calls: calls{news: make(chan struct{})}}
 	return f
 }
 
@@ -79,6 +90,7 @@ func (f *feed) close() {
 	if !f.closed {
 		f.closed = true
 		close(f.news)
+		close(f.calls.news)
 		f.rouse()
 	}
 	f.mu.Unlock()
@@ -118,9 +130,32 @@ func (f *feed) revert(head types.Height) {
 	f.wake()
 }
 
+// wake wakes the callers of next now, and streams at their next turn.
 func (f *feed) wake() {
 	close(f.news)
 	f.news = make(chan struct{})
+	if f.calls.due != nil {
+		return
+	}
+	turn := time.Until(f.calls.last.Add(time.Duration(f.calls.waiting) * time.Second / EventWrites))
+	if turn <= 0 {
+		f.call()
+		return
+	}
+	f.calls.due = time.AfterFunc(turn, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.calls.due = nil
+		if !f.closed {
+			f.call()
+		}
+	})
+}
+
+// call wakes the streams.
+func (f *feed) call() {
+	close(f.calls.news)
+	f.calls.news, f.calls.last = make(chan struct{}), time.Now()
 }
 
 func (f *feed) run() {
@@ -194,6 +229,7 @@ type position int
 
 const (
 	ready  position = iota // the events are available
+	coming                 // the height is not final yet
 	behind                 // the height is older than the ring
 	ended                  // the feed is closed, or the reader's context is done
 )
@@ -202,15 +238,10 @@ const (
 func (f *feed) next(ctx context.Context, h types.Height) ([]event, position) {
 	for {
 		f.mu.Lock()
-		events, oldest, head, news, closed := f.ring[h], f.oldest, f.head, f.news, f.closed
+		events, at, news := f.ring[h], f.at(h), f.news
 		f.mu.Unlock()
-		switch {
-		case closed:
-			return nil, ended
-		case h < oldest:
-			return nil, behind
-		case h <= head:
-			return events, ready
+		if at != coming {
+			return events, at
 		}
 		select {
 		case <-news:
@@ -218,6 +249,64 @@ func (f *feed) next(ctx context.Context, h types.Height) ([]event, position) {
 			return nil, ended
 		}
 	}
+}
+
+// follow returns the events of height h once it is final, and of later heights up to last, as
+// many as one write holds. through is the latest of these heights. A stream with last 0 does
+// not end.
+func (f *feed) follow(ctx context.Context, h, last types.Height) (events []event, through types.Height, at position) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for {
+		switch at = f.at(h); at {
+		case coming:
+		case ready:
+			events, through = f.together(h, last)
+			return events, through, at
+		default:
+			return nil, h, at
+		}
+		news := f.calls.news
+		f.calls.waiting++
+		f.mu.Unlock()
+		gone := false
+		select {
+		case <-news:
+		case <-ctx.Done():
+			gone = true
+		}
+		f.mu.Lock()
+		f.calls.waiting--
+		if gone {
+			return nil, h, ended
+		}
+	}
+}
+
+// at compares a height with the ring.
+func (f *feed) at(h types.Height) position {
+	switch {
+	case f.closed:
+		return ended
+	case h < f.oldest:
+		return behind
+	case h <= f.head:
+		return ready
+	}
+	return coming
+}
+
+// together returns the events of one write from height h on.
+func (f *feed) together(h, last types.Height) (events []event, through types.Height) {
+	if last == 0 {
+		last = f.head
+	}
+	events, through = slices.Clip(f.ring[h]), h
+	for bytes := size(events); through < min(last, f.head) && bytes < EventWriteBytes; bytes += size(f.ring[through]) {
+		through++
+		events = append(events, f.ring[through]...)
+	}
+	return events, through
 }
 
 // latest is the latest height in the ring.
