@@ -168,6 +168,8 @@ func (c *conversation) Assignments(types.Address) []gateway.Assignment {
 		Deadline: 121, CommitEnd: 113, Committee: 1}}
 }
 
+func (c *conversation) Changed() ([]types.Hash, bool) { return nil, false }
+
 func (c *conversation) Spec(types.Hash) *push.JobSpec { return jobSpec() }
 
 func (c *conversation) Ending(types.Address, gateway.AssignmentID) gateway.Ending {

@@ -22,6 +22,7 @@ type docket struct {
 	of    map[types.Address][]gateway.Assignment
 	open  map[assigned]*gateway.Assignment // all that are in of
 	ended map[types.Hash]attempt           // the jobs that ended between the head before and this one
+	since []types.Hash                     // the jobs that changed between the head before and this one, without duplicates
 
 	spec   *push.JobSpec // the specification that was asked for last
 	specOf types.Hash
@@ -63,19 +64,19 @@ func newDocket(state *ledger.State) *docket {
 func (d *docket) follow(results []*ledger.Result) {
 	d.state = results[len(results)-1].State
 	clear(d.ended)
-	var touched []types.Hash
+	d.since = nil
+	seen := map[types.Hash]bool{}
 	for _, result := range results {
 		for i := range result.Jobs {
-			touched = append(touched, result.Jobs[i].ID)
 			d.note(&result.Jobs[i])
+			if id := result.Jobs[i].ID; !seen[id] {
+				seen[id] = true
+				d.since = append(d.since, id)
+			}
 		}
 	}
-	seen := map[types.Hash]bool{}
-	for _, id := range touched {
-		if !seen[id] {
-			seen[id] = true
-			d.read(id)
-		}
+	for _, id := range d.since {
+		d.read(id)
 	}
 }
 
@@ -196,6 +197,9 @@ func (d *docket) Assignments(runner types.Address) []gateway.Assignment { return
 func (d *docket) Assignment(runner types.Address, id gateway.AssignmentID) *gateway.Assignment {
 	return d.open[assigned{runner, id}]
 }
+
+// Changed implements gateway.Reader.
+func (d *docket) Changed() ([]types.Hash, bool) { return d.since, true }
 
 // Spec implements gateway.Reader.
 func (d *docket) Spec(job types.Hash) *push.JobSpec {

@@ -169,6 +169,9 @@ func TestADocketIsItsState(t *testing.T) {
 			}
 			c.nonce = c.state.Account(c.alice.Address()).Nonce
 			d.follow(results)
+			if missing := unlisted(before.of, d); missing != "" {
+				t.Fatalf("seed %d, height %d: %s, and Changed does not list its job", seed, c.state.Height(), missing)
+			}
 			if fresh := newDocket(c.state); !sameOpen(d, fresh) || len(d.jobs) != len(fresh.jobs) {
 				t.Fatalf("seed %d, height %d: the docket has\n%+v, read again it has\n%+v", seed, c.state.Height(), d.of, fresh.of)
 			}
@@ -202,6 +205,30 @@ func TestADocketIsItsState(t *testing.T) {
 			t.Errorf("no assignment ended as %d: %v", how, endings)
 		}
 	}
+}
+
+// unlisted names an assignment that ended, began or changed, whose job Changed does not
+// list; "" if there is none. No job is listed twice.
+func unlisted(before map[types.Address][]gateway.Assignment, now *docket) string {
+	changed, known := now.Changed()
+	listed := map[types.Hash]bool{}
+	for _, job := range changed {
+		if listed[job] || !known {
+			return fmt.Sprintf("job %s is listed twice", job)
+		}
+		listed[job] = true
+	}
+	for _, pair := range [2][2]map[types.Address][]gateway.Assignment{{before, now.of}, {now.of, before}} {
+		for runner, all := range pair[0] { // order: any will do
+			for _, a := range all {
+				same := func(b gateway.Assignment) bool { return reflect.DeepEqual(a, b) }
+				if !listed[a.Job] && !slices.ContainsFunc(pair[1][runner], same) {
+					return fmt.Sprintf("an assignment of %s changed", runner)
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // sameOpen compares the open jobs; jobs drawn in one block may be in any order.

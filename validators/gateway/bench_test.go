@@ -97,6 +97,39 @@ func (l lookedUp) Assignment(a types.Address, id AssignmentID) *Assignment {
 	return l.of[heldID{a, id}]
 }
 
+// BenchmarkHeldResults is the cost of a head that follows from results of 31 runners for 4,096
+// jobs each, all of which wait. The baseline looks up the assignment of each. Sixteen jobs
+// change.
+func BenchmarkHeldResults(b *testing.B) {
+	const runners, jobs, changed = 31, 4096, 16
+	w := newWorld(b, nil)
+	of := map[heldID]*Assignment{}
+	w.head.Reader = lookedUp{w, of}
+	var list plainList
+	for i := range runners {
+		address := w.register(fmt.Sprint("r", i)).Address()
+		for n := range jobs {
+			id := heldID{address, AssignmentID{Job: types.Keccak(fmt.Append(nil, n)), Drawn: 90}}
+			of[id] = &Assignment{AssignmentID: id.AssignmentID, MaxReturn: 10, Deadline: 1 << 40, CommitEnd: 1 << 39, Committee: runners}
+			w.results.keep(&held{heldID: id, committed: true})
+			list = append(list, &brought{runner: address, id: id.AssignmentID, committed: true})
+			if i == 0 && n < changed {
+				w.changed = append(w.changed, id.Job)
+			}
+		}
+	}
+	b.Run("index", func(b *testing.B) {
+		for b.Loop() {
+			w.results.advanceReady()
+		}
+	})
+	b.Run("list", func(b *testing.B) {
+		for b.Loop() {
+			list.visit(w.head.Height, func(one *brought) *Assignment { return of[heldID{one.runner, one.id}] })
+		}
+	})
+}
+
 // BenchmarkHeadWithJobs is a new head for runners with 4,096 open assignments each. The
 // last 256 are pushed, and a result of each is held, which is not due.
 func BenchmarkHeadWithJobs(b *testing.B) {

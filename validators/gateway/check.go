@@ -44,7 +44,7 @@ func (c *connections) check() error {
 
 func (r *results) check() error {
 	bytes, of := 0, map[types.Address]int{}
-	for _, h := range r.order {
+	for _, h := range r.index.all { // order: sums
 		bytes += h.weight()
 		of[h.runner] += h.weight()
 	}
@@ -53,8 +53,35 @@ func (r *results) check() error {
 			return fmt.Errorf("gateway: %d bytes of results are held of runner %s, counted as %d", of[runner], runner, held)
 		}
 	}
-	if bytes != r.bytes || bytes > MaxHeldBytes || len(r.held) != len(r.order) {
-		return fmt.Errorf("gateway: %d results of %d bytes, counted as %d of %d", len(r.order), bytes, len(r.held), r.bytes)
+	if bytes != r.bytes || bytes > MaxHeldBytes {
+		return fmt.Errorf("gateway: %d bytes of results are held, counted as %d", bytes, r.bytes)
+	}
+	return r.index.check()
+}
+
+// check compares the parts of the index, and that none holds what was dropped.
+func (x *heldIndex) check() error {
+	jobs := 0
+	for job, of := range x.jobs { // order: any that is wrong will do
+		jobs += len(of)
+		for _, h := range of {
+			if x.all[h.heldID] != h || h.Job != job {
+				return fmt.Errorf("gateway: job %s has a result that is not held", job)
+			}
+		}
+	}
+	for i, h := range x.dues {
+		if x.all[h.heldID] != h || h.at != i || h.due == 0 {
+			return fmt.Errorf("gateway: the result due at height %d is not held", h.due)
+		}
+	}
+	for _, h := range x.lost {
+		if x.all[h.heldID] != h || !h.lost {
+			return fmt.Errorf("gateway: a lost result of job %s is not held", h.Job)
+		}
+	}
+	if jobs != len(x.all) || len(x.dues) > jobs || len(x.lost) > jobs {
+		return fmt.Errorf("gateway: %d results are held: %d by job, %d by height, %d lost", len(x.all), jobs, len(x.dues), len(x.lost))
 	}
 	return nil
 }

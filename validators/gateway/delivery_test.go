@@ -507,8 +507,8 @@ func TestAResultThatIsNotTaken(t *testing.T) {
 	// A result that landed through another validator is dropped.
 	w.finish(e.signer, id, Landed)
 	w.block(nil)
-	if len(w.results.held) != 0 || w.results.bytes != 0 {
-		t.Fatalf("%d results are held", len(w.results.held))
+	if len(w.results.index.all) != 0 || w.results.bytes != 0 {
+		t.Fatalf("%d results are held", len(w.results.index.all))
 	}
 }
 

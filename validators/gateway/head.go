@@ -34,6 +34,9 @@ type Reader interface {
 	// Assignment returns one of them, nil if it is not open. Its cost does not grow with
 	// their number.
 	Assignment(types.Address, AssignmentID) *Assignment
+	// Changed lists the jobs of which an assignment may differ from the head before, ended
+	// and new ones included. If it is not known, all may.
+	Changed() (jobs []types.Hash, known bool)
 	// Spec returns the JobSpec of an open job.
 	Spec(job types.Hash) *push.JobSpec
 	// Ending says how an assignment came to its end that was open at the head before

@@ -29,7 +29,7 @@ func (m *Machine) onHead(h *Head) {
 		m.connections.attest(p)
 	}
 	m.drafts.drop(h.Height)
-	m.results.advanceAll()
+	m.results.advanceReady()
 }
 
 // serves reports whether the runner belonged to this validator at the last look.

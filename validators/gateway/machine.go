@@ -27,7 +27,7 @@ type Machine struct {
 func New(config Config, head *Head) (*Machine, Output) {
 	m := &Machine{step: &step{}, config: config, chain: chain{self: config.Signer.Address(), head: head}}
 	m.connections = connections{step: m.step, chain: &m.chain, peers: map[connection.ID]*peer{}, live: map[types.PublicKey]*peer{}}
-	m.results = results{step: m.step, chain: &m.chain, held: map[heldID]*held{}, of: map[types.Address]int{}}
+	m.results = results{step: m.step, chain: &m.chain, index: newHeldIndex(), of: map[types.Address]int{}}
 	m.do(connection.Patience{Write: head.Params.WriteTimeoutMS.Duration()})
 	return m, m.taken()
 }
@@ -45,7 +45,7 @@ func (m *Machine) Step(now types.Time, e Event) Output {
 	case Polled:
 		m.onPolled(e)
 	case Unkept:
-		m.results.unkept(e.Runner, e.Job)
+		m.results.index.lose(e.Runner, e.Job) // the next head submits it again
 	case Stop:
 		m.connections.shutdown()
 	case Tick:

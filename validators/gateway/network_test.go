@@ -444,6 +444,8 @@ func (v view) Assignments(a types.Address) (all []gateway.Assignment) {
 	return all
 }
 
+func (v view) Changed() ([]types.Hash, bool) { return nil, false }
+
 func (v view) Spec(job types.Hash) *push.JobSpec {
 	return &v.jobs[slices.IndexFunc(v.jobs, func(j *task) bool { return j.id.Job == job })].spec
 }

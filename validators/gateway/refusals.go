@@ -22,7 +22,7 @@ func (m *Machine) onRefusal(p *peer, d *delivery, f *push.JobAck) {
 	switch {
 	case why == "":
 		m.results.keep(&held{heldID: one.heldID(), refusal: &one})
-	case m.results.held[one.heldID()] == nil:
+	case m.results.index.all[one.heldID()] == nil:
 		m.report(NotTaken{Runner: p.address, Assignment: d.AssignmentID, Why: why})
 	}
 }

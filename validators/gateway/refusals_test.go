@@ -133,8 +133,8 @@ func TestJ24ARefusalThatIsNotKeptIsSubmittedAgain(t *testing.T) {
 			}
 			w.finish(e.signer, id, Failed)
 			w.block(nil)
-			if len(w.results.held) != 0 || w.results.bytes != 0 {
-				t.Errorf("%d are held after the end", len(w.results.held))
+			if len(w.results.index.all) != 0 || w.results.bytes != 0 {
+				t.Errorf("%d are held after the end", len(w.results.index.all))
 			}
 		})
 	}

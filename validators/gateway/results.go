@@ -7,30 +7,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// heldID names a result: of a runner, for an assignment.
-type heldID struct {
-	runner types.Address
-	AssignmentID
-}
-
-// held is a result or a refusal on its way to the chain. It outlives the connection that it
-// came by, and lasts until its assignment is not open any more.
-type held struct {
-	heldID
-	result     push.JobResult
-	refusal    *Refuse // in place of a result
-	commitment types.Hash
-	committed  bool // the commitment, or the refusal, was submitted
-	revealed   bool // the result was submitted
-}
-
 // results are the results and the refusals on their way to the chain.
 type results struct {
 	*step
 	chain *chain
-	held  map[heldID]*held
-	order []*held // what is held, in the order it came
-	bytes int
+	index heldIndex
+	bytes int                   // of all that are held
 	of    map[types.Address]int // the bytes of each runner that has any
 }
 
@@ -46,10 +28,14 @@ func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult)
 
 // keep holds what was found to have room, of an open assignment, and submits what is next.
 func (r *results) keep(h *held) {
-	r.held[h.heldID] = h
-	r.order = append(r.order, h)
+	a := r.chain.assignment(h.runner, h.AssignmentID)
+	due := types.Height(0)
+	if h.refusal == nil && a.Committee > 1 && a.CommitEnd > r.chain.head.Height {
+		due = a.CommitEnd // the result may be submitted from there on
+	}
+	r.index.put(h, due)
 	r.weigh(h.runner, h.weight())
-	r.advance(h, r.chain.assignment(h.runner, h.AssignmentID))
+	r.advance(h, a)
 }
 
 // refuses says why a result is not taken, "" if it is: it came too late, or is longer than
@@ -70,7 +56,7 @@ func (r *results) refuses(runner types.Address, id AssignmentID, f *push.JobResu
 // full says why nothing more of a number of bytes is held, "" if it can be: the runner's
 // answer is held already, or the runner would have more held than is left to all others.
 func (r *results) full(id heldID, size int) (why string) {
-	switch before := r.held[id]; {
+	switch before := r.index.all[id]; {
 	case before != nil && before.refusal != nil:
 		return "the runner's refusal is held already"
 	case before != nil:
@@ -97,27 +83,17 @@ func (r *results) weigh(runner types.Address, bytes int) {
 	}
 }
 
-// advanceAll takes the held results as far as the head allows, in the order they
-// came, and drops those whose assignment is over.
-func (r *results) advanceAll() {
-	r.order = slices.DeleteFunc(r.order, func(h *held) bool {
+// advanceReady advances the held results that the head may release, in the order in which
+// they came. It drops those whose assignment is over.
+func (r *results) advanceReady() {
+	changed, known := r.chain.head.Reader.Changed()
+	for _, h := range r.index.ready(r.chain.head.Height, changed, !known) {
 		if a := r.chain.assignment(h.runner, h.AssignmentID); a != nil {
 			r.advance(h, a)
-			return false
+			continue
 		}
-		delete(r.held, h.heldID)
+		r.index.drop(h)
 		r.weigh(h.runner, -h.weight())
-		return true
-	})
-}
-
-// unkept notes that what was submitted of a result or a refusal is lost, so that the next
-// head submits it again.
-func (r *results) unkept(runner types.Address, job types.Hash) {
-	for _, a := range r.chain.head.Reader.Assignments(runner) {
-		if h := r.held[heldID{runner, a.AssignmentID}]; a.Job == job && h != nil {
-			h.committed, h.revealed = false, false
-		}
 	}
 }
 

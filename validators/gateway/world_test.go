@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -38,6 +39,8 @@ type world struct {
 	head     *Head
 	runners  map[types.Address]*Registration
 	open     map[types.Address][]Assignment
+	before   map[types.Address][]Assignment // at the last head
+	changed  []types.Hash
 	endings  map[AssignmentID]Ending
 
 	reports []Report
@@ -58,13 +61,14 @@ func (w *world) Assignment(a types.Address, id AssignmentID) *Assignment {
 func (w *world) Assignments(a types.Address) []Assignment {
 	return w.open[a]
 }
+func (w *world) Changed() ([]types.Hash, bool)                 { return w.changed, true }
 func (w *world) Spec(types.Hash) *push.JobSpec                 { return spec() }
 func (w *world) Ending(_ types.Address, a AssignmentID) Ending { return w.endings[a] }
 
 // newWorld has only validator v0, so that it is in every runner's subset.
 func newWorld(t testing.TB, change func(*params.Params)) *world {
 	w := &world{TB: t, runners: map[types.Address]*Registration{}, open: map[types.Address][]Assignment{},
-		endings: map[AssignmentID]Ending{}, ends: map[connection.ID]*end{}}
+		before: map[types.Address][]Assignment{}, endings: map[AssignmentID]Ending{}, ends: map[connection.ID]*end{}}
 	p := defaults()
 	if change != nil {
 		change(p)
@@ -183,7 +187,25 @@ func (w *world) block(change func(*Head)) {
 		change(&next)
 	}
 	w.head = &next
+	w.compare()
 	w.step(&next)
+}
+
+// compare finds the jobs whose assignments differ from those of the last head.
+func (w *world) compare() {
+	w.changed = nil
+	for runner := range w.runners {
+		for _, a := range append(slices.Clone(w.before[runner]), w.open[runner]...) {
+			same := func(b Assignment) bool { return reflect.DeepEqual(a, b) }
+			if !slices.ContainsFunc(w.before[runner], same) || !slices.ContainsFunc(w.open[runner], same) {
+				w.changed = append(w.changed, a.Job)
+			}
+		}
+		w.before[runner] = slices.Clone(w.open[runner])
+		for i := range w.before[runner] {
+			w.before[runner][i].Commitments = slices.Clone(w.before[runner][i].Commitments)
+		}
+	}
 }
 
 // blocks makes some, a second apart.
@@ -335,8 +357,10 @@ func spec() *push.JobSpec {
 // assign draws a runner for a job at the head.
 func (w *world) assign(to crypto.Signer, job byte, committee int) AssignmentID {
 	id := AssignmentID{Job: types.Hash{job}, Drawn: w.head.Height}
-	w.open[to.Address()] = append(w.open[to.Address()], Assignment{AssignmentID: id, Spec: spec().Hash(), MaxReturn: 100, Committee: committee,
-		Deadline: w.head.Height + 10, CommitEnd: w.head.Height + 6})
+	one := Assignment{AssignmentID: id, Spec: spec().Hash(), MaxReturn: 100, Committee: committee,
+		Deadline: w.head.Height + 10, CommitEnd: w.head.Height + 6}
+	w.open[to.Address()] = append(w.open[to.Address()], one)
+	w.before[to.Address()] = append(w.before[to.Address()], one)
 	return id
 }
 

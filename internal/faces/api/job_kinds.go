@@ -16,7 +16,11 @@ import (
 // jobType reads the fields of the request's kind into the fields of the wire.
 func (f *form) jobType() (t push.JobType) {
 	job := t.Choose(f.request.Kind)
-	if job == nil {
+	switch {
+	case f.request.Kind == "":
+		f.refuse("kind", "missing, want one of %s", strings.Join(push.JobKinds(), ", "))
+		return t
+	case job == nil:
 		f.refuse("kind", "%q is none of %s", clip(f.request.Kind), strings.Join(push.JobKinds(), ", "))
 		return t
 	}

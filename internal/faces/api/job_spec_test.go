@@ -111,7 +111,7 @@ func TestWhatIsWrongWithAJobIsSaidOfItsField(t *testing.T) {
 	now.MaxSpecBytes = 1000
 	const echo = `{"kind": "custom", "executor": "echo", `
 	for request, want := range map[string]string{
-		`{}`:                                    `kind: "" is none of custom`,
+		`{}`:                                    `kind: missing, want one of custom`,
 		`{"kind": "oops"}`:                      `kind: "oops" is none of custom`,
 		`{"kind": "custom"}`:                    "executor: a job of the kind custom needs it",
 		`{"kind": "http"}`:                      "url: ",
