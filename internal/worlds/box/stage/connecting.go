@@ -1,8 +1,8 @@
 package stage
 
 import (
-	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -10,36 +10,54 @@ import (
 )
 
 // connect waits until each validator is connected with a quorum, so that a script's
-// patience for blocks does not begin before there can be one.
+// patience for blocks does not begin before there can be one. Its own patience begins again
+// with each connection more than there were.
 func (s *Stage) connect() error {
-	ctx, cancel := context.WithTimeout(s.ctx, connectPatience)
-	defer cancel()
 	tick := time.NewTicker(connectEvery)
 	defer tick.Stop()
+	left := progress{fewest: math.MaxInt}
 	for {
-		lacking := s.unconnected()
-		if len(lacking) == 0 {
+		lacking, missing := s.unconnected()
+		switch {
+		case missing == 0:
 			return nil
+		case left.stopped(missing, time.Now()):
+			return fmt.Errorf("cannot start the network: no further validators connected within %v: %s", connectPatience,
+				strings.Join(lacking, ", "))
 		}
 		select {
 		case <-tick.C:
-		case <-ctx.Done():
-			if err := s.ctx.Err(); err != nil {
-				return err
-			}
-			return fmt.Errorf("cannot start the network: validators are not connected after %v: %s", connectPatience, strings.Join(lacking, ", "))
+		case <-s.ctx.Done():
+			return s.ctx.Err()
 		}
 	}
 }
 
-// unconnected names the running validators without a quorum, each with its connections.
-func (s *Stage) unconnected() (lacking []string) {
+// unconnected names the running validators without a quorum, each with its connections, and
+// counts the connections that they lack.
+func (s *Stage) unconnected() (lacking []string, missing int) {
 	nodes := s.Nodes()
 	need := box.QuorumPeers(len(nodes))
 	for _, n := range nodes {
 		if n.Running && n.Connections < need {
 			lacking = append(lacking, fmt.Sprintf("%s has %d of at least %d", n.Name, n.Connections, need))
+			missing += need - n.Connections
 		}
 	}
-	return lacking
+	return lacking, missing
+}
+
+// progress is the patience for connections that are still missing.
+type progress struct {
+	fewest int       // that were missing at a look
+	until  time.Time // the end of the patience
+}
+
+// stopped reports, at a look, whether the number of missing connections fell to no new least
+// one within connectPatience.
+func (p *progress) stopped(missing int, now time.Time) bool {
+	if missing < p.fewest {
+		p.fewest, p.until = missing, now.Add(connectPatience)
+	}
+	return now.After(p.until)
 }
