@@ -140,16 +140,23 @@ func baseName(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// deployFile deploys the code in a file, and warns before. Code that is not UTF-8
-// is sent unchanged, and refused by the chain with the reason.
+// deployFile deploys the code in a file, and warns meanwhile: the start of a Python takes
+// longer than most of what the network does. Code that is not UTF-8 is sent unchanged, and
+// refused by the chain with the reason.
 func deployFile(ctx context.Context, n *client.API, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
 	code, err := readActor(path)
 	if err != nil {
 		return model.Deployed{}, err
 	}
-	warn(ctx, stderr, path, code)
+	warned := make(chan struct{})
+	go func() {
+		defer close(warned)
+		warn(ctx, stderr, path, code)
+	}()
 	r.Code = types.Bytes(code).String()
-	return n.Deploy(ctx, r)
+	d, err := n.Deploy(ctx, r)
+	<-warned
+	return d, err
 }
 
 func actorCall(c *cli.Context) error {
