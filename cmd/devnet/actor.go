@@ -142,9 +142,9 @@ func baseName(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// deployFile deploys the code in a file, and warns meanwhile: the start of a Python takes
-// longer than most of what the network does. Code that is not UTF-8 is sent unchanged, and
-// refused by the chain with the reason.
+// deployFile deploys the code in a file, and warns meanwhile, since the start of a Python
+// takes long. Code that is not UTF-8 is sent unchanged, and refused by the chain with the
+// reason.
 func deployFile(ctx context.Context, n *client.API, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
 	code, err := readActor(path)
 	if err != nil {
@@ -459,10 +459,10 @@ func deployedAs(a *model.Actor) string {
 	return a.DeployedAs.String()
 }
 
-// handlerLines are the handlers of an actor, typed ones by their signatures. What they do is
-// below them if it does not fit next to them.
+// handlerLines are the handlers of an actor, typed ones by their signatures. Documentation
+// that does not fit next to a signature is below it.
 func handlerLines(a *model.Actor, doc []byte) (lines []string) {
-	const under = "  " // of what does not fit next to it
+	const under = "  " // indents lines below the first
 	schema, err := typed.Parse(doc)
 	for _, h := range a.Handlers {
 		called := h.Name

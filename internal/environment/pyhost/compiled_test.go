@@ -46,7 +46,7 @@ func TestAHostTakesTheModulesOfTheFirst(t *testing.T) {
 	}
 }
 
-// What a process keeps is bounded: a host of one more interpreter compiles its modules again.
+// A process keeps the modules of a few interpreters. Hosts of one more compile theirs at each start.
 func TestCompiledModulesAreBounded(t *testing.T) {
 	c := compilations{of: map[compiledBy][]byte{}}
 	for i := range maxCompilations + 1 {
