@@ -37,13 +37,19 @@ func (d Deployment) initial() (payload string, args map[string]json.RawMessage, 
 	if len(d.Init) > 0 {
 		return "", nil, errors.New("a deploy has Init or Args: both are given")
 	}
+	args, err = byName(d.Args)
+	return "", args, err
+}
+
+// byName are arguments by name in JSON.
+func byName(given map[string]any) (args map[string]json.RawMessage, err error) {
 	args = map[string]json.RawMessage{}
-	for name, v := range d.Args {
+	for name, v := range given {
 		if args[name], err = json.Marshal(v); err != nil {
-			return "", nil, fmt.Errorf("the argument %s: %w", name, err)
+			return nil, fmt.Errorf("the argument %s: %w", name, err)
 		}
 	}
-	return "", args, nil
+	return args, nil
 }
 
 // Deploy deploys an actor from its Python source. The error is an *ExecutionError where

@@ -175,3 +175,21 @@ func read(t *testing.T, path string) string {
 	}
 	return strings.TrimSpace(string(data)) // as the API answers it
 }
+
+func TestAnUpgradeGivesMigrateBytesOrArguments(t *testing.T) {
+	n, c := begin(t, read(t, clubSchema), "")
+	club := c.Actor("club")
+	_, _ = club.Upgrade(t.Context(), []byte("code"), client.Upgrade{Args: map[string]any{"times": client.WeiOf(3), "owner": "bob"}})
+	if got, err := json.Marshal(n.sent["args"]); string(got) != `{"owner":"bob","times":"3"}` || n.sent["migrate"] != nil {
+		t.Errorf("by name: %s, %v, %v", got, n.sent["migrate"], err)
+	}
+	_, _ = club.Upgrade(t.Context(), []byte("code"), client.Upgrade{Migrate: []byte("{}")})
+	if n.sent["migrate"] != "0x7b7d" || n.sent["args"] != nil {
+		t.Errorf("bytes: %v, %v", n.sent["migrate"], n.sent["args"])
+	}
+	n.sent = nil
+	_, err := club.Upgrade(t.Context(), []byte("code"), client.Upgrade{Migrate: []byte("{}"), Args: map[string]any{}})
+	if err == nil || !strings.Contains(err.Error(), "Migrate or Args") || n.sent != nil {
+		t.Errorf("both: %v, %v", err, n.sent)
+	}
+}

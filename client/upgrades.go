@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -11,8 +12,11 @@ type AnnouncedUpgrade = model.AnnouncedUpgrade
 
 // Upgrade says how an actor is upgraded. All of it may be left out.
 type Upgrade struct {
-	From        string // the devnet account that the actor's terms name; "": alice
-	Migrate     []byte // payload of the new code's migrate; a typed one takes a JSON object
+	From    string // the devnet account that the actor's terms name; "": alice
+	Migrate []byte // payload of the new code's migrate; a typed one takes a JSON object
+	// Args are the arguments of a typed migrate by name, without old, as in Deployment. A
+	// wrong one is refused before the upgrade is signed.
+	Args        map[string]any
 	CodeHash    Hash   // of the code that the actor must have; zero: its code in the latest final state
 	CyclesLimit Cycles // 0: 2,000,000 and 4 a byte of code
 	CellsLimit  Cells  // 0: enough for the code, and 100,000 more
@@ -22,8 +26,19 @@ type Upgrade struct {
 // then the height from which on ApplyUpgrade works. Where the chain refused it the error
 // is an *ExecutionError, and the actor has its former code and state.
 func (a *Actor) Upgrade(ctx context.Context, source []byte, u Upgrade) (Upgraded, error) {
-	out, err := a.client.API.Upgrade(ctx, model.UpgradeRequest{From: orAlice(u.From), Actor: a.id(), Code: Bytes(source).String(),
-		Migrate: Bytes(u.Migrate).String(), CodeHash: given(u.CodeHash), CyclesLimit: given(u.CyclesLimit), CellsLimit: given(u.CellsLimit)})
+	r := model.UpgradeRequest{From: orAlice(u.From), Actor: a.id(), Code: Bytes(source).String(), Migrate: Bytes(u.Migrate).String(),
+		CodeHash: given(u.CodeHash), CyclesLimit: given(u.CyclesLimit), CellsLimit: given(u.CellsLimit)}
+	if u.Args != nil {
+		if len(u.Migrate) > 0 {
+			return Upgraded{}, errors.New("an upgrade has Migrate or Args: both are given")
+		}
+		args, err := byName(u.Args)
+		if err != nil {
+			return Upgraded{}, err
+		}
+		r.Migrate, r.Args = "", args
+	}
+	out, err := a.client.API.Upgrade(ctx, r)
 	if err == nil {
 		_, err = judged(out.Receipt, nil)
 	}

@@ -1,5 +1,10 @@
-"""The first that runs: takes the host's sources from standard input, so that nothing is read from disk."""
+"""The first that runs: takes the host's modules from standard input, so that nothing is read from disk.
 
+Their code comes with their sources if a host of the same Python compiled them before. Otherwise
+this host compiles them, and sends their code before its hello.
+"""
+
+import marshal
 import os
 import sys
 from importlib.machinery import ModuleSpec
@@ -23,6 +28,7 @@ def _field():
     return _read(_number(4))
 
 
+_compiled = _field()
 _files = {}  # name of a module → its source
 for _ in range(_number(4)):
     _name = _field().decode()
@@ -41,9 +47,27 @@ class _Finder:
 
     @staticmethod
     def exec_module(module):
-        exec(compile(_files[module.__name__], "<%s>" % module.__name__, "exec"), module.__dict__)
+        exec(_codes.pop(module.__name__, None) or _code(module.__name__), module.__dict__)
 
 
+def _code(name):
+    return compile(_files[name], "<%s>" % name, "exec")
+
+
+def _send(frame):
+    """To the descriptor of the pipe, as long as the host has not taken it."""
+    frame = memoryview(len(frame).to_bytes(4, "little") + frame)
+    while frame:
+        frame = frame[os.write(1, frame):]
+
+
+_version = sys.version.encode() + b"\0"  # whose code it is: the interpreter at a path may have been replaced since
+if _compiled:
+    _codes = marshal.loads(_compiled[len(_version):]) if _compiled.startswith(_version) else {}
+else:
+    _codes = {name: _code(name) for name in _files}
+    _send(b"M" + _version + marshal.dumps(_codes))
+del _compiled
 sys.meta_path.insert(0, _Finder)
 from host import main  # noqa: E402: from the archive, which is read by now
 main.main(_number(8), _number(8), _number(8))

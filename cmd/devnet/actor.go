@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -140,16 +142,23 @@ func baseName(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// deployFile deploys the code in a file, and warns before. Code that is not UTF-8
-// is sent unchanged, and refused by the chain with the reason.
+// deployFile deploys the code in a file, and warns meanwhile, since the start of a Python
+// takes long. Code that is not UTF-8 is sent unchanged, and refused by the chain with the
+// reason.
 func deployFile(ctx context.Context, n *client.API, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
 	code, err := readActor(path)
 	if err != nil {
 		return model.Deployed{}, err
 	}
-	warn(ctx, stderr, path, code)
+	warned := make(chan struct{})
+	go func() {
+		defer close(warned)
+		warn(ctx, stderr, path, code)
+	}()
 	r.Code = types.Bytes(code).String()
-	return n.Deploy(ctx, r)
+	d, err := n.Deploy(ctx, r)
+	<-warned
+	return d, err
 }
 
 func actorCall(c *cli.Context) error {
@@ -324,8 +333,9 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rows)
 }
 
-// typedStateTable prints attributes with their values by the schema, next to the bytes. A
-// key that no attribute has, and a value of another type, are shown only as bytes.
+// typedStateTable prints attributes with their values by the schema, next to the bytes if
+// that fits. A key that no attribute has, and a value of another type, are shown only as
+// bytes.
 func typedStateTable(w io.Writer, entries []model.StateEntry) {
 	var rows [][]string
 	for _, e := range entries {
@@ -341,7 +351,49 @@ func typedStateTable(w io.Writer, entries []model.StateEntry) {
 		}
 		rows = append(rows, []string{key, typed, bytes})
 	}
-	table(w, "No state.", "KEY VALUE BYTES", rows)
+	if fits(aligned(rows)) {
+		table(w, "No state.", "KEY VALUE BYTES", rows)
+		return
+	}
+	most := maxValueLines
+	if len(rows) == 1 {
+		most = math.MaxInt
+	}
+	for _, row := range rows {
+		shown := row[1]
+		if shown == "-" {
+			shown = row[2]
+		}
+		keyAndValue(w, row[0], shown, most)
+	}
+}
+
+// maxValueLines is how many lines of a value are shown, unless it is the only one.
+const maxValueLines = 3
+
+// fits reports whether lines fit on every terminal.
+func fits(lines []string) bool {
+	return !slices.ContainsFunc(lines, func(line string) bool { return utf8.RuneCountInString(line) > helpColumns })
+}
+
+// keyAndValue prints a key and its value in one line, or the value below in at most most lines.
+func keyAndValue(w io.Writer, key, value string, most int) {
+	if line := key + "  " + value; fits([]string{line}) {
+		fmt.Fprintln(w, line)
+		return
+	}
+	for part := range slices.Chunk([]rune(key), helpColumns) {
+		fmt.Fprintln(w, string(part))
+	}
+	const under = "    "
+	parts := slices.Collect(slices.Chunk([]rune(value), helpColumns-len(under)))
+	if len(parts) > most {
+		parts = parts[:most]
+		parts[most-1][len(parts[most-1])-1] = '…'
+	}
+	for _, part := range parts {
+		fmt.Fprintln(w, under+string(part))
+	}
 }
 
 // maxShownInt is how many bytes of a value may be a number: longer ones are ids
@@ -384,15 +436,14 @@ func actorShow(c *cli.Context) error {
 		Fires    *moreFires      `json:"fires"`
 		Schema   json.RawMessage `json:"schema,omitempty"`
 	}{a, failures, fires, doc}, func(w io.Writer) {
-		handlers := handlerLines(&a, doc)
 		timers := strconv.FormatUint(a.Timers.Pending, 10) + " pending"
 		if a.Timers.NextDue != nil {
 			timers += ", the next due at " + height(*a.Timers.NextDue)
 		}
 		facts(w, "name", printable(a.Name), "address", a.Address.String(), "owner", a.Owner.String(), "balance", cby(a.Balance),
 			"deployed at", height(a.DeployedAt), "code hash", a.CodeHash.String(), "deployed as", deployedAs(&a),
-			"upgrades", upgradesOf(&a, newNaming(c.Context, n)), "timers", timers, "fires", fires.String(),
-			"handlers", strings.Join(handlers, "\n\t"))
+			"upgrades", inColumn(upgradesOf(&a, newNaming(c.Context, n))), "timers", timers, "fires", inColumn(fires.String()),
+			"handlers", strings.Join(handlerLines(&a, doc), "\n\t"))
 		if len(failures) > 0 {
 			fmt.Fprintf(w, "\nFailed in the last %d blocks, the latest first:\n", failureBlocks)
 			printExecuted(w, newNaming(c.Context, n), failures, true)
@@ -408,8 +459,10 @@ func deployedAs(a *model.Actor) string {
 	return a.DeployedAs.String()
 }
 
-// handlerLines are the handlers of an actor, typed ones by their signatures.
+// handlerLines are the handlers of an actor, typed ones by their signatures. Documentation
+// that does not fit next to a signature is below it.
 func handlerLines(a *model.Actor, doc []byte) (lines []string) {
+	const under = "  " // indents lines below the first
 	schema, err := typed.Parse(doc)
 	for _, h := range a.Handlers {
 		called := h.Name
@@ -418,9 +471,23 @@ func handlerLines(a *model.Actor, doc []byte) (lines []string) {
 				called = signature(schema, found)
 			}
 		}
-		lines = append(lines, printable(strings.TrimSpace(called+"  "+h.Doc)))
+		called, about := printable(called), printable(strings.TrimSpace(h.Doc))
+		paragraphs := []string{strings.TrimSpace(called + "  " + about)}
+		if utf8.RuneCountInString(paragraphs[0]) > factColumns && strings.Contains(called, "(") {
+			paragraphs = []string{called, about}
+		}
+		handler := wrapped(strings.Join(paragraphs, "\n"), under, factColumns)
+		lines = append(lines, strings.Split(strings.TrimSpace(handler), "\n")...)
 	}
 	return lines
+}
+
+// factColumns is how wide the facts of an actor may be next to their names.
+const factColumns = helpColumns - len("deployed at  ")
+
+// inColumn is a fact in lines that fit next to its name.
+func inColumn(fact string) string {
+	return strings.ReplaceAll(wrapped(fact, "", factColumns), "\n", "\n\t")
 }
 
 func actorList(c *cli.Context) error {

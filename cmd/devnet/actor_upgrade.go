@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/plural"
-	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -102,7 +100,11 @@ func upgradeCode(c *cli.Context) error {
 	case len(given) > 0 && c.IsSet("migrate"):
 		return usage("Give one of them.", "--migrate is given with NAME=VALUE")
 	case len(given) > 0:
-		if request.Migrate, err = migrateArguments(c, code, given); err != nil {
+		if request.Args, err = migrateArguments(code, given); err != nil {
+			return err
+		}
+	case !c.IsSet("migrate"):
+		if err := migrateMissesNothing(code); err != nil {
 			return err
 		}
 	default:
@@ -117,42 +119,40 @@ func upgradeCode(c *cli.Context) error {
 	return printUpgrade(c, args[0], u)
 }
 
-// migrateArguments is the JSON of NAME=VALUE for migrate of the new code, whose schema
-// this machine's Python reads. An account's name is its address.
-func migrateArguments(c *cli.Context, code []byte, given []string) (string, error) {
+// migrateArguments are the arguments of migrate of the new code, whose schema this machine's
+// Python reads. The network checks their values before it signs.
+func migrateArguments(code []byte, given []string) (map[string]json.RawMessage, error) {
+	_, h, err := migrateOf(code)
+	if err != nil {
+		return nil, failed("", "the arguments of migrate cannot be read: %v", err)
+	}
+	if h == nil || h.Raw {
+		return nil, usage("Leave NAME=VALUE out, or give bytes by --migrate.", "the new code has no typed migrate")
+	}
+	return named(h, given)
+}
+
+// migrateMissesNothing refuses an upgrade without arguments to a typed migrate that needs some,
+// since the chain would charge for it. Without Python here only the chain refuses it.
+func migrateMissesNothing(code []byte) error {
+	schema, h, err := migrateOf(code)
+	if err != nil || h == nil {
+		return nil
+	}
+	return missing(schema, h)
+}
+
+// migrateOf returns the schema of new code, and its migrate; nil if it has none.
+func migrateOf(code []byte) (*typed.Schema, *typed.Handler, error) {
 	doc, err := schemaOfCode(code)
 	if err != nil {
-		return "", failed("", "the arguments of migrate cannot be read: %v", err)
+		return nil, nil, err
 	}
 	schema, err := typed.Parse(doc)
 	if err != nil {
-		return "", err
+		return nil, nil, err
 	}
-	h := schema.Handler(program.MigrateHandler)
-	if h == nil || h.Raw {
-		return "", usage("Leave NAME=VALUE out, or give bytes by --migrate.", "the new code has no typed migrate")
-	}
-	args, err := named(h, given)
-	if err != nil {
-		return "", err
-	}
-	for _, f := range h.Arguments {
-		t, text := &f.Type, ""
-		if t.Form == typed.OptionalForm {
-			t = &t.Of[0]
-		}
-		if raw := args[f.Name]; t.Name == "Address" && json.Unmarshal(raw, &text) == nil && text != "" && !strings.HasPrefix(text, "0x") {
-			account, err := network(c).Account(c.Context, text)
-			if err != nil {
-				return "", err
-			}
-			if args[f.Name], err = json.Marshal(account.Address); err != nil {
-				return "", err
-			}
-		}
-	}
-	data, err := json.Marshal(args)
-	return string(data), err
+	return schema, schema.Migrate(), nil
 }
 
 func changeTerms(c *cli.Context, actor string) error {

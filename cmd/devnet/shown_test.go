@@ -52,3 +52,37 @@ func TestHeightsOfJobsAreAsTheyAreTyped(t *testing.T) {
 		}
 	}
 }
+
+// After a storm the timers that went wrong are listed first, and a command lists all.
+func TestAStormOfTimersIsShort(t *testing.T) {
+	timer := func(i int, status types.TimerStatus, result string) model.AdvanceTimer {
+		return model.AdvanceTimer{ID: types.TimerID{byte(i)}, Status: string(status), Result: result}
+	}
+	a := model.Advance{From: 100, To: 200}
+	for i := range 195 {
+		a.Timers = append(a.Timers, timer(i, types.TimerFired, "ok"))
+	}
+	a.Timers[120] = timer(120, types.TimerFired, "reverted")
+	a.Timers[194] = timer(194, types.TimerExpired, "")
+	a.Ended, a.Fired = 195, 194
+	show := func() []string {
+		var out bytes.Buffer
+		printAdvance(&out, a, newNaming(t.Context(), client.NewAPI("127.0.0.1:1")))
+		_, table, _ := strings.Cut(out.String(), "ID ")
+		return strings.Split(strings.TrimSpace(table), "\n")[1:]
+	}
+	lines := show()
+	if len(lines) != maxShownEnds+1 || lines[maxShownEnds] != asTyped("… and 185 more: devnet events --type timer --from 101") {
+		t.Errorf("%d lines: %q", len(lines), lines)
+	}
+	for i, want := range []string{"0x78000000 fired, reverted", "0xc2000000 expired", "0x00000000 fired", "0x01000000 fired"} {
+		id, fate, _ := strings.Cut(want, " ")
+		if !strings.HasPrefix(lines[i], id) || !strings.HasSuffix(lines[i], "  "+fate) {
+			t.Errorf("line %d: %q, want %s", i, lines[i], want)
+		}
+	}
+	a.Timers, a.Ended, a.Fired = a.Timers[115:125], 10, 10
+	if lines := show(); len(lines) != 10 || !strings.HasSuffix(lines[5], "  fired, reverted") {
+		t.Errorf("ten in their order: %q", lines)
+	}
+}

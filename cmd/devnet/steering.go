@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -54,14 +55,33 @@ func printAdvance(w io.Writer, a model.Advance, names *naming) {
 		"clock", "moved by "+(time.Duration(a.ClockMS)*time.Millisecond).String(),
 		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %s", a.Fired, a.Ended-a.Fired, plural.Of(a.Deferred, "time")))
 	var rows [][]string
-	for _, t := range a.Timers {
+	for _, t := range foremost(a.Timers) {
 		rows = append(rows, []string{short(t.ID.String()), names.of(t.Actor), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
 			fateOf(t.Status, t.Result)})
 	}
 	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rows)
-	if left := a.Ended - uint64(len(a.Timers)); left > 0 {
-		fmt.Fprintf(w, "and %d more\n", left)
+	if left := a.Ended - uint64(len(rows)); left > 0 {
+		fmt.Fprintf(w, asTyped("… and %d more: devnet events --type timer --from %d\n"), left, a.From+1)
 	}
+}
+
+// maxShownEnds is how many timers that ended on the way are listed.
+const maxShownEnds = 10
+
+// foremost are the timers to list, in their order. If there are more, those that did not
+// fire, or whose handler failed, come first.
+func foremost(all []model.AdvanceTimer) []model.AdvanceTimer {
+	if len(all) <= maxShownEnds {
+		return all
+	}
+	well := func(t model.AdvanceTimer) int {
+		if fateOf(t.Status, t.Result) == string(types.TimerFired) {
+			return 1
+		}
+		return 0
+	}
+	sorted := slices.SortedStableFunc(slices.Values(all), func(a, b model.AdvanceTimer) int { return well(a) - well(b) })
+	return sorted[:maxShownEnds]
 }
 
 func paceCommand(pause bool) *cli.Command {

@@ -67,10 +67,18 @@ func nothingMissing(c *cli.Context, actor, handler string) error {
 		return nil
 	}
 	h := schema.Handler(handler)
-	if h == nil || h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
+	if h == nil {
 		return nil
 	}
-	return usage(typedHelp, "%s takes arguments: %s", handler, signature(schema, h))
+	return missing(schema, h)
+}
+
+// missing refuses to run a typed handler without arguments if it needs some.
+func missing(schema *typed.Schema, h *typed.Handler) error {
+	if h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
+		return nil
+	}
+	return usage(typedHelp, "%s takes arguments: %s", h.Name, signature(schema, h))
 }
 
 // deployedWith reads the words after deploy: a file, and NAME=VALUE for each argument of a

@@ -3,6 +3,7 @@ package pyhost
 import (
 	"bytes"
 	"container/list"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -59,8 +60,8 @@ type news struct {
 	costs  []uint64
 }
 
-// sources is the archive the bootstrap reads: u32 count, then names and texts. Each start
-// of a host makes it: half a MiB is much to keep.
+// sources is the archive the bootstrap reads, after the compiled modules: u32 count, then
+// names and texts. Each start of a host makes it: half a MiB is much to keep.
 func sources() []byte {
 	var names []string
 	files := map[string][]byte{}
@@ -93,7 +94,7 @@ func moduleOf(file string) string {
 
 // startHost runs python with the embedded sources. Its environment is empty except
 // for a secret seed of hashes (host/hashing.py), and it finds no user's files.
-func startHost(python string, sources []byte, addressSpace uint64, notes bool, deadline time.Time, rates *rates) (*host, error) {
+func (p *Pool) startHost(python string, notes bool, deadline time.Time) (*host, error) {
 	boot, err := pythonhost.Files.ReadFile("bootstrap.py")
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func startHost(python string, sources []byte, addressSpace uint64, notes bool, d
 		}
 		return nil, fmt.Errorf("a page that is shared with the host: %w", err)
 	}
-	h := &host{in: in, out: out, page: page, rates: rates, stderr: &tail{}, codes: map[types.Hash]*list.Element{},
+	h := &host{in: in, out: out, page: page, rates: &p.rates, stderr: &tail{}, codes: map[types.Hash]*list.Element{},
 		recent: list.New()}
 	h.read = newReader(watched{h})
 	h.cmd = exec.Command(python, "-S", "-s", "-P", "-B", "-W", "ignore", "-c", string(boot))
@@ -141,20 +142,40 @@ func startHost(python string, sources []byte, addressSpace uint64, notes bool, d
 		close(h.gone)
 	}()
 	h.until(deadline, false)
-	archive := binary.LittleEndian.AppendUint64(append([]byte{}, sources...), serverBytes(addressSpace))
-	archive = binary.LittleEndian.AppendUint64(archive, addressSpace)
+	sources := p.sources()
+	by := compiledBy{python, sha256.Sum256(sources)}
+	modules := p.compiled.known(by)
+	archive := binary.LittleEndian.AppendUint32(nil, uint32(len(modules)))
+	archive = append(append(archive, modules...), sources...)
+	archive = binary.LittleEndian.AppendUint64(archive, serverBytes(p.config.AddressSpace))
+	archive = binary.LittleEndian.AppendUint64(archive, p.config.AddressSpace)
 	noting := uint64(0)
 	if notes {
 		noting = 1
 	}
 	archive = binary.LittleEndian.AppendUint64(archive, noting)
-	if _, err = in.Write(archive); err == nil {
+	_, err = in.Write(archive)
+	if err == nil && len(modules) == 0 {
+		err = h.handBack(p.compiled, by)
+	}
+	if err == nil {
 		err = h.hello()
 	}
 	if err != nil {
 		return nil, h.fail("start of the host", err)
 	}
 	return h, nil
+}
+
+// handBack keeps the modules of a host that compiled them, for the next hosts.
+func (h *host) handBack(all *compilations, by compiledBy) error {
+	modules, err := h.expect(frameCompiled)
+	if err != nil {
+		return err
+	}
+	all.keep(by, modules)
+	h.read.buf = nil // no other frame is as long
+	return nil
 }
 
 // hello reads the fork server's greeting, which it sends when it is ready.

@@ -30,6 +30,8 @@ const (
 	frameAdvice  = 'V' // source; from the host, what its author is told
 	framePoints  = 'K' // source; from the host, where its lines and branches are
 	frameEnded   = 'Z' // from the fork server, which has the pipes again
+
+	frameCompiled = 'M' // before hello: the host's modules, for the next hosts (bootstrap.py)
 )
 
 var frames = []struct {

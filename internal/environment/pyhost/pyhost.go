@@ -21,6 +21,7 @@
 //	L, X, P, I → load code, drop code, costs, inspect;  H, N, D ← hello, refusal, description
 //	V          → advice about code;  V ← kinds, lines, words
 //	F, E, T    → fork, end, try;  F, Z, T ← forked, ended, tried
+//	M          ← the host's compiled modules, before H, unless it was given them
 //
 // Between Q and A the chain may send another C, for a call of another actor:
 // the host runs it within.
@@ -119,6 +120,8 @@ type Pool struct {
 	mu      sync.Mutex
 	closed  bool
 	rates   rates
+
+	compiled *compilations // of the process
 }
 
 var _ program.Host = (*Pool)(nil)
@@ -155,7 +158,7 @@ func New(config Config) *Pool {
 	}
 	p := &Pool{
 		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: sources, hints: newHints(),
-		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts), rates: rates{stated: config.Rate},
+		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts), rates: rates{stated: config.Rate}, compiled: &compiled,
 	}
 	for range config.Hosts {
 		p.blocks <- nil
@@ -205,7 +208,7 @@ func (p *Pool) Ahead() (over <-chan struct{}) {
 func (p *Pool) ahead(path string) *host {
 	deadline := time.Now().Add(startTimeout)
 	defer slowly(p.config.Slow).watch(path, startTimeout)()
-	h, err := startHost(path, p.sources(), p.config.AddressSpace, p.config.Notes != nil, deadline, &p.rates)
+	h, err := p.startHost(path, p.config.Notes != nil, deadline)
 	if err != nil {
 		return nil
 	}
@@ -252,7 +255,7 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 	up := make(chan started, 1)
 	go func() {
 		defer slowly(p.config.Slow).watch(path, startTimeout)()
-		h, err := startHost(path, p.sources(), p.config.AddressSpace, p.config.Notes != nil, time.Now().Add(startTimeout), &p.rates)
+		h, err := p.startHost(path, p.config.Notes != nil, time.Now().Add(startTimeout))
 		up <- started{h, err}
 	}()
 	patience, _ := within(startTimeout+time.Second, left) // the host's own limit comes first

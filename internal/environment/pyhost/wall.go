@@ -38,7 +38,7 @@ func (p *Pool) Wall() ([]Part, []Attempt, error) {
 	if err != nil {
 		return nil, nil, &program.HostError{Failure: program.Missing, During: during, Err: err}
 	}
-	h, err := startHost(found.path, p.sources(), p.config.AddressSpace, false, time.Now().Add(startTimeout), &p.rates)
+	h, err := p.startHost(found.path, false, time.Now().Add(startTimeout))
 	if err != nil {
 		return nil, nil, err
 	}

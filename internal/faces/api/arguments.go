@@ -23,6 +23,11 @@ func (s *Server) givenInit(v Reader, code []byte, text string, args map[string]j
 	return s.typedOr(v, text, "init", args, func() (*typed.Schema, *typed.Handler, error) { return typedInit(v, code) })
 }
 
+// givenMigrate is the same for the migrate of code that an upgrade brings.
+func (s *Server) givenMigrate(v Reader, code []byte, text string, args map[string]json.RawMessage) ([]byte, error) {
+	return s.typedOr(v, text, "migrate", args, func() (*typed.Schema, *typed.Handler, error) { return typedMigrate(v, code) })
+}
+
 // Named finds the address of a name in arguments; field says where it stands.
 type Named func(name, field string) (types.Address, error)
 
@@ -47,7 +52,7 @@ func InitArguments(v Reader, code, args []byte, named Named) ([]byte, error) {
 
 // MigrateArguments is the same for the migrate of code that an upgrade brings.
 func MigrateArguments(v Reader, code, args []byte, named Named) ([]byte, error) {
-	schema, h, err := typedOf(v, code, "migrate", "self, old: Hash, NAME: TYPE", (*typed.Schema).Migrate)
+	schema, h, err := typedMigrate(v, code)
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +61,10 @@ func MigrateArguments(v Reader, code, args []byte, named Named) ([]byte, error) 
 
 func typedInit(v Reader, code []byte) (*typed.Schema, *typed.Handler, error) {
 	return typedOf(v, code, "init", "self, NAME: TYPE", (*typed.Schema).Init)
+}
+
+func typedMigrate(v Reader, code []byte) (*typed.Schema, *typed.Handler, error) {
+	return typedOf(v, code, "migrate", "self, old: Hash, NAME: TYPE", (*typed.Schema).Migrate)
 }
 
 // typedOf is a handler of code that no actor has yet. An error names it, and how it is written.

@@ -65,7 +65,7 @@ func (s *Server) upgrade(ctx context.Context, in *upgradeInput) (m model.Upgrade
 	if err != nil {
 		return m, err
 	}
-	migrate, err := payload(body.Migrate, "migrate")
+	migrate, err := s.givenMigrate(v, code, body.Migrate, body.Args)
 	if err != nil {
 		return m, err
 	}

@@ -1,6 +1,10 @@
 package model
 
-import "github.com/cowboyinc/devnet/internal/base/types"
+import (
+	"encoding/json"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+)
 
 // UpgradeTerms says who may upgrade an actor.
 type UpgradeTerms struct {
@@ -25,11 +29,12 @@ type AnnouncedUpgrade struct {
 
 // UpgradeRequest is the body of POST /devnet/upgrade.
 type UpgradeRequest struct {
-	From     string      `json:"from" minLength:"1" maxLength:"256" doc:"The devnet account that the actor's terms name, by name or address."`
-	Actor    string      `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
-	Code     string      `json:"code" minLength:"1" doc:"The Python source as text, or as 0x-hex."`
-	Migrate  string      `json:"migrate,omitempty" doc:"Payload of the new code's migrate: 0x-hex is bytes, any other string is UTF-8 text. A typed migrate takes a JSON object, to which the chain adds old."`
-	CodeHash *types.Hash `json:"code_hash,omitempty" doc:"The hash of the code that the actor must have; by default, its code in the latest final state."`
+	From     string                     `json:"from" minLength:"1" maxLength:"256" doc:"The devnet account that the actor's terms name, by name or address."`
+	Actor    string                     `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
+	Code     string                     `json:"code" minLength:"1" doc:"The Python source as text, or as 0x-hex."`
+	Migrate  string                     `json:"migrate,omitempty" doc:"Payload of the new code's migrate: 0x-hex is bytes, any other string is UTF-8 text. A typed migrate takes a JSON object, to which the chain adds old."`
+	Args     map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of migrate: the arguments of a typed migrate by name, without old, in the forms of the new code's schema. Where an address is wanted, a name is one too."`
+	CodeHash *types.Hash                `json:"code_hash,omitempty" doc:"The hash of the code that the actor must have; by default, its code in the latest final state."`
 
 	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 and 4 a byte of code where absent."`
 	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for code and migrate, and 100,000 more, where absent."`
