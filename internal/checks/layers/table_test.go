@@ -64,6 +64,7 @@ var (
 	batches  = []string{"internal/worlds/batch"}
 	nodes    = []string{"internal/worlds/node"}
 	networks = []string{"internal/worlds/network"}
+	setups   = []string{"internal/worlds/setup"}
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
 	controls = []string{"internal/worlds/cluster/control"}
 	clusters = []string{"internal/worlds/cluster/..."}
@@ -136,6 +137,8 @@ var table = []layer{
 		standard: join(deterministic, []string{"context"}),
 		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and an " +
 			"API's refusals"},
+	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system"}), pure: true, standard: deterministic,
+		why: "a network's beginning follows from its description, for every world"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, in its own process or with others: it is independent of worlds and faces"},
 	{name: "batch", packages: batches, imports: join(base, history, faces), libraries: anyLibrary,
@@ -147,7 +150,7 @@ var table = []layer{
 		why: "the two ends of a node's control, which speak HTTP, know nodes and the reports of box"},
 	{name: "world", packages: worlds, refuses: []string{"net/http"},
 		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-			audits),
+			setups, audits),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
 	{name: "cluster", packages: clusters, refuses: []string{"net/http"},
