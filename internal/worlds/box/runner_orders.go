@@ -33,14 +33,6 @@ func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []t
 	return answered, nil
 }
 
-// PrepareRunner implements api.Steering.
-func (h operator) PrepareRunner(name string, owner types.Address) (api.PreparedRunner, error) {
-	return h.network.PrepareRunner(name, owner)
-}
-
-// StartRunner implements api.Steering.
-func (h operator) StartRunner(name string) error { return h.network.StartRunner(name) }
-
 // ReloadRunner implements api.Steering.
 func (h operator) ReloadRunner(name string) error {
 	return h.network.runnerList.reload(name)

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
+	"github.com/cowboyinc/devnet/internal/worlds/stage"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/mempool"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -231,21 +232,11 @@ func (j *judge) check(name string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.listen()
-	for _, v := range j.oracles.Violations() {
-		if v.Oracle == name {
-			return v
-		}
-	}
-	judged, known := j.oracles.Counts().Of()[name]
-	switch {
-	case !known:
-		return fmt.Errorf("there is no oracle %q", name)
-	case name == "certificates" && j.votes.overflowed():
+	verdict := stage.Verdict(j.oracles, name)
+	if _, found := verdict.(oracle.Violation); !found && name == "certificates" && j.votes.overflowed() {
 		return fmt.Errorf("the oracle %s missed votes: more than %d were sent between two looks of the script", name, maxHeard)
-	case judged == 0:
-		return scenario.NothingJudged(name)
 	}
-	return nil
+	return verdict
 }
 
 // flush returns what went wrong with the trace.
