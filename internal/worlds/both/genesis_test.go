@@ -37,8 +37,8 @@ var extra = types.Address{1}
 // chain is the configuration of the networks that run in real time.
 func chain(strict bool, runners int) box.Config {
 	seed := uint64(genesisSeed)
-	return box.Config{Ephemeral: true, Validators: 4, Runners: runners, BlockTime: 250 * time.Millisecond, ChainID: 8011, Strict: strict, Seed: &seed,
-		Params: map[string]string{"chain.epoch_blocks": "40"}, Programs: programs.Host{}}
+	return box.Config{Ephemeral: true, Validators: 4, Runners: runners, BlockTime: 250 * time.Millisecond, ChainID: 8011,
+		Strict: strict, Seed: &seed, Params: map[string]string{"chain.epoch_blocks": "40"}, Programs: programs.Host{}}
 }
 
 // inProcess is the genesis of a network of this process, as of a fixed time.
@@ -119,7 +119,8 @@ var ways = []way{
 	{"seeded", "62d6d6c6833dba89", planned(hosts.Seeded, chain(false, 2), "")},
 	{"simulated", "40e338c7e8629048", world(sim.NetworkConfig{})},
 	{"simulated, with runners", "dea72e5cd0ca8928", world(sim.NetworkConfig{Runners: 2, ChainID: 9, Accounts: []string{"bob", "carol"}})},
-	{"simulated, with blocks of an hour", "eb0b116ccf834bcc", world(sim.NetworkConfig{Params: map[string]string{"chain.block_time_ms": "3600000"}})},
+	{"simulated, with blocks of an hour", "eb0b116ccf834bcc",
+		world(sim.NetworkConfig{Params: map[string]string{"chain.block_time_ms": "3600000"}})},
 	{"a script", "d641de7ed16b47fb", script(scenario.Config{BlockTime: 250 * time.Millisecond, Runners: 2})},
 	{"a script, auto", "de64c460b654fb10", script(scenario.Config{BlockTime: time.Second, Auto: true})},
 	{"a test", "1c70f3b14c7414f6", tested(bench.Config{})},
