@@ -208,6 +208,16 @@ func (j *judge) attend(c *box.Config) {
 	c.Observe, c.Tell, c.Booted, c.Overhear, c.Gateway = j.observe, j.tell, j.booted, j.votes.hear, j.links.hear
 }
 
+// order does an order of a fault. The oracles are told before a validator lies, or loses its
+// votes.
+func (j *judge) order(o fault.Order, n *box.Network) (fault.Effect, error) {
+	if err := o.Check(); err != nil {
+		return fault.Effect{}, err
+	}
+	j.before(o, n)
+	return n.Do(o)
+}
+
 // before tells the oracles what a fault excuses that is about to be made.
 func (j *judge) before(o fault.Order, n *box.Network) {
 	switch {

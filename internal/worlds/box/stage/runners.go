@@ -16,19 +16,8 @@ func (s *Stage) RunnerRuns(name string) bool {
 
 // Answer implements scenario.Backend: to all of the network's own runners that wait.
 func (s *Stage) Answer(job types.Hash, given execution.Given) error {
-	refused, taken := fmt.Errorf("job %s does not wait for an answer here", job), false
-	for _, r := range s.RunnerList() {
-		manual := r.Manual()
-		if manual == nil || !slices.Contains(manual.Waiting(), job) {
-			continue
-		}
-		if err := manual.Answer(job, given); err != nil {
-			refused = err
-		} else {
-			taken = true
-		}
-	}
-	if taken {
+	refused := fmt.Errorf("job %s does not wait for an answer here", job)
+	if took := s.Network.Answer(job, given, func(_ string, err error) { refused = err }); len(took) > 0 {
 		refused = nil
 	}
 	return s.done(refused, "answer ", job)
