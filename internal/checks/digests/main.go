@@ -43,8 +43,8 @@ func main() {
 	}
 }
 
-// check plays the named scripts, or the whole library, and compares or writes. What it
-// compares with is read before it plays: twenty seeds take minutes.
+// check plays the named scripts, or the whole library, and compares or writes. It reads the
+// file before it plays: twenty seeds take minutes.
 func check(seeds int, file string, write bool, scripts []string) error {
 	if write && len(scripts) > 0 {
 		return errors.New("-write renews the whole file: name no script")

@@ -127,8 +127,8 @@ var ways = []way{
 	{"a test, open to runners", "f57d020178c378a4", tested(bench.Config{Open: true, Validators: 3, BlockTime: "100ms"})},
 }
 
-// The genesis of each way of starting keeps its bytes: nodes of one chain refuse those of
-// another, and a home continues only with its own.
+// The genesis of each way of starting keeps its bytes. Nodes of one chain refuse nodes of
+// another, and a home continues with one genesis.
 func TestEachWayOfStartingKeepsItsGenesis(t *testing.T) {
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
@@ -139,8 +139,7 @@ func TestEachWayOfStartingKeepsItsGenesis(t *testing.T) {
 	}
 }
 
-// Backends of one configuration begin alike, but for where validators are reached and what
-// else is funded: keys and money are the same in all of them.
+// Backends of one configuration begin with the same keys and money. Endpoints differ.
 func TestTheBackendsOfOneConfigurationBeginAlike(t *testing.T) {
 	c := chain(false, 2)
 	want := plain(inProcess(c)(t))

@@ -48,7 +48,7 @@ func (l *runnerList) reload(name string) error {
 }
 
 // Answer gives the result of a job to all runners that wait for it, and returns those that
-// took it. refused is told of the others.
+// took it. It calls refused for each of the others.
 func (l *runnerList) Answer(job types.Hash, given execution.Given, refused func(runner string, err error)) (took []types.Address) {
 	for _, r := range l.RunnerList() {
 		manual := r.Manual()

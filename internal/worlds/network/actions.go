@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-// Actions are the operator's actions in the form of the HTTP API: api.Steering, but for the
-// actions that each kind of network does in its own way.
+// Actions are the operator's actions in the form of the HTTP API. Each kind of network adds
+// the actions that complete api.Steering.
 type Actions struct {
 	Network *Network
 	Read    func(node string) (api.Reader, error) // as api.Backend does

@@ -31,7 +31,7 @@ func (c *Chain) Validator(key *crypto.Key, endpoint string) {
 	c.validators = append(c.validators, types.Validator{Address: key.Address(), PublicKey: key.PublicKey(), Endpoint: endpoint})
 }
 
-// Runner adds a runner as its own owner, with funds of its own (decision J20).
+// Runner adds a runner, which owns itself and has some funds (decision J20).
 func (c *Chain) Runner(key *crypto.Key) {
 	c.runners = append(c.runners, key)
 	c.Fund(key.Address(), wallet.RunnerFunds)
