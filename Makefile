@@ -64,10 +64,10 @@ soak: python
 	DEVNET_SOAK=1 $(GO) test -timeout 3h -run SoakRows -v ./docs
 	DEVNET_SOAK=1 $(GO) test -timeout 12h -run Mutants -v ./internal/checks/mutate
 
-# Runs of the scenario library beside their committed digests: SEEDS=20 plays more of
-# them, and ARGS=-write renews the file.
+# Runs of the scenario library compared with their committed digests; ARGS=-write renews the
+# file. SEEDS=20 FILE=/tmp/before.txt compares two checkouts, of which the first has written it.
 digests: python
-	$(GO) run ./internal/checks/digests -seeds $(or $(SEEDS),2) $(ARGS)
+	$(GO) run ./internal/checks/digests -seeds $(or $(SEEDS),2) $(if $(FILE),-file $(FILE)) $(ARGS)
 
 # Each planted fault must be found by a scenario, and found again by the command
 # that the failure names.

@@ -194,14 +194,7 @@ func actorCall(c *cli.Context) error {
 	if request.NoWait {
 		return emit(c, r, func(w io.Writer) { fmt.Fprintln(w, r.Hash) })
 	}
-	if err := emit(c, r, func(w io.Writer) {
-		r := r
-		r.Error = nil // judged says it
-		printReceipt(w, r, "hash", r.Hash.String())
-	}); err != nil {
-		return err
-	}
-	return judged(r, args[0]+"."+args[1])
+	return printJudged(c, r, args[0]+"."+args[1])
 }
 
 // dryRun says what a call would do.

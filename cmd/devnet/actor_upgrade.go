@@ -165,14 +165,7 @@ func changeTerms(c *cli.Context, actor string) error {
 	if err != nil {
 		return err
 	}
-	if err := emit(c, r, func(w io.Writer) {
-		r := r
-		r.Error = nil // judged says it
-		printReceipt(w, r, "hash", r.Hash.String())
-	}); err != nil {
-		return err
-	}
-	return judged(r, "the change of terms of "+actor)
+	return printJudged(c, r, "the change of terms of "+actor)
 }
 
 func printUpgrade(c *cli.Context, actor string, u model.Upgraded) error {

@@ -167,6 +167,18 @@ func printPrinted(w io.Writer, r model.Receipt) {
 	}
 }
 
+// printJudged prints the receipt of an execution, and fails if that failed.
+func printJudged(c *cli.Context, r model.Receipt, what string) error {
+	if err := emit(c, r, func(w io.Writer) {
+		r := r
+		r.Error = nil // judged says it
+		printReceipt(w, r, "hash", r.Hash.String())
+	}); err != nil {
+		return err
+	}
+	return judged(r, what)
+}
+
 // judged turns a receipt that is not ok into a failed command.
 func judged(r model.Receipt, what string) error {
 	if r.Status == string(types.StatusOK) {

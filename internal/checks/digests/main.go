@@ -1,10 +1,14 @@
 // Command digests plays the scenario library in the simulator and compares the digest of
-// every run with a committed file, one line a run. A change of structure keeps each line.
+// every run with a file, one line a run. A change of structure keeps each line.
 //
 //	go run ./internal/checks/digests -seeds 2
 //
 // It prints every line that differs, and ends with 1 if there is one. With -write it
-// renews the file; the commit then says why runs differ.
+// renews the file; the commit then says why runs differ. The file is the committed one,
+// unless -file names another. So two checkouts are compared at more seeds:
+//
+//	go run ./internal/checks/digests -seeds 20 -file /tmp/before.txt -write  # in the first
+//	go run ./internal/checks/digests -seeds 20 -file /tmp/before.txt         # in the second
 package main
 
 import (
@@ -30,38 +34,43 @@ const (
 
 func main() {
 	seeds := flag.Int("seeds", 2, "seeds a scenario, from 1 on")
-	write := flag.Bool("write", false, "renew "+kept)
+	file := flag.String("file", kept, "compare with the runs in `FILE`")
+	write := flag.Bool("write", false, "write the runs to the file")
 	flag.Parse()
-	if err := check(*seeds, *write, flag.Args()); err != nil {
+	if err := check(*seeds, *file, *write, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "digests:", err)
 		os.Exit(1)
 	}
 }
 
-// check plays the named scripts, or the whole library, and compares or writes.
-func check(seeds int, write bool, scripts []string) error {
+// check plays the named scripts, or the whole library, and compares or writes. It reads the
+// file before it plays: twenty seeds take minutes.
+func check(seeds int, file string, write bool, scripts []string) error {
 	if write && len(scripts) > 0 {
 		return errors.New("-write renews the whole file: name no script")
+	}
+	var data []byte
+	if !write {
+		var err error
+		if data, err = os.ReadFile(file); err != nil {
+			return err
+		}
 	}
 	lines, err := play(seeds, scripts)
 	if err != nil {
 		return err
 	}
 	if write {
-		return os.WriteFile(kept, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
-	}
-	data, err := os.ReadFile(kept)
-	if err != nil {
-		return err
+		return os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644)
 	}
 	differ := compare(strings.Split(strings.TrimSpace(string(data)), "\n"), lines, len(scripts) == 0)
 	for _, line := range differ {
 		fmt.Println(line)
 	}
 	if len(differ) > 0 {
-		return fmt.Errorf("%d of %d runs differ from %s; -write renews it", len(differ), len(lines), kept)
+		return fmt.Errorf("%d of %d runs differ from %s; -write renews it", len(differ), len(lines), file)
 	}
-	fmt.Printf("%d runs are as in %s\n", len(lines), kept)
+	fmt.Printf("%d runs are as in %s\n", len(lines), file)
 	return nil
 }
 

@@ -64,6 +64,8 @@ var (
 	batches  = []string{"internal/worlds/batch"}
 	nodes    = []string{"internal/worlds/node"}
 	networks = []string{"internal/worlds/network"}
+	setups   = []string{"internal/worlds/setup"}
+	stages   = []string{"internal/worlds/stage"}
 	worlds   = []string{"internal/worlds/sim/...", "internal/worlds/box/..."}
 	controls = []string{"internal/worlds/cluster/control"}
 	clusters = []string{"internal/worlds/cluster/..."}
@@ -132,10 +134,14 @@ var table = []layer{
 			"environment"},
 	{name: "bridge", packages: bridges, imports: join(below, shells, oracles), libraries: anyLibrary,
 		why: "what worlds share knows validators and oracles, and no world"},
-	{name: "network", packages: networks, imports: join(below, shown, []string{"internal/faces/api"}), pure: true,
+	{name: "network", packages: networks, imports: join(below, shown, []string{"internal/faces/api", "internal/faces/api/model"}), pure: true,
 		standard: join(deterministic, []string{"context"}),
 		why: "operator code waits through its scheduler, so that it is simulated as well: it knows chain, faults and an " +
 			"API's refusals"},
+	{name: "setup", packages: setups, imports: join(base, composition, []string{"actors/system"}), pure: true, standard: deterministic,
+		why: "a network's beginning follows from its description, for every world"},
+	{name: "stage", packages: stages, imports: join(below, faces, oracles, networks), libraries: anyLibrary,
+		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, in its own process or with others: it is independent of worlds and faces"},
 	{name: "batch", packages: batches, imports: join(base, history, faces), libraries: anyLibrary,
@@ -147,7 +153,7 @@ var table = []layer{
 		why: "the two ends of a node's control, which speak HTTP, know nodes and the reports of box"},
 	{name: "world", packages: worlds, refuses: []string{"net/http"},
 		imports: join(below, shells, environment, carried, faces, oracles, shown, bridges, nodes, networks,
-			audits),
+			setups, stages, audits),
 		libraries: anyLibrary,
 		why:       "a world imports what is below it, and no other world"},
 	{name: "cluster", packages: clusters, refuses: []string{"net/http"},

@@ -27,15 +27,11 @@ type calendarInput struct {
 }
 
 func (s *Server) calendar(_ context.Context, in *calendarInput) (m model.Calendar, err error) {
-	free, err := s.ranges.take()
+	v, free, err := s.manyHeights(in.OnNode)
 	if err != nil {
 		return m, err
 	}
 	defer free()
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
 	head := v.Head()
 	from := head.Height + 1
 	if in.From.set {

@@ -49,6 +49,29 @@ func (r *HeightRange) bounds(last types.Height) (from, to types.Height, newest b
 	return from, to, newest, nil
 }
 
+// within returns the bounds of the heights that a reader has kept, and the first of those.
+func (r *HeightRange) within(v Reader, last types.Height) (kept, from, to types.Height, newest bool, err error) {
+	has, err := v.Kept()
+	if err != nil {
+		return 0, 0, 0, false, err
+	}
+	from, to, newest, err = r.bounds(last)
+	return has.From, max(from, has.From), to, newest, err
+}
+
+// manyHeights opens a node's reader for a request that reads many heights, of which few run
+// at once. free ends it.
+func (s *Server) manyHeights(at OnNode) (v Reader, free func(), err error) {
+	if free, err = s.ranges.take(); err != nil {
+		return nil, nil, err
+	}
+	if v, err = s.readerOf(at); err != nil {
+		free()
+		return nil, nil, err
+	}
+	return v, free, nil
+}
+
 func backwards() *Error {
 	return Refuse(http.StatusBadRequest, "invalid_range", "to is before from").Hint("Give from first: from=1&to=9.").At("to")
 }
@@ -59,27 +82,18 @@ type columnsInput struct {
 }
 
 func (s *Server) columns(_ context.Context, in *columnsInput) (m model.Columns, err error) {
-	free, err := s.ranges.take()
+	v, free, err := s.manyHeights(in.OnNode)
 	if err != nil {
 		return m, err
 	}
 	defer free()
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
-	kept, err := v.Kept()
-	if err != nil {
-		return m, err
-	}
 	head := v.Head().Height
-	from, to, newest, err := in.bounds(head)
+	kept, from, to, newest, err := in.within(v, head)
 	if err != nil {
 		return m, err
 	}
-	from = max(from, kept.From)
 	c := newColumns(s.directory)
-	c.Head, c.KeptFrom, c.From, c.To = head, kept.From, from, to
+	c.Head, c.KeptFrom, c.From, c.To = head, kept, from, to
 	if from > to {
 		return c.Columns, nil
 	}

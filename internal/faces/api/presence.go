@@ -28,25 +28,16 @@ type presencesInput struct {
 }
 
 func (s *Server) presences(_ context.Context, in *presencesInput) (m model.PresenceRange, err error) {
-	free, err := s.ranges.take()
+	v, free, err := s.manyHeights(in.OnNode)
 	if err != nil {
 		return m, err
 	}
 	defer free()
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
-	kept, err := v.Kept()
-	if err != nil {
-		return m, err
-	}
 	head := v.Head().Height
-	from, to, newest, err := in.bounds(max(head, 1) - 1)
+	_, from, to, newest, err := in.within(v, max(head, 1)-1)
 	if err != nil {
 		return m, err
 	}
-	from = max(from, kept.From)
 	if newest && to >= from && to-from >= MaxPresence {
 		from = to - MaxPresence + 1
 	}

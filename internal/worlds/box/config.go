@@ -11,7 +11,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/params"
@@ -21,6 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
@@ -113,40 +113,9 @@ func (c *Config) setDefaults() {
 // DefaultBlockTime is one second (decision C7).
 const DefaultBlockTime = time.Second
 
-// Founders are the members of a new network.
-type Founders struct {
-	Validators []types.Validator // in any order
-	Runners    []types.PublicKey // each its own owner (decision J20)
-	System     types.Address     // whose instructions count; zero: no such key
-	Funds      []ledger.Funding  // in any order; those of the runners come to them
-}
-
-// Fund gives the named accounts of a seed what they hold at genesis, and the system
-// key its say.
-func (f *Founders) Fund(seed uint64) {
-	f.System = wallet.AccountKey(seed, wallet.System).Address()
-	for _, name := range wallet.Listed() {
-		f.Funds = append(f.Funds, ledger.Funding{Address: wallet.AccountKey(seed, name).Address(), Balance: wallet.Funds})
-	}
-	f.Funds = append(f.Funds, ledger.Funding{Address: wallet.AccountKey(seed, wallet.Faucet).Address(), Balance: wallet.FaucetFunds})
-}
-
-// founders returns the founders of a network whose keys all follow from its seed.
-func (c *Config) founders(seed uint64) (f Founders) {
-	f.Fund(seed)
-	for i := range c.Validators {
-		key := wallet.ValidatorKey(seed, wallet.ValidatorName(i))
-		f.Validators = append(f.Validators, types.Validator{Address: key.Address(), PublicKey: key.PublicKey()})
-	}
-	for i := range c.Runners {
-		f.Runners = append(f.Runners, wallet.RunnerKey(seed, wallet.RunnerName(i)).PublicKey())
-	}
-	return f
-}
-
-// NewGenesis is the genesis of a network that begins at the given time: by the
-// configuration's chain, pace, parameters and cheats.
-func (c *Config) NewGenesis(f Founders, now time.Time) (*ledger.Genesis, error) {
+// NewChain describes a new chain without founders, which begins at the given time: by the
+// configuration's pace, parameters and cheats.
+func (c *Config) NewChain(now time.Time) setup.Chain {
 	overrides := params.Overrides{}
 	for key, value := range c.Params {
 		overrides[key] = value
@@ -160,23 +129,24 @@ func (c *Config) NewGenesis(f Founders, now time.Time) (*ledger.Genesis, error) 
 	if c.Minor != "" {
 		overrides[ledger.PythonKey] = c.Minor
 	}
-	g := &ledger.Genesis{
-		ChainID:   c.ChainID,
-		Timestamp: types.Millis(now.Add(-3 * c.BlockTime).UnixMilli()),
-		SystemKey: f.System,
-		Params:    overrides,
+	chain := setup.Chain{ID: c.ChainID, Begins: types.Time(now.UnixNano()), Params: overrides}
+	if c.Runners > 0 {
+		chain.Offer = OwnOffer()
 	}
-	g.Validators.Members = slices.Clone(f.Validators)
-	slices.SortFunc(g.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
-	g.Accounts = slices.Clone(f.Funds)
-	if err := enrol(g, f.Runners); err != nil {
-		return nil, err
+	return chain
+}
+
+// derived is the genesis of a network whose keys all follow from a seed.
+func (c *Config) derived(seed uint64, now time.Time) (*ledger.Genesis, error) {
+	chain := c.NewChain(now)
+	for i := range c.Validators {
+		chain.Validator(wallet.ValidatorKey(seed, wallet.ValidatorName(i)), "")
 	}
-	slices.SortFunc(g.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })
-	if err := g.Check(); err != nil {
-		return nil, err
+	for i := range c.Runners {
+		chain.Runner(wallet.RunnerKey(seed, wallet.RunnerName(i)))
 	}
-	return g, nil
+	chain.Named(seed)
+	return chain.Genesis()
 }
 
 // WatchedError says that a strict network was to let others look into its connections.

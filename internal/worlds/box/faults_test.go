@@ -351,7 +351,7 @@ func holder(t *testing.T, n *Network, account types.Address) string {
 	for begin := time.Now(); time.Since(begin) < patience; {
 		for _, node := range n.List() {
 			final := node.Validator().Head().State.Account(account).Nonce
-			next, err := awaited(within(t), n.submissions, node, func(answer func(types.Nonce)) {
+			next, err := network.Ask(within(t), n.scheduler, func(answer func(types.Nonce)) {
 				node.Validator().NextNonce(account, final, answer)
 			})
 			done(t, err)

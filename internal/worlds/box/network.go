@@ -20,7 +20,6 @@ type Network struct {
 	*runnerList
 	*roster
 	*readers
-	*submissions
 	*network.Network
 
 	scheduler *scheduler
@@ -63,7 +62,6 @@ func compose(o *origin) *Network {
 	n.finality.final = n.Final
 	n.files = &files{origin: o, nodes: n.nodeList}
 	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
-	n.submissions = &submissions{nodes: n.nodeList, scheduler: n.scheduler, executions: n.Executions}
 	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, operator: n.Network, presence: n.presence,
 		sightings: views.Sightings}
 	n.others = newOthers(o, n)

@@ -44,8 +44,10 @@ func (l *nodeList) Best() *Node {
 }
 
 // best is the best node as the network's operator finds it.
-func (l *nodeList) best() (best network.Best) {
-	node := l.Best()
+func (l *nodeList) best() network.Best { return l.Best().best() }
+
+// best is a node as the network's operator finds the best.
+func (node *Node) best() (best network.Best) {
 	best.Name = node.Name
 	v := node.Validator()
 	if v == nil {

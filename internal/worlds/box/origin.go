@@ -162,7 +162,7 @@ func (o *origin) create(keep func(*ledger.Genesis) error) error {
 			c.Minor = pyhost.Minor(version)
 		}
 	}
-	g, err := c.NewGenesis(c.founders(o.seed), time.Now())
+	g, err := c.derived(o.seed, time.Now())
 	if err != nil {
 		return err
 	}

@@ -76,13 +76,12 @@ func TestBadTransactionsAreRefused(t *testing.T) {
 	if !maps.Equal(before, content(n)) {
 		t.Error("the state has changed")
 	}
-	var asked Shell
-	_, answered := ask(n.submissions, func(v Shell, answer func(types.Nonce)) {
-		asked = v
-		v.NextNonce(types.Address{}, 0, answer) // which it hears when it is done with what came before
+	asked := n.Best().Validator()
+	_, err := network.Ask(context.Background(), n.scheduler, func(answer func(types.Nonce)) {
+		asked.NextNonce(types.Address{}, 0, answer) // which it hears when it is done with what came before
 	})
-	if held := asked.Status().Pool; !answered || held != 0 {
-		t.Errorf("the mempool holds %d", held)
+	if held := asked.Status().Pool; err != nil || held != 0 {
+		t.Errorf("the mempool holds %d: %v", held, err)
 	}
 }
 

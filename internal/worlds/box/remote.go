@@ -8,13 +8,13 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
-	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/node"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
@@ -102,19 +102,11 @@ type Validating interface {
 // Shell is a running validator, or the one that ran last: validators.Validator says what
 // is meant.
 type Shell interface {
+	network.Steered
 	Head() *validators.Head
 	Archive() *history.Archive
 	Status() validators.Status
 	Connections() []gateway.Live
-	Submit(raw []byte, answer func(types.Hash, error))
-	NextNonce(account types.Address, final types.Nonce, answer func(types.Nonce))
-	Waiting(hash types.Hash, answer func(*ledger.Checked))
-	BringHeartbeat(runner types.Address, ping *push.HeartbeatPing, answer func(types.Hash, error))
-	BringResult(runner types.Address, result *push.JobResult, answer func(error))
-	BringRefusal(runner types.Address, ack *push.JobAck, answer func(error))
-	Pause(on bool)
-	SkipTo(height types.Height, done func())
-	MakeTo(height types.Height, done func())
 }
 
 // Packets is the socket of a node: lossy.Conn says what is meant.

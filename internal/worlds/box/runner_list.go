@@ -4,7 +4,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // runnerList is the network's own runners. It is read without a lock; who adds or
@@ -43,6 +45,23 @@ func (l *runnerList) reload(name string) error {
 		return refusal.New("node_stopped", "%s is not running", name).Hint("Restart it first.").At("runner")
 	}
 	return r.runner.Reload()
+}
+
+// Answer gives the result of a job to all runners that wait for it, and returns those that
+// took it. It calls refused for each of the others.
+func (l *runnerList) Answer(job types.Hash, given execution.Given, refused func(runner string, err error)) (took []types.Address) {
+	for _, r := range l.RunnerList() {
+		manual := r.Manual()
+		if manual == nil || !slices.Contains(manual.Waiting(), job) {
+			continue
+		}
+		if err := manual.Answer(job, given); err != nil {
+			refused(r.Name, err)
+			continue
+		}
+		took = append(took, r.Address)
+	}
+	return took
 }
 
 func (l *runnerList) findRunner(name string) *Runner {

@@ -1,8 +1,6 @@
 package box
 
 import (
-	"slices"
-
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -16,30 +14,14 @@ func (h operator) AnswerJob(job types.Hash, given execution.Given) (answered []t
 		return nil, err
 	}
 	var refused error
-	for _, r := range h.network.RunnerList() {
-		manual := r.Manual()
-		if manual == nil || !slices.Contains(manual.Waiting(), job) {
-			continue
-		}
-		if err := manual.Answer(job, given); err != nil {
-			refused = refusal.New("bad_result", "%s: %v", r.Name, err).At(api.GivenField(given))
-			continue
-		}
-		answered = append(answered, r.Address)
-	}
+	answered = h.network.Answer(job, given, func(runner string, err error) {
+		refused = refusal.New("bad_result", "%s: %v", runner, err).At(api.GivenField(given))
+	})
 	if len(answered) == 0 {
 		return nil, refused
 	}
 	return answered, nil
 }
-
-// PrepareRunner implements api.Steering.
-func (h operator) PrepareRunner(name string, owner types.Address) (api.PreparedRunner, error) {
-	return h.network.PrepareRunner(name, owner)
-}
-
-// StartRunner implements api.Steering.
-func (h operator) StartRunner(name string) error { return h.network.StartRunner(name) }
 
 // ReloadRunner implements api.Steering.
 func (h operator) ReloadRunner(name string) error {

@@ -48,23 +48,6 @@ func OwnOffer() system.Offer {
 	return system.Offer{Capabilities: does.Capabilities(), Entitlements: does.Entitlements(), MaxConcurrentJobs: wallet.RunnerJobs}
 }
 
-// enrol enters runners into a genesis, each as its own owner (decision J20).
-func enrol(g *ledger.Genesis, keys []types.PublicKey) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	offer := OwnOffer()
-	for _, key := range keys {
-		address, err := crypto.AddressOf(key)
-		if err != nil {
-			return err
-		}
-		g.Runners = append(g.Runners, system.Enrolment{PublicKey: key, Owner: address, Stake: wallet.RunnerStake, Offer: offer})
-		g.Accounts = append(g.Accounts, ledger.Funding{Address: address, Balance: wallet.RunnerFunds})
-	}
-	return nil
-}
-
 // newRunner makes a runner under a key.
 func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 	one := &Runner{key: key}

@@ -55,6 +55,9 @@ func (b backend) Each(do func(network.Steered)) {
 // Best implements network.Paced.
 func (b backend) Best() network.Best { return b.network.nodeList.best() }
 
+// Validator implements network.Paced.
+func (b backend) Validator(name string) network.Best { return b.network.find(name).best() }
+
 // Clock implements network.Paced.
 func (b backend) Clock() types.Time { return b.network.clock.Now() }
 

@@ -10,6 +10,7 @@ type Network struct {
 	*Orders
 	*Steering
 	*Executions
+	*Submissions
 	*Authority
 	*Membership
 	*Registration
@@ -30,7 +31,8 @@ func New(n Operated, orders *Orders, b Begin) *Network {
 	m.moves.do(func(is *moves) { is.joining, is.spared = b.Joining, b.Spared })
 	g := &Registration{network: n, orders: orders, authority: a}
 	orders.renew = g.renew
-	return &Network{Orders: orders, Steering: s, Executions: x, Authority: a, Membership: m, Registration: g}
+	return &Network{Orders: orders, Steering: s, Executions: x, Submissions: &Submissions{network: n, orders: orders, executions: x},
+		Authority: a, Membership: m, Registration: g}
 }
 
 // Final notes a block that no validator had finalized before.

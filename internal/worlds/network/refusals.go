@@ -1,6 +1,8 @@
 package network
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -114,8 +116,13 @@ func errPausedOrder() error {
 		Hint("POST /devnet/resume, or: devnet resume")
 }
 
-// ErrNoAnswer refuses to wait longer for a validator's answer.
+// ErrNoAnswer refuses to wait longer for a validator's answer. An error that does not come
+// from the end of a wait stays as it is: the world has failed.
 func ErrNoAnswer(node string, why error) error {
+	ended := func(err error) bool { return errors.Is(why, err) }
+	if !slices.ContainsFunc([]error{ErrLate, ErrClosed, context.Canceled, context.DeadlineExceeded}, ended) {
+		return why
+	}
 	return refusal.New("no_answer", "%s did not answer: %v", node, why)
 }
 

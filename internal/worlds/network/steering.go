@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -19,6 +20,10 @@ const answerPatience = 5 * time.Second
 type Steered interface {
 	Submit(raw []byte, answer func(types.Hash, error))
 	NextNonce(account types.Address, final types.Nonce, answer func(types.Nonce))
+	Waiting(hash types.Hash, answer func(*ledger.Checked))
+	BringHeartbeat(runner types.Address, ping *push.HeartbeatPing, answer func(types.Hash, error))
+	BringResult(runner types.Address, result *push.JobResult, answer func(error))
+	BringRefusal(runner types.Address, ack *push.JobAck, answer func(error))
 	Pause(on bool)
 	SkipTo(height types.Height, done func())
 	MakeTo(height types.Height, done func())
@@ -31,6 +36,8 @@ type Paced interface {
 	Each(do func(Steered))
 	// Best is the best validator.
 	Best() Best
+	// Validator is the validator of a known name, in the form of Best.
+	Validator(name string) Best
 	// Clock is the network's clock.
 	Clock() types.Time
 	// MoveClock puts the clocks of all nodes ahead, also of those that start later. A clock
@@ -40,8 +47,8 @@ type Paced interface {
 	Stall() time.Duration
 }
 
-// Best is the best validator of a network, and what it has final. Only the Validator is sure
-// to be nil if none runs; the State may then be nil, or the last one known.
+// Best is the best validator of a network, or another one, and what it has final. Only the
+// Validator is sure to be nil if none runs; the State may then be nil, or the last one known.
 type Best struct {
 	Name      string
 	Validator Steered

@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
+	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
@@ -101,7 +102,9 @@ func NewNetwork(c NetworkConfig) (*Network, error) {
 		n.listen()
 		return n, n.bootAll()
 	}
-	n.makeGenesis()
+	if err := n.makeGenesis(); err != nil {
+		return nil, err
+	}
 	rules, err := observe.RulesOf(n.Genesis, n.scheme.Recover)
 	if err != nil {
 		return nil, err
@@ -160,31 +163,26 @@ func (c *NetworkConfig) fill() {
 	c.Programs = samples.Mux{Other: c.Programs}
 }
 
-func (n *Network) makeGenesis() {
+// makeGenesis makes the keys of all nodes and accounts, and the genesis.
+func (n *Network) makeGenesis() (err error) {
 	c := &n.config
-	p := params.Defaults()
-	if err := p.Apply(c.Params); err != nil {
-		p = params.Defaults() // Genesis.State says what is wrong with them
-	}
-	begun := firstInstant.Add(-3 * p.BlockTimeMS.Duration()).Millis()
-	n.Genesis = &ledger.Genesis{ChainID: c.ChainID, SystemKey: n.system.Address(), Params: c.Params,
-		Timestamp: max(begun, 0)} // with block times of an hour the first blocks wait after all
+	chain := setup.Chain{ID: c.ChainID, Begins: firstInstant, Params: c.Params, Offer: n.RunnerOffer(), System: n.system.Address()}
 	for i := range c.Validators {
 		name := wallet.ValidatorName(i)
-		key := wallet.ValidatorKey(c.World.Seed, name)
-		n.names, n.keys[name] = append(n.names, name), key
-		n.Genesis.Validators.Members = append(n.Genesis.Validators.Members,
-			types.Validator{Address: key.Address(), PublicKey: key.PublicKey(), Endpoint: n.endpoint(name)})
+		n.names, n.keys[name] = append(n.names, name), wallet.ValidatorKey(c.World.Seed, name)
+		chain.Validator(n.keys[name], n.endpoint(name))
 	}
-	slices.SortFunc(n.Genesis.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
-	n.keys[wallet.System] = n.system
 	for _, name := range append(slices.Clone(c.Accounts), wallet.System) {
-		key := wallet.AccountKey(c.World.Seed, name)
-		n.keys[name] = key
-		n.Genesis.Accounts = append(n.Genesis.Accounts, ledger.Funding{Address: key.Address(), Balance: c.Funds})
+		n.keys[name] = wallet.AccountKey(c.World.Seed, name)
+		chain.Fund(n.keys[name].Address(), c.Funds)
 	}
-	n.enrol()
-	slices.SortFunc(n.Genesis.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })
+	for i := range c.Runners {
+		name := wallet.RunnerName(i)
+		n.runners, n.keys[name] = append(n.runners, name), wallet.RunnerKey(c.World.Seed, name)
+		chain.Runner(n.keys[name])
+	}
+	n.Genesis, err = chain.Genesis()
+	return err
 }
 
 func (n *Network) bootAll() error {

@@ -43,18 +43,6 @@ func (c *crew) endpoint(name string) string {
 	return ""
 }
 
-// enrol enters the runners into genesis, each as its own owner (decision J20).
-func (c *crew) enrol() {
-	for i := range c.config.Runners {
-		name := wallet.RunnerName(i)
-		key := wallet.RunnerKey(c.config.World.Seed, name)
-		c.runners, c.keys[name] = append(c.runners, name), key
-		c.Genesis.Runners = append(c.Genesis.Runners, system.Enrolment{PublicKey: key.PublicKey(), Owner: key.Address(),
-			Stake: wallet.RunnerStake, Offer: c.RunnerOffer()})
-		c.Genesis.Accounts = append(c.Genesis.Accounts, ledger.Funding{Address: key.Address(), Balance: wallet.RunnerFunds})
-	}
-}
-
 // addRunner adds the machine of a runner, whose key is known.
 func (c *crew) addRunner(name string) error {
 	parts := Parts{Signer: c.scheme.Signer(c.keys[name]), Verifier: c.scheme, MaxJobs: wallet.RunnerJobs}

@@ -77,16 +77,25 @@ func (o operated) Each(do func(network.Steered)) {
 func (o operated) Best() (best network.Best) {
 	n, trust := o.network, 0
 	for _, name := range n.names {
-		v := n.Validator(name)
-		if v == nil {
+		one := o.Validator(name)
+		if one.Validator == nil {
 			continue
 		}
 		is := network.Trust(n.find(name).Phase(), n.Honest(name))
-		if head := v.Head(); is > trust || is == trust && head.State.Height() > best.State.Height() {
-			trust, best = is, network.Best{Name: name, Validator: v, State: head.State, Archive: v.Archive()}
+		if is > trust || is == trust && one.State.Height() > best.State.Height() {
+			trust, best = is, one
 		}
 	}
 	return best
+}
+
+// Validator implements network.Paced.
+func (o operated) Validator(name string) network.Best {
+	v := o.network.Validator(name)
+	if v == nil {
+		return network.Best{Name: name}
+	}
+	return network.Best{Name: name, Validator: v, State: v.Head().State, Archive: v.Archive()}
 }
 
 // Clock implements network.Paced.

@@ -104,28 +104,27 @@ func Make(p Plan) (*Network, error) {
 		return nil, errors.New("hosts: no seed to derive the nodes' keys from")
 	}
 	n := &Network{plan: p}
-	founders := box.Founders{}
+	chain := p.Chain.NewChain(p.Now)
 	for i := range p.Chain.Validators {
 		v := p.validator(i)
 		v.Key = p.key(wallet.ValidatorKey, v.Name)
 		n.Validators = append(n.Validators, v)
-		founders.Validators = append(founders.Validators,
-			types.Validator{Address: v.Key.Address(), PublicKey: v.Key.PublicKey(), Endpoint: v.Endpoint})
+		chain.Validator(v.Key, v.Endpoint)
 	}
 	for i := range p.Chain.Runners {
 		r := p.runner(i)
 		r.Key = p.key(wallet.RunnerKey, r.Name)
 		n.Runners = append(n.Runners, r)
-		founders.Runners = append(founders.Runners, r.Key.PublicKey())
+		chain.Runner(r.Key)
 	}
 	if p.Seed != nil {
-		founders.Fund(*p.Seed)
+		chain.Named(*p.Seed)
 	}
 	for _, account := range p.Funds {
-		founders.Funds = append(founders.Funds, ledger.Funding{Address: account, Balance: wallet.Funds})
+		chain.Fund(account, wallet.Funds)
 	}
 	var err error
-	n.Genesis, err = p.Chain.NewGenesis(founders, p.Now)
+	n.Genesis, err = chain.Genesis()
 	return n, err
 }
 

@@ -26,14 +26,9 @@ func (s *Stage) done(err error, what ...any) error {
 	return nil
 }
 
-// Do implements fault.World. The oracles are told before a validator lies, or loses
-// its votes.
+// Do implements fault.World.
 func (s *Stage) Do(o fault.Order) (fault.Effect, error) {
-	if err := o.Check(); err != nil {
-		return fault.Effect{}, err
-	}
-	s.judge.before(o, s.Network)
-	effect, err := s.Network.Do(o)
+	effect, err := s.judge.order(o, s.Network)
 	if err != nil {
 		return effect, err
 	}

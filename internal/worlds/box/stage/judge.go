@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/observe"
+	"github.com/cowboyinc/devnet/internal/worlds/stage"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/mempool"
 	"github.com/cowboyinc/devnet/validators/simplex"
@@ -207,6 +208,16 @@ func (j *judge) attend(c *box.Config) {
 	c.Observe, c.Tell, c.Booted, c.Overhear, c.Gateway = j.observe, j.tell, j.booted, j.votes.hear, j.links.hear
 }
 
+// order does an order of a fault. The oracles are told before a validator lies, or loses its
+// votes.
+func (j *judge) order(o fault.Order, n *box.Network) (fault.Effect, error) {
+	if err := o.Check(); err != nil {
+		return fault.Effect{}, err
+	}
+	j.before(o, n)
+	return n.Do(o)
+}
+
 // before tells the oracles what a fault excuses that is about to be made.
 func (j *judge) before(o fault.Order, n *box.Network) {
 	switch {
@@ -231,21 +242,11 @@ func (j *judge) check(name string) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.listen()
-	for _, v := range j.oracles.Violations() {
-		if v.Oracle == name {
-			return v
-		}
-	}
-	judged, known := j.oracles.Counts().Of()[name]
-	switch {
-	case !known:
-		return fmt.Errorf("there is no oracle %q", name)
-	case name == "certificates" && j.votes.overflowed():
+	verdict := stage.Verdict(j.oracles, name)
+	if _, found := verdict.(oracle.Violation); !found && name == "certificates" && j.votes.overflowed() {
 		return fmt.Errorf("the oracle %s missed votes: more than %d were sent between two looks of the script", name, maxHeard)
-	case judged == 0:
-		return scenario.NothingJudged(name)
 	}
-	return nil
+	return verdict
 }
 
 // flush returns what went wrong with the trace.

@@ -19,11 +19,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
+	operation "github.com/cowboyinc/devnet/internal/worlds/network"
+	"github.com/cowboyinc/devnet/internal/worlds/stage"
+	"github.com/cowboyinc/devnet/validators/history"
 )
 
 const (
-	// submitPatience is how long a validator may take to admit a transaction.
-	submitPatience = 10 * time.Second
 	// connectPatience is how long the start waits for one more connection of validators. On
 	// two cores with a load of 120, 31 validators took more than two minutes for all.
 	connectPatience = time.Minute
@@ -33,6 +34,7 @@ const (
 // Stage is a live network as a scenario.Backend. It keeps nothing on disk.
 type Stage struct {
 	*box.Network
+	stage.Verbs
 	ctx    context.Context
 	judge  *judge
 	name   string
@@ -86,6 +88,7 @@ func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) 
 		return nil, errors.Join(err, s.leave())
 	}
 	s.Network = network
+	s.Verbs = stage.Verbs{Context: ctx, Network: s.operated, Read: s.Reader, Done: s.done}
 	if err := s.judge.begin(network); err != nil {
 		return nil, errors.Join(err, s.leave(), network.Close())
 	}
@@ -98,6 +101,23 @@ func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) 
 		}
 	}
 	return s, nil
+}
+
+// operated is what the operator does with the network.
+func (s *Stage) operated() *operation.Network { return s.Network.Network }
+
+// Advance implements scenario.Backend.
+func (s *Stage) Advance(to history.Target) (*history.Advance, error) {
+	a, err := s.Network.Advance(s.ctx, to)
+	if err == nil {
+		s.judge.fault(fmt.Sprint("advance to ", a.To))
+	}
+	return a, err
+}
+
+// Snapshot implements scenario.Backend.
+func (s *Stage) Snapshot() (restore func() error, err error) {
+	return nil, s.Need(operation.Snapshots)
 }
 
 // Python implements scenario.Backend.
@@ -145,13 +165,6 @@ func (s *Stage) height() types.Height {
 		return v.Head().Block.Header.Height
 	}
 	return 0
-}
-
-// Submit implements scenario.Backend.
-func (s *Stage) Submit(raw []byte) (types.Hash, error) {
-	ctx, cancel := context.WithTimeout(s.ctx, submitPatience)
-	defer cancel()
-	return s.Network.Submit(ctx, raw)
 }
 
 // Signer implements scenario.Backend.

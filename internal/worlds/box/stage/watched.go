@@ -34,11 +34,7 @@ func Watch(ctx context.Context, c box.Config, told *scenario.Timeline) (*Watched
 
 // Do implements fault.World, as Stage does.
 func (w *Watched) Do(o fault.Order) (fault.Effect, error) {
-	if err := o.Check(); err != nil {
-		return fault.Effect{}, err
-	}
-	w.judge.before(o, w.Network)
-	return w.Network.Do(o)
+	return w.judge.order(o, w.Network)
 }
 
 // Violation is the first rule that an oracle saw broken, or nil.

@@ -10,7 +10,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
-	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/api"
@@ -18,8 +17,6 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
-	"github.com/cowboyinc/devnet/validators"
-	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // Terms of a bench, in virtual time.
@@ -141,48 +138,6 @@ func (b *Bench) Signer(name string) env.Signer {
 // RunnerNodes implements api.Backend, for GET /ready; no test waits for runners.
 func (b *Bench) RunnerNodes() []api.RunnerNode { return nil }
 
-// BringHeartbeat implements api.Backend.
-func (b *Bench) BringHeartbeat(_ context.Context, node string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error) {
-	var hash types.Hash
-	refused := b.bring(node, func(v *validators.Validator, done func(error)) {
-		v.BringHeartbeat(runner, ping, func(h types.Hash, err error) {
-			hash = h
-			done(err)
-		})
-	})
-	return hash, refused
-}
-
-// BringResult implements api.Backend.
-func (b *Bench) BringResult(_ context.Context, node string, runner types.Address, result *push.JobResult) error {
-	return b.bring(node, func(v *validators.Validator, done func(error)) { v.BringResult(runner, result, done) })
-}
-
-// BringRefusal implements api.Backend.
-func (b *Bench) BringRefusal(_ context.Context, node string, runner types.Address, ack *push.JobAck) error {
-	return b.bring(node, func(v *validators.Validator, done func(error)) { v.BringRefusal(runner, ack, done) })
-}
-
-// bring hands something to a validator, and drives the world until it answers.
-func (b *Bench) bring(node string, hand func(v *validators.Validator, done func(error))) error {
-	if node == "" {
-		node = b.best()
-	}
-	v := b.Validator(node)
-	if v == nil {
-		return refusal.New("node_stopped", "%s is not running", node).At("node")
-	}
-	answered, refused := false, error(nil)
-	hand(v, func(err error) { refused, answered = err, true })
-	if err := b.answered(&answered); err != nil {
-		return err
-	}
-	if !answered {
-		return refusal.New("no_answer", "%s did not answer", node)
-	}
-	return readmodel.Refusal(refused)
-}
-
 // Submit implements api.Backend.
 func (b *Bench) Submit(_ context.Context, raw []byte) (types.Hash, error) {
 	hash, err := b.Stage.Submit(raw)
@@ -190,24 +145,6 @@ func (b *Bench) Submit(_ context.Context, raw []byte) (types.Hash, error) {
 		b.waiting[hash] = slices.Clone(raw)
 	}
 	return hash, err
-}
-
-// Pending implements api.Backend.
-func (b *Bench) Pending(hash types.Hash) (tx *types.Transaction, sender types.Address) {
-	name := b.best()
-	if name == "" {
-		return nil, sender
-	}
-	done := false
-	b.Validator(name).Waiting(hash, func(c *ledger.Checked) {
-		if done = true; c != nil {
-			tx, sender = c.Tx, c.Sender
-		}
-	})
-	if err := b.answered(&done); err != nil {
-		b.failed = err
-	}
-	return tx, sender
 }
 
 // Wait implements api.Backend: it drives the network.

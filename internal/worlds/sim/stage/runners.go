@@ -1,9 +1,8 @@
 package stage
 
 import (
-	"context"
-
 	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
@@ -30,20 +29,12 @@ func (s *Stage) RunnerLetters() map[types.Address]uint64 {
 // RunnerRuns implements scenario.Backend.
 func (s *Stage) RunnerRuns(name string) bool { return s.Running(name) }
 
-// JoinRunner implements scenario.Backend.
-func (s *Stage) JoinRunner(name string) error {
-	_, err := s.Network.JoinRunner(context.Background(), name)
-	return err
-}
-
-// LeaveRunner implements scenario.Backend.
-func (s *Stage) LeaveRunner(name string) error {
-	return s.Network.LeaveRunner(context.Background(), name)
-}
-
 // Answer implements scenario.Backend.
 func (s *Stage) Answer(job types.Hash, given execution.Given) error {
-	return refuse(s.Network.Answer(job, given))
+	if err := s.Network.Answer(job, given); err != nil {
+		return refusal.New("refused", "%v", err)
+	}
+	return nil
 }
 
 // connected lists the runners that are connected to a validator.

@@ -4,6 +4,7 @@
 package stage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,6 +24,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	"github.com/cowboyinc/devnet/internal/worlds/stage"
 	"github.com/cowboyinc/devnet/validators/ledger"
 	"github.com/cowboyinc/devnet/validators/mempool"
 )
@@ -30,14 +32,12 @@ import (
 const (
 	// sampleEvery is the heights between full audits. Scenarios are short.
 	sampleEvery = 4
-	// answerPatience is how long a validator may take to answer, in virtual
-	// time; only one with a slow disk takes any.
-	answerPatience = 10 * time.Second
 )
 
 // Stage is a simulated network as a scenario.Backend.
 type Stage struct {
 	*sim.Network
+	stage.Verbs
 	config sim.NetworkConfig
 	views  *readmodel.Source
 	hosts  *pyhost.Pool
@@ -98,8 +98,16 @@ func open(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *
 	}
 	views := readmodel.NewSource(n.Genesis, samples.Mux{Other: hosts}, n.Scheme())
 	views.Sightings = seen
-	return &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto, views: views, seen: seen}, nil
+	s := &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto, views: views, seen: seen}
+	s.Verbs = stage.Verbs{Context: context.Background(), Network: s.operated, Read: s.Reader, Done: done}
+	return s, nil
 }
+
+// operated is what the operator does with the network.
+func (s *Stage) operated() *network.Network { return s.Network.Network }
+
+// done says what the world says of a verb: its trace has the verb already.
+func done(err error, _ ...any) error { return err }
 
 // newHosts has one interpreter for blocks, and one for reads: a world's goroutine
 // runs one message at a time, and each further Python takes longer to start than most
@@ -229,48 +237,6 @@ func (s *Stage) height() types.Height {
 	return s.last // the last known state, if no validator runs
 }
 
-// answered runs the world until a validator has answered.
-func (s *Stage) answered(done *bool) error {
-	err := s.RunUntil(func() bool { return *done }, s.Now().Add(answerPatience))
-	if errors.Is(err, sim.ErrDeadline) || errors.Is(err, sim.ErrAsleep) {
-		return nil
-	}
-	return err
-}
-
-// Submit implements scenario.Backend.
-func (s *Stage) Submit(raw []byte) (hash types.Hash, err error) {
-	name := s.best()
-	if name == "" {
-		return hash, network.ErrNoValidator
-	}
-	done := false
-	s.Validator(name).Submit(raw, func(h types.Hash, refused error) { hash, err, done = h, refused, true })
-	if broken := s.answered(&done); broken != nil {
-		return hash, broken
-	}
-	if !done {
-		return hash, refusal.New("no_answer", "%s did not answer", name)
-	}
-	return hash, readmodel.Refusal(err)
-}
-
-// NextNonce implements scenario.Backend.
-func (s *Stage) NextNonce(a types.Address) types.Nonce {
-	name := s.best()
-	if name == "" {
-		return 0
-	}
-	v := s.Validator(name)
-	final := v.Head().State.Account(a).Nonce
-	next, done := final, false
-	v.NextNonce(a, final, func(n types.Nonce) { next, done = n, true })
-	if err := s.answered(&done); err != nil && s.failed == nil {
-		s.failed = err
-	}
-	return next
-}
-
 // Violation implements scenario.Backend.
 func (s *Stage) Violation() error {
 	if err := s.Err(); err != nil {
@@ -280,18 +246,7 @@ func (s *Stage) Violation() error {
 }
 
 // Check implements scenario.Backend.
-func (s *Stage) Check(name string) error {
-	for _, v := range s.Judge.Violations() {
-		if v.Oracle == name {
-			return v
-		}
-	}
-	judged := s.Judge.Counts().Of()
-	if judged[name] == 0 {
-		return scenario.NothingJudged(name)
-	}
-	return nil
-}
+func (s *Stage) Check(name string) error { return stage.Verdict(s.Judge, name) }
 
 // Queues implements scenario.Backend.
 func (s *Stage) Queues() (all []scenario.Queue) {

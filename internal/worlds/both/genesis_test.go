@@ -1,0 +1,171 @@
+package both
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	programs "github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/bench"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
+	"github.com/cowboyinc/devnet/internal/worlds/sim"
+	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// way is one way to begin a network, and the hash of its genesis.
+type way struct {
+	name string
+	hash string // its first 16 digits
+	of   func(*testing.T) *ledger.Genesis
+}
+
+// begun is when the networks of these tests begin, where their maker is told.
+var begun = time.UnixMilli(1_700_000_000_000)
+
+const genesisSeed = 7
+
+// extra is an account that planned networks fund besides.
+var extra = types.Address{1}
+
+// chain is the configuration of the networks that run in real time.
+func chain(strict bool, runners int) box.Config {
+	seed := uint64(genesisSeed)
+	return box.Config{Ephemeral: true, Validators: 4, Runners: runners, BlockTime: 250 * time.Millisecond, ChainID: 8011,
+		Strict: strict, Seed: &seed, Params: map[string]string{"chain.epoch_blocks": "40"}, Programs: programs.Host{}}
+}
+
+// inProcess is the genesis of a network of this process, as of a fixed time.
+func inProcess(c box.Config) func(*testing.T) *ledger.Genesis {
+	return func(t *testing.T) *ledger.Genesis {
+		n, err := box.Up(context.Background(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := *n.Genesis()
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+		g.Timestamp = types.Millis(begun.Add(-3 * c.BlockTime).UnixMilli())
+		return &g
+	}
+}
+
+// planned is the genesis of a network whose nodes run elsewhere.
+func planned(format string, c box.Config, minor string) func(*testing.T) *ledger.Genesis {
+	return func(t *testing.T) *ledger.Genesis {
+		c.Minor = minor
+		made, err := hosts.Make(hosts.Plan{Chain: c, Seed: c.Seed, Derived: true, Format: format, Now: begun,
+			Funds: []types.Address{extra}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made.Genesis
+	}
+}
+
+// world is the genesis of a simulated network.
+func world(c sim.NetworkConfig) func(*testing.T) *ledger.Genesis {
+	return func(t *testing.T) *ledger.Genesis {
+		c.World.Seed = genesisSeed
+		n, err := sim.NewNetwork(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { n.Close() })
+		return n.Genesis
+	}
+}
+
+// script is the genesis of a simulated network that a script opens.
+func script(c scenario.Config) func(*testing.T) *ledger.Genesis {
+	return func(t *testing.T) *ledger.Genesis {
+		c.Seed, c.Validators, c.Timeline = genesisSeed, 4, new(scenario.Timeline)
+		c.Params, c.Link = map[string]string{"chain.epoch_blocks": "40"}, fault.Link{}
+		opened, err := simulated.Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { opened.Close() })
+		return opened.(*simulated.Stage).Genesis
+	}
+}
+
+// tested is the genesis of a simulated network that a test of another project opens.
+func tested(c bench.Config) func(*testing.T) *ledger.Genesis {
+	return func(t *testing.T) *ledger.Genesis {
+		c.Seed = genesisSeed
+		b, err := simulated.NewBench("test", c, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { b.Close() })
+		return b.Genesis
+	}
+}
+
+var ways = []way{
+	{"in this process", "871bcbc190a82446", inProcess(chain(false, 2))},
+	{"in this process, strict", "97f9e6df5ea2eafd", inProcess(chain(true, 0))},
+	{"processes", "6a7c962dce904325", planned(hosts.Processes, chain(false, 2), "")},
+	{"compose, of a named Python", "670e0cd3e2586e09", planned(hosts.Compose, chain(false, 2), "3.11")},
+	{"kubernetes, strict", "0b0ec012598e6206", planned(hosts.Kubernetes, chain(true, 1), "")},
+	{"seeded", "62d6d6c6833dba89", planned(hosts.Seeded, chain(false, 2), "")},
+	{"simulated", "40e338c7e8629048", world(sim.NetworkConfig{})},
+	{"simulated, with runners", "dea72e5cd0ca8928", world(sim.NetworkConfig{Runners: 2, ChainID: 9, Accounts: []string{"bob", "carol"}})},
+	{"simulated, with blocks of an hour", "eb0b116ccf834bcc",
+		world(sim.NetworkConfig{Params: map[string]string{"chain.block_time_ms": "3600000"}})},
+	{"a script", "d641de7ed16b47fb", script(scenario.Config{BlockTime: 250 * time.Millisecond, Runners: 2})},
+	{"a script, auto", "de64c460b654fb10", script(scenario.Config{BlockTime: time.Second, Auto: true})},
+	{"a test", "1c70f3b14c7414f6", tested(bench.Config{})},
+	{"a test, open to runners", "f57d020178c378a4", tested(bench.Config{Open: true, Validators: 3, BlockTime: "100ms"})},
+}
+
+// The genesis of each way of starting keeps its bytes. Nodes of one chain refuse nodes of
+// another, and a home continues with one genesis.
+func TestEachWayOfStartingKeepsItsGenesis(t *testing.T) {
+	for _, w := range ways {
+		t.Run(w.name, func(t *testing.T) {
+			if hash := w.of(t).Hash().String(); !strings.HasPrefix(hash, "0x"+w.hash) || w.hash == "" {
+				t.Errorf("the genesis has the hash %.18s, not 0x%s", hash, w.hash)
+			}
+		})
+	}
+}
+
+// Backends of one configuration begin with the same keys and money. Endpoints differ.
+func TestTheBackendsOfOneConfigurationBeginAlike(t *testing.T) {
+	c := chain(false, 2)
+	want := plain(inProcess(c)(t))
+	for _, format := range []string{hosts.Processes, hosts.Compose, hosts.Kubernetes, hosts.Seeded} {
+		if have := plain(planned(format, c, "")(t)); have.Hash() != want.Hash() {
+			t.Errorf("in %s the genesis is\n%+v, and in this process\n%+v", format, have, want)
+		}
+	}
+	simulated := world(sim.NetworkConfig{Runners: 2})(t)
+	for i, v := range plain(simulated).Validators.Members {
+		if v != want.Validators.Members[i] {
+			t.Errorf("simulated, validator %d is %+v, and in this process %+v", i, v, want.Validators.Members[i])
+		}
+	}
+	if simulated.SystemKey != want.SystemKey {
+		t.Errorf("simulated, the system key is %v, and in this process %v", simulated.SystemKey, want.SystemKey)
+	}
+}
+
+// plain is a genesis without endpoints and without the funds that planned adds.
+func plain(g *ledger.Genesis) *ledger.Genesis {
+	is := *g
+	is.Validators.Members = slices.Clone(g.Validators.Members)
+	for i := range is.Validators.Members {
+		is.Validators.Members[i].Endpoint = ""
+	}
+	is.Accounts = slices.DeleteFunc(slices.Clone(g.Accounts), func(f ledger.Funding) bool { return f.Address == extra })
+	return &is
+}

@@ -1,0 +1,127 @@
+package network
+
+import (
+	"context"
+
+	"github.com/cowboyinc/devnet/internal/base/refusal"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/validators/ledger"
+)
+
+// Submissions hands transactions, and the reports of polling runners, to a validator, and
+// waits for their outcome.
+type Submissions struct {
+	network    Operated
+	orders     *Orders
+	executions *Executions
+}
+
+// Submit hands a transaction to the best validator, and returns once that has admitted or
+// refused it.
+func (s *Submissions) Submit(ctx context.Context, raw []byte) (types.Hash, error) {
+	best := s.network.Best()
+	if best.Validator == nil {
+		return types.Hash{}, ErrNoValidator
+	}
+	return best.Submit(ctx, s.network, raw)
+}
+
+// Pending returns a transaction that waits in a pool and its sender, or nil.
+func (s *Submissions) Pending(hash types.Hash) (*types.Transaction, types.Address) {
+	best := s.network.Best()
+	if best.Validator == nil {
+		return nil, types.Address{}
+	}
+	found, err := Ask(context.Background(), s.network, func(answer func(*ledger.Checked)) { best.Validator.Waiting(hash, answer) })
+	if err != nil || found == nil {
+		return nil, types.Address{}
+	}
+	return found.Tx, found.Sender
+}
+
+// NextNonce is the nonce of an account after all that the best validator has of it, final or
+// in its pool.
+func (s *Submissions) NextNonce(account types.Address) types.Nonce {
+	switch best := s.network.Best(); {
+	case best.State == nil:
+		return 0
+	case best.Validator == nil:
+		return best.State.Account(account).Nonce
+	default:
+		return best.nextNonce(context.Background(), s.network, account)
+	}
+}
+
+// Wait returns a transaction's receipt once it is final.
+func (s *Submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error) {
+	end := s.executions.Await(hash)
+	defer end.GiveUp()
+	if receipt, err := readmodel.Receipt(s.network.Best().Archive, hash); err != nil || receipt != nil {
+		return receipt, err
+	}
+	switch ended, err := end.Wait(ctx, Forever); {
+	case err != nil:
+		return nil, closing(err)
+	case ended.Receipt == nil:
+		return nil, ErrDropped(ended.Dropped)
+	default:
+		return &api.Executed{Receipt: *ended.Receipt, Logs: ended.Printed}, nil
+	}
+}
+
+// BringHeartbeat hands a polling runner's heartbeat to a validator, "" for the best.
+func (s *Submissions) BringHeartbeat(ctx context.Context, name string, runner types.Address, ping *push.HeartbeatPing) (types.Hash, error) {
+	var sent types.Hash
+	err := s.bring(ctx, name, func(v Steered, done func(error)) {
+		v.BringHeartbeat(runner, ping, func(hash types.Hash, err error) {
+			sent = hash
+			done(err)
+		})
+	})
+	return sent, err
+}
+
+// BringResult hands a polling runner's result to a validator.
+func (s *Submissions) BringResult(ctx context.Context, name string, runner types.Address, result *push.JobResult) error {
+	return s.bring(ctx, name, func(v Steered, done func(error)) { v.BringResult(runner, result, done) })
+}
+
+// BringRefusal hands a polling runner's refusal to a validator.
+func (s *Submissions) BringRefusal(ctx context.Context, name string, runner types.Address, ack *push.JobAck) error {
+	return s.bring(ctx, name, func(v Steered, done func(error)) { v.BringRefusal(runner, ack, done) })
+}
+
+// bring hands something to a validator, and waits for its answer.
+func (s *Submissions) bring(ctx context.Context, name string, hand func(v Steered, done func(error))) error {
+	to, err := s.running(name)
+	if err != nil {
+		return err
+	}
+	refused, err := Ask(ctx, s.network, func(done func(error)) { hand(to.Validator, done) })
+	if err != nil {
+		return ErrNoAnswer(to.Name, err)
+	}
+	return readmodel.Refusal(refused)
+}
+
+// running is the validator of a name, or for "" the best, if it runs.
+func (s *Submissions) running(name string) (Best, error) {
+	to := s.network.Best()
+	if name != "" {
+		if n := s.orders.backend.Node(name); n == nil || n.Who().Kind != fault.Validators {
+			return to, refusal.New("unknown_node", "no node is called %q", name).Hint("GET /validators lists them.").At("node")
+		}
+		to = s.network.Validator(name)
+	}
+	switch {
+	case to.Validator != nil:
+		return to, nil
+	case to.Name == "":
+		return to, ErrNoValidator
+	}
+	return to, refusal.New("node_stopped", "%s is not running", to.Name).At("node")
+}

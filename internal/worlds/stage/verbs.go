@@ -1,0 +1,92 @@
+// Package stage is what scripts do with a network, whichever world its nodes are in: the part
+// of scenario.Backend that the operator's code does.
+package stage
+
+import (
+	"context"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/oracle"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
+)
+
+// Verbs submit a script's transactions, and do its verbs of governance and pace. A verb
+// returns once its instruction is final.
+type Verbs struct {
+	Context context.Context                           // its end ends all waits
+	Network func() *network.Network                   // the present one
+	Read    func(node string) (api.Reader, error)     // as scenario.Backend does
+	Done    func(err error, what ...any) (told error) // notes what was done, or says to the script why not
+}
+
+// Submit implements scenario.Backend.
+func (v Verbs) Submit(raw []byte) (types.Hash, error) { return v.Network().Submit(v.Context, raw) }
+
+// Join implements scenario.Backend.
+func (v Verbs) Join(name string) error {
+	who, err := v.Network().Join(v.Context, name)
+	return v.Done(err, "join ", who.Name)
+}
+
+// Leave implements scenario.Backend.
+func (v Verbs) Leave(name string) error {
+	_, err := v.Network().Leave(v.Context, name)
+	return v.Done(err, "leave ", name)
+}
+
+// JoinRunner implements scenario.Backend.
+func (v Verbs) JoinRunner(name string) error {
+	name, err := v.Network().JoinRunner(v.Context, name)
+	return v.Done(err, "join ", name)
+}
+
+// LeaveRunner implements scenario.Backend.
+func (v Verbs) LeaveRunner(name string) error {
+	return v.Done(v.Network().LeaveRunner(v.Context, name), "leave ", name)
+}
+
+// SetParam implements scenario.Backend.
+func (v Verbs) SetParam(key, value string, at types.Height) error {
+	_, err := v.Network().SetParam(v.Context, key, value, at)
+	return v.Done(err, "set ", key, " ", value)
+}
+
+// CancelTimer implements scenario.Backend.
+func (v Verbs) CancelTimer(id types.TimerID) error {
+	by, err := v.Read("")
+	if err == nil {
+		_, err = v.Network().CancelTimer(v.Context, by, id)
+	}
+	return v.Done(err, "cancel timer ", id)
+}
+
+// ExtendTimer implements scenario.Backend.
+func (v Verbs) ExtendTimer(id types.TimerID, expiresAt types.Height) error {
+	by, err := v.Read("")
+	if err == nil {
+		_, err = v.Network().ExtendTimer(v.Context, by, id, expiresAt)
+	}
+	return v.Done(err, "extend timer ", id, " to ", expiresAt)
+}
+
+// Pause implements scenario.Backend.
+func (v Verbs) Pause() error { return v.Done(v.Network().Pause(), "pause") }
+
+// Resume implements scenario.Backend.
+func (v Verbs) Resume() error { return v.Done(v.Network().Resume(), "resume") }
+
+// Verdict is what one oracle says. It fails as well where the oracle judged nothing: then
+// nothing is known.
+func Verdict(j *oracle.Judge, name string) error {
+	for _, v := range j.Violations() {
+		if v.Oracle == name {
+			return v
+		}
+	}
+	if j.Counts().Of()[name] == 0 {
+		return scenario.NothingJudged(name)
+	}
+	return nil
+}
