@@ -10,8 +10,8 @@ import (
 )
 
 // connect waits until each validator is connected with a quorum, so that a script's
-// patience for blocks does not begin before there can be one. Its own patience begins again
-// with each connection more than there were.
+// patience for blocks does not begin before there can be one. Each connection
+// beyond the most so far renews its own patience.
 func (s *Stage) connect() error {
 	tick := time.NewTicker(connectEvery)
 	defer tick.Stop()

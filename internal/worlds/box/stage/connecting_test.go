@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The start's patience begins again with each connection more than there were, and not with
-// one that came back.
+// Each connection beyond the most so far renews the patience of the start. A connection that
+// was lost and returned does not.
 func TestTheStartWaitsWhileConnectionsCome(t *testing.T) {
 	left, now := progress{fewest: math.MaxInt}, time.Unix(0, 0)
 	look := func(after time.Duration, missing int, stopped bool) {
@@ -20,7 +20,7 @@ func TestTheStartWaitsWhileConnectionsCome(t *testing.T) {
 		look(connectPatience-time.Second, missing, false)
 	}
 	look(connectPatience/2, 14, false) // some were lost
-	look(connectPatience/2, 11, false) // and came back
+	look(connectPatience/2, 11, false) // and returned
 	look(time.Second, 11, true)
 	look(time.Second, 10, false)
 }
