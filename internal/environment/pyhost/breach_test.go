@@ -205,6 +205,7 @@ class Listener(warmup.Nobody):
     def write(self, kind, maps): heard.append(bytes((kind,)) + maps)
 warmup.Nobody = Listener
 warmup.run()
+warmup.rate()
 warmup.typed()
 after = chain.now, chain.pipe, len(actor_code.MADE), serving.uncollected
 same = before == after and not serving.sources.keys() & {warmup.CODE, warmup.TYPED_CODE}

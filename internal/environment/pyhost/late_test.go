@@ -99,6 +99,33 @@ func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 	}
 }
 
+// The first child of a fork server measures the machine, and then one of four: a measure takes
+// a sixth of a short session.
+func TestOneChildOfFourMeasures(t *testing.T) {
+	p := New(Config{Hosts: 1})
+	defer p.Close()
+	found, err := p.python.find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := p.startHost(found.path, false, time.Now().Add(startTimeout))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.stop()
+	if err := h.fork(); err != nil {
+		t.Fatal(err)
+	}
+	for children := 1; children <= 9; children++ {
+		if got, want := len(p.rates.loops), (children+3)/4; got != want {
+			t.Errorf("after %d children there are %d measures, want %d", children, got, want)
+		}
+		if err := h.renew(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A message that a share of wall time cuts off is stopped, and not late, and its fork
 // server lives on. Its CPU time is told: on a starved machine it is a small part of the share.
 func TestWhatAShareCutsOffIsNotLate(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// rates is how fast this machine is. Each child runs a plain loop and writes to some pages of
-// memory before its first message, and the median of the last measures counts. So rates
-// follows a machine that slows down, and no single measure decides.
+// rates is how fast this machine is. One child of four runs a plain loop and writes to some
+// pages of memory before its first message, and the median of the last measures counts. So
+// rates follows a machine that slows down, and no single measure decides.
 type rates struct {
 	stated time.Duration // 0: it is measured
 	mu     sync.Mutex
@@ -21,7 +21,11 @@ type rates struct {
 // keptRates bounds the measures that count.
 const keptRates = 9
 
+// add keeps what a child measured. thousand is 0 of one that did not.
 func (r *rates) add(thousand, page time.Duration) {
+	if thousand <= 0 {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.loops) == keptRates {
