@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// rates is how fast this machine is. One child of four runs a plain loop and writes to some
-// pages of memory before its first message, and the median of the last measures counts. So
-// rates follows a machine that slows down, and no single measure decides.
+// rates is how fast this machine is. Before its first message one child of four runs a plain
+// loop, and writes to some pages of memory. The median of the last measures counts. So rates
+// follows a machine that slows down, and no single measure decides.
 type rates struct {
 	stated time.Duration // 0: it is measured
 	mu     sync.Mutex

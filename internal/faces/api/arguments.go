@@ -129,12 +129,15 @@ func encoded(schema *typed.Schema, h *typed.Handler, args []byte, named Named) (
 	return nil, badArgument(err)
 }
 
+// codeBadArgument is the code of a wrong argument of a typed handler, in receipts too.
+const codeBadArgument = "bad_argument"
+
 func badArgument(err error) error {
 	field := "args"
 	if wrong := (*typed.Error)(nil); errors.As(err, &wrong) && wrong.Path != "" {
 		field += "." + wrong.Path
 	}
-	return Refuse(http.StatusBadRequest, "bad_argument", "%v", err).At(field)
+	return Refuse(http.StatusBadRequest, codeBadArgument, "%v", err).At(field)
 }
 
 // schemaOf is the schema of an actor; nil of an address that has none.

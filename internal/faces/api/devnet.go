@@ -234,10 +234,15 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	return model.Deployed{Address: r.To, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
 }
 
-// runnable refuses a deploy that no validator here could execute, since it
-// would wait for one without end. The code's behaviour is not judged.
+// runnable refuses a deploy that no validator here could execute, since it would wait for
+// one without end. It also refuses a typed init without the arguments that it needs, before
+// the deployer pays for that. The code's behaviour is not judged.
 func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d Signable) error {
-	_, err := s.simulate(ctx, v, key, d)
+	would, err := s.simulate(ctx, v, key, d)
+	if err == nil && would.Receipt.Error != nil && would.Receipt.Error.Code == codeBadArgument {
+		return Refuse(http.StatusBadRequest, codeBadArgument, "%s", would.Receipt.Error.Message).At("args").
+			Hint("init has typed arguments: give them as args, or NAME=VALUE on the command line.")
+	}
 	if refused := Answer(err); refused != nil && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
 		return refused
 	}

@@ -65,12 +65,12 @@ func TestTheConfigurationOfThePageOpens(t *testing.T) {
 	}
 	defer r.Executor.Close()
 	want := []string{"custom", "domain:*.example.net", "domain:127.0.0.1", "domain:api.example.org", "ethsend",
-		"executor:count", "executor:echo", "executor:letters", "executor:manual", "executor:median", "executor:sha256", "executor:words",
+		"executor:count", "executor:echo", "executor:letters", "executor:median", "executor:sha256", "executor:words",
 		"http", "llm", "mcp", "server:files", "server:search"}
 	if got := r.Executor.Capabilities(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
-	if r.Name != "r9" || r.Jobs != 4 || r.API != "http://127.0.0.1:4000" || r.Manual == nil || r.Key == nil ||
+	if r.Name != "r9" || r.Jobs != 4 || r.API != "http://127.0.0.1:4000" || r.Manual != nil || r.Key == nil ||
 		!slices.Equal(r.Executor.Entitlements(), []string{"eu"}) {
 		t.Errorf("%+v", r)
 	}
