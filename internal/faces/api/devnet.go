@@ -223,7 +223,11 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	}
 	d := wallet.Draft{Value: or(body.Fund, types.Wei{}), Cycles: body.CyclesLimit, Cells: body.CellsLimit,
 		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name, Upgrade: terms}}}
-	if err := s.runnable(ctx, v, by.key, by.of(d)); err != nil {
+	would, err := s.runnable(ctx, v, by.key, by.of(d))
+	if err == nil {
+		err = withoutArguments(would, &body)
+	}
+	if err != nil {
 		return m, err
 	}
 	r, err := s.sign(ctx, v, by.key, by.of(d))
@@ -234,19 +238,24 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 	return model.Deployed{Address: r.To, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
 }
 
-// runnable refuses a deploy that no validator here could execute, since it would wait for
-// one without end. It also refuses a typed init without the arguments that it needs, before
-// the deployer pays for that. The code's behaviour is not judged.
-func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d Signable) error {
-	would, err := s.simulate(ctx, v, key, d)
-	if err == nil && would.Receipt.Error != nil && would.Receipt.Error.Code == codeBadArgument {
-		return Refuse(http.StatusBadRequest, codeBadArgument, "%s", would.Receipt.Error.Message).At("args").
-			Hint("init has typed arguments: give them as args, or NAME=VALUE on the command line.")
-	}
+// runnable refuses a deploy that no validator here could execute, since it
+// would wait for one without end. The code's behaviour is not judged.
+func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d Signable) (would *Executed, err error) {
+	would, err = s.simulate(ctx, v, key, d)
 	if refused := Answer(err); refused != nil && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
-		return refused
+		return nil, refused
 	}
-	return nil
+	return would, nil
+}
+
+// withoutArguments refuses a deploy that gives nothing to a typed init that needs arguments,
+// before the deployer pays for that. would is its simulated execution, nil if there is none.
+func withoutArguments(would *Executed, body *model.DeployRequest) error {
+	if body.Init != "" || body.Args != nil || would == nil || would.Receipt.Error == nil || would.Receipt.Error.Code != codeBadArgument {
+		return nil
+	}
+	return Refuse(http.StatusBadRequest, codeBadArgument, "%s", would.Receipt.Error.Message).At("args").
+		Hint("init has typed arguments: give them as args, or NAME=VALUE on the command line.")
 }
 
 const codeUnknownSigner = "unknown_signer"

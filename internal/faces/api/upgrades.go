@@ -72,7 +72,7 @@ func (s *Server) upgrade(ctx context.Context, in *upgradeInput) (m model.Upgrade
 	from := or(body.CodeHash, actor.CodeHash)
 	d := Upgrade(actor.Address, from, code, migrate)
 	d.Cycles, d.Cells = body.CyclesLimit, body.CellsLimit
-	if err := s.runnable(ctx, v, key, d); err != nil {
+	if _, err := s.runnable(ctx, v, key, d); err != nil {
 		return m, err
 	}
 	r, err := s.sign(ctx, v, key, d)
@@ -104,7 +104,7 @@ func (s *Server) applyUpgrade(ctx context.Context, in *applyUpgradeInput) (m mod
 	}
 	to := actor.Upgrades.Announced.To
 	d := ApplyUpgrade(actor.Address, actor.CodeHash, to)
-	if err := s.runnable(ctx, v, key, d); err != nil {
+	if _, err := s.runnable(ctx, v, key, d); err != nil {
 		return m, err
 	}
 	r, err := s.sign(ctx, v, key, d)
