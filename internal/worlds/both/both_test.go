@@ -22,12 +22,16 @@ import (
 )
 
 // preamble is how every script begins. Its deploy is not compared. It may take as many
-// blocks as a busy machine needs to begin it: they have 50 ms.
+// blocks as a busy machine needs to begin it: they have 50 ms. A runner has a job some blocks
+// after its first ack.
 const preamble = `net = network(validators = 4, block_time = "50ms", seed = 7, params = {"chain.epoch_blocks": 16, "chain.link_delay_ms": 50})
 net.run(blocks = 2)
 v0, v1, v2, v3 = [net.validator("v%d" % i) for i in range(4)]
 heart = net.deploy("go:heartbeat", name = "heart", fund = "100 CBY", within = 1000)
 def again(n): net.run(blocks = n)
+def taken(j):
+    eventually(lambda: "acked" in [e.what for e in j.story()], within = 60)
+    again(4)
 `
 
 // onlySimulated are the verbs that a live world refuses, since its disks and clocks
@@ -142,11 +146,11 @@ var scripts = []string{
 	`r = net.join_runner("r0"); net.leave_runner(r); print(r.health, r.name, r.stake); net.leave_runner(r)`, `net.join_runner("r0"); net.join_runner("r0")`, `net.join_runner("r5")`, `net.leave_runner("r9")`, `net.leave_runner("alice")`,
 	`r = net.join_runner("r0"); net.leave_runner(r); due = r.stake_returns; net.advance(to = due + 50); print(net.block(due).height == due, r.stake, r.dead_letters != None, len([e for e in net.block(due).events if e.name == "runner.stake_returned"]))`,
 	`net.pause(); net.join_runner()`,
-	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); again(4); print(j.status); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result)`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); taken(j); print(j.status); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result)`,
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200); ` +
-		`told = lambda: [(e.fraction, e.detail) for e in j.story() if e.what == "progress"]; again(4); j.progress(40, detail = "half\tof it"); eventually(lambda: len(told()) == 1, within = 20); ` +
+		`told = lambda: [(e.fraction, e.detail) for e in j.story() if e.what == "progress"]; taken(j); j.progress(40, detail = "half\tof it"); eventually(lambda: len(told()) == 1, within = 20); ` +
 		`again(2); j.progress(90); eventually(lambda: len(told()) == 2, within = 20); print(told()); j.answer("by hand"); net.run(until = lambda: j.status == "Completed", within = 40); print(j.result)`,
-	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); again(4); j.progress(40); j.progress(40)`,
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual"); taken(j); j.progress(40); j.progress(40)`,
 	`j = net.submit_job(kind = "custom", executor = "manual"); j.progress(0)`, `j = net.submit_job(kind = "custom", executor = "manual"); j.progress(101)`, `j = net.submit_job(kind = "custom", executor = "manual"); j.progress(40)`,
 	`j = net.submit_job(kind = "custom", executor = "manual"); j.answer("x")`, `r = net.join_runner(); r.crash()`, `r = net.join_runner(); r.misbehave("equivocate")`, `r = net.join_runner(); r.misbehave("no_reveal", may_be_idle = True); again(2); r.misbehave(""); print("honest")`,
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); r.drop(); eventually(lambda: not r.present, within = 60); r.restart(); eventually(lambda: r.present, within = 90); print("back")`,
@@ -165,7 +169,7 @@ var scripts = []string{
 	// refusals: the reason, who is drawn next, and the reputation; pushed, and polled
 	refusing("hot"), refusing("shadow"),
 	// a runner that leaves finishes its open job
-	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200); net.run(until = lambda: j.status == "Assigned", within = 60); again(2); net.leave_runner(r); again(4); print(r.health, j.status); ` +
+	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200); net.run(until = lambda: j.status == "Assigned", within = 60); again(2); net.leave_runner(r); taken(j); print(r.health, j.status); ` +
 		`j.answer("by hand"); net.run(until = lambda: j.status in ["Completed", "Failed"], within = 60); print(j.status, j.attempts == 1, r.reputation > 75); net.run(until = lambda: len(r.connected) == 0, within = 60); again(20); r.drop()`,
 	// the script's own
 	`check("agreement")`, `check("nonsense")`, `check("timers")`, `expect(net.height > 100000, "no")`, `expect_eq(1, 2)`, `eventually(lambda: False, within = 2)`,
