@@ -63,7 +63,7 @@ class Typed:
 GIVEN = b'{"amount":"5","who":"0x%s"}' % (b"00" * 20)
 CYCLES = 100_000
 PAGES = 16  # to which it writes, to measure that
-MEASURED = 4  # of so many children one measures the machine: that takes a sixth of a short session
+MEASURED = 4  # children, of which one measures the machine: a measure takes a sixth of a short session
 CODE, TYPED_CODE = bytes(32), bytes(31) + bytes((1,))  # their hashes, which no code has
 
 

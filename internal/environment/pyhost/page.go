@@ -21,7 +21,7 @@ const (
 	pageState  = 16 // one of the states
 	pageToken  = 24 // of the child that was ended
 	tokenBytes = 16
-	// pageWatched is 1 if the clock of the message is looked at. Only such a message reads it.
+	// pageWatched is 1 if this process watches the clock of the message. Only then the child reads it.
 	pageWatched = pageToken + tokenBytes
 )
 

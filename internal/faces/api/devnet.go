@@ -225,7 +225,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name, Upgrade: terms}}}
 	would, err := s.runnable(ctx, v, by.key, by.of(d))
 	if err == nil {
-		err = withoutArguments(would, &body)
+		err = withoutArguments(v, code, would, &body)
 	}
 	if err != nil {
 		return m, err
@@ -250,9 +250,12 @@ func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d Signa
 
 // withoutArguments refuses a deploy that gives nothing to a typed init that needs arguments,
 // before the deployer pays for that. would is its simulated execution, nil if there is none.
-func withoutArguments(would *Executed, body *model.DeployRequest) error {
+func withoutArguments(v Reader, code []byte, would *Executed, body *model.DeployRequest) error {
 	if body.Init != "" || body.Args != nil || would == nil || would.Receipt.Error == nil || would.Receipt.Error.Code != codeBadArgument {
 		return nil
+	}
+	if _, _, err := typedInit(v, code); err != nil {
+		return nil // an error of the author's that has this name
 	}
 	return Refuse(http.StatusBadRequest, codeBadArgument, "%s", would.Receipt.Error.Message).At("args").
 		Hint("init has typed arguments: give them as args, or NAME=VALUE on the command line.")

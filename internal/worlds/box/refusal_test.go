@@ -78,7 +78,7 @@ func TestBadTransactionsAreRefused(t *testing.T) {
 	}
 	asked := n.Best().Validator()
 	_, err := network.Ask(context.Background(), n.scheduler, func(answer func(types.Nonce)) {
-		asked.NextNonce(types.Address{}, 0, answer) // which it hears when it is done with what came before
+		asked.NextNonce(types.Address{}, 0, answer) // it answers after all earlier events
 	})
 	if held := asked.Status().Pool; err != nil || held != 0 {
 		t.Errorf("the mempool holds %d: %v", held, err)

@@ -1,5 +1,5 @@
-// Package setup is what a network begins with. A Chain describes a new chain, and its
-// genesis follows from that alone, whichever way the network is started.
+// Package setup is what a network begins with. A Chain describes a new chain. Its genesis
+// follows only from that description, whichever way the network is started.
 package setup
 
 import (

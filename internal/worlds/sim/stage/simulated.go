@@ -106,7 +106,7 @@ func open(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *
 // operated is what the operator does with the network.
 func (s *Stage) operated() *network.Network { return s.Network.Network }
 
-// done says what the world says of a verb: its trace has the verb already.
+// done returns the error of a verb. The trace of the world has the verb already.
 func done(err error, _ ...any) error { return err }
 
 // newHosts has one interpreter for blocks, and one for reads: a world's goroutine
