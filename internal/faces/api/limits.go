@@ -100,10 +100,10 @@ const (
 	EventRingBytes  = 32 << 20
 
 	// EventWrites bounds how many streams of events are woken in a second, all together. A
-	// single stream gets each block at once. A hundred streams get the blocks of 200 ms
+	// single stream gets each block at once. A hundred streams get the blocks of 400 ms
 	// together, since a write to a socket costs more than the event. EventWriteBytes ends
 	// the blocks of one write.
-	EventWrites     = 500
+	EventWrites     = 250
 	EventWriteBytes = 64 << 10
 
 	// EventWriteTimeout drops a reader that takes nothing for so long;
