@@ -11,12 +11,13 @@ from importlib.machinery import ModuleSpec
 
 
 def _read(n):
-    data = b""
-    while len(data) < n:
-        chunk = os.read(0, n - len(data))
-        if not chunk:
+    data = bytearray(n)
+    rest = memoryview(data)
+    while rest:
+        got = os.readv(0, [rest])
+        if not got:
             os._exit(0)
-        data += chunk
+        rest = rest[got:]
     return data
 
 
@@ -63,7 +64,7 @@ def _send(frame):
 
 _version = sys.version.encode() + b"\0"  # whose code it is: the interpreter at a path may have been replaced since
 if _compiled:
-    _codes = marshal.loads(_compiled[len(_version):]) if _compiled.startswith(_version) else {}
+    _codes = marshal.loads(memoryview(_compiled)[len(_version):]) if _compiled.startswith(_version) else {}
 else:
     _codes = {name: _code(name) for name in _files}
     _send(b"M" + _version + marshal.dumps(_codes))

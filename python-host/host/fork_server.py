@@ -1,9 +1,9 @@
 """The third wall: what runs a program does not live on.
 
-This process never runs an author's code. It keeps code compiled and forks a child for each
-conversation (a block, a number of reads); the child runs the messages and ends with the
-conversation. So whatever a program leaves in the interpreter, by any hole, meets no other
-block, and every validator's interpreter begins a block alike.
+This process never runs an author's code, only messages of the host (warmup). It keeps code
+compiled and forks a child for each conversation (a block, a number of reads). The child runs
+the messages and ends with the conversation. So whatever a program leaves in the interpreter,
+by any hole, meets no other block, and every validator's interpreter begins a block alike.
 
 Both speak through the same two pipes, one after the other:
 
@@ -38,6 +38,7 @@ def keep(frame):
 def set_costs(frame):
     serving.set_costs(frame)
     imports.warm()
+    warmup.again()
 
 
 def drawn():
@@ -47,6 +48,7 @@ def drawn():
 
 def fork(frame):
     global forks
+    warmup.specialise()
     gc.freeze()
     measures, forks = forks % warmup.MEASURED == 0, forks + 1
     me, before = os.getpid(), drawn()

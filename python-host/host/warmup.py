@@ -5,8 +5,12 @@ message is the first to touch costs it some microseconds. The child copies the p
 message touches here, while no block waits for it. The messages are always the same, reach no
 chain, and leave no trace. One is to a typed handler, which touches some 300 pages more. A child
 whose fork server has met no typed code makes it before its first message to such code.
+
+The fork server serves the same messages before its first child. CPython specialises code that
+ran a few times, and each child begins with what is specialised.
 """
 
+import gc
 import mmap
 
 from host import chain, imports, meter, program, protocol, serving, wire
@@ -63,6 +67,7 @@ class Typed:
 GIVEN = b'{"amount":"5","who":"0x%s"}' % (b"00" * 20)
 CYCLES = 100_000
 PAGES = 16  # to which it writes, to measure that
+TIMES = 20  # messages after which CPython has specialised the code that they run
 MEASURED = 4  # children, of which one measures the machine: a measure takes a sixth of a short session
 CODE, TYPED_CODE = bytes(32), bytes(31) + bytes((1,))  # their hashes, which no code has
 
@@ -99,6 +104,7 @@ CALL, SPIN, CALL_TYPED = call(b"run"), call(b"spin"), call(b"run", GIVEN, TYPED_
 ANSWER = bytes((protocol.ANSWER,)) + wire.MAPS[1] + number("cycles", CYCLES // 2)
 prepared = prepared_typed = None
 met_typed = False  # typed code: the children begin with the typed message
+specialised = None  # met_typed when the fork server specialised its code; None: not yet
 
 
 def prepare():
@@ -121,6 +127,24 @@ def met(code):
     """Notes, in the fork server, what its children will run."""
     global met_typed
     met_typed = met_typed or code.schema.typed
+
+
+def specialise():
+    """In the fork server: run what the children run until CPython has specialised it."""
+    global specialised
+    if specialised == met_typed:
+        return
+    specialised = met_typed
+    alone(CODE, prepared, *[CALL] * TIMES)
+    if met_typed:
+        alone(TYPED_CODE, prepared_typed, *[CALL_TYPED] * TIMES)
+    gc.collect()
+
+
+def again():
+    """The costs changed, and with them the code."""
+    global specialised
+    specialised = None
 
 
 def alone(code, prepared, *frames):
