@@ -12,44 +12,59 @@ import { follow } from './live.js';
  *   cause: string, text: string}} View
  */
 
-/** SIZE is how many blocks and views are kept. */
+/** SIZE is how many of the latest blocks and views are kept, and how many older blocks. */
 export const SIZE = 4096;
 
 /**
- * Ring keeps rows by number; one that is SIZE older gives its place.
+ * Ring keeps rows by number; one that is SIZE older gives its place. Older rows that were asked for
+ * are kept beside it, where beyond says how many.
  * @template T
  */
 class Ring {
-  constructor() {
+  constructor(beyond = 0) {
     /** @type {(T|undefined)[]} */
     this.rows = new Array(SIZE);
     this.head = 0;
-    this.first = 0; // the lowest number that may be there; 0: nothing
     this.numbers = new Float64Array(SIZE).fill(-1);
+    this.beyond = beyond;
+    /** @type {Map<number, T>} */
+    this.older = new Map();
   }
   clear() {
     this.rows.fill(undefined);
     this.numbers.fill(-1);
     this.head = 0;
-    this.first = 0;
+    this.older.clear();
   }
   /**
    * @param {number} n
    * @param {T} row
    */
   put(n, row) {
-    if (n + SIZE <= this.head) return;
+    if (n + SIZE <= this.head) return this.keep(n, row);
     this.rows[n % SIZE] = row;
     this.numbers[n % SIZE] = n;
     if (n > this.head) this.head = n;
-    if (this.first === 0 || n < this.first) this.first = n;
-    if (this.first + SIZE <= this.head) this.first = this.head - SIZE + 1;
   }
+  /**
+   * @param {number} n
+   * @param {T} row
+   */
+  keep(n, row) {
+    this.older.delete(n);
+    this.older.set(n, row);
+    for (const first of this.older.keys()) {
+      if (this.older.size <= this.beyond) return;
+      this.older.delete(first);
+    }
+  }
+  /** least is the lowest number that has a place. */
+  get least() { return this.beyond ? 1 : Math.max(1, this.head - SIZE + 1); }
   /**
    * @param {number} n
    * @returns {T|undefined}
    */
-  get(n) { return n >= 0 && this.numbers[n % SIZE] === n ? this.rows[n % SIZE] : undefined; }
+  get(n) { return n >= 0 && this.numbers[n % SIZE] === n ? this.rows[n % SIZE] : this.older.get(n); }
   /**
    * last are up to so many rows up to a number, oldest first; gaps are left out.
    * @param {number} many
@@ -58,7 +73,7 @@ class Ring {
    */
   last(many, to = this.head) {
     const out = [];
-    for (let n = Math.min(to, this.head), left = SIZE; n >= this.first && n >= 0 && out.length < many && left > 0; n--, left--) {
+    for (let n = Math.min(to, this.head), left = SIZE; n >= this.least && out.length < many && left > 0; n--, left--) {
       const row = this.get(n);
       if (row) out.push(row);
     }
@@ -66,7 +81,7 @@ class Ring {
   }
 }
 
-/** @type {Ring<Block>} */ export const blocks = new Ring();
+/** @type {Ring<Block>} */ export const blocks = new Ring(SIZE);
 /** @type {Ring<View>} */ export const views = new Ring();
 
 /**
@@ -253,7 +268,7 @@ function gapOf(what, many, to) {
   const ring = what === 'blocks' ? blocks : views;
   const last = to ?? ring.head;
   if (last > ring.head || !now) return null; // nobody has it yet
-  const from = Math.max(1, ring.head - SIZE + 1, last - many + 1); // older rows have no place
+  const from = Math.max(ring.least, last - many + 1);
   for (let n = last; n >= from; n--) if (!known(ring, n)) return { from, to: n, last, latest: last === ring.head };
   return null;
 }
