@@ -27,8 +27,8 @@ def run(code, kind, handler, payload):
 // breached returns a pool whose first wall has a hole.
 func breached(t testing.TB, config Config) *Pool {
 	p := openPool(t, config)
-	changed := amended(t, p.sources(), "host.program", breach)
-	p.sources = func() []byte { return changed }
+	changed := amended(t, p.sources.text(), "host.program", breach)
+	p.sources = newArchive(func() []byte { return changed })
 	return p
 }
 

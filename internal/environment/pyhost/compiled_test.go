@@ -2,7 +2,6 @@ package pyhost
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"testing"
 	"time"
 )
@@ -16,7 +15,7 @@ func TestAHostTakesTheModulesOfTheFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := compiledBy{found.path, sha256.Sum256(p.sources())}
+	by := compiledBy{found.path, p.sources.digest()}
 	start := func() error {
 		h, err := p.startHost(found.path, false, time.Now().Add(startTimeout))
 		if err != nil {
@@ -29,7 +28,7 @@ func TestAHostTakesTheModulesOfTheFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	modules := p.compiled.known(by)
-	if len(modules) < len(p.sources())/2 || !bytes.HasPrefix(modules, []byte(found.version)) {
+	if len(modules) < len(p.sources.text())/2 || !bytes.HasPrefix(modules, []byte(found.version)) {
 		t.Fatalf("the first host of Python %s sent %d bytes", found.version, len(modules))
 	}
 	if err := start(); err != nil {

@@ -77,7 +77,7 @@ func (p *Pool) Prepare() {
 		if err != nil {
 			return proofOf{}
 		}
-		return proofOf{found.path, identity(found.path, p.sources())}
+		return proofOf{found.path, identity(found.path, p.sources.digest())}
 	})
 	go p.proof()
 }
@@ -89,7 +89,7 @@ func (p *Pool) mark(path string) string {
 			return prepared.mark
 		}
 	}
-	return identity(path, p.sources())
+	return identity(path, p.sources.digest())
 }
 
 // Fit reports whether the pool's Python gives the receipts of its minor version

@@ -17,11 +17,11 @@ import (
 func wrongly(t *testing.T) *Pool {
 	t.Helper()
 	p := openPool(t, Config{})
-	changed := strings.Replace(string(p.sources()), "ELEMENT = 4  #", "ELEMENT = 5  #", 1)
-	if changed == string(p.sources()) {
+	changed := strings.Replace(string(p.sources.text()), "ELEMENT = 4  #", "ELEMENT = 5  #", 1)
+	if changed == string(p.sources.text()) {
 		t.Fatal("nothing was changed")
 	}
-	p.sources = func() []byte { return []byte(changed) }
+	p.sources = newArchive(func() []byte { return []byte(changed) })
 	return p
 }
 
@@ -64,7 +64,7 @@ func TestAProofIsRememberedForWhatWasProved(t *testing.T) {
 	}
 	found, err := p.python.find()
 	needed.Python(t, err)
-	mark := identity(found.path, p.sources())
+	mark := identity(found.path, p.sources.digest())
 	if mark == "" {
 		t.Skipf("no library found for %s", found.path)
 	}
@@ -72,7 +72,7 @@ func TestAProofIsRememberedForWhatWasProved(t *testing.T) {
 	if _, again := known.Load(mark); !again && (err != nil || !strings.Contains(string(kept), mark)) {
 		t.Errorf("%q, %v", kept, err)
 	}
-	if !proved(mark) || proved(identity(found.path, wrongly(t).sources())) || proved("") {
+	if !proved(mark) || proved(identity(found.path, wrongly(t).sources.digest())) || proved("") {
 		t.Error("the proof of one stands for another")
 	}
 }

@@ -60,29 +60,46 @@ type news struct {
 	costs  []uint64
 }
 
-// sources is the archive the bootstrap reads, after the compiled modules: u32 count, then
-// names and texts. Each start of a host makes it: half a MiB is much to keep.
+// archive is the host's Python sources, as the bootstrap reads them. text makes them for each
+// start of a host: half a MiB is much to keep.
+type archive struct {
+	text   func() []byte
+	digest func() [sha256.Size]byte // made once
+}
+
+func newArchive(text func() []byte) archive {
+	return archive{text, sync.OnceValue(func() [sha256.Size]byte { return sha256.Sum256(text()) })}
+}
+
+// embedded is the archive of this build.
+var embedded = newArchive(sources)
+
+// sources returns a u32 count, then the names and texts of the modules.
 func sources() []byte {
-	var names []string
-	files := map[string][]byte{}
+	var paths []string
+	size := 4
 	walk := func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || p == "bootstrap.py" || path.Ext(p) != ".py" {
 			return err
 		}
-		text, err := pythonhost.Files.ReadFile(p)
-		name := moduleOf(p)
-		names, files[name] = append(names, name), text
+		info, err := d.Info()
+		if err == nil {
+			paths, size = append(paths, p), size+8+len(moduleOf(p))+int(info.Size())
+		}
 		return err
 	}
-	if err := fs.WalkDir(pythonhost.Files, ".", walk); err != nil {
-		panic("pyhost: the embedded sources cannot be read: " + err.Error())
-	}
-	out := binary.LittleEndian.AppendUint32(nil, uint32(len(names)))
-	for _, name := range names {
-		for _, field := range [][]byte{[]byte(name), files[name]} {
+	err := fs.WalkDir(pythonhost.Files, ".", walk)
+	out := binary.LittleEndian.AppendUint32(make([]byte, 0, size), uint32(len(paths)))
+	for _, p := range paths {
+		text, err2 := pythonhost.Files.ReadFile(p)
+		err = errors.Join(err, err2)
+		for _, field := range [][]byte{[]byte(moduleOf(p)), text} {
 			out = binary.LittleEndian.AppendUint32(out, uint32(len(field)))
 			out = append(out, field...)
 		}
+	}
+	if err != nil {
+		panic("pyhost: the embedded sources cannot be read: " + err.Error())
 	}
 	return out
 }
@@ -142,19 +159,22 @@ func (p *Pool) startHost(python string, notes bool, deadline time.Time) (*host, 
 		close(h.gone)
 	}()
 	h.until(deadline, false)
-	sources := p.sources()
-	by := compiledBy{python, sha256.Sum256(sources)}
+	by := compiledBy{python, p.sources.digest()}
 	modules := p.compiled.known(by)
-	archive := binary.LittleEndian.AppendUint32(nil, uint32(len(modules)))
-	archive = append(append(archive, modules...), sources...)
-	archive = binary.LittleEndian.AppendUint64(archive, serverBytes(p.config.AddressSpace))
-	archive = binary.LittleEndian.AppendUint64(archive, p.config.AddressSpace)
 	noting := uint64(0)
 	if notes {
 		noting = 1
 	}
-	archive = binary.LittleEndian.AppendUint64(archive, noting)
-	_, err = in.Write(archive)
+	var settings []byte
+	for _, n := range []uint64{serverBytes(p.config.AddressSpace), p.config.AddressSpace, noting} {
+		settings = binary.LittleEndian.AppendUint64(settings, n)
+	}
+	size := binary.LittleEndian.AppendUint32(nil, uint32(len(modules)))
+	for _, part := range [][]byte{size, modules, p.sources.text(), settings} {
+		if err == nil {
+			_, err = in.Write(part)
+		}
+	}
 	if err == nil && len(modules) == 0 {
 		err = h.handBack(p.compiled, by)
 	}

@@ -112,7 +112,7 @@ type Peeker interface {
 type Pool struct {
 	config  Config
 	python  interpreter
-	sources func() []byte
+	sources archive
 	proof   func() proofOf // of Prepare; nil without it
 	hints   *hints
 	blocks  chan *host // free hosts; nil stands for one not started
@@ -157,7 +157,7 @@ func New(config Config) *Pool {
 		look = recall
 	}
 	p := &Pool{
-		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: sources, hints: newHints(),
+		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: embedded, hints: newHints(),
 		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts), rates: rates{stated: config.Rate}, compiled: &compiled,
 	}
 	for range config.Hosts {
