@@ -175,7 +175,7 @@ func checkLink(o *Order) error {
 const Honest = "honest"
 
 // kinds are the ways in which a validator can misbehave; package byzantine does
-// them.
+// them. Texts for people list them from here.
 var kinds = []string{"equivocate", "withhold_votes", "silent_leader", "bad_state_root", "passes_over", "tamper_body",
 	"withhold_body", "impersonate", "forge", "flood", "fabricate_presence", "suppress_presence", "misshape_presence", "choose_votes",
 	"false_commit", "false_cancel", "withhold_result", "double_assign"}
@@ -183,6 +183,12 @@ var kinds = []string{"equivocate", "withhold_votes", "silent_leader", "bad_state
 // kindsOfRunners are the ways in which a runner can misbehave. no_reveal is to work
 // and to say no result: who says one has its commitment revealed by validators.
 var kindsOfRunners = []string{"wrong_result", "late_result", "duplicate_result", "no_reveal", "bad_signature", "replay_nonce", "reject"}
+
+// listed is a list in words: "a, b and c".
+func listed(words []string, last string) string {
+	end := len(words) - 1
+	return strings.Join(words[:end], ", ") + " " + last + " " + words[end]
+}
 
 // Kinds lists the ways in which a validator can misbehave.
 func Kinds() []string { return KindsOf(Validators) }
@@ -208,6 +214,6 @@ func CheckKind(kind string) error {
 	if kind == Honest || slices.Contains(kinds, kind) || slices.Contains(kindsOfRunners, kind) {
 		return nil
 	}
-	return refusal.New(CodeUnknownKind, "there is no misbehaviour %.*q: they are %s", maxShown, kind,
-		strings.Join(kinds, ", ")).At("kind")
+	return refusal.New(CodeUnknownKind, "there is no misbehaviour %.*q: they are %s, of a runner %s", maxShown, kind,
+		listed(kinds, "and"), listed(kindsOfRunners, "and")).At("kind")
 }

@@ -134,18 +134,10 @@ var verbs = []Verb{
 		Script: "Sets its clock ahead of the others, or back."},
 	{Name: "misbehave", Of: Validators | Runners, Takes: []Argument{Node, Kind}, Lasts: Process,
 		Unsound: func(o *Order) bool { return o.Kind != Honest },
-		Script: "Makes it Byzantine: equivocate, withhold_votes, fabricate_presence, suppress_presence, misshape_presence, choose_votes, " +
-			"bad_state_root, silent_leader, tamper_body, withhold_body, impersonate, forge, flood, passes_over, false_commit, " +
-			"false_cancel, withhold_result or double_assign; \"\" ends it.",
-		Words: []string{"equivocate", "withhold_votes", "fabricate_presence", "suppress_presence", "misshape_presence", "choose_votes",
-			"bad_state_root", "silent_leader", "tamper_body", "withhold_body", "impersonate", "forge", "flood", "passes_over",
-			"false_commit", "false_cancel", "withhold_result", "double_assign"},
+		Script:  "Makes it Byzantine: " + listed(kinds, "or") + "; \"\" ends it.",
+		Words:   kinds,
 		Command: "make a node lie to the others", Example: "v2 equivocate",
-		Note: "The kinds are equivocate, withhold_votes, silent_leader, bad_state_root, tamper_body, withhold_body,\n" +
-			"impersonate, passes_over, forge, flood, fabricate_presence, suppress_presence, misshape_presence,\n" +
-			"choose_votes, false_commit, false_cancel, withhold_result and double_assign,\n" +
-			"of a runner wrong_result, late_result, duplicate_result, no_reveal,\n" +
-			" bad_signature, replay_nonce and reject, and honest, which ends it."},
+		Note: "The kinds are " + listed(kinds, "and") + ", of a runner " + listed(kindsOfRunners, "and") + ", and honest, which ends it."},
 	{Name: "drop", Of: Runners, Takes: []Argument{Node}, Lasts: Machine, Needs: Running, Unsound: never,
 		Script:  "Ends its process; its connections close without a Goodbye.",
 		Command: "end a runner's process, and with it its connections", Example: "r1"},
