@@ -3,7 +3,6 @@ package devnet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -23,9 +22,8 @@ type claim struct {
 
 // newClaim removes what processes left that were killed, and marks what comes.
 func newClaim(ctx context.Context, engine *testcontainers.DockerClient) (*claim, error) {
-	if _, err := owner.Reap(ctx, owner.Engine{List: reaped{engine}.list, Remove: reaped{engine}.remove}); err != nil {
-		return nil, fmt.Errorf("the containers of a killed test cannot be removed: %w\ndocker ps --all --filter label=%s lists them",
-			err, owner.NetworkLabel)
+	if err := owner.Clear(ctx, owner.Engine{List: reaped{engine}.list, Remove: reaped{engine}.remove}); err != nil {
+		return nil, err
 	}
 	lock, err := owner.ClaimNew()
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 	"time"
 
@@ -79,7 +80,8 @@ func downContainers(c *cli.Context) error {
 	}
 	folders, err := container.Reap(c.Context)
 	if err != nil {
-		return failed("List them with: docker ps --all --filter label=devnet.carrier", "not all could be removed: %v", err)
+		return failed("List them with: docker ps --all --filter label=devnet.carrier, or docker network ls with the same filter. "+
+			"A restart of the engine frees a network that it keeps.", "not all could be removed: %s", strings.Join(strings.Fields(err.Error()), " "))
 	}
 	if folders == nil {
 		folders = []string{}

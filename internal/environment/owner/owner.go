@@ -10,6 +10,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -171,6 +172,18 @@ func Reap(ctx context.Context, e Engine) (folders []string, err error) {
 	return folders, errors.Join(errs...)
 }
 
+// Clear removes what Reap does, before a network starts. A thing that the engine keeps delays
+// no other network: the log has it.
+func Clear(ctx context.Context, e Engine) error {
+	_, err := Reap(ctx, e)
+	if err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	slog.Warn("the engine keeps containers or networks of a process that died; devnet down --containers tries again, "+
+		"and a restart of the engine frees them", "error", strings.Join(strings.Fields(err.Error()), " "))
+	return nil
+}
+
 // removalLooks is the time between two looks at a removal by another process.
 const removalLooks = 50 * time.Millisecond
 
@@ -182,8 +195,9 @@ func beingRemoved(err error) bool {
 }
 
 // Remove removes all that has a label, KEY=VALUE. It waits for removals by other
-// processes.
+// processes. A kind that the engine refuses to remove keeps no other kind.
 func Remove(ctx context.Context, e Engine, label string) error {
+	var errs []error
 	for kind := range kinds {
 		var refused error
 		// Again: a container that was being made when all were listed exists now. The
@@ -209,9 +223,7 @@ func Remove(ctx context.Context, e Engine, label string) error {
 			}
 			refused = e.Remove(ctx, kind, ids)
 		}
-		if refused != nil {
-			return refused
-		}
+		errs = append(errs, refused)
 	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -168,3 +168,31 @@ func TestARemovalByAnotherIsWaitedFor(t *testing.T) {
 		}
 	}
 }
+
+// An engine that keeps the network of a dead owner, whose containers are gone, delays no other
+// network. Docker does so after a container was removed amid its start.
+func TestWhatTheEngineKeepsDelaysNobody(t *testing.T) {
+	h := &holds{all: map[Kind][]Held{}, machine: here()}
+	h.of("gone", filepath.Join(t.TempDir(), "gone"))
+	engine := h.engine()
+	engine.Remove = func(ctx context.Context, kind Kind, ids []string) error {
+		if kind == Networks {
+			return errors.New("network gone-1 has active endpoints")
+		}
+		return h.remove(ctx, kind, ids)
+	}
+	if err := Clear(t.Context(), engine); err != nil {
+		t.Error(err)
+	}
+	if len(h.all[Containers]) != 0 || len(h.all[Volumes]) != 0 {
+		t.Errorf("containers %v and volumes %v are left", h.all[Containers], h.all[Volumes])
+	}
+	if _, err := Reap(t.Context(), engine); err == nil || !strings.Contains(err.Error(), "active endpoints") {
+		t.Errorf("who asks for the removal is told %v", err)
+	}
+	over, stop := context.WithCancel(t.Context())
+	stop()
+	if err := Clear(over, engine); !errors.Is(err, context.Canceled) {
+		t.Errorf("after its end: %v", err)
+	}
+}

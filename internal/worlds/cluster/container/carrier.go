@@ -59,7 +59,7 @@ func Open(ctx context.Context, config Config) (*Carrier, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Reap(ctx); err != nil {
+	if err := clearDead(ctx); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	c := &Carrier{Fleet: cluster.NewFleet[*node](dir, errClosed), config: config, id: newID(), lock: lock}

@@ -13,6 +13,9 @@ import (
 // networks of this package and tests on containers.
 func Reap(ctx context.Context) (folders []string, err error) { return owner.Reap(ctx, engine) }
 
+// clearDead removes the same before a network starts, as far as the engine does.
+func clearDead(ctx context.Context) error { return owner.Clear(ctx, engine) }
+
 // remove removes all that has a label, KEY=VALUE.
 func remove(ctx context.Context, label string) error { return owner.Remove(ctx, engine, label) }
 
