@@ -31,7 +31,7 @@ func transfer(c *cli.Context) error {
 		return err
 	}
 	if amount.IsZero() {
-		return usage("Give an amount like 100 or 0.25.", "AMOUNT: a transfer of nothing does nothing")
+		return usage("Give an amount like 100, 0.25 or 12wei.", "AMOUNT: a transfer of nothing does nothing")
 	}
 	n := network(c)
 	r, err := n.Send(c.Context, model.SendRequest{From: c.String("from"), To: args[0], Value: &amount, NoWait: c.Bool("no-wait")})

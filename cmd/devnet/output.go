@@ -57,19 +57,25 @@ func facts(w io.Writer, pairs ...string) {
 	_ = t.Flush()
 }
 
-// parseCBY reads an amount that a flag was given: CBY with at most nine decimals.
+// parseCBY reads an amount that a flag was given: CBY with at most nine decimals, or wei.
 func parseCBY(flag, text string) (types.Wei, error) { return parseAmount("--"+flag, text) }
 
-// parseAmount reads an amount in CBY that a person typed where what says.
+// parseAmount reads an amount in CBY that a person typed where what says, or in wei: 12wei.
 func parseAmount(what, text string) (types.Wei, error) {
-	bad := usage("Give an amount like 100 or 0.25.", "%s: %q is not an amount in CBY with at most nine decimals", what, text)
-	number := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "CBY"))
-	whole, part, _ := strings.Cut(number, ".")
-	digits := whole + part
-	if digits == "" || len(part) > 9 || strings.Trim(digits, "0123456789") != "" {
+	bad := usage("Give an amount like 100, 0.25 or 12wei.", "%s: %q is not an amount in CBY with at most nine decimals, nor in wei",
+		what, text)
+	number, inWei := strings.CutSuffix(strings.TrimSpace(text), "wei")
+	number = strings.TrimSpace(strings.TrimSuffix(number, "CBY"))
+	whole, part, decimal := strings.Cut(number, ".")
+	digits, decimals := whole+part, 9
+	if inWei {
+		decimals = 0
+	}
+	if digits == "" || inWei && (decimal || strings.Contains(text, "CBY")) || len(part) > decimals ||
+		strings.Trim(digits, "0123456789") != "" {
 		return types.Wei{}, bad
 	}
-	n, ok := new(big.Int).SetString(digits+strings.Repeat("0", 9-len(part)), 10)
+	n, ok := new(big.Int).SetString(digits+strings.Repeat("0", decimals-len(part)), 10)
 	if !ok {
 		return types.Wei{}, bad
 	}

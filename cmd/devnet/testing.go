@@ -44,7 +44,7 @@ func testCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "k", Usage: "run the tests whose names match `EXPR`"},
 			&cli.StringFlag{Name: "seed", Usage: "the seed `N` of the networks, or the first of them (default: 1)"},
-			&cli.StringFlag{Name: "seeds", Usage: "run each test with `N` seeds"},
+			&cli.StringFlag{Name: "seeds", Usage: "run each test with `N` seeds; needs pytest"},
 			&cli.BoolFlag{Name: "gas-report", Usage: "list what each handler cost"},
 			&cli.StringFlag{Name: "snapshot", Usage: "fail where costs differ from `FILE`; write it where it is missing"},
 			&cli.BoolFlag{Name: "coverage", Usage: "say which lines and branches of the deployed files ran"},

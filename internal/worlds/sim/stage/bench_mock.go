@@ -10,7 +10,8 @@ import (
 // Mock implements bench.Network.
 func (b *Bench) Mock(m bench.Mock) error {
 	if b.answers == nil {
-		return refusal.New("no_runners", "this network has no runners to answer").Hint("Open one with runners.")
+		return refusal.New("no_runners", "this network has no runners to answer").
+			Hint("Give a unittest class options = {\"runners\": 2}, a test of pytest @pytest.mark.devnet(runners=2).")
 	}
 	if b.answers.Len() >= bench.MaxMocks {
 		return refusal.New("too_many_mocks", "a network has at most %d mocks", bench.MaxMocks)
