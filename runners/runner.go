@@ -245,6 +245,10 @@ func (r *Runner) tell(report Report) {
 	case Deregistered:
 		r.log.Info("it is in the registry no more")
 	case worker.Over:
+		if report.Failed {
+			r.log.Warn("a job failed", "job", report.ID.Job, "drawn", report.ID.Drawn, "why", report.Why)
+			break
+		}
 		r.log.Info("a job is over", "job", report.ID.Job, "drawn", report.ID.Drawn, "why", report.Why)
 	case worker.Conflict:
 		r.log.Warn("two validators signed other specs for one job", "job", report.ID.Job, "drawn", report.ID.Drawn)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"os"
 	"path/filepath"
 
 	"github.com/urfave/cli/v2"
@@ -33,12 +34,23 @@ func (w watching) asked() bool { return w.qlog != "" || w.keyLog != "" }
 // open has the nodes of a configuration write their connections down. The file of secrets is
 // closed with the process.
 func (w watching) open(config *box.Config, log *slog.Logger) error {
+	if err := w.folder(); err != nil {
+		return err
+	}
 	config.Qlog = w.qlog
 	keys, err := w.keys(log)
 	if keys != nil {
 		config.KeyLog = keys
 	}
 	return err
+}
+
+// folder refuses a file in place of the folder of qlog files.
+func (w watching) folder() error {
+	if info, err := os.Stat(w.qlog); w.qlog != "" && err == nil && !info.IsDir() {
+		return noStart("Give another name: the folder is made.", "--qlog: %s is a file, and has to be a folder", w.qlog)
+	}
+	return nil
 }
 
 // keys opens the file of secrets; it is nil if none was asked for.
@@ -81,6 +93,9 @@ func watchedBy(watch *connections.Watch, err error) (*connections.Watch, error) 
 
 // arguments are the flags of each node's process, with absolute paths.
 func (w watching) arguments() (args []string, err error) {
+	if err := w.folder(); err != nil {
+		return nil, err
+	}
 	for _, one := range []struct{ flag, path string }{{"--qlog", w.qlog}, {"--keylog", w.keyLog}} {
 		if one.path == "" {
 			continue

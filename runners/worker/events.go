@@ -127,8 +127,9 @@ type (
 	}
 	// Over says how an assignment ended for this runner.
 	Over struct {
-		ID  ID
-		Why string
+		ID     ID
+		Why    string
+		Failed bool // the executor failed, or another result was committed
 	}
 	// Conflict says that two validators signed other specs for one assignment.
 	Conflict struct {

@@ -316,5 +316,5 @@ func (m *Machine) fail(j *job, why string) {
 		}
 	}
 	m.sweep()
-	m.report(Over{ID: j.ID, Why: why})
+	m.report(Over{ID: j.ID, Why: why, Failed: true})
 }

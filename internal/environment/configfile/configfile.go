@@ -83,6 +83,9 @@ func decode(path string, into any) (f *File, meta toml.MetaData, err error) {
 	if err != nil {
 		return nil, meta, f.mistyped(err)
 	}
+	if key := noTable(reflect.TypeOf(into).Elem(), &meta); key != nil {
+		return nil, meta, f.Fault("it is "+kindNamed(meta.Type(key...))+", and has to be a table", key...)
+	}
 	return f, meta, nil
 }
 
@@ -112,11 +115,40 @@ func (f *File) told(bad toml.ParseError) string {
 // plain text, unlike the message about invalid TOML.
 var typeError = regexp.MustCompile(`^toml: line (\d+) \(last key "(.*)"\): (.*)$`)
 
+// wrongType and wantsTable match the decoder's two messages about a type: found and wanted,
+// and found in place of a table.
+var (
+	wrongType  = regexp.MustCompile(`^incompatible types: TOML value has type (.+); destination has type (.+)$`)
+	wantsTable = regexp.MustCompile(`^type mismatch for .+: expected table but found (.+)$`)
+)
+
+// kindNamed returns the words for a type that the decoder names.
+func kindNamed(of string) string {
+	switch strings.ToLower(of) {
+	case "string":
+		return "a text in quotes"
+	case "integer", "int", "int64":
+		return "a whole number"
+	case "boolean", "bool":
+		return "true or false"
+	case "slice", "array", "[]interface {}", "[]any":
+		return `a list, like ["a", "b"]`
+	case "hash", "map", "map[string]interface {}", "map[string]any":
+		return "a table"
+	}
+	return "of the type " + of
+}
+
 func (f *File) mistyped(err error) *Error {
 	wrong := &Error{File: f.path, Detail: strings.TrimPrefix(err.Error(), "toml: ")}
 	if parts := typeError.FindStringSubmatch(err.Error()); parts != nil {
 		wrong.Line, _ = strconv.Atoi(parts[1])
 		wrong.Key, wrong.Detail = parts[2], parts[3]
+	}
+	if parts := wrongType.FindStringSubmatch(wrong.Detail); parts != nil {
+		wrong.Detail = "it is " + kindNamed(parts[1]) + ", and has to be " + kindNamed(parts[2])
+	} else if parts := wantsTable.FindStringSubmatch(wrong.Detail); parts != nil {
+		wrong.Detail = "it is " + kindNamed(parts[1]) + ", and has to be a table"
 	}
 	return wrong
 }
@@ -137,9 +169,12 @@ func (f *File) Key(key, keyFile string) (*crypto.Key, error) {
 		name = "key_file"
 		held, err := os.ReadFile(f.Beside(keyFile))
 		if err != nil {
-			return nil, f.Fault(err.Error(), name)
+			return nil, f.Fault(err.Error()+": the file of a key has 0x and 64 hexadecimal digits", name)
 		}
 		text = string(held)
+	}
+	if text == "" && keyFile == "" {
+		return nil, f.Fault(`the node has no key: name its file by key_file = "FILE"`, name)
 	}
 	made, err := ParseKey(text)
 	if err != nil {

@@ -37,6 +37,35 @@ func nearest(at reflect.Type, key toml.Key) string {
 	return "there is no such setting"
 }
 
+// noTable returns the first key that a settings type has as a map, and whose value is not a table,
+// or nil. The decoder skips such a value.
+func noTable(settings reflect.Type, meta *toml.MetaData) toml.Key {
+	for _, key := range meta.Keys() {
+		at := settings
+		for _, name := range key {
+			for at.Kind() == reflect.Pointer {
+				at = at.Elem()
+			}
+			switch at.Kind() {
+			case reflect.Map:
+				at = at.Elem()
+				continue
+			case reflect.Struct:
+				if field, _ := fieldOf(at, name); field != nil {
+					at = field.Type
+					continue
+				}
+			}
+			at = reflect.TypeFor[any]() // of an unknown key, or below a value
+			break
+		}
+		if at.Kind() == reflect.Map && meta.Type(key...) != "Hash" {
+			return key
+		}
+	}
+	return nil
+}
+
 // fieldOf returns the field with a name, nil if there is none, and all names.
 func fieldOf(t reflect.Type, name string) (found *reflect.StructField, names []string) {
 	for _, f := range reflect.VisibleFields(t) {

@@ -69,11 +69,21 @@ type Cassette struct {
 	exchanges []exchange // by the bytes of their requests
 }
 
+// ModeError says that a cassette was opened in a mode that there is not.
+type ModeError struct{ Mode Mode }
+
+func (e *ModeError) Error() string {
+	if e.Mode == "" {
+		return fmt.Sprintf("a cassette needs a mode: %q or %q", Record, Replay)
+	}
+	return fmt.Sprintf("there is no mode %.20q: want %q or %q", e.Mode, Record, Replay)
+}
+
 // Open reads a file, which may be missing for Record. Invalid content is refused
 // with its line.
 func Open(path string, mode Mode) (*Cassette, error) {
 	if mode != Record && mode != Replay {
-		return nil, fmt.Errorf("a cassette is there to %s or %s, and not to %.20q", Record, Replay, mode)
+		return nil, &ModeError{mode}
 	}
 	c := &Cassette{path: path, mode: mode}
 	if info, err := os.Stat(path); err == nil && info.Size() > MaxFile {
@@ -81,7 +91,14 @@ func Open(path string, mode Mode) (*Cassette, error) {
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && mode == Record {
+		folder := filepath.Dir(path)
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("there is no folder %s for the cassette: make it", folder)
+		}
 		return c, nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the cassette: %w: record it first, with mode = %q", err, Record)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the cassette: %w", err)

@@ -13,8 +13,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
@@ -46,12 +48,23 @@ type Kind struct {
 
 var _ executor.Kind = (*Kind)(nil)
 
-// New makes the kind, for chains by their ids. An invalid URL of an endpoint is
-// refused.
+// EndpointError says that the URL of a chain's endpoint is invalid.
+type EndpointError struct {
+	Chain uint64
+	URL   string
+}
+
+func (e *EndpointError) Error() string {
+	return fmt.Sprintf("invalid URL %.80q of the endpoint of chain %d: want one like http://127.0.0.1:8545", e.URL, e.Chain)
+}
+
+// New makes the kind, for chains by their ids. An invalid URL of an endpoint is an
+// *EndpointError.
 func New(chains map[uint64]Chain) (*Kind, error) {
-	for id, c := range chains {
+	for _, id := range slices.Sorted(maps.Keys(chains)) {
+		c := chains[id]
 		if u, err := url.Parse(c.Endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("invalid URL %.80q of the endpoint of chain %d", c.Endpoint, id)
+			return nil, &EndpointError{id, c.Endpoint}
 		}
 	}
 	return &Kind{chains, outbound.Client()}, nil

@@ -49,8 +49,28 @@ type Kind struct {
 
 var _ executor.Kind = (*Kind)(nil)
 
-// New makes the kind.
+// withheld are the headers that steer the connection, name the host or ask for a compressed
+// answer: no settings allow them.
+var withheld = []string{
+	"accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection", "te",
+	"trailer", "transfer-encoding", "upgrade",
+}
+
+// HeaderError says that the settings allow a header that no job may send.
+type HeaderError struct{ Name string }
+
+func (e *HeaderError) Error() string {
+	return fmt.Sprintf("no job sends the header %.40q, which steers the connection, names the host or asks for a packed answer: leave it out",
+		e.Name)
+}
+
+// New makes the kind. A header that no job may send is a *HeaderError.
 func New(config Config) (*Kind, error) {
+	for _, name := range config.Headers {
+		if slices.Contains(withheld, name) {
+			return nil, &HeaderError{name}
+		}
+	}
 	fence, err := outbound.NewFence(config.Domains, config.Addresses)
 	if err != nil {
 		return nil, err

@@ -4,8 +4,8 @@
 // A job names a server and a tool; which program or address a server is, its
 // runner's owner says. Each job has a separate session, which ends with it.
 //
-// The result is canonical JSON of the tool's answer: content, and structuredContent
-// and isError if present. A tool that fails sets isError: that is a result. Numbers
+// The result is canonical JSON of the tool's answer: content, with structuredContent
+// if present, and isError if true. A tool that fails sets isError: that is a result. Numbers
 // go through the SDK's doubles.
 package mcpjob
 
@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os/exec"
@@ -53,17 +54,31 @@ type Kind struct {
 
 var _ executor.Kind = (*Kind)(nil)
 
+// ServerError says what is wrong with a setting of a server.
+type ServerError struct {
+	Server, Setting string
+	Why             string
+}
+
+func (e *ServerError) Error() string {
+	return fmt.Sprintf("the server %.80q, %s: %s", e.Server, e.Setting, e.Why)
+}
+
 // New makes the kind, for servers by their names. A server with neither or both of
-// program and URL is refused, and so is a missing program.
+// program and URL is refused, and so is a missing program. Its errors are *ServerError.
 func New(servers map[string]Server) (*Kind, error) {
 	k := &Kind{make(map[string]Server), outbound.Client()}
-	for name, s := range servers {
-		if (s.URL == "") == (len(s.Argv) == 0) {
-			return nil, fmt.Errorf("the server %.80q has a program or a URL, and not both", name)
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		s := servers[name]
+		if s.URL == "" && len(s.Argv) == 0 {
+			return nil, &ServerError{name, "argv", "the server has neither a program nor a URL: name one, by argv or url"}
+		}
+		if s.URL != "" && len(s.Argv) > 0 {
+			return nil, &ServerError{name, "url", "the server has a program and a URL: leave out argv or url"}
 		}
 		if s.URL != "" {
 			if u, err := url.Parse(s.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-				return nil, fmt.Errorf("the server %.80q has no URL in %.80q", name, s.URL)
+				return nil, &ServerError{name, "url", fmt.Sprintf("invalid URL %.80q: want one like http://127.0.0.1:9000/mcp", s.URL)}
 			}
 		} else {
 			path, err := exec.LookPath(s.Argv[0])
@@ -71,7 +86,7 @@ func New(servers map[string]Server) (*Kind, error) {
 				path, err = filepath.Abs(path) // it runs in a separate folder
 			}
 			if err != nil {
-				return nil, fmt.Errorf("the server %.80q: there is no program %.80q", name, s.Argv[0])
+				return nil, &ServerError{name, "argv", fmt.Sprintf("there is no program %.80q: name one of the PATH, or its whole path", s.Argv[0])}
 			}
 			s.Argv = append([]string{path}, s.Argv[1:]...)
 		}

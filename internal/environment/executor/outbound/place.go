@@ -38,10 +38,14 @@ func parsePlace(text string) (p place, err error) {
 		return place{}, fmt.Errorf("invalid destination %.80q: %s", text, why)
 	}
 	host := text
+	if scheme, rest, is := strings.Cut(text, "://"); is {
+		rest, _, _ = strings.Cut(rest, "/")
+		return fault(fmt.Sprintf("a domain has no %s://, and no path: write %.80q", scheme, rest))
+	}
 	if i := strings.LastIndexByte(text, ':'); i >= 0 && !strings.HasSuffix(text, "]") {
 		port, err := strconv.ParseUint(text[i+1:], 10, 16)
 		if err != nil || port == 0 {
-			return fault("invalid port")
+			return fault(fmt.Sprintf("invalid port %.10q: want 1 to 65535", text[i+1:]))
 		}
 		host, p.port = text[:i], uint16(port)
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -175,6 +176,9 @@ func (o *opener) custom() (executor.Kind, error) {
 		offered[name] = does
 	}
 	for _, name := range slices.Sorted(maps.Keys(table.Commands)) {
+		if err := o.environment(table.Commands[name].Env, "custom", "commands", name); err != nil {
+			return nil, err
+		}
 		does, err := custom.Command(table.Commands[name].Argv, table.Commands[name].Env)
 		if err != nil {
 			return nil, o.Fault(err.Error(), "custom", "commands", name)
@@ -207,6 +211,9 @@ func (o *opener) addWorker(offered map[string]custom.Executor) (err error) {
 	if memory < minWorkerMB || memory > maxWorkerMB {
 		return o.Fault(fmt.Sprintf("%d is not between %d and %d MiB", memory, minWorkerMB, maxWorkerMB), "custom", "worker", "memory_mb")
 	}
+	if err := o.environment(table.Env, "custom", "worker"); err != nil {
+		return err
+	}
 	o.worker, err = custom.NewWorker(custom.WorkerConfig{Argv: table.Argv, Env: table.Env, Executors: table.Executors,
 		Memory: uint64(memory) << 20})
 	if err != nil {
@@ -217,6 +224,16 @@ func (o *opener) addWorker(offered map[string]custom.Executor) (err error) {
 			return o.Fault(fmt.Sprintf("there is an executor of the name %.40q", name), "custom", "worker", "executors")
 		}
 		offered[name] = does
+	}
+	return nil
+}
+
+// environment refuses an entry of a program's environment that is not NAME=VALUE.
+func (o *opener) environment(env []string, table ...string) error {
+	for _, entry := range env {
+		if name, _, sets := strings.Cut(entry, "="); !sets || name == "" {
+			return o.Fault(fmt.Sprintf("%.40q sets no variable: want NAME=VALUE", name), append(table, "env")...)
+		}
 	}
 	return nil
 }
@@ -257,6 +274,9 @@ func (o *opener) http() (executor.Kind, error) {
 		return nil, err
 	}
 	kind, err := httpjob.New(config)
+	if header := (*httpjob.HeaderError)(nil); errors.As(err, &header) {
+		return nil, o.Fault(err.Error(), "http", "headers")
+	}
 	if err != nil {
 		return nil, o.Fault(err.Error(), "http", "domains")
 	}
@@ -272,6 +292,9 @@ func (o *opener) cassette(path, mode, table string) (*cassette.Cassette, error) 
 		return nil, o.Fault("mode applies to a cassette: name it with cassette", table, "mode")
 	}
 	c, err := cassette.Open(o.Beside(path), cassette.Mode(mode))
+	if unknown := (*cassette.ModeError)(nil); errors.As(err, &unknown) {
+		return nil, o.Fault(err.Error(), table, "mode")
+	}
 	if err != nil {
 		return nil, o.Fault(err.Error(), table, "cassette")
 	}
@@ -327,13 +350,20 @@ func (o *opener) secret(m modelTable) (string, error) {
 
 func (o *opener) mcp() (executor.Kind, error) {
 	servers := map[string]mcpjob.Server{}
-	for name, s := range o.file.MCP.Servers {
+	for _, name := range slices.Sorted(maps.Keys(o.file.MCP.Servers)) {
+		s := o.file.MCP.Servers[name]
+		if err := o.environment(s.Env, "mcp", "servers", name); err != nil {
+			return nil, err
+		}
 		servers[name] = mcpjob.Server{Argv: s.Argv, Env: s.Env, URL: s.URL, Headers: s.Headers, Tools: s.Tools}
 	}
 	if len(servers) == 0 {
 		return nil, o.Fault("name a server, in a table [mcp.servers.NAME]", "mcp")
 	}
 	kind, err := mcpjob.New(servers)
+	if server := (*mcpjob.ServerError)(nil); errors.As(err, &server) {
+		return nil, o.Fault(server.Why, "mcp", "servers", server.Server, server.Setting)
+	}
 	if err != nil {
 		return nil, o.Fault(err.Error(), "mcp")
 	}
@@ -353,6 +383,9 @@ func (o *opener) ethsend() (executor.Kind, error) {
 		return nil, o.Fault("name a chain, in a table [ethsend.chains.ID]", "ethsend")
 	}
 	kind, err := ethsend.New(chains)
+	if endpoint := (*ethsend.EndpointError)(nil); errors.As(err, &endpoint) {
+		return nil, o.Fault(err.Error(), "ethsend", "chains", strconv.FormatUint(endpoint.Chain, 10), "endpoint")
+	}
 	if err != nil {
 		return nil, o.Fault(err.Error(), "ethsend")
 	}
