@@ -601,6 +601,13 @@ func (c *campaign) bootDown() {
 	}
 }
 
+// keepUp does bootDown each second, as an operator would. A validator that crashed before its
+// order to join was final becomes a member later.
+func (c *campaign) keepUp() {
+	c.bootDown()
+	c.After(time.Second, c.keepUp)
+}
+
 // found judges a validator whose log was cut, when it has booted: where the log holds
 // nothing of its store's tip it was found lost.
 func (c *campaign) found(name string) {
@@ -672,7 +679,7 @@ func (c *campaign) calm() error {
 			}
 		}
 	}
-	c.bootDown()
+	c.keepUp()
 	if err := c.soundRunners(); err != nil {
 		return err
 	}
