@@ -38,7 +38,6 @@ def keep(frame):
 def set_costs(frame):
     serving.set_costs(frame)
     imports.warm()
-    warmup.again()
 
 
 def drawn():
@@ -48,7 +47,6 @@ def drawn():
 
 def fork(frame):
     global forks
-    warmup.specialise()
     gc.freeze()
     measures, forks = forks % warmup.MEASURED == 0, forks + 1
     me, before = os.getpid(), drawn()
@@ -95,6 +93,7 @@ def run(sink):
     global walls
     walls = wall.Wall(sink)
     walls.build()
+    warmup.specialise()
     parts = [record(name=name.encode(), missing=why.encode()) for name, why in walls.parts.items()]
     chain.pipe.write(protocol.HELLO, b"".join([record(version=serving.VERSION)] + parts))
     serving.serve_all(HANDLERS)

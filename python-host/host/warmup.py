@@ -6,8 +6,8 @@ message touches here, while no block waits for it. The messages are always the s
 chain, and leave no trace. One is to a typed handler, which touches some 300 pages more. A child
 whose fork server has met no typed code makes it before its first message to such code.
 
-The fork server serves the same messages before its first child. CPython specialises code that
-ran a few times, and each child begins with what is specialised.
+The fork server serves the first of them some times at its start, while no block waits for it
+either. CPython specialises code that ran a few times, and each child begins with that.
 """
 
 import gc
@@ -104,7 +104,6 @@ CALL, SPIN, CALL_TYPED = call(b"run"), call(b"spin"), call(b"run", GIVEN, TYPED_
 ANSWER = bytes((protocol.ANSWER,)) + wire.MAPS[1] + number("cycles", CYCLES // 2)
 prepared = prepared_typed = None
 met_typed = False  # typed code: the children begin with the typed message
-specialised = None  # met_typed when the fork server specialised its code; None: not yet
 
 
 def prepare():
@@ -131,20 +130,8 @@ def met(code):
 
 def specialise():
     """In the fork server: run what the children run until CPython has specialised it."""
-    global specialised
-    if specialised == met_typed:
-        return
-    specialised = met_typed
     alone(CODE, prepared, *[CALL] * TIMES)
-    if met_typed:
-        alone(TYPED_CODE, prepared_typed, *[CALL_TYPED] * TIMES)
     gc.collect()
-
-
-def again():
-    """The costs changed, and with them the code."""
-    global specialised
-    specialised = None
 
 
 def alone(code, prepared, *frames):
