@@ -41,9 +41,10 @@ func writeExamples(c *cli.Context) error {
 		return failed("", "%v", err)
 	}
 	return emit(c, paths, func(w io.Writer) {
-		fmt.Fprintf(w, "%s holds %d files. Next:\n", dir, len(paths))
-		if filepath.Clean(dir) != "." {
-			fmt.Fprintf(w, "  cd %s\n", quoted(dir))
+		if filepath.Clean(dir) == "." {
+			fmt.Fprintf(w, "%d files are in this folder. Next:\n", len(paths))
+		} else {
+			fmt.Fprintf(w, "%d files are in %s. Next:\n  cd %s\n", len(paths), dir, quoted(dir))
 		}
 		fmt.Fprintf(w, "  %s up --actor actors/heartbeat.py\n%s says more.\n", self, filepath.Join(dir, "README.md"))
 	})

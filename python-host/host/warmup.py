@@ -6,8 +6,8 @@ message touches here, while no block waits for it. The messages are always the s
 chain, and leave no trace. One is to a typed handler, which touches some 300 pages more. A child
 whose fork server has met no typed code makes it before its first message to such code.
 
-The fork server serves the first of them some times at its start, while no block waits for it
-either. CPython specialises code that ran a few times, and each child begins with that.
+The fork server serves the first of them some times at its start. CPython specialises code that
+ran a few times, and each child begins with that.
 """
 
 import gc

@@ -84,7 +84,7 @@ func decode(path string, into any) (f *File, meta toml.MetaData, err error) {
 		return nil, meta, f.mistyped(err)
 	}
 	if key := noTable(reflect.TypeOf(into).Elem(), &meta); key != nil {
-		return nil, meta, f.Fault("it is "+kindNamed(meta.Type(key...))+", and has to be a table", key...)
+		return nil, meta, f.Fault("got "+kindNamed(meta.Type(key...))+", want a table", key...)
 	}
 	return f, meta, nil
 }
@@ -146,9 +146,9 @@ func (f *File) mistyped(err error) *Error {
 		wrong.Key, wrong.Detail = parts[2], parts[3]
 	}
 	if parts := wrongType.FindStringSubmatch(wrong.Detail); parts != nil {
-		wrong.Detail = "it is " + kindNamed(parts[1]) + ", and has to be " + kindNamed(parts[2])
+		wrong.Detail = "got " + kindNamed(parts[1]) + ", want " + kindNamed(parts[2])
 	} else if parts := wantsTable.FindStringSubmatch(wrong.Detail); parts != nil {
-		wrong.Detail = "it is " + kindNamed(parts[1]) + ", and has to be a table"
+		wrong.Detail = "got " + kindNamed(parts[1]) + ", want a table"
 	}
 	return wrong
 }

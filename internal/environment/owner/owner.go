@@ -179,8 +179,8 @@ func Clear(ctx context.Context, e Engine) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	slog.Warn("the engine keeps containers or networks of a process that died; devnet down --containers tries again, "+
-		"and a restart of the engine frees them", "error", strings.Join(strings.Fields(err.Error()), " "))
+	slog.Warn("containers or networks of a process that died cannot be removed; devnet down --containers tries again, "+
+		"and a restart of the engine frees what it keeps", "error", strings.Join(strings.Fields(err.Error()), " "))
 	return nil
 }
 
@@ -211,7 +211,7 @@ func Remove(ctx context.Context, e Engine, label string) error {
 			}
 			all, err := e.List(ctx, kind, label)
 			if err != nil {
-				return err
+				return errors.Join(append(errs, err)...)
 			}
 			if len(all) == 0 {
 				refused = nil

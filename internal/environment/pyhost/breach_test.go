@@ -195,7 +195,7 @@ func TestTheForkServerCompilesItself(t *testing.T) {
 }
 
 // A child runs the host's messages to their end before its first, and keeps nothing of them.
-// A message that failed would touch few of the pages. The fork server ran them before it.
+// A message that failed would touch few of the pages. The fork server ran the first of them.
 func TestTheWarmUpRunsToItsEnd(t *testing.T) {
 	w := worldOn(t, breached(t, Config{}))
 	const again = `

@@ -152,16 +152,17 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"[mcp.servers.s]\nargv = ['wc']\nurl = 'http://a'", 6, "mcp.servers.s.url: leave out argv or url"},
 		{"[mcp.servers.s]\ntools = ['a']", 4, "mcp.servers.s.argv: neither a program nor a URL"},
 		{"[mcp.servers.s]\nargv = ['wc']\nenv = ['ROOT /srv']", 6, "mcp.servers.s.env: want NAME=VALUE"},
-		{"[mcp.servers.s]\nurl = 'http://a'\nheaders = ['Authorization: Bearer x']", 6, "mcp.servers.s.headers: has to be a table"},
-		{"[mcp]\nservers = 'a'", 5, "mcp.servers: has to be a table"},
-		{"mcp = 'a'", 4, "mcp: it is a text in quotes, and has to be a table"},
-		{"[mcp.servers.s]\nargv = 'wc'", 5, "mcp.servers.s.argv: it is a text in quotes, and has to be a list"},
+		{"[mcp.servers.s]\nurl = 'http://a'\nheaders = ['Authorization: Bearer x']", 6,
+			"mcp.servers.s.headers: got a list, like [\"a\", \"b\"], want a table"},
+		{"[mcp]\nservers = 'a'", 5, "mcp.servers: got a text in quotes, want a table"},
+		{"mcp = 'a'", 4, "mcp: got a text in quotes, want a table"},
+		{"[mcp.servers.s]\nargv = 'wc'", 5, "mcp.servers.s.argv: got a text in quotes, want a list"},
 		{"[ethsend]", 4, "ethsend: name a chain"},
 		{"[ethsend.chains.main]\nendpoint = 'http://a'", 4, "ethsend.chains.main: by its id"},
 		{"[ethsend.chains.0]\nendpoint = 'http://a'", 4, "ethsend.chains.0: by its id"},
 		{"[ethsend.chains.1]\nendpoint = 'a'", 5, "ethsend.chains.1.endpoint: want one like http"},
 		{"[ethsend.chains.1]\nreceipt = true", 4, "ethsend.chains.1.endpoint: want one like http"},
-		{"[ethsend.chains.1]\nreceipt = 'yes'", 5, "ethsend.chains.1.receipt: has to be true or false"},
+		{"[ethsend.chains.1]\nreceipt = 'yes'", 5, "ethsend.chains.1.receipt: got a text in quotes, want true or false"},
 	} {
 		path := write(t, head+c.text, map[string]string{"f.py": "def run(params): return params\n"})
 		r, err := Open(path)

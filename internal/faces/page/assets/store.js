@@ -12,7 +12,7 @@ import { follow } from './live.js';
  *   cause: string, text: string}} View
  */
 
-/** SIZE is how many of the latest blocks and views are kept, and how many older blocks. */
+/** SIZE is how many of the latest blocks and views are kept. */
 export const SIZE = 4096;
 
 /**
@@ -81,7 +81,7 @@ class Ring {
   }
 }
 
-/** @type {Ring<Block>} */ export const blocks = new Ring(SIZE);
+/** @type {Ring<Block>} */ export const blocks = new Ring(2 * SIZE); // older ones of the view, and of the time bar
 /** @type {Ring<View>} */ export const views = new Ring();
 
 /**
