@@ -3,7 +3,9 @@
 Arguments are combined, and a combination is used if a trial with small arguments succeeds."""
 
 import itertools
+import json
 
+import child
 from host import builtin_names, chain, imports, meter, outcome, program, serving, warmup
 from host.attribute_tables import TABLE
 
@@ -88,6 +90,16 @@ def succeeding(expressions):
 
 
 def trial(expressions):
+    """Those that end. One that does not is worth a program."""
+    ended = child.in_child(lambda: tried(expressions))
+    if isinstance(ended, list):
+        return [expressions[i] for i in ended]
+    half = len(expressions) // 2
+    return trial(expressions[:half]) + trial(expressions[half:]) if half else expressions
+
+
+def tried(expressions):
+    """The numbers of those that end without an error; None where one has no end."""
     body = "good = []\n"
     for i, (expression, names) in enumerate(expressions):
         body += "".join("v%d = %s\n" % (k, VALUES[name]) for k, name in enumerate(names))
@@ -96,13 +108,9 @@ def trial(expressions):
     code = program.load(handled(body, "N = %d\n" % SMALL + SETUP), imports.exported)
     about = serving.CALLED.named(serving.CALLED.read(warmup.CALL))
     chain.now = chain.Message(about, "call")
-    saved = meter.begin(TRIAL_CYCLES)
+    meter.begin(TRIAL_CYCLES)
     ended, fields = outcome.outcome(lambda _: code, b"", "call", "f", b"")
-    meter.end(saved)
-    if ended != "ok":  # one of them does not end: it is worth a program
-        half = len(expressions) // 2
-        return trial(expressions[:half]) + trial(expressions[half:]) if half else expressions
-    return [expressions[int(i)] for i in fields[0].decode().strip("[]").split(",") if i.strip()]
+    return json.loads(fields[0]) if ended == "ok" else None
 
 
 def chosen(expressions):

@@ -13,10 +13,8 @@ times the cycles too.
 
 import argparse
 import gc
-import json
 import os
 import resource
-import signal
 import sys
 import threading
 import time
@@ -25,7 +23,8 @@ import warnings
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.dirname(HERE), HERE]
 
-import corpus  # noqa: E402: in this folder
+import child  # noqa: E402: in this folder
+import corpus  # noqa: E402
 import deploys  # noqa: E402
 
 from host import chain, check, imports, meter, ops, outcome, probe, program  # noqa: E402: above this folder
@@ -34,10 +33,8 @@ from host import protocol, serving, warmup, wire  # noqa: E402
 CYCLES = 300_000  # eight milliseconds of a plain loop
 PLAIN_CYCLES = 30_000
 PLAIN = corpus.whole("for i in range(10**9): pass")
-SECONDS = 2  # of processor time, after which a child is ended: some 200 plain loops
-KILLED = {"ended": "killed", "took": SECONDS * 10**9, "base": 0, "ratio": float("inf"), "units": 0, "held": 0, "why": ""}
+KILLED = {"ended": "killed", "took": child.SECONDS * 10**9, "base": 0, "ratio": float("inf"), "units": 0, "held": 0, "why": ""}
 AGAIN = 4  # measurements of a suspect
-MEMORY = 4 << 30
 MOST_BYTES = 60  # a cycle that a program may hold
 CYCLES_A_UNIT = 30  # of compiling, which a deploy pays besides one cycle per byte
 FRESH = 24 << 20  # bytes that any child holds
@@ -126,7 +123,7 @@ def deploy(name, source):
         return {"used": paid, "took": took, "base": base, "ratio": took / paid / base, "held": 0, "why": why, "ended": ""}
     best = None
     for _ in range(AGAIN):
-        row = in_child(found) or {**KILLED, "used": 0}
+        row = child.in_child(found) or {**KILLED, "used": 0}
         if "error" in row:
             return {"name": name, **row}
         best = row if best is None or row["ratio"] < best["ratio"] else best
@@ -159,31 +156,9 @@ def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
-def in_child(do, cycles=CYCLES):
-    """The result of do, made in a child with bounded time and memory; None of a child that was ended."""
-    r, w = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            seconds = max(SECONDS, cycles * SECONDS // 100_000)
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-            signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-            found = do()
-        except BaseException as e:
-            found = {"error": "%s: %s" % (type(e).__name__, e)}
-        os.write(w, json.dumps(found).encode())
-        os._exit(0)
-    os.close(w)
-    with os.fdopen(r, "rb") as f:
-        raw = f.read()
-    os.waitpid(child, 0)
-    return json.loads(raw) if raw else None
-
-
 def price(p, cycles):
     """A program's row: its ratio is infinite where its child was ended."""
-    found = in_child(lambda: measure(p.source, cycles), cycles)
+    found = child.in_child(lambda: measure(p.source, cycles), max(child.SECONDS, cycles * child.SECONDS // 100_000))
     if found is None:
         found = {**KILLED, "used": cycles}
     return {"name": p.name, **found}
