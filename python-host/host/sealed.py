@@ -70,6 +70,8 @@ class Type(Sealed):
     def __getitem__(self, _parameters):
         return self
 
+    __iter__ = None  # else Python takes __getitem__ for a sequence without end
+
     def __or__(self, other):
         return united(self, other)
 
@@ -187,6 +189,8 @@ class Hint(Sealed):
 
     def __getitem__(self, _parameters):
         return self
+
+    __iter__ = None  # as above
 
     def __or__(self, _other):
         return self

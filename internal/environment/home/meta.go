@@ -15,7 +15,7 @@ import (
 // Format is the version of the home's layout and of every file in it. It changes
 // whenever an older binary could not continue from a newer one's files, or the
 // other way round.
-const Format = 10
+const Format = 11
 
 // maxMetaBytes bounds home.json: a few fields.
 const maxMetaBytes = 64 << 10

@@ -256,3 +256,20 @@ func TestTypedCodeIsWarmedWhereItIsMet(t *testing.T) {
 		t.Errorf("one message took %d cycles", took)
 	}
 }
+
+// Python walks whatever has __getitem__ and no __iter__, in C and without a charge. A type
+// that answers each number has no end so.
+func TestWhatTakesBracketsSaysHowItIsWalked(t *testing.T) {
+	w := worldOn(t, breached(t, Config{}))
+	const look = `
+import sys
+bracketed = [c for m in list(sys.modules.values()) if m.__name__.split(".")[0] == "host"
+             for c in vars(m).values() if isinstance(c, type) and c.__module__ == m.__name__ and hasattr(c, "__getitem__")]
+out = (len(bracketed) > 4, sorted(c.__name__ for c in bracketed if not hasattr(c, "__iter__")))
+`
+	out, err := w.through(w.deploy(1, "def f(): pass\n"), look)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, out, types.StatusOK, "(True, [])")
+}
