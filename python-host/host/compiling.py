@@ -22,17 +22,19 @@ WEIGHTS = {
     ast.YieldFrom: 40, ast.Subscript: 2, ast.FormattedValue: 3, ast.Compare: 3, ast.Assign: 2, ast.Expr: 2, ast.UnaryOp: 2,
 }
 IN_LINE = 16  # of an operator on a number that is written out, which is compiled twice: with small integers in line
+PARTS = {  # which parts of a node count besides their own units, and how many of them are one
+    ast.Dict: ("keys", 1), ast.List: ("elts", 8), ast.Tuple: ("elts", 8), ast.Set: ("elts", 8), ast.Call: ("args", 8),
+}
 WHOLE = 60  # of any source, however short
-PARSED = 8  # bytes of a source with a fault, which Python parses twice, for one unit
+PARSED = 7  # bytes of a source with a fault, which Python parses twice, for one unit
 
 
 def weight(node):
     """The units of one node."""
     if type(node) is ast.BinOp and type(node.right) is ast.Constant:
         return IN_LINE
-    if type(node) is ast.Dict:
-        return WEIGHTS[ast.Dict] + len(node.keys)
-    return WEIGHTS.get(type(node), 1)
+    own, parts = WEIGHTS.get(type(node), 1), PARTS.get(type(node))
+    return own + len(getattr(node, parts[0])) // parts[1] if parts else own
 
 
 def unread(source):

@@ -19,7 +19,7 @@ BASES = (str, tuple, list, dict, bytes, bytearray, set, frozenset, deque)
 SMALL = 1 << 256
 WALKED = 4  # cycles of entering a container or an actor's object on a walk
 LOOKED_AT = 16  # cycles of finding out which of the host's other types a value on a walk has
-FIELDS = 8  # cycles of a dataclass's own comparison or text
+FIELDS = 8  # cycles of a dataclass's own comparison or text, besides one for two fields
 MOVED = 16  # bytes moved or compared in bulk for one cycle
 HELD = 4  # references, or characters of a text, made in bulk for one cycle: at most 32 bytes
 
@@ -142,7 +142,7 @@ def held(v, t):
     fields = getattr(t, "__dataclass_fields__", None)
     if not fields:
         return ()
-    charge(FIELDS)
+    charge(FIELDS + (len(fields) >> 1))
     values = []
     for f in fields:
         try:
