@@ -9,7 +9,7 @@ from host import (
     sealed)
 from host.costs import table
 from host.meter import ELEMENT, INT_BITS, charge, enter, enter_level, lazy, leave_level, meter, out, refuse_depth, tick
-from host.ops import drain, iterate, key, source
+from host.ops import KEPT, drain, iterate, key, source
 from host.weights import SETS, SIZED, weigh
 
 MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
@@ -125,6 +125,8 @@ def filter_of(f, values):
 
 
 def zip_of(*iterables, strict=False):
+    if not iterables:
+        charge(KEPT)
     return lazy(zip(*map(source, iterables), strict=strict), 1 + len(iterables))
 
 
@@ -168,11 +170,15 @@ def flat_types(kinds, depth=0):
 
 
 def is_instance(value, kinds):
+    if type(kinds) not in sealed.SEVERAL:
+        return isinstance(value, sealed.real(kinds))
     return any(isinstance(value, sealed.real(t)) for t in flat_types(kinds))
 
 
 def is_subclass(cls, kinds):
     charge(1 + len(getattr(cls, "__mro__", ())) // 4)
+    if type(kinds) not in sealed.SEVERAL:
+        return issubclass(sealed.real(cls), sealed.real(kinds))
     return any(issubclass(sealed.real(cls), sealed.real(t)) for t in flat_types(kinds))
 
 

@@ -6,10 +6,11 @@ runs or grows beyond the cycles that were paid.
 
 import operator
 import sys
+import types
 from collections import Counter, deque
 from decimal import Decimal
 
-from host import enums, hashing
+from host import enums, hashing, sealed
 from host.actor_code import settable
 from host.attributes import attr
 from host.costs import table
@@ -218,12 +219,20 @@ def numbers(a, b):
     return False
 
 
+def total(a, r):
+    """Charges r, a sum of a or a difference: big integers may end as a small one."""
+    bits(r)
+    n = int.bit_length(a) - int.bit_length(r)
+    if n > 64:
+        charge(n >> 6)
+
+
 def add(a, b, do=operator.add):
     t = type(a)
     if t is int and type(b) is int:
         r = a + b
-        if not -SMALL < r < SMALL:
-            bits(r)
+        if not (-SMALL < r < SMALL and -SMALL < a < SMALL):
+            total(a, r)
         return r
     if t is str or t is bytes:
         if type(b) is t:
@@ -259,8 +268,8 @@ def counted(a, b):
 def subtract(a, b, do=operator.sub):
     if type(a) is int and type(b) is int:
         r = a - b
-        if not -SMALL < r < SMALL:
-            bits(r)
+        if not (-SMALL < r < SMALL and -SMALL < a < SMALL):
+            total(a, r)
         return r
     return combined_sub(a, b, do)
 
@@ -332,6 +341,9 @@ def div(a, b, do=operator.truediv):
 INVERTED = 30  # cycles of an inverse by a modulus, in addition to those of a power
 
 
+WHOLE_POWER, POWER = 200, 1000  # cycles of a Decimal to the power of an integer, and of a Decimal
+
+
 def power(a, b, modulus=None):
     if isinstance(a, int) and isinstance(b, int):
         a, b = whole(a), whole(b)
@@ -351,7 +363,7 @@ def power(a, b, modulus=None):
             raise OverflowError("an integer of more than %d bits" % INT_BITS)
         charge(1 + (size >> 6) * (1 + (size >> 6)) // 4)
     elif isinstance(a, Decimal) or isinstance(b, Decimal):
-        charge(200)
+        charge(WHOLE_POWER if isinstance(b, int) else POWER)
         numbers(a, b)
     return pow(a, b) if modulus is None else pow(a, b, modulus)
 
@@ -366,6 +378,7 @@ def lshift(a, b, do=operator.lshift):
 
 
 HASHED = (dict, set, frozenset) + VIEWS
+TYPES = (type, types.UnionType)  # what | makes unions of
 
 
 def paid_keys(values):
@@ -394,6 +407,8 @@ def combined(do, shrinks=False):
             n = max(map(len, tables))
             for v in tables:
                 charge_lookups(n, v)
+        elif isinstance(a, TYPES) or isinstance(b, TYPES):
+            sealed.joined(a, b)
         made = do(a, b)
         if made is a and type(a) is set:
             rebuild(a)

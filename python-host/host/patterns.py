@@ -187,12 +187,15 @@ def substitute_counted(pattern, by, subject, count=0):
     return ("" if isinstance(subject, str) else type(subject)()).join(out), n
 
 
+TEMPLATE = 16  # cycles of taking a template apart, however short
+
+
 def expand(m, template):
     if isinstance(template, str) != isinstance(m.string, str):
         raise TypeError("a template is text for text, and bytes for bytes")  # 3.12 lets one without groups pass
     escape = "\\" if isinstance(template, str) else b"\\"
     groups = template.count(escape)
-    charge(len(template) * 2 + groups * len(m.string))
+    charge(TEMPLATE + len(template) * 2 + groups * len(m.string))
     return m.expand(template)
 
 

@@ -145,11 +145,16 @@ SEVERAL = frozenset((tuple, Union, types.UnionType))  # types of values that isi
 
 def united(a, b):
     """The union of two types or unions."""
+    return Union(joined(a, b))
+
+
+def joined(a, b):
+    """The types of two types or unions, whose union is paid for."""
     found = sum((parts(t) or (t,) for t in (a, b)), ())
     charge(UNITED + len(found))
     if len(found) > MAX_UNITED:
         raise TypeError("a union of more than %d types" % MAX_UNITED)
-    return Union(found)
+    return found
 
 
 def parts(kinds):
