@@ -197,26 +197,24 @@ func (p *Pool) Ahead() (over <-chan struct{}) {
 		}
 		h := <-p.blocks
 		if h == nil && !p.isClosed() {
-			h = p.ahead(found.path)
+			h, _ = p.ready(found.path) // the first message starts another, and says why that cannot start
 		}
 		p.blocks <- h
 	}()
 	return done
 }
 
-// ahead is a host with its child, or nil.
-func (p *Pool) ahead(path string) *host {
-	deadline := time.Now().Add(startTimeout)
+// ready is a new host with its child. Both belong to the start: a caller may have time for neither.
+func (p *Pool) ready(path string) (*host, error) {
 	defer slowly(p.config.Slow).watch(path, startTimeout)()
-	h, err := p.startHost(path, p.config.Notes != nil, deadline)
+	h, err := p.startHost(path, p.config.Notes != nil, time.Now().Add(startTimeout))
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	if err := h.fork(); err != nil {
-		h.stop()
-		return nil
+		return nil, h.fail("start of the host", err)
 	}
-	return h
+	return h, nil
 }
 
 // take waits for a free host, and starts it if necessary, while time is left. A
@@ -254,8 +252,7 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 	}
 	up := make(chan started, 1)
 	go func() {
-		defer slowly(p.config.Slow).watch(path, startTimeout)()
-		h, err := p.startHost(path, p.config.Notes != nil, time.Now().Add(startTimeout))
+		h, err := p.ready(path)
 		up <- started{h, err}
 	}()
 	patience, _ := within(startTimeout+time.Second, left) // the host's own limit comes first
