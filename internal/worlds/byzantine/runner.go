@@ -72,9 +72,15 @@ func (m *RunnerMask) Behave(kind string, counts *fault.Counts) error {
 // Honest ends that.
 func (m *RunnerMask) Honest() {
 	m.mu.Lock()
-	defer m.mu.Unlock()
+	late := m.links.late
 	m.kind, m.links.late = "", nil
 	m.changed()
+	m.mu.Unlock()
+	for _, l := range late { // their results are dropped
+		for _, end := range l.verbs()[1:] {
+			m.links.Connections.Do(end)
+		}
+	}
 }
 
 // changed records whether frames have to be inspected: for a sound runner none are.
@@ -186,7 +192,22 @@ type connections struct {
 
 	// The mask's mu guards these.
 	up   map[connection.ID]bool
-	late []connection.Send // results that wait until their time is over
+	late []lateResult
+}
+
+// lateResult is a result that waits until its assignment is over. The runner's side of the stream
+// ends behind it.
+type lateResult struct {
+	connection.Send
+	ended bool // the runner ended its side
+}
+
+// verbs are the result and, if the runner ended its side, the end.
+func (l lateResult) verbs() []connection.Verb {
+	if !l.ended {
+		return []connection.Verb{l.Send}
+	}
+	return []connection.Verb{l.Send, connection.End{ID: l.ID, Stream: l.Stream}}
 }
 
 // Start implements env.Connections.
@@ -216,12 +237,12 @@ func (c *connections) heard(e connection.Event) (say []connection.Verb) {
 		c.up[e.ID] = true
 	case connection.Down:
 		delete(c.up, e.ID)
-		c.late = slices.DeleteFunc(c.late, func(s connection.Send) bool { return s.ID == e.ID })
+		c.late = slices.DeleteFunc(c.late, func(l lateResult) bool { return l.ID == e.ID })
 	case connection.Came:
-		c.late = slices.DeleteFunc(c.late, func(s connection.Send) bool {
-			mine := s.ID == e.ID && s.Stream == e.Stream
+		c.late = slices.DeleteFunc(c.late, func(l lateResult) bool {
+			mine := l.ID == e.ID && l.Stream == e.Stream
 			if mine {
-				say = append(say, s)
+				say = append(say, l.verbs()...)
 			}
 			return mine
 		})
@@ -246,9 +267,24 @@ func (c *connections) Do(v connection.Verb) {
 		for _, said := range c.mask.says(v) {
 			c.Connections.Do(said)
 		}
+	case connection.End:
+		if !c.holds(v) {
+			c.Connections.Do(v)
+		}
 	default:
 		c.Connections.Do(v)
 	}
+}
+
+// holds keeps the end of a side with the late result before it.
+func (c *connections) holds(end connection.End) bool {
+	c.mask.mu.Lock()
+	defer c.mask.mu.Unlock()
+	i := slices.IndexFunc(c.late, func(l lateResult) bool { return l.ID == end.ID && l.Stream == end.Stream })
+	if i >= 0 {
+		c.late[i].ended = true
+	}
+	return i >= 0
 }
 
 // maxLate bounds the results that wait; one beyond is said in time.
@@ -296,7 +332,7 @@ func (m *RunnerMask) result(v connection.Send) []connection.Verb {
 	case LateResult:
 		if len(m.links.late) < maxLate {
 			m.lies.Held.Add(1)
-			m.links.late = append(m.links.late, v)
+			m.links.late = append(m.links.late, lateResult{Send: v})
 			return nil
 		}
 	case DuplicateResult:
