@@ -131,12 +131,13 @@ var (
 	Simulated = Units{Passes: "frame", Waits: "event", Loses: "record"}
 )
 
-// of are the units of a fault of a verb: before a frozen node wait frames, and a slow
-// runner holds results back.
+// of are the units of a fault of a verb: its own, or those of its world. Before a frozen
+// node wait frames.
 func (u Units) of(verb string) Units {
+	v := Lookup(verb)
 	switch {
-	case verb == "slow":
-		u.Passes, u.Waits = "result", "result"
+	case v != nil && v.Unit != "":
+		u.Passes, u.Waits = v.Unit, v.Unit
 	case verb == "freeze" && u == Live:
 		u.Passes, u.Waits = "frame", "frame"
 	}

@@ -20,6 +20,8 @@ type Verb struct {
 	// Unsound says whether its node cannot be expected to keep up from then on; nil
 	// leaves that as it was.
 	Unsound func(*Order) bool
+	// Unit is what it counts where others count frames or packets; "" of most.
+	Unit string
 	// Part is the part of the node's machine that has it. Only simulated networks fault
 	// another part than the process.
 	Part Part
@@ -144,7 +146,7 @@ var verbs = []Verb{
 	{Name: "blackhole", Of: Runners, Takes: []Argument{Node, On}, Lasts: Process, Needs: Running, Unsound: func(o *Order) bool { return o.On },
 		Script:  "It keeps pinging and answers no job, until called with False.",
 		Command: "leave a runner's jobs without an answer", Example: "r1"},
-	{Name: "slow", Of: Runners, Takes: []Argument{Node, Delay}, Lasts: Process, Needs: Running,
+	{Name: "slow", Of: Runners, Takes: []Argument{Node, Delay}, Lasts: Process, Needs: Running, Unit: "result",
 		Unsound: func(o *Order) bool { return o.Delay > 0 },
 		Script:  "Its work on each job takes longer by the given time; 0 ends it.",
 		Command: "delay the work of a runner on each job; 0s ends it", Example: "r1 2s"},

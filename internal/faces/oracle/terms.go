@@ -158,12 +158,17 @@ func (w *work) submitted(id types.Hash) {
 		return
 	}
 	var err error
-	if j.spec, err = readSpec(raw); err != nil || j.spec.TimeoutBlocks == 0 || j.spec.Verification.Runners == 0 || j.spec.kind == 0 {
+	if j.spec, err = readSpec(raw); err != nil {
 		w.wrong("the spec of job %s is invalid: %v", id, err)
 		return
 	}
-	w.number(j)
 	v := &j.spec.Verification
+	if j.spec.TimeoutBlocks == 0 || v.Runners == 0 || j.spec.kind == 0 {
+		w.wrong("the spec of job %s is invalid: got timeout_blocks %d, %d runners and job_type %d, want none of them 0",
+			id, j.spec.TimeoutBlocks, v.Runners, j.spec.kind)
+		return
+	}
+	w.number(j)
 	t := terms{threshold: upTo(2*v.Runners, 3), retries: min(j.spec.Bounds.MaxRetries, w.rules.MaxRetries),
 		commitBlocks: max(1, j.spec.TimeoutBlocks*w.rules.CommitPermille/permille)}
 	if v.Threshold != nil {

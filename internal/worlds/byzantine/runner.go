@@ -196,7 +196,7 @@ type connections struct {
 }
 
 // lateResult is a result that waits until its assignment is over. The runner's side of the stream
-// ends behind it.
+// ends after it.
 type lateResult struct {
 	connection.Send
 	ended bool // the runner ended its side

@@ -10,7 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
-// streams are connections that drop what a runner sends behind the end of its side, as those of
+// streams are connections that drop what a runner sends after the end of its side, as those of
 // both worlds do.
 type streams struct {
 	hear  func(connection.Event)
@@ -53,7 +53,7 @@ func lateRunner(t *testing.T) (*RunnerMask, *streams) {
 	return mask, under
 }
 
-// A worker ends its side of a stream right behind a result. A result that is late is sent before
+// A worker ends its side of a stream right after a result. A result that is late is sent before
 // that end, once its assignment is over.
 func TestALateResultIsSentBeforeItsStreamEnds(t *testing.T) {
 	_, under := lateRunner(t)
