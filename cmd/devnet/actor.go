@@ -64,16 +64,16 @@ func actorCommand() *cli.Command {
 				Action:      actorRead},
 			actorBidCommand(), actorNewCommand(), actorClientCommand(),
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
-				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorState},
+				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: taking(actorState)},
 			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
 				Flags: append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new lines until Ctrl-C"},
 					oldestFlag}, reads...), pageFlags...),
-				Action: actorLogs},
+				Action: taking(actorLogs)},
 			{Name: "show", Usage: "an actor: owner, code, handlers, balance, timers", ArgsUsage: "ACTOR",
 				Description: "Example: devnet actor show hb",
-				Flags:       reads, Action: actorShow},
+				Flags:       reads, Action: taking(actorShow)},
 			{Name: "list", Usage: "the deployed actors", Description: "Example: devnet actor list",
-				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorList},
+				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: takingNothing(actorList)},
 		},
 	}
 }
@@ -245,11 +245,7 @@ func actorRead(c *cli.Context) error {
 	return judged(model.Receipt{Status: r.Status, Error: r.Error}, args[0]+"."+args[1])
 }
 
-func actorState(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR", "[PREFIX]")
-	if err != nil {
-		return err
-	}
+func actorState(c *cli.Context, args []string) error {
 	entries, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.StateEntry, error] {
 		return network(c).State(c.Context, args[0], args[1], p)
 	})
@@ -262,11 +258,7 @@ func actorState(c *cli.Context) error {
 	})
 }
 
-func actorLogs(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR")
-	if err != nil {
-		return err
-	}
+func actorLogs(c *cli.Context, args []string) error {
 	n := network(c)
 	if c.Bool("follow") {
 		return followLogs(c, n, args[0])
@@ -398,11 +390,7 @@ const maxShownText = 20
 
 func printLine(w io.Writer, l model.LogLine) { fmt.Fprintf(w, "%d %s\n", l.Height, printable(l.Line)) }
 
-func actorShow(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR")
-	if err != nil {
-		return err
-	}
+func actorShow(c *cli.Context, args []string) error {
 	n := network(c)
 	a, err := n.Actor(c.Context, args[0])
 	if err != nil {
@@ -484,9 +472,6 @@ func inColumn(fact string) string {
 }
 
 func actorList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	n := network(c)
 	actors, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Actor, error] { return n.Actors(c.Context, p) })
 	if err != nil {

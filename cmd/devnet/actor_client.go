@@ -26,14 +26,10 @@ func actorClientCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to write (default: standard output)"},
 			&cli.StringFlag{Name: "schema", Usage: "read the schema from `FILE` instead of a network"},
 			httpFlag, nodeFlag},
-		Action: actorClient}
+		Action: taking(actorClient)}
 }
 
-func actorClient(c *cli.Context) error {
-	args, err := arguments(c, "NAME")
-	if err != nil {
-		return err
-	}
+func actorClient(c *cli.Context, args []string) error {
 	language, out := c.String("lang"), c.String("out")
 	if !slices.Contains(clientgen.Languages, language) {
 		return usage("Give one of "+strings.Join(clientgen.Languages, ", ")+".", "--lang: there is no client in %q", language)

@@ -34,17 +34,13 @@ func actorNewCommand() *cli.Command {
 			&cli.StringFlag{Name: "style", Value: actorStyles[0], Usage: "`STYLE` of the actor: " + strings.Join(actorStyles, ", ")},
 			&cli.StringFlag{Name: "out", DefaultText: "NAME", Usage: "`DIR` for the files"},
 			jsonFlag},
-		Action: actorNew}
+		Action: taking(actorNew)}
 }
 
 // newFile is a file that actor new writes, by its template.
 type newFile struct{ path, template string }
 
-func actorNew(c *cli.Context) error {
-	args, err := arguments(c, "NAME")
-	if err != nil {
-		return err
-	}
+func actorNew(c *cli.Context, args []string) error {
 	name, style := args[0], c.String("style")
 	if !newActorName.MatchString(name) || strings.HasPrefix(name, "test_") {
 		return usage("Give at most 31 lower-case letters, digits and underscores, like price_feed.",

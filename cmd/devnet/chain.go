@@ -22,11 +22,7 @@ func blockCommand() *cli.Command {
 		Name: "block", Usage: "a final block: the latest, or by height or hash", ArgsUsage: "[HEIGHT|HASH|latest]",
 		Description: "Example: devnet block 12",
 		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, "[HEIGHT|HASH|latest]")
-			if err != nil {
-				return err
-			}
+		Action: taking(func(c *cli.Context, args []string) error {
 			if args[0] == "" {
 				args[0] = "latest"
 			}
@@ -47,7 +43,7 @@ func blockCommand() *cli.Command {
 				model.Block
 				Receipts []model.Receipt `json:"receipts"`
 			}{b, executed}, func(w io.Writer) { printBlock(w, b, present, executed, newNaming(c.Context, n)) })
-		},
+		}),
 	}
 }
 
@@ -208,15 +204,11 @@ func accountCommand() *cli.Command {
 		Name: "account", Usage: "nonce and balance of an account, by address or name", ArgsUsage: "[ADDRESS|NAME]",
 		Description: "Example: devnet account alice\nWithout an argument: the accounts that the devnet signs for.",
 		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
-		Action:      account,
+		Action:      taking(account),
 	}
 }
 
-func account(c *cli.Context) error {
-	args, err := arguments(c, "[ADDRESS|NAME]")
-	if err != nil {
-		return err
-	}
+func account(c *cli.Context, args []string) error {
 	if args[0] == "" {
 		accounts, err := network(c).Accounts(c.Context)
 		if err != nil {
@@ -250,23 +242,19 @@ func paramsCommand() *cli.Command {
 			Name: "get", Usage: "the value of a parameter, or all of them", ArgsUsage: "[KEY]",
 			Description: "Example: devnet params get cip5.max_timers_per_actor",
 			Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
-			Action:      paramsGet,
+			Action:      taking(paramsGet),
 		}, {
 			Name: "set", Usage: "give a parameter a value from a height on", ArgsUsage: "KEY VALUE",
 			Description: "Example: devnet params set cip3.min_basefee 10 --at 500",
 			Flags: []cli.Flag{&cli.Uint64Flag{Name: "at", Usage: "apply it from height `H` on (default: the next block, or the next epoch's " +
 				"first block if its class is epoch)"},
 				jsonFlag, httpFlag},
-			Action: paramsSet,
+			Action: taking(paramsSet),
 		}},
 	}
 }
 
-func paramsGet(c *cli.Context) error {
-	args, err := arguments(c, "[KEY]")
-	if err != nil {
-		return err
-	}
+func paramsGet(c *cli.Context, args []string) error {
 	params, err := network(c).Params(c.Context)
 	if err != nil {
 		return err

@@ -22,15 +22,11 @@ func checkCommand() *cli.Command {
 		Description: "Example: devnet check .devnet\nThe network must not run. Where older blocks were dropped (up --history), the others are " +
 			"not executed. Exit code 1 when something is wrong.",
 		Flags:  []cli.Flag{jsonFlag},
-		Action: check,
+		Action: taking(check),
 	}
 }
 
-func check(c *cli.Context) error {
-	args, err := arguments(c, "[HOME]")
-	if err != nil {
-		return err
-	}
+func check(c *cli.Context, args []string) error {
 	dir := args[0]
 	if dir == "" {
 		dir = defaultHome

@@ -28,7 +28,7 @@ func consoleCommand() *cli.Command {
 			&cli.IntFlag{Name: "runners", Usage: "`N` runners of the network of --new"},
 			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs it (default: the python3 on PATH)"},
 			httpFlag},
-		Action: console,
+		Action: takingNothing(console),
 	}
 }
 
@@ -36,9 +36,6 @@ func consoleCommand() *cli.Command {
 var newOnly = []string{"seed", "validators", "runners"}
 
 func console(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	words := []string{"-P", "-B", "-W", "ignore", "-m", "cowboy_sdk.testing.console"}
 	if c.Bool("new") {
 		options, err := json.Marshal(map[string]any{"seed": c.Uint64("seed"), "validators": c.Int("validators"), "runners": c.Int("runners")})

@@ -29,15 +29,11 @@ func debugCommand() *cli.Command {
 			&cli.StringFlag{Name: "dap", Usage: "wait at `HOST:PORT` of this machine for an editor"},
 			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs it (default: the python3 on PATH)"},
 			httpFlag, nodeFlag},
-		Action: debugExecution,
+		Action: taking(debugExecution),
 	}
 }
 
-func debugExecution(c *cli.Context) error {
-	args, err := arguments(c, "HASH")
-	if err != nil {
-		return err
-	}
+func debugExecution(c *cli.Context, args []string) error {
 	address := c.String("dap")
 	if address != "" {
 		if err := ofThisMachine(address); err != nil {

@@ -46,14 +46,11 @@ func doctorCommand() *cli.Command {
 		Flags: []cli.Flag{jsonFlag,
 			&cli.StringFlag{Name: "http", Value: defaultHTTP, Usage: "`ADDRESS` that up would listen at"},
 			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` that up would keep state in"}},
-		Action: doctor,
+		Action: takingNothing(doctor),
 	}
 }
 
 func doctor(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if err := listenable(c.String("http")); err != nil {
 		return err
 	}

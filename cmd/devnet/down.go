@@ -25,7 +25,7 @@ func downCommand() *cli.Command {
 		Description: "Example: devnet down --home .devnet\nIt returns when the process has let the home go.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of its files"},
 			&cli.BoolFlag{Name: "containers", Usage: "instead, remove containers that a killed devnet run or test left on this machine"}, jsonFlag},
-		Action: down,
+		Action: takingNothing(down),
 	}
 }
 
@@ -36,9 +36,6 @@ type downed struct {
 }
 
 func down(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if c.Bool("containers") {
 		return downContainers(c)
 	}

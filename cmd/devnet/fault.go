@@ -27,7 +27,7 @@ func faultCommand() *cli.Command {
 		group.Subcommands = append(group.Subcommands, faultOf(v, "devnet fault ", plain))
 	}
 	group.Subcommands = append(group.Subcommands, &cli.Command{Name: "list", Usage: "the faults so far, and what each did",
-		Description: "Example: devnet fault list", Flags: plain, Action: faultList})
+		Description: "Example: devnet fault list", Flags: plain, Action: takingNothing(faultList)})
 	for _, v := range faultsTyped(fault.Validators | fault.Runners) { // as scenarios say it: v.crash()
 		c := faultOf(v, "devnet fault ", plain)
 		c.Hidden = true
@@ -263,9 +263,6 @@ func did(r model.FaultReceipt) string {
 }
 
 func faultList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	all, err := network(c).Faults(c.Context)
 	if err != nil {
 		return err
@@ -288,14 +285,11 @@ func faultTable(w io.Writer, all []model.FaultReceipt) {
 func healCommand() *cli.Command {
 	return &cli.Command{Name: "heal", Usage: "remove the faults of all links; nodes stay down, frozen or misbehaving",
 		Description: "Example: devnet heal", Flags: []cli.Flag{jsonFlag, httpFlag},
-		Action: func(c *cli.Context) error {
-			if _, err := arguments(c); err != nil {
-				return err
-			}
+		Action: takingNothing(func(c *cli.Context) error {
 			all, err := network(c).Heal(c.Context)
 			if err != nil {
 				return err
 			}
 			return emit(c, all, func(w io.Writer) { faultTable(w, all) })
-		}}
+		})}
 }

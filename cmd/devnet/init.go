@@ -53,7 +53,7 @@ func initCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "account", Usage: "fund `ADDRESS` with 1,000,000 CBY; may be given again"},
 			jsonFlag,
 		}, chainFlags()...),
-		Action: initNetwork,
+		Action: takingNothing(initNetwork),
 	}
 }
 
@@ -78,9 +78,6 @@ type initMade struct {
 }
 
 func initNetwork(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	out := c.String("out")
 	if out == "" {
 		return usage("Name a new folder.", "--out DIR is missing")

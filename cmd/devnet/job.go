@@ -22,7 +22,7 @@ func jobCommand() *cli.Command {
 				Description: "Example: devnet job show --draw 0x2f370e1a",
 				Flags: append([]cli.Flag{&cli.BoolFlag{Name: "draw",
 					Usage: "its draws instead: seed, candidates, weights and each step, to be checked by hand"}}, reads...),
-				Action: jobShow},
+				Action: taking(jobShow)},
 			{Name: "list", Usage: "jobs in the order they were submitted, the latest first",
 				Description: "Example: devnet job list --status Pending",
 				Flags: append([]cli.Flag{
@@ -30,52 +30,40 @@ func jobCommand() *cli.Command {
 					&cli.StringFlag{Name: "submitter", Usage: "only those of `ACCOUNT`, by address or name"},
 					&cli.StringFlag{Name: "runner", Usage: "only those in whose committee `RUNNER` is or was"},
 					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
-				Action: jobList},
+				Action: takingNothing(jobList)},
 			{Name: "wait", Usage: "wait until a job ended, and its actor was called back", ArgsUsage: "ID",
 				Description: "Example: devnet job wait 0x2f370e1a\nExit code 1 when it fails.",
-				Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: jobWait},
+				Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: taking(jobWait)},
 			{Name: "cancel", Usage: "cancel a job for its submitter, who gets all of the escrow back", ArgsUsage: "ID",
 				Description: "Example: devnet job cancel 0x2f370e1a",
 				Flags:       []cli.Flag{jsonFlag, httpFlag},
-				Action: func(c *cli.Context) error {
-					args, err := arguments(c, "ID")
-					if err != nil {
-						return err
-					}
+				Action: taking(func(c *cli.Context, args []string) error {
 					j, err := network(c).CancelJob(c.Context, args[0])
 					return shownJob(c, j, err)
-				}},
+				})},
 			{Name: "answer", Usage: "give the result of a job of the executor manual", ArgsUsage: "ID RESULT",
 				Description: "Example: devnet job answer 0x2f370e1a 42\nRESULT is 0x-hex, or text; " +
 					"@FILE reads a file, - standard input, and @@ begins a text with @. " +
 					"It goes to each of the devnet's runners that has the job.",
 				Flags: []cli.Flag{jsonFlag, httpFlag},
-				Action: func(c *cli.Context) error {
-					args, err := arguments(c, "ID", "RESULT")
-					if err != nil {
-						return err
-					}
+				Action: taking(func(c *cli.Context, args []string) error {
 					result, err := payloadOf(c, "RESULT", args[1])
 					if err != nil {
 						return err
 					}
 					j, err := network(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: result})
 					return shownJob(c, j, err)
-				}},
+				})},
 			{Name: "progress", Usage: "report the progress of a job of the executor manual", ArgsUsage: "ID PERCENT",
 				Description: "Example: devnet job progress 0x2f370e1a 40 --detail \"half of the pages\"\nPERCENT is 1 to 100, and more than before. " +
 					"Each of the devnet's runners that has the job tells it to its validator.",
 				Flags:  []cli.Flag{&cli.StringFlag{Name: "detail", Usage: "say `WORDS` with it"}, jsonFlag, httpFlag},
-				Action: jobProgress},
+				Action: taking(jobProgress)},
 		},
 	}
 }
 
-func jobProgress(c *cli.Context) error {
-	args, err := arguments(c, "ID", "PERCENT")
-	if err != nil {
-		return err
-	}
+func jobProgress(c *cli.Context, args []string) error {
 	percent, err := strconv.ParseUint(args[1], 10, 8)
 	if err != nil || percent < 1 || percent > 100 {
 		return usage("PERCENT is a whole number from 1 to 100.", "PERCENT is %.20q", args[1])
@@ -98,11 +86,7 @@ type wholeJob struct {
 	Story []model.JobEvent `json:"story"`
 }
 
-func jobShow(c *cli.Context) error {
-	args, err := arguments(c, "ID")
-	if err != nil {
-		return err
-	}
+func jobShow(c *cli.Context, args []string) error {
 	n := network(c)
 	if c.Bool("draw") {
 		return jobDraws(c, n, args[0])
@@ -127,9 +111,6 @@ func jobShow(c *cli.Context) error {
 }
 
 func jobList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	for _, name := range []string{"status", "submitter", "runner"} {
 		if err := filled(c, name); err != nil {
 			return err
@@ -170,11 +151,7 @@ func jobPaid(j *model.Job) string {
 	return paid(*j.Price)
 }
 
-func jobWait(c *cli.Context) error {
-	args, err := arguments(c, "ID")
-	if err != nil {
-		return err
-	}
+func jobWait(c *cli.Context, args []string) error {
 	j, err := awaitJob(c, network(c), args[0])
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ func jobSubmitCommand() *cli.Command {
 			"B is text, or 0x and hexadecimal digits; @FILE reads a file, - standard input, and @@ begins a text with @. " +
 			"Amounts are in CBY: max-price and tip are held in escrow, and the unused part is refunded. Exit code 1 when the job fails with --wait.",
 		Flags:  append(append([]cli.Flag{}, jobFlags...), jsonFlag, httpFlag),
-		Action: jobSubmit,
+		Action: takingNothing(jobSubmit),
 	}
 }
 
@@ -80,9 +80,6 @@ func kindFlags() (list []cli.Flag) {
 }
 
 func jobSubmit(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	request, err := jobRequest(c)
 	if err != nil {
 		return err

@@ -19,14 +19,11 @@ func linksCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "faulty", Usage: "only links that are down or cut, have a rule, or on which something was lost or delayed"},
 			jsonFlag, httpFlag},
-		Action: links,
+		Action: takingNothing(links),
 	}
 }
 
 func links(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	all, err := network(c).Links(c.Context, c.Bool("faulty"))
 	if err != nil {
 		return err

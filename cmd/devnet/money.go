@@ -17,15 +17,11 @@ func transferCommand() *cli.Command {
 		Description: "Example: devnet transfer bob 2.5 --from alice\n" +
 			"TO is an address or a name. It returns when the transfer is final.",
 		Flags:  []cli.Flag{noWaitFlag, fromFlag, jsonFlag, httpFlag},
-		Action: transfer,
+		Action: taking(transfer),
 	}
 }
 
-func transfer(c *cli.Context) error {
-	args, err := arguments(c, "TO", "AMOUNT")
-	if err != nil {
-		return err
-	}
+func transfer(c *cli.Context, args []string) error {
 	amount, err := parseAmount("AMOUNT", args[1])
 	if err != nil {
 		return err
@@ -50,15 +46,11 @@ func faucetCommand() *cli.Command {
 		Description: "Example: devnet faucet 0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed\n" +
 			"TO is an address or a name. It returns when the transfer is final.",
 		Flags:  []cli.Flag{jsonFlag, httpFlag},
-		Action: faucet,
+		Action: taking(faucet),
 	}
 }
 
-func faucet(c *cli.Context) error {
-	args, err := arguments(c, "TO")
-	if err != nil {
-		return err
-	}
+func faucet(c *cli.Context, args []string) error {
 	n := network(c)
 	given, err := n.Faucet(c.Context, args[0])
 	if err != nil {

@@ -48,15 +48,12 @@ func nodeCommand() *cli.Command {
 			Flags: append([]cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 				&cli.StringFlag{Name: "owner", Value: "alice", Usage: "devnet `ACCOUNT` that is to register it: the runner signs for that account"},
 				&cli.BoolFlag{Name: "wait", Usage: "wait until its devnet answers, if it does not yet"}, attachedFlag}, watchFlags()...),
-			Action: nodeRunner,
+			Action: takingNothing(nodeRunner),
 		}},
 	}
 }
 
 func nodeRunner(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if c.String("config") == "" {
 		return usage("docs/RUNNERS.md has an example of a file.", "--config FILE is missing")
 	}

@@ -35,7 +35,7 @@ func nodeHealthCommand() *cli.Command {
 				"are healthy"},
 			jsonFlag,
 		},
-		Action: nodeHealth,
+		Action: takingNothing(nodeHealth),
 	}
 }
 
@@ -50,9 +50,6 @@ type health struct {
 }
 
 func nodeHealth(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	path, address := c.String("config"), c.String("http")
 	if (path == "") == (address == "") {
 		return usage("Give the file that the node was started with, or the address at which it answers.",

@@ -32,14 +32,11 @@ func nodeSeededCommand() *cli.Command {
 			attachedFlag,
 			corsFlag(corsVariable),
 		}, append(chainFlags(), watchFlags()...)...),
-		Action: nodeSeeded,
+		Action: takingNothing(nodeSeeded),
 	}
 }
 
 func nodeSeeded(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	chain, err := chainOf(c, false)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ func nodeValidatorCommand() *cli.Command {
 			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
 			corsFlag(corsVariable),
 		}, watchFlags()...),
-		Action: nodeValidator,
+		Action: takingNothing(nodeValidator),
 	}
 }
 
@@ -49,10 +49,7 @@ func misread(path string, err error, hint string) error {
 	return noStart("", "--config: %v", err)
 }
 
-func nodeValidator(c *cli.Context) (err error) {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
+func nodeValidator(c *cli.Context) error {
 	path := c.String("config")
 	if path == "" {
 		return usage("devnet init makes one for each node.", "--config FILE is missing")

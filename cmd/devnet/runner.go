@@ -27,9 +27,9 @@ func runnerCommand() *cli.Command {
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: Healthy, Unhealthy, Paused or Deregistered"},
 					jsonFlag, httpFlag, nodeFlag}, pageFlags...),
-				Action: runnerList},
+				Action: takingNothing(runnerList)},
 			{Name: "show", Usage: "one runner, by name or address", ArgsUsage: "NAME|ADDRESS", Description: "Example: devnet runner show r0",
-				Flags: reads, Action: runnerShow},
+				Flags: reads, Action: taking(runnerShow)},
 			runnerJoinCommand(),
 			runnerOrderCommand("leave", "deregister a runner for its owner, permanently",
 				"\nIts stake returns to its owner two epochs later, or when its last job ended if that is later.", (*client.API).LeaveRunner),
@@ -41,9 +41,6 @@ func runnerCommand() *cli.Command {
 }
 
 func runnerList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if err := filled(c, "status"); err != nil {
 		return err
 	}
@@ -83,11 +80,7 @@ func yes(is bool) string {
 	return "no"
 }
 
-func runnerShow(c *cli.Context) error {
-	args, err := arguments(c, "NAME|ADDRESS")
-	if err != nil {
-		return err
-	}
+func runnerShow(c *cli.Context, args []string) error {
 	n := network(c)
 	r, err := n.Runner(c.Context, args[0])
 	return shownRunner(c, r, err)

@@ -23,14 +23,11 @@ func advanceCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "to", Usage: "go to height `H`"},
 			&cli.BoolFlag{Name: "to-next-timer", Usage: "go to the height at which the next timer is due"},
 			jsonFlag, httpFlag},
-		Action: advance,
+		Action: takingNothing(advance),
 	}
 }
 
 func advance(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	r := model.AdvanceRequest{Blocks: c.Uint64("blocks"), To: types.Height(c.Uint64("to")), ToNextTimer: c.Bool("to-next-timer")}
 	given := 0
 	for _, one := range []bool{r.Blocks > 0, r.To > 0, r.ToNextTimer} {
@@ -91,10 +88,7 @@ func paceCommand(pause bool) *cli.Command {
 			Description: "Example: devnet pause"}
 	}
 	command.Flags = []cli.Flag{jsonFlag, httpFlag}
-	command.Action = func(c *cli.Context) error {
-		if _, err := arguments(c); err != nil {
-			return err
-		}
+	command.Action = takingNothing(func(c *cli.Context) error {
 		order := network(c).Resume
 		if pause {
 			order = network(c).Pause
@@ -110,7 +104,7 @@ func paceCommand(pause bool) *cli.Command {
 			}
 			fmt.Fprintf(w, "Blocks are made again, from height %d on.\n", p.Height)
 		})
-	}
+	})
 	return command
 }
 
@@ -120,31 +114,23 @@ func moveCommands() []*cli.Command {
 		{Name: "join", Usage: "start a validator that joins the set at the epoch's end", ArgsUsage: "[NAME]",
 			Description: "Example: devnet validator join v4\nWithout a name: the next of v0, v1, … that is free.",
 			Flags:       []cli.Flag{jsonFlag, httpFlag},
-			Action: func(c *cli.Context) error {
-				args, err := arguments(c, "[NAME]")
-				if err != nil {
-					return err
-				}
+			Action: taking(func(c *cli.Context, args []string) error {
 				m, err := network(c).JoinValidator(c.Context, args[0])
 				if err != nil {
 					return err
 				}
 				return emit(c, m, func(w io.Writer) { printMove(w, m) })
-			}},
+			})},
 		{Name: "leave", Usage: "remove a validator from the set at the end of the epoch", ArgsUsage: "NAME",
 			Description: "Example: devnet validator leave v3",
 			Flags:       []cli.Flag{jsonFlag, httpFlag},
-			Action: func(c *cli.Context) error {
-				args, err := arguments(c, "NAME")
-				if err != nil {
-					return err
-				}
+			Action: taking(func(c *cli.Context, args []string) error {
 				m, err := network(c).LeaveValidator(c.Context, args[0])
 				if err != nil {
 					return err
 				}
 				return emit(c, m, func(w io.Writer) { printMove(w, m) })
-			}},
+			})},
 	}
 }
 
@@ -153,11 +139,7 @@ func printMove(w io.Writer, m model.Move) {
 		"holds from", fmt.Sprintf("epoch %d, height %d", m.Epoch, m.Height))
 }
 
-func paramsSet(c *cli.Context) error {
-	args, err := arguments(c, "KEY", "VALUE")
-	if err != nil {
-		return err
-	}
+func paramsSet(c *cli.Context, args []string) error {
 	p, err := network(c).SetParam(c.Context, model.ParamRequest{Key: args[0], Value: args[1], At: types.Height(c.Uint64("at"))})
 	if err != nil {
 		return err

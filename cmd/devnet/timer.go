@@ -59,16 +59,13 @@ func timerCommand() *cli.Command {
 					&cli.Uint64Flag{Name: "due-by", Usage: "only those due at height `H` or before"},
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: pending, fired, expired, insufficient_funds or cancelled"},
 					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
-				Action: timerList},
+				Action: takingNothing(timerList)},
 			timerShowCommand(), timerLaneCommand(), timerCancelCommand(), timerExtendCommand(),
 		},
 	}
 }
 
 func timerList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	filter := client.TimerFilter{Actor: c.String("actor"), Status: c.String("status"), DueBy: types.Height(c.Uint64("due-by"))}
 	if c.IsSet("due-by") && filter.DueBy == 0 {
 		return usage("", "--due-by is at least 1: no timer is due at height 0")

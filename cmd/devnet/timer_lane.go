@@ -23,13 +23,10 @@ func timerLaneCommand() *cli.Command {
 			"nothing due are drawn as one line.",
 		Flags: []cli.Flag{&cli.IntFlag{Name: "last", Value: 40, Usage: "`N` blocks, up to 1000"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new blocks"}, jsonFlag, httpFlag, nodeFlag},
-		Action: timerLane}
+		Action: takingNothing(timerLane)}
 }
 
 func timerLane(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	n, last := network(c), c.Int("last")
 	if last < 1 || last > 1000 {
 		return usage("", "--last: %d is not between 1 and 1000", last)

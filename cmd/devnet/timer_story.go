@@ -20,7 +20,7 @@ func timerShowCommand() *cli.Command {
 			"reason, and the fees of its fire.",
 		Flags: []cli.Flag{&cli.Uint64Flag{Name: "from", Usage: "tell the blocks that deferred it from height `H` on"},
 			&cli.IntFlag{Name: "limit", Value: 1000, Usage: "at most `N` of these blocks, up to 10000"}, jsonFlag, httpFlag, nodeFlag},
-		Action: timerShow}
+		Action: taking(timerShow)}
 }
 
 // wholeTimer is a timer with all known facts: the output of --json.
@@ -30,11 +30,7 @@ type wholeTimer struct {
 	Next  *types.Height      `json:"next"`
 }
 
-func timerShow(c *cli.Context) error {
-	args, err := arguments(c, "ID")
-	if err != nil {
-		return err
-	}
+func timerShow(c *cli.Context, args []string) error {
 	n := network(c)
 	story, err := n.TimerStory(c.Context, args[0], types.Height(c.Uint64("from")), c.Int("limit"))
 	if err != nil {

@@ -27,15 +27,11 @@ func txCommand() *cli.Command {
 			&cli.BoolFlag{Name: "profile", Usage: "execute it again, and show what each line took"},
 			&cli.StringFlag{Name: "folded", Usage: "write the same to `FILE` for flame graphs: one stack per line, followed by its cycles"},
 			jsonFlag, httpFlag, nodeFlag},
-		Action: tx,
+		Action: taking(tx),
 	}
 }
 
-func tx(c *cli.Context) error {
-	args, err := arguments(c, "HASH")
-	if err != nil {
-		return err
-	}
+func tx(c *cli.Context, args []string) error {
 	switch {
 	case c.Bool("profile") || c.IsSet("folded"):
 		if c.Bool("trace") {

@@ -23,14 +23,11 @@ func viewsCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "from", Usage: fmt.Sprintf("start at view `V` (default: the last %d views)", shownViews)},
 			&cli.Uint64Flag{Name: "to", Usage: "end with view `V` (default: the latest)"},
 			jsonFlag, httpFlag},
-		Action: views,
+		Action: takingNothing(views),
 	}
 }
 
 func views(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if c.IsSet("to") && c.Uint64("to") == 0 {
 		return usage("", "--to is at least 1: views begin there")
 	}
