@@ -246,16 +246,10 @@ func actorRead(c *cli.Context) error {
 }
 
 func actorState(c *cli.Context, args []string) error {
-	entries, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.StateEntry, error] {
+	get := func(p client.Page) iter.Seq2[model.StateEntry, error] {
 		return network(c).State(c.Context, args[0], args[1], p)
-	})
-	if err != nil {
-		return err
 	}
-	return emit(c, entries, func(w io.Writer) {
-		stateTable(w, entries)
-		cut(w, "more keys", more, len(entries), c)
-	})
+	return paged(c, "more keys", get, stateTable)
 }
 
 func actorLogs(c *cli.Context, args []string) error {
@@ -264,10 +258,7 @@ func actorLogs(c *cli.Context, args []string) error {
 		return followLogs(c, n, args[0])
 	}
 	lines, more, err := lastLines(c, n, args[0])
-	if err != nil {
-		return err
-	}
-	return emit(c, lines, func(w io.Writer) {
+	return printAnswer(c, lines, err, func(w io.Writer) {
 		if !c.Bool("oldest") {
 			cut(w, "earlier lines", more, len(lines), c)
 		}
@@ -472,12 +463,8 @@ func inColumn(fact string) string {
 }
 
 func actorList(c *cli.Context) error {
-	n := network(c)
-	actors, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Actor, error] { return n.Actors(c.Context, p) })
-	if err != nil {
-		return err
-	}
-	return emit(c, actors, func(w io.Writer) {
+	get := func(p client.Page) iter.Seq2[model.Actor, error] { return network(c).Actors(c.Context, p) }
+	return paged(c, "more actors", get, func(w io.Writer, actors []model.Actor) {
 		var rows [][]string
 		for _, a := range actors {
 			name := printable(a.Name)
@@ -487,6 +474,5 @@ func actorList(c *cli.Context) error {
 			rows = append(rows, []string{name, a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)})
 		}
 		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rows)
-		cut(w, "more actors", more, len(actors), c)
 	})
 }

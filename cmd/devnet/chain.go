@@ -211,16 +211,10 @@ func accountCommand() *cli.Command {
 func account(c *cli.Context, args []string) error {
 	if args[0] == "" {
 		accounts, err := network(c).Accounts(c.Context)
-		if err != nil {
-			return err
-		}
-		return emit(c, accounts, func(w io.Writer) { accountTable(w, accounts) })
+		return printAnswer(c, accounts, err, func(w io.Writer) { accountTable(w, accounts) })
 	}
 	a, err := network(c).Account(c.Context, args[0])
-	if err != nil {
-		return err
-	}
-	return emit(c, a, func(w io.Writer) {
+	return printAnswer(c, a, err, func(w io.Writer) {
 		facts(w, "address", a.Address.String(), "name", printable(a.Name), "nonce", strconv.FormatUint(uint64(a.Nonce), 10), "balance",
 			cby(a.Balance))
 	})

@@ -36,10 +36,7 @@ func cheatBalance(c *cli.Context, args []string) error {
 	}
 	n := network(c)
 	set, err := n.SetBalance(c.Context, model.BalanceRequest{Account: args[0], Balance: balance})
-	if err != nil {
-		return err
-	}
-	return emit(c, set, func(w io.Writer) {
+	return printAnswer(c, set, err, func(w io.Writer) {
 		facts(w, "account", args[0], "address", set.Address.String(), "before", cby(set.Before), "balance", cby(set.After), "height",
 			height(set.Height), "hash", set.Hash.String())
 	})
@@ -63,10 +60,7 @@ func cheatState(c *cli.Context, args []string) error {
 		request.Value = &value
 	}
 	set, err := network(c).SetState(c.Context, request)
-	if err != nil {
-		return err
-	}
-	return emit(c, set, func(w io.Writer) {
+	return printAnswer(c, set, err, func(w io.Writer) {
 		done := "set"
 		if set.Removed {
 			done = "deleted"
@@ -91,10 +85,7 @@ func mine(c *cli.Context, args []string) error {
 	}
 	n := network(c)
 	a, err := n.Mine(c.Context, blocks)
-	if err != nil {
-		return err
-	}
-	return emit(c, a, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
+	return printAnswer(c, a, err, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
 }
 
 func automineCommand() *cli.Command {
@@ -111,10 +102,7 @@ func automine(c *cli.Context, args []string) error {
 		return usage("Example: devnet automine off", "automine: want on or off; got %.40q", args[0])
 	}
 	p, err := network(c).Automine(c.Context, args[0] == "on")
-	if err != nil {
-		return err
-	}
-	return emit(c, p, func(w io.Writer) {
+	return printAnswer(c, p, err, func(w io.Writer) {
 		if p.Paused {
 			fmt.Fprintf(w, "Blocks are made only when asked, from height %d on: devnet mine.\n", p.Height)
 			return

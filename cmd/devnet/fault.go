@@ -248,10 +248,7 @@ func span(d time.Duration) string {
 
 func makeFault(c *cli.Context, r model.FaultRequest) error {
 	receipt, err := network(c).Fault(c.Context, r)
-	if err != nil {
-		return err
-	}
-	return emit(c, receipt, func(w io.Writer) { fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail, did(receipt)) })
+	return printAnswer(c, receipt, err, func(w io.Writer) { fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail, did(receipt)) })
 }
 
 // did is what a fault did, for people.
@@ -264,10 +261,7 @@ func did(r model.FaultReceipt) string {
 
 func faultList(c *cli.Context) error {
 	all, err := network(c).Faults(c.Context)
-	if err != nil {
-		return err
-	}
-	return emit(c, all, func(w io.Writer) { faultTable(w, all) })
+	return printAnswer(c, all, err, func(w io.Writer) { faultTable(w, all) })
 }
 
 func faultTable(w io.Writer, all []model.FaultReceipt) {
@@ -287,9 +281,6 @@ func healCommand() *cli.Command {
 		Description: "Example: devnet heal", Flags: []cli.Flag{jsonFlag, httpFlag},
 		Action: takingNothing(func(c *cli.Context) error {
 			all, err := network(c).Heal(c.Context)
-			if err != nil {
-				return err
-			}
-			return emit(c, all, func(w io.Writer) { faultTable(w, all) })
+			return printAnswer(c, all, err, func(w io.Writer) { faultTable(w, all) })
 		})}
 }

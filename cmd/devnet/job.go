@@ -74,10 +74,7 @@ func jobProgress(c *cli.Context, args []string) error {
 
 // shownJob prints the job that an order answered, if it was not refused.
 func shownJob(c *cli.Context, j model.Job, err error) error {
-	if err != nil {
-		return err
-	}
-	return emit(c, j, func(w io.Writer) { printJob(w, newNaming(c.Context, network(c)), &j) })
+	return printAnswer(c, j, err, func(w io.Writer) { printJob(w, newNaming(c.Context, network(c)), &j) })
 }
 
 // wholeJob is a job with its changes by blocks: the output of --json.
@@ -118,11 +115,8 @@ func jobList(c *cli.Context) error {
 	}
 	n := network(c)
 	filter := client.JobFilter{Status: c.String("status"), Submitter: c.String("submitter"), Runner: c.String("runner")}
-	jobs, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Job, error] { return n.Jobs(c.Context, filter, p) })
-	if err != nil {
-		return err
-	}
-	return emit(c, jobs, func(w io.Writer) {
+	get := func(p client.Page) iter.Seq2[model.Job, error] { return n.Jobs(c.Context, filter, p) }
+	return paged(c, "more", get, func(w io.Writer, jobs []model.Job) {
 		var rows [][]string
 		names := newNaming(c.Context, n)
 		for i := range jobs {
@@ -131,7 +125,6 @@ func jobList(c *cli.Context) error {
 				committeeOf(names, j.Committee, shortCommittee), jobPaid(j)})
 		}
 		table(w, "No jobs.", "ID KIND SUBMITTER AT STATUS COMMITTEE PRICE_CBY", rows)
-		cut(w, "more", more, len(jobs), c)
 	})
 }
 

@@ -25,10 +25,7 @@ func linksCommand() *cli.Command {
 
 func links(c *cli.Context) error {
 	all, err := network(c).Links(c.Context, c.Bool("faulty"))
-	if err != nil {
-		return err
-	}
-	return emit(c, all, func(w io.Writer) {
+	return printAnswer(c, all, err, func(w io.Writer) {
 		empty := "There are no links: the network has one node."
 		if c.Bool("faulty") {
 			empty = "No link is down or cut, none has a rule, and nothing was lost or delayed."

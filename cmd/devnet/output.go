@@ -25,6 +25,14 @@ func emit(c *cli.Context, v any, text func(w io.Writer)) error {
 	return nil
 }
 
+// printAnswer prints an answer of the network as emit does, or returns why there is none.
+func printAnswer(c *cli.Context, v any, err error, text func(w io.Writer)) error {
+	if err != nil {
+		return err
+	}
+	return emit(c, v, text)
+}
+
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -29,7 +30,7 @@ func runnerCommand() *cli.Command {
 					jsonFlag, httpFlag, nodeFlag}, pageFlags...),
 				Action: takingNothing(runnerList)},
 			{Name: "show", Usage: "one runner, by name or address", ArgsUsage: "NAME|ADDRESS", Description: "Example: devnet runner show r0",
-				Flags: reads, Action: taking(runnerShow)},
+				Flags: reads, Action: aboutRunner((*client.API).Runner)},
 			runnerJoinCommand(),
 			runnerOrderCommand("leave", "deregister a runner for its owner, permanently",
 				"\nIts stake returns to its owner two epochs later, or when its last job ended if that is later.", (*client.API).LeaveRunner),
@@ -44,17 +45,10 @@ func runnerList(c *cli.Context) error {
 	if err := filled(c, "status"); err != nil {
 		return err
 	}
-	n := network(c)
-	runners, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Runner, error] {
-		return n.Runners(c.Context, c.String("status"), p)
-	})
-	if err != nil {
-		return err
+	get := func(p client.Page) iter.Seq2[model.Runner, error] {
+		return network(c).Runners(c.Context, c.String("status"), p)
 	}
-	return emit(c, runners, func(w io.Writer) {
-		runnerTable(w, runners)
-		cut(w, "more", more, len(runners), c)
-	})
+	return paged(c, "more", get, runnerTable)
 }
 
 func runnerTable(w io.Writer, runners []model.Runner) {
@@ -80,19 +74,18 @@ func yes(is bool) string {
 	return "no"
 }
 
-func runnerShow(c *cli.Context, args []string) error {
-	n := network(c)
-	r, err := n.Runner(c.Context, args[0])
-	return shownRunner(c, r, err)
+// aboutRunner is the action of a question or an order about one runner.
+func aboutRunner(ask func(*client.API, context.Context, string) (model.Runner, error)) cli.ActionFunc {
+	return taking(func(c *cli.Context, args []string) error {
+		r, err := ask(network(c), c.Context, args[0])
+		return shownRunner(c, r, err)
+	})
 }
 
 // shownRunner prints the runner that was asked for or ordered about, if nothing was
 // refused.
 func shownRunner(c *cli.Context, r model.Runner, err error) error {
-	if err != nil {
-		return err
-	}
-	return emit(c, r, func(w io.Writer) { printRunner(w, newNaming(c.Context, network(c)), &r) })
+	return printAnswer(c, r, err, func(w io.Writer) { printRunner(w, newNaming(c.Context, network(c)), &r) })
 }
 
 func printRunner(w io.Writer, names *naming, r *model.Runner) {

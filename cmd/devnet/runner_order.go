@@ -18,11 +18,7 @@ func runnerOrderCommand(verb, what, more string,
 	order func(*client.API, context.Context, string) (model.Runner, error)) *cli.Command {
 	return &cli.Command{Name: verb, Usage: what, ArgsUsage: "NAME|ADDRESS",
 		Description: "Example: devnet runner " + verb + " r0\nIts owner has to be an account or a runner of the devnet." + more,
-		Flags:       []cli.Flag{jsonFlag, httpFlag},
-		Action: taking(func(c *cli.Context, args []string) error {
-			r, err := order(network(c), c.Context, args[0])
-			return shownRunner(c, r, err)
-		})}
+		Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: aboutRunner(order)}
 }
 
 func runnerReloadCommand() *cli.Command {
@@ -30,11 +26,7 @@ func runnerReloadCommand() *cli.Command {
 		Description: "Example: devnet runner reload r0\n" +
 			"The runner sends its validators the changes of its offer; runner show prints them under says. Registry and draws\n" +
 			"do not change. Any other runner reads its settings again on SIGHUP.",
-		Flags: []cli.Flag{jsonFlag, httpFlag},
-		Action: taking(func(c *cli.Context, args []string) error {
-			r, err := network(c).ReloadRunner(c.Context, args[0])
-			return shownRunner(c, r, err)
-		})}
+		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: aboutRunner((*client.API).ReloadRunner)}
 }
 
 func runnerJoinCommand() *cli.Command {

@@ -166,10 +166,7 @@ func validatorCommand() *cli.Command {
 
 func validatorList(c *cli.Context) error {
 	validators, err := network(c).Validators(c.Context)
-	if err != nil {
-		return err
-	}
-	return emit(c, validators, func(w io.Writer) { validatorTable(w, validators) })
+	return printAnswer(c, validators, err, func(w io.Writer) { validatorTable(w, validators) })
 }
 
 func validatorShow(c *cli.Context, args []string) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -40,10 +42,7 @@ func advance(c *cli.Context) error {
 	}
 	n := network(c)
 	a, err := n.Advance(c.Context, r)
-	if err != nil {
-		return err
-	}
-	return emit(c, a, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
+	return printAnswer(c, a, err, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
 }
 
 func printAdvance(w io.Writer, a model.Advance, names *naming) {
@@ -94,10 +93,7 @@ func paceCommand(pause bool) *cli.Command {
 			order = network(c).Pause
 		}
 		p, err := order(c.Context)
-		if err != nil {
-			return err
-		}
-		return emit(c, p, func(w io.Writer) {
+		return printAnswer(c, p, err, func(w io.Writer) {
 			if p.Paused {
 				fmt.Fprintf(w, "Paused at height %d. devnet resume continues; devnet advance works while paused.\n", p.Height)
 				return
@@ -114,37 +110,28 @@ func moveCommands() []*cli.Command {
 		{Name: "join", Usage: "start a validator that joins the set at the epoch's end", ArgsUsage: "[NAME]",
 			Description: "Example: devnet validator join v4\nWithout a name: the next of v0, v1, … that is free.",
 			Flags:       []cli.Flag{jsonFlag, httpFlag},
-			Action: taking(func(c *cli.Context, args []string) error {
-				m, err := network(c).JoinValidator(c.Context, args[0])
-				if err != nil {
-					return err
-				}
-				return emit(c, m, func(w io.Writer) { printMove(w, m) })
-			})},
+			Action:      moving((*client.API).JoinValidator)},
 		{Name: "leave", Usage: "remove a validator from the set at the end of the epoch", ArgsUsage: "NAME",
 			Description: "Example: devnet validator leave v3",
 			Flags:       []cli.Flag{jsonFlag, httpFlag},
-			Action: taking(func(c *cli.Context, args []string) error {
-				m, err := network(c).LeaveValidator(c.Context, args[0])
-				if err != nil {
-					return err
-				}
-				return emit(c, m, func(w io.Writer) { printMove(w, m) })
-			})},
+			Action:      moving((*client.API).LeaveValidator)},
 	}
 }
 
-func printMove(w io.Writer, m model.Move) {
-	facts(w, "name", m.Name, "address", m.Address.String(), "status", m.Status,
-		"holds from", fmt.Sprintf("epoch %d, height %d", m.Epoch, m.Height))
+// moving is the action of an order by which a validator enters or leaves the set.
+func moving(order func(*client.API, context.Context, string) (model.Move, error)) cli.ActionFunc {
+	return taking(func(c *cli.Context, args []string) error {
+		m, err := order(network(c), c.Context, args[0])
+		return printAnswer(c, m, err, func(w io.Writer) {
+			facts(w, "name", m.Name, "address", m.Address.String(), "status", m.Status,
+				"holds from", fmt.Sprintf("epoch %d, height %d", m.Epoch, m.Height))
+		})
+	})
 }
 
 func paramsSet(c *cli.Context, args []string) error {
 	p, err := network(c).SetParam(c.Context, model.ParamRequest{Key: args[0], Value: args[1], At: types.Height(c.Uint64("at"))})
-	if err != nil {
-		return err
-	}
-	return emit(c, p, func(w io.Writer) {
+	return printAnswer(c, p, err, func(w io.Writer) {
 		fmt.Fprintf(w, "%s = %s from height %d on (class %s)\n", p.Key, p.Value, p.Height, p.Class)
 	})
 }

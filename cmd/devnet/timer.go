@@ -44,6 +44,15 @@ func pageOf[T any](c *cli.Context, get func(client.Page) iter.Seq2[T, error]) (l
 	return list[:min(asked, len(list))], len(list) > asked || len(list) == maxPage, nil
 }
 
+// paged gets the page that was asked for and prints it, and below it that there are more.
+func paged[T any](c *cli.Context, more string, get func(client.Page) iter.Seq2[T, error], text func(w io.Writer, list []T)) error {
+	list, cutOff, err := pageOf(c, get)
+	return printAnswer(c, list, err, func(w io.Writer) {
+		text(w, list)
+		cut(w, more, cutOff, len(list), c)
+	})
+}
+
 // maxPage is how many entries the API answers at most.
 const maxPage = 1000
 
@@ -71,18 +80,14 @@ func timerList(c *cli.Context) error {
 		return usage("", "--due-by is at least 1: no timer is due at height 0")
 	}
 	n := network(c)
-	timers, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Timer, error] { return n.Timers(c.Context, filter, p) })
-	if err != nil {
-		return err
-	}
-	return emit(c, timers, func(w io.Writer) {
+	get := func(p client.Page) iter.Seq2[model.Timer, error] { return n.Timers(c.Context, filter, p) }
+	return paged(c, "more", get, func(w io.Writer, timers []model.Timer) {
 		var rows [][]string
 		names := newNaming(c.Context, n)
 		for _, t := range timers {
 			rows = append(rows, []string{short(t.ID.String()), names.of(t.Actor), printable(t.Handler), due(t), ended(t), fate(t), paid(t.FeePaid)})
 		}
 		table(w, "No timers.", "ID ACTOR HANDLER DUE ENDED STATUS FEE_CBY", rows)
-		cut(w, "more", more, len(timers), c)
 	})
 }
 

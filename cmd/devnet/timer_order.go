@@ -16,10 +16,7 @@ func timerCancelCommand() *cli.Command {
 		Flags:       []cli.Flag{jsonFlag, httpFlag},
 		Action: taking(func(c *cli.Context, args []string) error {
 			o, err := network(c).CancelTimer(c.Context, args[0])
-			if err != nil {
-				return err
-			}
-			return emit(c, o, func(w io.Writer) { fmt.Fprintf(w, "Cancelled %s in block %d.\n", o.ID, o.Height) })
+			return printAnswer(c, o, err, func(w io.Writer) { fmt.Fprintf(w, "Cancelled %s in block %d.\n", o.ID, o.Height) })
 		})}
 }
 
@@ -35,10 +32,7 @@ func timerExtendCommand() *cli.Command {
 				return usage("Example: devnet timer extend "+args[0]+" --by 1000", "timer extend takes one of --to H and --by N")
 			}
 			o, err := network(c).ExtendTimer(c.Context, r)
-			if err != nil {
-				return err
-			}
-			return emit(c, o, func(w io.Writer) {
+			return printAnswer(c, o, err, func(w io.Writer) {
 				fmt.Fprintf(w, "%s now expires at height %d (block %d).\n", o.ID, o.ExpiresAt, o.Height)
 			})
 		})}
