@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,12 +125,7 @@ type Actor struct {
 }
 
 // id is what the network knows it by.
-func (a *Actor) id() string {
-	if a.Name == "" {
-		return a.Address.String()
-	}
-	return a.Name
-}
+func (a *Actor) id() string { return cmp.Or(a.Name, a.Address.String()) }
 
 // Info returns the chain's record of it, with its handlers.
 func (a *Actor) Info(ctx context.Context) (ActorInfo, error) { return a.client.API.Actor(ctx, a.id()) }

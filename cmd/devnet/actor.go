@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,10 +88,7 @@ func actorDeploy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	name := c.String("name")
-	if name == "" {
-		name = baseName(file)
-	}
+	name := cmp.Or(c.String("name"), baseName(file))
 	terms, err := deployTerms(c)
 	if err != nil {
 		return err
@@ -467,11 +465,7 @@ func actorList(c *cli.Context) error {
 	return paged(c, "more actors", get, func(w io.Writer, actors []model.Actor) {
 		var rows [][]string
 		for _, a := range actors {
-			name := printable(a.Name)
-			if name == "" {
-				name = "-"
-			}
-			rows = append(rows, []string{name, a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)})
+			rows = append(rows, []string{cmp.Or(printable(a.Name), "-"), a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)})
 		}
 		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rows)
 	})

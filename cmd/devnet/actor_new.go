@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -49,10 +50,7 @@ func actorNew(c *cli.Context, args []string) error {
 	if !slices.Contains(actorStyles, style) {
 		return usage("The styles are "+strings.Join(actorStyles, ", ")+".", "--style: there is no style %q", style)
 	}
-	dir := c.String("out")
-	if dir == "" {
-		dir = name
-	}
+	dir := cmp.Or(c.String("out"), name)
 	if err := mustBeEmpty(dir); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -23,11 +24,8 @@ func blockCommand() *cli.Command {
 		Description: "Example: devnet block 12",
 		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
 		Action: taking(func(c *cli.Context, args []string) error {
-			if args[0] == "" {
-				args[0] = "latest"
-			}
 			n := network(c)
-			b, err := n.Block(c.Context, args[0])
+			b, err := n.Block(c.Context, cmp.Or(args[0], "latest"))
 			if err != nil {
 				return err
 			}
@@ -257,11 +255,7 @@ func paramsGet(c *cli.Context, args []string) error {
 		return emit(c, params, func(w io.Writer) {
 			var rows [][]string
 			for _, p := range params {
-				tier := p.Tier
-				if tier == "" {
-					tier = "-"
-				}
-				rows = append(rows, []string{p.Key, p.Value, p.Class, tier, p.Default})
+				rows = append(rows, []string{p.Key, p.Value, p.Class, cmp.Or(p.Tier, "-"), p.Default})
 			}
 			table(w, "No parameters.", "KEY VALUE CLASS TIER DEFAULT", rows)
 		})

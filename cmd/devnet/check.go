@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,10 +28,7 @@ func checkCommand() *cli.Command {
 }
 
 func check(c *cli.Context, args []string) error {
-	dir := args[0]
-	if dir == "" {
-		dir = defaultHome
-	}
+	dir := cmp.Or(args[0], defaultHome)
 	report, err := auditOf(dir, progress(c.App.ErrWriter))
 	if err != nil {
 		var inUse *home.InUseError

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -252,12 +253,7 @@ func makeFault(c *cli.Context, r model.FaultRequest) error {
 }
 
 // did is what a fault did, for people.
-func did(r model.FaultReceipt) string {
-	if r.Did == "" {
-		return "no effect yet"
-	}
-	return r.Did
-}
+func did(r model.FaultReceipt) string { return cmp.Or(r.Did, "no effect yet") }
 
 func faultList(c *cli.Context) error {
 	all, err := network(c).Faults(c.Context)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -59,10 +60,7 @@ func takingNothing(action cli.ActionFunc) cli.ActionFunc {
 // be missing.
 func arguments(c *cli.Context, names ...string) ([]string, error) {
 	given := c.Args().Slice()
-	path := c.Command.HelpName
-	if path == "" {
-		path = "devnet " + c.Command.Name
-	}
+	path := cmp.Or(c.Command.HelpName, "devnet "+c.Command.Name)
 	example := "Usage: " + strings.Join(append([]string{path}, names...), " ")
 	out := make([]string, len(names))
 	for i, name := range names {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,12 +83,7 @@ func nodeHealth(c *cli.Context) error {
 	return err
 }
 
-func (h *health) whose() string {
-	if h.Name == "" {
-		return "the network"
-	}
-	return h.Name
-}
+func (h *health) whose() string { return cmp.Or(h.Name, "the network") }
 
 // healthOf asks the node that a file or an address is of.
 func healthOf(ctx context.Context, path, address string) (*health, error) {
@@ -105,11 +101,8 @@ func healthOf(ctx context.Context, path, address string) (*health, error) {
 		if err != nil {
 			return nil, misread(path, err, "devnet node validator --help names the settings.")
 		}
-		address = homeHTTP(set.Config.Home) // where the settings leave the port open
-		if address == "" {
-			address = reachable(set.HTTP)
-		}
-		return healthOfValidator(ctx, address)
+		// Its home has the port that the settings may leave open.
+		return healthOfValidator(ctx, cmp.Or(homeHTTP(set.Config.Home), reachable(set.HTTP)))
 	}
 	set, err := runnerfile.Open(path)
 	if err != nil {

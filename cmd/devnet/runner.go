@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -55,11 +56,8 @@ func runnerTable(w io.Writer, runners []model.Runner) {
 	var rows [][]string
 	for i := range runners {
 		r := &runners[i]
-		name := r.Name
-		if name == "" {
-			name = "-"
-		}
-		rows = append(rows, []string{strconv.FormatUint(uint64(r.Index), 10), name, short(r.Address.String()), r.Health, yes(r.Present),
+		rows = append(rows, []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health,
+			yes(r.Present),
 			strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
 			strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
 			strconv.FormatUint(r.Reputation, 10), paid(r.Stake)})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,10 +56,7 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			validators})
 	}
 	w := u.App.Writer
-	where := u.home()
-	if where == "" {
-		where = "none, nothing is kept"
-	}
+	where := cmp.Or(u.home(), "none, nothing is kept")
 	at := u.client.URL()
 	if u.bound != "" {
 		at = "http://" + u.bound

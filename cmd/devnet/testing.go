@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -159,15 +160,9 @@ func ownPath() (string, error) {
 }
 
 func testSeeds(c *cli.Context) (seed, seeds string, err error) {
-	seed, seeds = c.String("seed"), c.String("seeds")
-	if seed == "" {
-		seed = "1"
-	}
+	seed, seeds = cmp.Or(c.String("seed"), "1"), cmp.Or(c.String("seeds"), "1")
 	if _, err := strconv.ParseUint(seed, 0, 64); err != nil {
 		return "", "", usage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
-	}
-	if seeds == "" {
-		return seed, "1", nil
 	}
 	if n, err := strconv.ParseUint(seeds, 10, 64); err != nil || n == 0 || n > maxTestSeeds {
 		return "", "", usage(fmt.Sprintf("Give a number from 1 to %d.", maxTestSeeds), "--seeds: invalid number of seeds %q", seeds)

@@ -70,10 +70,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 		}
 	}
 	if t.Watch != nil {
-		key := value(t.Watch.Key)
-		if key == "" {
-			key = "the empty key"
-		}
+		key := cmp.Or(value(t.Watch.Key), "the empty key")
 		due = "" // no height makes it so
 		watches = fmt.Sprintf("%s of %s, from height %s on", key, t.Watch.Actor, height(t.Height))
 	}
@@ -241,10 +238,7 @@ func offer(e *model.StoryEntry) (text string) {
 // settled prints where the money of a fire went.
 func settled(w io.Writer, p *model.Settlement, indent int) {
 	pad := strings.Repeat(" ", indent)
-	proposer := p.ProposerName
-	if proposer == "" {
-		proposer = p.Proposer.String()
-	}
+	proposer := cmp.Or(p.ProposerName, p.Proposer.String())
 	fmt.Fprintf(w, "%sused %s of %s cycles and %s of %s cells\n", pad, grouped(uint64(p.CyclesUsed)), grouped(uint64(p.CyclesLimit)),
 		grouped(uint64(p.CellsUsed)), grouped(uint64(p.CellsLimit)))
 	var rows [][2]string
