@@ -121,13 +121,7 @@ func deployNamed(c *cli.Context, file string, request model.DeployRequest) error
 	if err != nil {
 		return err
 	}
-	if err := judged(d.Receipt, "the deploy of "+file); err != nil {
-		if c.Bool("json") {
-			_ = printJSON(c.App.Writer, d)
-		}
-		return err
-	}
-	return emit(c, d, func(w io.Writer) {
+	return outcome(c, d, d.Receipt, "the deploy of "+file, func(w io.Writer) {
 		facts(w, "name", request.Name, "address", d.Address.String(), "height", height(d.Receipt.Height), "fee", cby(d.Receipt.Fee), "funded",
 			cby(*request.Fund), "before", before)
 		printPrinted(w, d.Receipt)

@@ -169,15 +169,7 @@ func changeTerms(c *cli.Context, actor string) error {
 }
 
 func printUpgrade(c *cli.Context, actor string, u model.Upgraded) error {
-	if err := judged(u.Receipt, "the upgrade of "+actor); err != nil {
-		if c.Bool("json") {
-			if unwritten := printJSON(c.App.Writer, u); unwritten != nil {
-				return unwritten
-			}
-		}
-		return err
-	}
-	return emit(c, u, func(w io.Writer) {
+	return outcome(c, u, u.Receipt, "the upgrade of "+actor, func(w io.Writer) {
 		applies := "now"
 		if u.AppliesAt != nil {
 			applies = fmt.Sprintf(asTyped("from height %d on, by devnet actor upgrade %s --apply"), *u.AppliesAt, actor)

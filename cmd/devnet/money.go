@@ -65,17 +65,11 @@ func faucet(c *cli.Context, args []string) error {
 
 // moved prints a final transfer, and the balance of the account that has it.
 func moved(c *cli.Context, n *client.API, r model.Receipt, amount types.Wei) error {
-	if err := judged(r, "the transfer"); err != nil {
-		if c.Bool("json") {
-			_ = printJSON(c.App.Writer, r)
-		}
-		return err
-	}
 	to, err := n.Account(c.Context, r.To.String())
 	if err != nil {
 		return err
 	}
-	return emit(c, r, func(w io.Writer) {
+	return outcome(c, r, r, "the transfer", func(w io.Writer) {
 		facts(w, "hash", r.Hash.String(), "to", printable(to.Name), "address", r.To.String(), "moved", cby(amount), "height", height(r.Height),
 			"fee", cby(r.Fee), "balance", cby(to.Balance))
 	})

@@ -175,6 +175,18 @@ func printJudged(c *cli.Context, r model.Receipt, what string) error {
 	return judged(r, what)
 }
 
+// outcome prints an answer if its execution is ok; of one that failed it prints only JSON, and
+// returns the failure.
+func outcome(c *cli.Context, v any, r model.Receipt, what string, text func(w io.Writer)) error {
+	failure := judged(r, what)
+	if failure == nil || c.Bool("json") {
+		if err := emit(c, v, text); err != nil {
+			return err
+		}
+	}
+	return failure
+}
+
 // judged turns a receipt that is not ok into a failed command.
 func judged(r model.Receipt, what string) error {
 	if r.Status == string(types.StatusOK) {
