@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -388,7 +387,7 @@ func actorShow(c *cli.Context, args []string) error {
 		return err
 	}
 	doc, err := n.Schema(c.Context, a.Address.String())
-	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Code == "no_schema" {
+	if refusedAs(err, "no_schema") {
 		doc, err = nil, nil
 	}
 	if err != nil {

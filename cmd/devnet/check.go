@@ -31,8 +31,7 @@ func check(c *cli.Context, args []string) error {
 	dir := cmp.Or(args[0], defaultHome)
 	report, err := auditOf(dir, progress(c.App.ErrWriter))
 	if err != nil {
-		var inUse *home.InUseError
-		if errors.As(err, &inUse) {
+		if inUse, is := errors.AsType[*home.InUseError](err); is {
 			return failed("Stop the network first: devnet down"+ofHome(dir)+", or Ctrl-C where it runs in a terminal.",
 				"%s is in use by process %d, and changes while it is audited", dir, inUse.PID)
 		}

@@ -95,8 +95,7 @@ func converse(command *exec.Cmd) error {
 				_ = command.Process.Signal(s) // it may be over
 			}
 		case err := <-ended:
-			var exit *exec.ExitError
-			if errors.As(err, &exit) {
+			if _, exited := errors.AsType[*exec.ExitError](err); exited {
 				return &failure{code: exitFailed}
 			}
 			return err

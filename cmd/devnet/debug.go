@@ -86,8 +86,7 @@ func debugExecution(c *cli.Context, args []string) error {
 		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	}
 	if err := command.Run(); err != nil {
-		var ended *exec.ExitError
-		if errors.As(err, &ended) {
+		if _, exited := errors.AsType[*exec.ExitError](err); exited {
 			return &failure{code: exitFailed}
 		}
 		return noStart("", "the debugger cannot be run: %v", err)

@@ -113,8 +113,7 @@ func proof(pool *pyhost.Pool, minor string) finding {
 	pool.Require(minor)
 	if err := pool.Fit(); err != nil {
 		f.Is = err.Error()
-		var missing *pyhost.MissingError
-		if !errors.As(err, &missing) {
+		if _, missing := errors.AsType[*pyhost.MissingError](err); !missing {
 			f.Do = "Install an unchanged CPython: " + installPython()
 		}
 		return f

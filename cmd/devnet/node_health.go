@@ -62,8 +62,7 @@ func nodeHealth(c *cli.Context) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return failed("", "the node does not answer within %s", healthPatience)
 	}
-	var silent *client.Unreachable
-	if errors.As(err, &silent) {
+	if _, silent := errors.AsType[*client.Unreachable](err); silent {
 		return failed("", "%v", err)
 	}
 	if err != nil {
@@ -146,9 +145,8 @@ func healthOfRunner(ctx context.Context, set *runnerfile.Runner) (*health, error
 	}
 	h := &health{Name: set.Name, Height: uint64(ready.Height), Missing: []string{}}
 	r, err := n.Runner(ctx, address.String())
-	var refused *client.Error
 	switch {
-	case errors.As(err, &refused) && refused.Code == "unknown_runner":
+	case refusedAs(err, "unknown_runner"):
 		h.Missing = append(h.Missing, "it is not registered")
 	case err != nil:
 		return nil, err

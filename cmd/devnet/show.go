@@ -166,11 +166,10 @@ func (u *running) follow() <-chan error {
 				follow.LastID = e.ID
 				return f.show(u.Context.Context, e)
 			})
-			refused, ok := err.(*client.Error)
 			switch {
-			case ok && refused.Code == "slow_reader":
+			case refusedAs(err, "slow_reader"):
 				continue
-			case ok && refused.Code == "not_kept":
+			case refusedAs(err, "not_kept"):
 				// Blocks come faster than they are shown, and --history drops them: it
 				// continues with the newest.
 				if head, err := u.client.Height(u.Context.Context); err == nil {

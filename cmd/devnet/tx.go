@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -47,11 +46,10 @@ func tx(c *cli.Context, args []string) error {
 		Receipt     *model.Receipt     `json:"receipt"`
 	}
 	t, err := n.Transaction(c.Context, args[0])
-	var refused *client.Error
 	switch {
 	case err == nil:
 		whole.Transaction = &t
-	case !errors.As(err, &refused) || refused.Code != "unknown_transaction" && refused.Code != "unknown_prefix":
+	case !refusedAs(err, "unknown_transaction", "unknown_prefix"):
 		return err
 	}
 	if whole.Transaction == nil || t.Status == "final" {

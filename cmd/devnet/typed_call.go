@@ -2,14 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 )
 
@@ -125,7 +123,7 @@ func deployedWith(c *cli.Context) (file string, given handed, err error) {
 // schemaOf is the schema of an actor; nil where its code has none.
 func schemaOf(c *cli.Context, actor string) (*typed.Schema, error) {
 	doc, err := network(c).Schema(c.Context, actor)
-	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Code == "no_schema" {
+	if refusedAs(err, "no_schema") {
 		return nil, nil
 	}
 	if err != nil {

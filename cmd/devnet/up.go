@@ -109,21 +109,12 @@ func (s *settings) config(logs *nodeLogs) box.Config {
 
 // notUp says why there is no network. The home's own errors are complete already.
 func notUp(err error) error {
-	var incompatible *home.IncompatibleError
-	var mismatch *home.MismatchError
-	var inUse *home.InUseError
-	var foreign *home.ForeignError
-	var broken *home.BrokenError
-	var changed *box.ChangedError
-	var owner *home.OwnerError
-	var other *box.OtherGenesisError
-	var apart *home.ApartError
-	var watched *box.WatchedError
-	if errors.As(err, &inUse) {
+	if inUse, is := errors.AsType[*home.InUseError](err); is {
 		return noStart(fmt.Sprintf("Stop it (Ctrl-C where it runs, or kill %d), or choose another --home.", inUse.PID),
 			"home %s is in use by process %d", inUse.Dir, inUse.PID)
 	}
-	for _, known := range []any{&incompatible, &mismatch, &foreign, &broken, &changed, &owner, &other, &apart, &watched} {
+	for _, known := range []any{new(*home.IncompatibleError), new(*home.MismatchError), new(*home.ForeignError), new(*home.BrokenError),
+		new(*box.ChangedError), new(*home.OwnerError), new(*box.OtherGenesisError), new(*home.ApartError), new(*box.WatchedError)} {
 		if errors.As(err, known) {
 			return noStart("", "%v", err)
 		}
@@ -282,11 +273,10 @@ func (u *running) wait() (model.Ready, error) {
 func (u *running) deploy(file string) error {
 	ctx, name := u.Context.Context, baseName(file)
 	there, err := u.client.Actor(ctx, name)
-	var refused *client.Error
 	switch {
 	case err == nil:
 		return u.goesOn(file, there)
-	case !errors.As(err, &refused) || refused.Code != "unknown_name":
+	case !refusedAs(err, "unknown_name"):
 		return err
 	}
 	d, err := deployFile(ctx, u.client, u.Context.App.ErrWriter, file, model.DeployRequest{From: "alice", Name: name, Fund: &actorFund})
