@@ -151,8 +151,7 @@ func (a *Actor) State(ctx context.Context, prefix []byte) ([]StateEntry, error) 
 func (a *Actor) SetState(ctx context.Context, key, value []byte) error {
 	r := model.StateRequest{Actor: a.id(), Key: Bytes(key).String()}
 	if value != nil {
-		text := Bytes(value).String()
-		r.Value = &text
+		r.Value = new(Bytes(value).String())
 	}
 	_, err := a.client.API.SetState(ctx, r)
 	return err

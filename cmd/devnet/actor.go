@@ -168,12 +168,10 @@ func actorCall(c *cli.Context) error {
 	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
 		Value: &value, Sponsor: &sponsor, DryRun: c.Bool("dry-run"), NoWait: c.Bool("no-wait")}
 	if c.IsSet("cycles") {
-		limit := types.Cycles(c.Uint64("cycles"))
-		request.CyclesLimit = &limit
+		request.CyclesLimit = new(types.Cycles(c.Uint64("cycles")))
 	}
 	if c.IsSet("cells") {
-		limit := types.Cells(c.Uint64("cells"))
-		request.CellsLimit = &limit
+		request.CellsLimit = new(types.Cells(c.Uint64("cells")))
 	}
 	if request.DryRun {
 		return dryRun(c, request)

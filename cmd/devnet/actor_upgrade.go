@@ -158,8 +158,7 @@ func migrateOf(code []byte) (*typed.Schema, *typed.Handler, error) {
 func changeTerms(c *cli.Context, actor string) error {
 	request := model.UpgradeTermsRequest{From: c.String("from"), Actor: actor, By: c.String("by"), Never: c.Bool("never")}
 	if c.IsSet("delay") {
-		delay := c.Uint64("delay")
-		request.Delay = &delay
+		request.Delay = new(c.Uint64("delay"))
 	}
 	r, err := network(c).SetUpgradeTerms(c.Context, request)
 	if err != nil {

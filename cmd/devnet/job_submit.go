@@ -137,8 +137,7 @@ func (f *flags) read(name, as string, into any) {
 	case **uint64:
 		*into = f.number(name)
 	case **float64:
-		value := f.c.Float64(name)
-		*into = &value
+		*into = new(f.c.Float64(name))
 	case **types.Wei:
 		*into = f.amount(name)
 	case *bool:
@@ -183,8 +182,7 @@ func (f *flags) some(name string) *string {
 	if !f.c.IsSet(name) {
 		return nil
 	}
-	text := f.c.String(name)
-	return &text
+	return new(f.c.String(name))
 }
 
 // payload is bytes as a payload is given.
@@ -218,8 +216,7 @@ func (f *flags) number(name string) *uint64 {
 	if !f.c.IsSet(name) {
 		return nil
 	}
-	n := f.c.Uint64(name)
-	return &n
+	return new(f.c.Uint64(name))
 }
 
 // amount is in CBY.

@@ -41,8 +41,7 @@ func nodeSeeded(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	seed := c.Uint64("seed")
-	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: &seed, Format: hosts.Seeded, Image: defaultImage, Now: seededAt})
+	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: new(c.Uint64("seed")), Format: hosts.Seeded, Image: defaultImage, Now: seededAt})
 	if err != nil {
 		return usage("", "%v", err)
 	}

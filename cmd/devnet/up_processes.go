@@ -165,8 +165,7 @@ func (n *apartNetwork) open() (err error) {
 			want.ChainID = wallet.ChainID
 		}
 		if want.Seed == nil {
-			seed := rand.Uint64()
-			want.Seed = &seed
+			want.Seed = new(rand.Uint64())
 		}
 	}
 	if n.home, err = home.Open(s.Home, want); err != nil {
@@ -205,8 +204,7 @@ func (n *apartNetwork) make(dir string) error {
 	if version, err := n.Probe(); err == nil {
 		plan.Chain.Minor = pyhost.Minor(version)
 	}
-	seed := n.home.Meta.Seed
-	plan.Seed = &seed
+	plan.Seed = new(n.home.Meta.Seed)
 	plan.Driver = control.NewSecret() // by which a strict network is only read
 	var err error
 	if plan.Port, err = portsBehind(n.u.address, plan.Chain.Validators+plan.Chain.Runners); err != nil {
