@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -44,14 +43,8 @@ func checkAgainst(c *cli.Context, file string) error {
 	}); err != nil {
 		return err
 	}
-	broken := 0
-	for _, change := range changes {
-		if change.Verdict != compat.Safe {
-			broken++
-		}
-	}
-	if broken > 0 {
-		return failed("", "%s", fmt.Sprintf("%d of %d changes break callers, readers or state", broken, len(changes)))
+	if broken := count(changes, func(change *compat.Change) bool { return change.Verdict != compat.Safe }); broken > 0 {
+		return failed("", "%d of %d changes break callers, readers or state", broken, len(changes))
 	}
 	return nil
 }

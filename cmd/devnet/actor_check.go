@@ -54,7 +54,7 @@ func actorCheck(c *cli.Context) error {
 		for _, f := range found {
 			all = append(all, checked{file, f})
 		}
-		if refused(found) > 0 {
+		if refused(found) {
 			wrong = append(wrong, file)
 		}
 		if !c.Bool("json") {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -36,7 +37,7 @@ func deployChanges(c *cli.Context, file string, deploy func() error) error {
 		}
 		deployed = code
 		fmt.Fprintf(c.App.ErrWriter, "\n%s has changed.\n", file)
-		if found, err := advice(code); err == nil && refused(found) > 0 {
+		if found, err := advice(code); err == nil && refused(found) {
 			printAdvice(c.App.ErrWriter, file, code, found)
 			continue
 		}
@@ -46,12 +47,7 @@ func deployChanges(c *cli.Context, file string, deploy func() error) error {
 	}
 }
 
-// refused counts what a deploy would refuse.
-func refused(found []pyhost.Advice) (n int) {
-	for _, f := range found {
-		if f.Refused {
-			n++
-		}
-	}
-	return n
+// refused reports whether a deploy would refuse code in which this was found.
+func refused(found []pyhost.Advice) bool {
+	return slices.ContainsFunc(found, func(f pyhost.Advice) bool { return f.Refused })
 }

@@ -54,12 +54,7 @@ func presenceOf(c *cli.Context, n *client.API, b *model.Block) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	there := 0
-	for _, r := range p.Runners {
-		if r.Present {
-			there++
-		}
-	}
+	there := count(p.Runners, func(r *model.RunnerPresence) bool { return r.Present })
 	return fmt.Sprintf("%d of %d present in block %d: by %s, shown by at least %s", there, len(p.Runners), p.Height, p.Rule,
 		plural.Of(p.Threshold, "vote")), nil
 }

@@ -115,22 +115,12 @@ func covering(what string, of, n int) string {
 	return fmt.Sprintf("%s %d of %d, %d%%", what, n, of, 100*n/of)
 }
 
-func (f *fileCoverage) ran() (n int) {
-	for _, l := range f.Lines {
-		if l.Hits > 0 {
-			n++
-		}
-	}
-	return n
+func (f *fileCoverage) ran() int {
+	return count(f.Lines, func(l *lineCoverage) bool { return l.Hits > 0 })
 }
 
-func (f *fileCoverage) taken() (n int) {
-	for _, b := range f.Branches {
-		if b.Taken > 0 {
-			n++
-		}
-	}
-	return n
+func (f *fileCoverage) taken() int {
+	return count(f.Branches, func(b *branchCoverage) bool { return b.Taken > 0 })
 }
 
 // missing lists the lines that never began, and the branches that went only one way.

@@ -56,12 +56,7 @@ func doctor(c *cli.Context) error {
 	}
 	findings := append(programs(c.Context, c.String("home")), port(c.String("http"), c.String("home")), udp(), disk(c.String("home")))
 	findings = append(findings, callers(c.Context, c.String("home"))...)
-	missing := 0
-	for _, f := range findings {
-		if !f.OK {
-			missing++
-		}
-	}
+	missing := count(findings, func(f *finding) bool { return !f.OK })
 	err := emit(c, findings, func(w io.Writer) {
 		for _, f := range findings {
 			mark := "ok     "

@@ -40,6 +40,16 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
+// count is how many of a list are as asked.
+func count[T any](list []T, is func(*T) bool) (n int) {
+	for i := range list {
+		if is(&list[i]) {
+			n++
+		}
+	}
+	return n
+}
+
 // table prints rows in columns under a heading, or empty without rows.
 func table(w io.Writer, empty string, heading string, rows [][]string) {
 	if len(rows) == 0 {
