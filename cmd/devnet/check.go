@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -37,7 +36,7 @@ func check(c *cli.Context, args []string) error {
 		}
 		return failed("", "the audit cannot be made: %v", err)
 	}
-	report.Advise(remedies(dir), aloneAt(dir))
+	report.Advise(remedies(dir))
 	problems := 0
 	err = emit(c, report, func(w io.Writer) {
 		var rows [][]string
@@ -74,24 +73,20 @@ func check(c *cli.Context, args []string) error {
 	return err
 }
 
-// remedies are the commands that start a home again.
-func remedies(dir string) audit.Commands {
+// remedies are the commands that start a home again, and whether it belongs to one validator,
+// whose peers are elsewhere.
+func remedies(dir string) (c audit.Commands, alone bool) {
 	up := "devnet up"
 	meta, err := home.ReadMeta(dir)
 	if err == nil && meta.Apart {
 		up += " --processes"
 	}
-	c := audit.Commands{Up: up + ofHome(dir), Reset: up + ofHome(dir) + " --reset", Quote: quoted}
-	if err == nil && meta.Node != "" {
+	c = audit.Commands{Up: up + ofHome(dir), Reset: up + ofHome(dir) + " --reset", Quote: quoted}
+	alone = err == nil && meta.Node != ""
+	if alone {
 		c.Up, c.Reset = "devnet node validator --config "+meta.Node+".toml", "devnet init --out NEW"
 	}
-	return c
-}
-
-// aloneAt says whether a home belongs to one validator, whose peers are elsewhere.
-func aloneAt(dir string) bool {
-	meta, err := home.ReadMeta(dir)
-	return err == nil && meta.Node != ""
+	return c, alone
 }
 
 // auditOf audits a home; for a network with one process per node, each validator's
@@ -124,11 +119,7 @@ func auditOf(dir string, progress func(string, types.Height, types.Height)) (*au
 
 // progress shows where the audit is, on a terminal; in a pipe it is quiet.
 func progress(stderr io.Writer) func(string, types.Height, types.Height) {
-	file, ok := stderr.(*os.File)
-	if !ok {
-		return nil
-	}
-	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !isTerminal(stderr) {
 		return nil
 	}
 	return func(node string, at, tip types.Height) {

@@ -89,7 +89,7 @@ func (u *running) banner(ready model.Ready, python probed) error {
 		fmt.Fprintln(w, "  "+command)
 	}
 	if left {
-		fmt.Fprintf(w, "%s down%s stops the network.\n", self, u.atHome())
+		fmt.Fprintf(w, "%s down%s stops the network.\n", self, ofHome(u.settings.Home))
 	} else {
 		fmt.Fprintln(w, "Ctrl-C stops the network.")
 	}
@@ -125,9 +125,6 @@ func (u *running) suffix() string {
 	}
 	return ""
 }
-
-// atHome is what a command needs to find the network's home.
-func (u *running) atHome() string { return ofHome(u.settings.Home) }
 
 // ofHome is the flag that names a home; "" for the default one.
 func ofHome(dir string) string {

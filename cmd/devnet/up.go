@@ -350,10 +350,7 @@ func (s *settings) again() string {
 	if s.Processes {
 		command += " --processes"
 	}
-	if s.Home != defaultHome {
-		command += " --home " + quoted(s.Home)
-	}
-	return command
+	return command + ofHome(s.Home)
 }
 
 // configOut is what --config-out writes.

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -77,11 +76,7 @@ func (n *apartNetwork) carry(args []string) (err error) {
 		nodes = append(nodes, cluster.Node{Name: name, Kind: cluster.Runner})
 	}
 	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: nodes, Tell: n.tell, Args: args,
-		Command: func(args ...string) *exec.Cmd {
-			command := exec.Command(n.executable)
-			command.Args = append([]string{os.Args[0]}, args...)
-			return command
-		}})
+		Command: ownCommand})
 	return err
 }
 
@@ -135,7 +130,6 @@ func (n *apartNetwork) watches() ([]string, error) {
 type apartNetwork struct {
 	*box.Network // nil until all nodes have started
 	u            *running
-	executable   string
 	home         *home.Home
 	folder       *hosts.Folder
 	carrier      *process.Carrier
@@ -151,9 +145,6 @@ func (n *apartNetwork) LogPath(node string) string { return home.NodeLog(n.home.
 // open opens the home, and makes the folder of nodes at the first start.
 func (n *apartNetwork) open() (err error) {
 	s := &n.u.settings
-	if n.executable, err = os.Executable(); err != nil {
-		return noStart("", "devnet does not find itself: %v", err)
-	}
 	if s.Reset {
 		if err := home.Reset(s.Home); err != nil {
 			return notUp(err)

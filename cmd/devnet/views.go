@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -37,22 +38,11 @@ func views(c *cli.Context) error {
 	}
 	switch {
 	case c.Bool("failed"):
-		all.Views = failedOf(all.Views)
+		all.Views = slices.DeleteFunc(all.Views, func(v model.View) bool { return v.Outcome != model.ViewNullified })
 	case !c.IsSet("from") && len(all.Views) > shownViews:
 		all.Views = all.Views[len(all.Views)-shownViews:]
 	}
 	return emit(c, all, func(w io.Writer) { printViews(w, &all, c.Bool("failed")) })
-}
-
-// failedOf are the views that ended without a final block.
-func failedOf(all []model.View) []model.View {
-	failed := []model.View{}
-	for i := range all {
-		if all[i].Outcome == model.ViewNullified {
-			failed = append(failed, all[i])
-		}
-	}
-	return failed
 }
 
 // printViews prints a line for each view, and below it what does not fit.
