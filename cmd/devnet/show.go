@@ -208,17 +208,9 @@ func (f *shownBlocks) show(ctx context.Context, e client.Event) error {
 		}
 		return f.receipt(&r)
 	case model.EventJob:
-		var j model.JobEvent
-		if err := understood(e, &j); err != nil {
-			return err
-		}
-		f.job(&j)
+		return said(e, f.job)
 	case model.EventFault:
-		var r model.FaultReceipt
-		if err := understood(e, &r); err != nil || f.u.settings.JSON {
-			return err
-		}
-		f.u.say("fault %s %s", r.Verb, printable(r.Detail))
+		return said(e, func(r *model.FaultReceipt) { f.u.say("fault %s %s", r.Verb, printable(r.Detail)) })
 	}
 	return nil
 }

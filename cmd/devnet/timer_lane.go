@@ -83,11 +83,8 @@ func followLane(c *cli.Context, n *client.API, lane []model.LaneBlock) error {
 	}
 	return n.Events(c.Context, client.Follow{From: seen + 1, Kinds: []string{model.EventBlock}}, func(e client.Event) error {
 		var b model.Block
-		if err := json.Unmarshal(e.Data, &b); err != nil {
-			return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
-		}
-		if b.Height <= seen {
-			return nil
+		if err := understood(e, &b); err != nil || b.Height <= seen {
+			return err
 		}
 		lane, err := n.Lane(c.Context, int(min(1000, b.Height-seen)))
 		if err != nil {
