@@ -96,30 +96,19 @@ func faultOf(v *fault.Verb, path string, flags []cli.Flag) *cli.Command {
 type faultWord struct {
 	names []string // of its words, in usages
 	flags []cli.Flag
-	set   func(r *model.FaultRequest, words []string) error // of a word each
+	texts func(r *model.FaultRequest) []*string             // one for each word
+	set   func(r *model.FaultRequest, words []string) error // of words that are not texts
 	rest  func(r *model.FaultRequest, groups [][]string) error
 	read  func(*cli.Context, *model.FaultRequest) // of flags
 }
 
 var faultWords = map[fault.Argument]faultWord{
-	fault.Node: {names: []string{"NODE"}, set: func(r *model.FaultRequest, w []string) error {
-		r.Node = w[0]
-		return nil
-	}},
-	fault.Kind: {names: []string{"KIND"}, set: func(r *model.FaultRequest, w []string) error {
-		r.Kind = w[0]
-		return nil
-	}},
-	fault.Over: {names: []string{"ACTOR", "HOW"}, set: func(r *model.FaultRequest, w []string) error {
-		r.Actor, r.How = w[0], w[1]
-		return nil
-	}},
+	fault.Node: {names: []string{"NODE"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.Node} }},
+	fault.Kind: {names: []string{"KIND"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.Kind} }},
+	fault.Over: {names: []string{"ACTOR", "HOW"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.Actor, &r.How} }},
 	fault.On: {flags: []cli.Flag{&cli.BoolFlag{Name: "off", Usage: "end it"}},
 		read: func(c *cli.Context, r *model.FaultRequest) { r.On = !c.Bool("off") }},
-	fault.Delay: {names: []string{"DELAY"}, set: func(r *model.FaultRequest, w []string) error {
-		r.Delay = w[0]
-		return nil
-	}},
+	fault.Delay: {names: []string{"DELAY"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.Delay} }},
 	fault.Flapping: {names: []string{"UP", "DOWN", "TIMES"}, set: func(r *model.FaultRequest, w []string) (err error) {
 		r.Up, r.Down = w[0], w[1]
 		if r.Times, err = strconv.Atoi(w[2]); err != nil || r.Times < 1 {
@@ -155,10 +144,7 @@ var faultWords = map[fault.Argument]faultWord{
 		r.Left, r.Right = groups[0], groups[1]
 		return nil
 	}},
-	fault.Ends: {names: []string{"NODE", "NODE"}, set: func(r *model.FaultRequest, w []string) error {
-		r.A, r.B = w[0], w[1]
-		return nil
-	}},
+	fault.Ends: {names: []string{"NODE", "NODE"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.A, &r.B} }},
 	fault.Victim: {flags: []cli.Flag{
 		&cli.StringFlag{Name: "role", Usage: "the `ROLE`, or parent for the actor above the roles"},
 		&cli.StringFlag{Name: "contract", Usage: "the `CONTRACT`, in place of a role"},
@@ -202,6 +188,12 @@ func typedFault(c *cli.Context, v *fault.Verb) (model.FaultRequest, error) {
 	}
 	for _, a := range v.Takes {
 		word := faultWords[a]
+		if word.texts != nil {
+			for i, text := range word.texts(&r) {
+				*text = given[i]
+			}
+			given = given[len(word.names):]
+		}
 		if word.set != nil {
 			if err := word.set(&r, given[:len(word.names)]); err != nil {
 				return r, usage("Usage: devnet fault "+v.Name+" "+v.Example, "%v", err)
