@@ -280,8 +280,7 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 		typedStateTable(w, entries)
 		return
 	}
-	var rows [][]string
-	for _, e := range entries {
+	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rowsOf(entries, func(e *model.StateEntry) []string {
 		bytes, text := shortBytes(e.Value), e.Text
 		if len(entries) == 1 {
 			bytes = e.Value.String()
@@ -293,17 +292,15 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 		if e.Int != "" && len(e.Value) <= maxShownInt {
 			number = e.Int
 		}
-		rows = append(rows, []string{value(e.Key), bytes, number, inQuotes(text)})
-	}
-	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rows)
+		return []string{value(e.Key), bytes, number, inQuotes(text)}
+	}))
 }
 
 // typedStateTable prints attributes with their values by the schema, next to the bytes if
 // that fits. A key that no attribute has, and a value of another type, are shown only as
 // bytes.
 func typedStateTable(w io.Writer, entries []model.StateEntry) {
-	var rows [][]string
-	for _, e := range entries {
+	rows := rowsOf(entries, func(e *model.StateEntry) []string {
 		key, typed, bytes := value(e.Key), "-", shortBytes(e.Value)
 		if e.Typed != nil {
 			key = printable(e.Typed.Attribute)
@@ -314,8 +311,8 @@ func typedStateTable(w io.Writer, entries []model.StateEntry) {
 		if len(entries) == 1 {
 			bytes = e.Value.String()
 		}
-		rows = append(rows, []string{key, typed, bytes})
-	}
+		return []string{key, typed, bytes}
+	})
 	if fits(aligned(rows)) {
 		table(w, "No state.", "KEY VALUE BYTES", rows)
 		return
@@ -454,10 +451,8 @@ func inColumn(fact string) string {
 func actorList(c *cli.Context) error {
 	get := func(p client.Page) iter.Seq2[model.Actor, error] { return network(c).Actors(c.Context, p) }
 	return paged(c, "more actors", get, func(w io.Writer, actors []model.Actor) {
-		var rows [][]string
-		for _, a := range actors {
-			rows = append(rows, []string{cmp.Or(printable(a.Name), "-"), a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)})
-		}
-		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rows)
+		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rowsOf(actors, func(a *model.Actor) []string {
+			return []string{cmp.Or(printable(a.Name), "-"), a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)}
+		}))
 	})
 }

@@ -35,11 +35,9 @@ func checkAgainst(c *cli.Context, file string) error {
 		return failed("", "%s: %v", file, err)
 	}
 	if err := emit(c, changes, func(w io.Writer) {
-		var rows [][]string
-		for _, change := range changes {
-			rows = append(rows, []string{string(change.Verdict), printable(change.Where), printable(change.What)})
-		}
-		table(w, "Nothing changes.", "VERDICT WHERE WHAT", rows)
+		table(w, "Nothing changes.", "VERDICT WHERE WHAT", rowsOf(changes, func(change *compat.Change) []string {
+			return []string{string(change.Verdict), printable(change.Where), printable(change.What)}
+		}))
 	}); err != nil {
 		return err
 	}

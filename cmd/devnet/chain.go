@@ -141,15 +141,13 @@ const (
 
 // printExecuted prints a line for each execution, and its failure below.
 func printExecuted(w io.Writer, names *naming, executed []model.Receipt, heights bool) {
-	var rows [][]string
-	for i := range executed {
-		r := &executed[i]
+	rows := rowsOf(executed, func(r *model.Receipt) []string {
 		row := []string{short(r.Hash.String()), executedWhat(r, names), r.Status, grouped(uint64(r.Cycles)) + " cycles", paid(r.Fee) + " CBY"}
 		if heights {
 			row = append([]string{"block " + height(r.Height)}, row...)
 		}
-		rows = append(rows, row)
-	}
+		return row
+	})
 	for i, line := range aligned(rows) {
 		fmt.Fprintln(w, line)
 		printFault(w, executed[i].Error)
@@ -179,7 +177,11 @@ func aligned(rows [][]string) []string {
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
 	_ = t.Flush()
-	return strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return lines
 }
 
 // printFault prints why an execution failed, indented below its line.
@@ -214,11 +216,9 @@ func account(c *cli.Context, args []string) error {
 }
 
 func accountTable(w io.Writer, accounts []model.DevnetAccount) {
-	var rows [][]string
-	for _, a := range accounts {
-		rows = append(rows, []string{a.Name, a.Address.String(), strconv.FormatUint(uint64(a.Nonce), 10), cby(a.Balance)})
-	}
-	table(w, "No accounts.", "NAME ADDRESS NONCE BALANCE", rows)
+	table(w, "No accounts.", "NAME ADDRESS NONCE BALANCE", rowsOf(accounts, func(a *model.DevnetAccount) []string {
+		return []string{a.Name, a.Address.String(), strconv.FormatUint(uint64(a.Nonce), 10), cby(a.Balance)}
+	}))
 }
 
 func paramsCommand() *cli.Command {
@@ -248,11 +248,9 @@ func paramsGet(c *cli.Context, args []string) error {
 	}
 	if args[0] == "" {
 		return emit(c, params, func(w io.Writer) {
-			var rows [][]string
-			for _, p := range params {
-				rows = append(rows, []string{p.Key, p.Value, p.Class, cmp.Or(p.Tier, "-"), p.Default})
-			}
-			table(w, "No parameters.", "KEY VALUE CLASS TIER DEFAULT", rows)
+			table(w, "No parameters.", "KEY VALUE CLASS TIER DEFAULT", rowsOf(params, func(p *model.Param) []string {
+				return []string{p.Key, p.Value, p.Class, cmp.Or(p.Tier, "-"), p.Default}
+			}))
 		})
 	}
 	at := slices.IndexFunc(params, func(p model.Param) bool { return p.Key == args[0] })

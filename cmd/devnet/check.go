@@ -39,15 +39,13 @@ func check(c *cli.Context, args []string) error {
 	report.Advise(remedies(dir))
 	problems := 0
 	err = emit(c, report, func(w io.Writer) {
-		var rows [][]string
-		for _, n := range report.Nodes {
+		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rowsOf(report.Nodes, func(n *audit.NodeReport) []string {
 			verdict := "clean"
 			if len(n.Problems) > 0 {
 				verdict = "PROBLEMS"
 			}
-			rows = append(rows, []string{n.Name, height(n.Height), strconv.Itoa(n.Blocks), strconv.Itoa(n.Votes), verdict})
-		}
-		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rows)
+			return []string{n.Name, height(n.Height), strconv.Itoa(n.Blocks), strconv.Itoa(n.Votes), verdict}
+		}))
 		for _, n := range report.Nodes {
 			if n.From > 1 {
 				fmt.Fprintf(w, "%s: kept from height %s on (--history): links, certificates, the last state's root, supply and votes are checked, "+

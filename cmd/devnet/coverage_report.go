@@ -89,15 +89,13 @@ func printCoverage(w io.Writer, files []fileCoverage) {
 		fmt.Fprintln(w, "No test deployed an actor from a file.")
 		return
 	}
-	var rows [][]string
-	for i := range files {
-		f := &files[i]
+	rows := rowsOf(files, func(f *fileCoverage) []string {
 		row := []string{f.File, covering("lines", len(f.Lines), f.ran())}
 		if len(f.Branches) > 0 {
 			row = append(row, covering("branches", len(f.Branches), f.taken()))
 		}
-		rows = append(rows, row)
-	}
+		return row
+	})
 	for i, line := range aligned(rows) {
 		fmt.Fprintln(w, line)
 		for _, missing := range files[i].missing() {

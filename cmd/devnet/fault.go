@@ -241,11 +241,11 @@ func span(d time.Duration) string {
 
 func makeFault(c *cli.Context, r model.FaultRequest) error {
 	receipt, err := network(c).Fault(c.Context, r)
-	return printAnswer(c, receipt, err, func(w io.Writer) { fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail, did(receipt)) })
+	return printAnswer(c, receipt, err, func(w io.Writer) { fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail, did(&receipt)) })
 }
 
 // did is what a fault did, for people.
-func did(r model.FaultReceipt) string { return cmp.Or(r.Did, "no effect yet") }
+func did(r *model.FaultReceipt) string { return cmp.Or(r.Did, "no effect yet") }
 
 func faultList(c *cli.Context) error {
 	all, err := network(c).Faults(c.Context)
@@ -253,15 +253,13 @@ func faultList(c *cli.Context) error {
 }
 
 func faultTable(w io.Writer, all []model.FaultReceipt) {
-	var rows [][]string
-	for _, r := range all {
+	table(w, "No faults.", "FAULT WHOM STATE DID", rowsOf(all, func(r *model.FaultReceipt) []string {
 		state := "in force"
 		if r.Ended {
 			state = "ended"
 		}
-		rows = append(rows, []string{r.Verb, r.Detail, state, did(r)})
-	}
-	table(w, "No faults.", "FAULT WHOM STATE DID", rows)
+		return []string{r.Verb, r.Detail, state, did(r)}
+	}))
 }
 
 func healCommand() *cli.Command {

@@ -117,14 +117,11 @@ func jobList(c *cli.Context) error {
 	filter := client.JobFilter{Status: c.String("status"), Submitter: c.String("submitter"), Runner: c.String("runner")}
 	get := func(p client.Page) iter.Seq2[model.Job, error] { return n.Jobs(c.Context, filter, p) }
 	return paged(c, "more", get, func(w io.Writer, jobs []model.Job) {
-		var rows [][]string
 		names := newNaming(c.Context, n)
-		for i := range jobs {
-			j := &jobs[i]
-			rows = append(rows, []string{short(j.ID.String()), j.Kind, names.of(j.Submitter), height(j.SubmittedAt), jobFate(j),
-				committeeOf(names, j.Committee, shortCommittee), jobPaid(j)})
-		}
-		table(w, "No jobs.", "ID KIND SUBMITTER AT STATUS COMMITTEE PRICE_CBY", rows)
+		table(w, "No jobs.", "ID KIND SUBMITTER AT STATUS COMMITTEE PRICE_CBY", rowsOf(jobs, func(j *model.Job) []string {
+			return []string{short(j.ID.String()), j.Kind, names.of(j.Submitter), height(j.SubmittedAt), jobFate(j),
+				committeeOf(names, j.Committee, shortCommittee), jobPaid(j)}
+		}))
 	})
 }
 

@@ -148,16 +148,11 @@ func asksFor(s *push.JobSpec) string {
 
 // printJobStory prints a line for each thing that happened to a job.
 func printJobStory(w io.Writer, names *naming, j *model.Job, story []model.JobEvent) {
-	var rows [][]string
-	for i := range story {
-		e := &story[i]
-		rows = append(rows, []string{height(e.Height), e.What, who(names, j, e), strings.Join(detailsOf(names, e), ", ")})
-	}
+	rows := rowsOf(story, func(e *model.JobEvent) []string {
+		return []string{height(e.Height), e.What, who(names, j, e), strings.Join(detailsOf(names, e), ", ")}
+	})
 	fmt.Fprintln(w)
-	for i, line := range aligned(append([][]string{{"HEIGHT", "WHAT", "WHO", "DETAIL"}}, rows...)) {
-		if i > 0 && len(rows[i-1][3]) == 0 {
-			line = strings.TrimRight(line, " ")
-		}
+	for _, line := range aligned(append([][]string{{"HEIGHT", "WHAT", "WHO", "DETAIL"}}, rows...)) {
 		fmt.Fprintln(w, line)
 	}
 }

@@ -30,11 +30,7 @@ func links(c *cli.Context) error {
 		if c.Bool("faulty") {
 			empty = "No link is down or cut, none has a rule, and nothing was lost or delayed."
 		}
-		var rows [][]string
-		for i := range all.Links {
-			rows = append(rows, linkRow(&all.Links[i]))
-		}
-		table(w, empty, "FROM TO STATE FRAMES LOST DROPPED DELAYED RTT RULE", rows)
+		table(w, empty, "FROM TO STATE FRAMES LOST DROPPED DELAYED RTT RULE", rowsOf(all.Links, linkRow))
 	})
 }
 

@@ -64,6 +64,14 @@ func table(w io.Writer, empty string, heading string, rows [][]string) {
 	_ = t.Flush()
 }
 
+// rowsOf makes a row of each entry.
+func rowsOf[T any](list []T, row func(*T) []string) (rows [][]string) {
+	for i := range list {
+		rows = append(rows, row(&list[i]))
+	}
+	return rows
+}
+
 // facts prints names and values in two columns; empty values are left out.
 func facts(w io.Writer, pairs ...string) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -53,16 +53,12 @@ func runnerList(c *cli.Context) error {
 }
 
 func runnerTable(w io.Writer, runners []model.Runner) {
-	var rows [][]string
-	for i := range runners {
-		r := &runners[i]
-		rows = append(rows, []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health,
-			yes(r.Present),
+	table(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY", rowsOf(runners, func(r *model.Runner) []string {
+		return []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health, yes(r.Present),
 			strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
 			strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
-			strconv.FormatUint(r.Reputation, 10), paid(r.Stake)})
-	}
-	table(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY", rows)
+			strconv.FormatUint(r.Reputation, 10), paid(r.Stake)}
+	}))
 }
 
 func yes(is bool) string {
@@ -119,14 +115,12 @@ func printHeard(w io.Writer, names *naming, heard []model.RunnerEvent) {
 	if len(heard) == 0 {
 		return
 	}
-	rows := [][]string{{"HEIGHT", "HEARD", "BY", "DETAIL"}}
-	for i := range heard {
-		e := &heard[i]
-		rows = append(rows, []string{height(e.Height), e.What, names.of(e.Validator), heardOf(e)})
-	}
+	rows := rowsOf(heard, func(e *model.RunnerEvent) []string {
+		return []string{height(e.Height), e.What, names.of(e.Validator), heardOf(e)}
+	})
 	fmt.Fprintln(w)
-	for _, line := range aligned(rows) {
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	for _, line := range aligned(append([][]string{{"HEIGHT", "HEARD", "BY", "DETAIL"}}, rows...)) {
+		fmt.Fprintln(w, line)
 	}
 }
 

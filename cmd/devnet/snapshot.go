@@ -57,11 +57,9 @@ func snapshotList(c *cli.Context) error {
 		return failed("", "%v", err)
 	}
 	return emit(c, all, func(w io.Writer) {
-		var rows [][]string
-		for _, s := range all {
-			rows = append(rows, []string{s.Name, s.Saved.Format(time.RFC3339), size(s.Bytes)})
-		}
-		table(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rows)
+		table(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rowsOf(all, func(s *home.Snapshot) []string {
+			return []string{s.Name, s.Saved.Format(time.RFC3339), size(s.Bytes)}
+		}))
 	})
 }
 

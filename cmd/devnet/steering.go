@@ -50,13 +50,12 @@ func printAdvance(w io.Writer, a model.Advance, names *naming) {
 		fmt.Sprintf("%d made, %s skipped", a.Blocks, plural.Of(a.Skipped, "height")),
 		"clock", "moved by "+(time.Duration(a.ClockMS)*time.Millisecond).String(),
 		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %s", a.Fired, a.Ended-a.Fired, plural.Of(a.Deferred, "time")))
-	var rows [][]string
-	for _, t := range foremost(a.Timers) {
-		rows = append(rows, []string{short(t.ID.String()), names.of(t.Actor), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
-			fateOf(t.Status, t.Result)})
-	}
-	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rows)
-	if left := a.Ended - uint64(len(rows)); left > 0 {
+	listed := foremost(a.Timers)
+	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rowsOf(listed, func(t *model.AdvanceTimer) []string {
+		return []string{short(t.ID.String()), names.of(t.Actor), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
+			fateOf(t.Status, t.Result)}
+	}))
+	if left := a.Ended - uint64(len(listed)); left > 0 {
 		fmt.Fprintf(w, asTyped("… and %d more: devnet events --type timer --from %d\n"), left, a.From+1)
 	}
 }

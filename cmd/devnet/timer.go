@@ -82,18 +82,15 @@ func timerList(c *cli.Context) error {
 	n := network(c)
 	get := func(p client.Page) iter.Seq2[model.Timer, error] { return n.Timers(c.Context, filter, p) }
 	return paged(c, "more", get, func(w io.Writer, timers []model.Timer) {
-		var rows [][]string
 		names := newNaming(c.Context, n)
-		for _, t := range timers {
-			rows = append(rows, []string{short(t.ID.String()), names.of(t.Actor), printable(t.Handler), due(t), ended(t), fate(t), paid(t.FeePaid)})
-		}
-		table(w, "No timers.", "ID ACTOR HANDLER DUE ENDED STATUS FEE_CBY", rows)
+		table(w, "No timers.", "ID ACTOR HANDLER DUE ENDED STATUS FEE_CBY", rowsOf(timers, func(t *model.Timer) []string {
+			return []string{short(t.ID.String()), names.of(t.Actor), printable(t.Handler), due(t), ended(t), fateOf(t.Status, t.Result),
+				paid(t.FeePaid)}
+		}))
 	})
 }
 
-// fate returns the status of a timer; a fire whose handler failed is not a success.
-func fate(t model.Timer) string { return fateOf(t.Status, t.Result) }
-
+// fateOf returns the status of a timer; a fire whose handler failed is not a success.
 func fateOf(status, result string) string {
 	if status == string(types.TimerFired) && result != string(types.StatusOK) {
 		return status + ", " + result
@@ -109,14 +106,14 @@ func height(h types.Height) string { return strconv.FormatUint(uint64(h), 10) }
 
 // due is the height at which a timer is due; one that watches a key is due at that
 // height at the earliest.
-func due(t model.Timer) string {
+func due(t *model.Timer) string {
 	if t.Watch != nil {
 		return "≥" + height(t.Height)
 	}
 	return height(t.Height)
 }
 
-func ended(t model.Timer) string {
+func ended(t *model.Timer) string {
 	if t.EndedAt == nil {
 		return "-"
 	}
