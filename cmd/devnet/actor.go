@@ -112,7 +112,7 @@ func deployNamed(c *cli.Context, file string, request model.DeployRequest) error
 		if old, err := n.Actor(c.Context, request.Name); err == nil {
 			before = old.Address.String()
 			if old.Timers.Pending > 0 {
-				before += ", which continues with " + timers(old.Timers.Pending)
+				before += ", which continues with " + several(old.Timers.Pending, "timer")
 			}
 		}
 	}

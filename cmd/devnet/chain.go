@@ -114,7 +114,7 @@ func timersOf(ids []types.TimerID) string {
 		return ""
 	}
 	const few = 3
-	text := timers(uint64(len(ids))) + ":"
+	text := several(len(ids), "timer") + ":"
 	for _, id := range ids[:min(few, len(ids))] {
 		text += " " + short(id.String())
 	}
@@ -124,11 +124,12 @@ func timersOf(ids []types.TimerID) string {
 	return text
 }
 
-func timers(n uint64) string {
+// several is a number of things with the thousands of the number apart.
+func several[N ~int | ~uint64](n N, what string) string {
 	if n == 1 {
-		return "1 timer"
+		return "1 " + what
 	}
-	return grouped(n) + " timers"
+	return grouped(uint64(n)) + " " + what + "s"
 }
 
 // Limits of the shown lines of a block's executions, and of the blocks searched for

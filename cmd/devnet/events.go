@@ -126,7 +126,7 @@ func (l *eventLines) line(h types.Height, kind, what string) {
 
 func (l *eventLines) block(b *model.Block) {
 	l.line(b.Height, model.EventBlock, fmt.Sprintf("by %s  %s, %s fired", l.names.of(b.Proposer),
-		plural.Of(len(b.Transactions), "transaction"), timers(uint64(len(b.TimersFired)))))
+		plural.Of(len(b.Transactions), "transaction"), several(len(b.TimersFired), "timer")))
 }
 
 func (l *eventLines) execution(r *model.Receipt) {

@@ -220,7 +220,7 @@ func (p *picture) idle(w io.Writer, lane []model.LaneBlock) {
 		fee = groupedWei(first.BaseFeeLaneTimer) + " → " + fee
 	}
 	fmt.Fprintf(w, "%*s  %*s  %s with nothing due, to %s\n", p.heightWide, height(first.Height), p.feeWide, fee,
-		blocks(uint64(len(lane))), height(last.Height))
+		several(len(lane), "block"), height(last.Height))
 }
 
 // share returns part of whole in eighths of a character, over width characters; a
@@ -280,7 +280,7 @@ func laneTotals(w io.Writer, lane []model.LaneBlock) {
 	for i, reason := range order {
 		why[i] = grouped(reasons[reason]) + " " + reason
 	}
-	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", blocks(uint64(len(lane))), grouped(counts[0]), grouped(counts[1]),
+	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", several(len(lane), "block"), grouped(counts[0]), grouped(counts[1]),
 		grouped(counts[2]), grouped(counts[3]))
 	if len(why) > 0 {
 		fmt.Fprintf(w, "deferred: %s\n", strings.Join(why, ", "))

@@ -98,7 +98,7 @@ func statusLine(s *model.TimerStory) string {
 	t := &s.Timer
 	late := ""
 	if t.Deferrals > 0 {
-		late = fmt.Sprintf(", %s late", blocks(t.Deferrals))
+		late = fmt.Sprintf(", %s late", several(t.Deferrals, "block"))
 	}
 	if t.EndedAt != nil {
 		text := fmt.Sprintf("%s in block %s%s", t.Status, height(*t.EndedAt), late)
@@ -125,16 +125,9 @@ func statusLine(s *model.TimerStory) string {
 		return text + ", until what it watches changes"
 	}
 	if t.Height > s.Height {
-		return fmt.Sprintf("%s, due in %s", text, blocks(uint64(t.Height-s.Height)))
+		return fmt.Sprintf("%s, due in %s", text, several(t.Height-s.Height, "block"))
 	}
 	return text
-}
-
-func blocks(n uint64) string {
-	if n == 1 {
-		return "1 block"
-	}
-	return grouped(n) + " blocks"
 }
 
 // tell prints what happened, a line for each thing or for each row of blocks in
@@ -196,7 +189,7 @@ func entry(e *model.StoryEntry) string {
 		}
 		text += offer(e)
 		if e.Blocks > 1 {
-			text += ", " + blocks(e.Blocks)
+			text += ", " + several(e.Blocks, "block")
 		}
 		return text
 	}
