@@ -93,18 +93,22 @@ func up(c *cli.Context) (err error) {
 	}
 }
 
+// chain is the chain that is asked for, and how its nodes keep it.
+func (s *settings) chain() box.Config {
+	c := box.Config{Validators: s.Validators, Runners: defaultRunners, BlockTime: s.blockTime, Auto: s.auto, ChainID: s.ChainID,
+		Strict: s.Strict, Params: s.Params, Durability: s.durability, History: uint64(s.History), Strategy: s.Strategy}
+	if s.Runners != nil {
+		c.Runners = *s.Runners
+	}
+	return c
+}
+
 // config is what the box is asked for.
 func (s *settings) config(logs *nodeLogs) box.Config {
-	runners, asked := defaultRunners, s.Runners != nil
-	if asked {
-		runners = *s.Runners
-	}
-	return box.Config{Version: version, Validators: s.Validators, Runners: runners, AsRunners: asked, BlockTime: s.blockTime,
-		Auto: s.auto, Home: s.Home,
-		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability,
-		History: uint64(s.History), Strategy: s.Strategy,
-		Strict: s.Strict,
-		Params: s.Params, Log: logs.logger()}
+	c := s.chain()
+	c.Version, c.Log, c.AsRunners, c.Seed = version, logs.logger(), s.Runners != nil, s.Seed
+	c.Home, c.Ephemeral, c.Reset = s.Home, s.Ephemeral, s.Reset
+	return c
 }
 
 // notUp says why there is no network. The home's own errors are complete already.

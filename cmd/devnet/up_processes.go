@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,15 +184,8 @@ func (n *apartNetwork) open() (err error) {
 // make makes the folder of nodes: whole, or not at all.
 func (n *apartNetwork) make(dir string) error {
 	s := &n.u.settings
-	plan := hosts.Plan{Format: hosts.Processes, Now: time.Now(), Chain: box.Config{Validators: s.Validators, Runners: defaultRunners,
-		BlockTime: s.blockTime, Auto: s.auto, ChainID: n.home.Meta.ChainID, Strict: s.Strict, Params: s.Params, Durability: s.durability,
-		History: uint64(s.History), Strategy: s.Strategy}}
-	if s.Validators == 0 {
-		plan.Chain.Validators = defaultValidators
-	}
-	if s.Runners != nil {
-		plan.Chain.Runners = *s.Runners
-	}
+	plan := hosts.Plan{Format: hosts.Processes, Now: time.Now(), Chain: s.chain()}
+	plan.Chain.ChainID, plan.Chain.Validators = n.home.Meta.ChainID, cmp.Or(s.Validators, defaultValidators)
 	if version, err := n.Probe(); err == nil {
 		plan.Chain.Minor = pyhost.Minor(version)
 	}
