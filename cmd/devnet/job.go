@@ -88,16 +88,13 @@ func jobShow(c *cli.Context, args []string) error {
 	if c.Bool("draw") {
 		return jobDraws(c, n, args[0])
 	}
-	story, err := n.JobStory(c.Context, args[0], 0, maxPage)
+	j, err := n.Job(c.Context, args[0])
 	if err != nil {
 		return err
 	}
-	for next := story.Next; next != nil; {
-		more, err := n.JobStory(c.Context, args[0], *next, maxPage)
-		if err != nil {
-			return err
-		}
-		story.Story, next = append(story.Story, more.Story...), more.Next
+	story, err := (&client.Client{API: n}).JobStory(c.Context, j.ID)
+	if err != nil {
+		return err
 	}
 	return emit(c, wholeJob{story.Job, story.Story}, func(w io.Writer) {
 		names := newNaming(c.Context, n)

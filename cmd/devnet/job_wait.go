@@ -77,20 +77,11 @@ func awaitJob(c *cli.Context, n *client.API, id string) (model.Job, error) {
 // calledBack reports whether no actor waits any more for the outcome of a job that
 // ended.
 func calledBack(c *cli.Context, n *client.API, j *model.Job) (bool, error) {
-	for offset := 0; j.Callback != nil; {
-		page, err := n.JobStory(c.Context, j.ID.String(), offset, 0)
-		if err != nil {
-			return false, err
-		}
-		if slices.ContainsFunc(page.Story, func(e model.JobEvent) bool { return e.What == model.JobCalledBack }) {
-			return true, nil
-		}
-		if page.Next == nil {
-			return false, nil
-		}
-		offset = *page.Next
+	if j.Callback == nil {
+		return true, nil
 	}
-	return true, nil
+	story, err := (&client.Client{API: n}).JobStory(c.Context, j.ID)
+	return slices.ContainsFunc(story.Story, func(e model.JobEvent) bool { return e.What == model.JobCalledBack }), err
 }
 
 // jobBar is the display of a running job: the progress of its committee. It is empty
