@@ -123,7 +123,7 @@ func deployNamed(c *cli.Context, file string, request model.DeployRequest) error
 	return outcome(c, d, d.Receipt, "the deploy of "+file, func(w io.Writer) {
 		facts(w, "name", request.Name, "address", d.Address.String(), "height", height(d.Receipt.Height), "fee", cby(d.Receipt.Fee), "funded",
 			cby(*request.Fund), "before", before)
-		printPrinted(w, d.Receipt)
+		printPrinted(w, d.Receipt.Logs)
 	})
 }
 

@@ -87,9 +87,7 @@ func printBid(w io.Writer, bid *model.BidTrial, changed map[string]types.Wei) {
 	for _, line := range aligned(rows) {
 		fmt.Fprintln(w, line)
 	}
-	for _, line := range bid.Logs {
-		fmt.Fprintln(w, indented(printable(line)))
-	}
+	printPrinted(w, bid.Logs)
 	turn := "takes part in block " + height(bid.Height)
 	if bid.PricedOut {
 		turn = "waits: the max fee is below the price of a turn in block " + height(bid.Height)

@@ -68,10 +68,7 @@ func actorUpgrade(c *cli.Context) error {
 		return changeTerms(c, args[0])
 	}
 	u, err := network(c).ApplyUpgrade(c.Context, model.ApplyUpgradeRequest{From: c.String("from"), Actor: args[0]})
-	if err != nil {
-		return err
-	}
-	return printUpgrade(c, args[0], u)
+	return printUpgrade(c, args[0], u, err)
 }
 
 // upgradeCode upgrades an actor to a file.
@@ -113,10 +110,7 @@ func upgradeCode(c *cli.Context) error {
 		}
 	}
 	u, err := network(c).Upgrade(c.Context, request)
-	if err != nil {
-		return err
-	}
-	return printUpgrade(c, args[0], u)
+	return printUpgrade(c, args[0], u, err)
 }
 
 // migrateArguments are the arguments of migrate of the new code, whose schema this machine's
@@ -167,7 +161,10 @@ func changeTerms(c *cli.Context, actor string) error {
 	return printJudged(c, r, "the change of terms of "+actor)
 }
 
-func printUpgrade(c *cli.Context, actor string, u model.Upgraded) error {
+func printUpgrade(c *cli.Context, actor string, u model.Upgraded, err error) error {
+	if err != nil {
+		return err
+	}
 	return outcome(c, u, u.Receipt, "the upgrade of "+actor, func(w io.Writer) {
 		applies := "now"
 		if u.AppliesAt != nil {
@@ -175,7 +172,7 @@ func printUpgrade(c *cli.Context, actor string, u model.Upgraded) error {
 		}
 		facts(w, "actor", printable(actor), "from code", u.From.String(), "to code", u.To.String(), "applies", applies,
 			"height", height(u.Receipt.Height), "fee", cby(u.Receipt.Fee))
-		printPrinted(w, u.Receipt)
+		printPrinted(w, u.Receipt.Logs)
 	})
 }
 

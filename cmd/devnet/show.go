@@ -303,7 +303,7 @@ func (f *shownBlocks) job(e *model.JobEvent) {
 // below prints what an execution printed, and why it failed.
 func (f *shownBlocks) below(r *model.Receipt) {
 	if w := f.u.App.Writer; !f.u.settings.JSON {
-		printPrinted(w, *r)
+		printPrinted(w, r.Logs)
 		printFault(w, r.Error)
 	}
 }

@@ -147,7 +147,7 @@ func printReceipt(w io.Writer, r model.Receipt, head ...string) {
 	}
 	facts(w, append(head, "status", r.Status, "height", at, "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
 		"fee", cby(r.Fee), "output", value(r.Output))...)
-	printPrinted(w, r)
+	printPrinted(w, r.Logs)
 	printEvents(w, r.Events)
 	if r.Error != nil {
 		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
@@ -155,8 +155,8 @@ func printReceipt(w io.Writer, r model.Receipt, head ...string) {
 }
 
 // printPrinted prints the lines that an execution printed.
-func printPrinted(w io.Writer, r model.Receipt) {
-	for _, line := range r.Logs {
+func printPrinted(w io.Writer, lines []string) {
+	for _, line := range lines {
 		fmt.Fprintln(w, indented(printable(line)))
 	}
 }

@@ -313,7 +313,7 @@ func (u *running) deploy(file string) error {
 		u.told[r.Hash] = true
 		u.say("%s.start ran in block %d.", name, r.Height)
 		if !u.settings.JSON {
-			printPrinted(u.App.Writer, r)
+			printPrinted(u.App.Writer, r.Logs)
 		}
 	}
 	return nil
