@@ -130,10 +130,15 @@ func readTesting(c *cli.Context) (*tests, error) {
 		"DEVNET_TEST_HTTP="+c.String("http"),
 		"PYTHONPATH="+strings.Join(append([]string{t.folder}, filepath.SplitList(os.Getenv("PYTHONPATH"))...), string(os.PathListSeparator)))
 	if c.Bool("unittest") {
-		return t, t.unittest(c)
+		err = t.unittest(c)
+	} else {
+		t.pytest(c, seed, seeds)
 	}
-	t.pytest(c, seed, seeds)
-	return t, nil
+	if k := c.String("k"); k != "" {
+		t.words = append(t.words, "-k", k)
+	}
+	t.words = slices.Concat(t.words, t.paths, t.more)
+	return t, err
 }
 
 // isPath reports that an argument of unittest is not a module's name.
@@ -196,10 +201,6 @@ func (t *tests) pytest(c *cli.Context, seed, seeds string) {
 	if file := c.String("snapshot"); file != "" {
 		t.words = append(t.words, "--devnet-gas-snapshot", file)
 	}
-	if k := c.String("k"); k != "" {
-		t.words = append(t.words, "-k", k)
-	}
-	t.words = append(append(t.words, t.paths...), t.more...)
 }
 
 // unittest runs what is named, or finds the tests below here.
@@ -218,10 +219,6 @@ func (t *tests) unittest(c *cli.Context) error {
 			t.words, t.paths = append(t.words, "discover", "-s", filepath.Dir(t.paths[0]), "-p", filepath.Base(t.paths[0])), nil
 		}
 	}
-	if k := c.String("k"); k != "" {
-		t.words = append(t.words, "-k", k)
-	}
-	t.words = append(append(t.words, t.paths...), t.more...)
 	return nil
 }
 
@@ -243,10 +240,7 @@ func (t *tests) run(c *cli.Context) error {
 	}
 	defer os.RemoveAll(folder)
 	ended := t.play(c, append(slices.Clip(t.environment), coverageVariable+"="+folder))
-	if err := t.covered(c, folder); err != nil {
-		return errors.Join(ended, err)
-	}
-	return ended
+	return errors.Join(ended, t.covered(c, folder))
 }
 
 // covered prints and writes what the tests ran.
