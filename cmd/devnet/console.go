@@ -9,8 +9,6 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 )
 
 func consoleCommand() *cli.Command {
@@ -58,20 +56,16 @@ func console(c *cli.Context) error {
 	if c.IsSet("c") {
 		words = append(words, "-c", c.String("c"))
 	}
-	python, err := pyhost.Interpreter(c.String("python"))
-	if err != nil {
-		return noStart("", "%v", err)
-	}
-	code := &tests{remove: func() {}}
-	if err := code.unpack(); err != nil {
-		return noStart("", "the SDK cannot be unpacked: %v", err)
-	}
+	code, err := openSDK(c)
 	defer code.remove()
+	if err != nil {
+		return err
+	}
 	self, err := ownPath()
 	if err != nil {
 		return err
 	}
-	command := exec.Command(python, words...)
+	command := exec.Command(code.python, words...)
 	command.Env = append(os.Environ(), "DEVNET="+self, "PYTHONPATH="+code.folder, "PYTHONUTF8=1")
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, c.App.Writer, c.App.ErrWriter
 	return converse(command)

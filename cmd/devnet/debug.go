@@ -12,8 +12,6 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 )
 
 func debugCommand() *cli.Command {
@@ -40,10 +38,12 @@ func debugExecution(c *cli.Context, args []string) error {
 			return err
 		}
 	}
-	python, err := pyhost.Interpreter(c.String("python"))
+	code, err := openSDK(c)
+	defer code.remove()
 	if err != nil {
-		return noStart("", "%v", err)
+		return err
 	}
+	python := code.python
 	if address != "" && exec.CommandContext(c.Context, python, "-P", "-c", "import debugpy").Run() != nil {
 		return noStart("Type "+python+" -m pip install debugpy, or on Debian: apt-get install python3-debugpy, with --python /usr/bin/python3.",
 			"%s has no debugpy, which --dap needs", python)
@@ -57,11 +57,6 @@ func debugExecution(c *cli.Context, args []string) error {
 	case t.Cut:
 		return failed("devnet tx "+args[0]+" --trace shows its beginning.", "the execution asked more of the chain than a trace holds")
 	}
-	code := &tests{remove: func() {}}
-	if err := code.unpack(); err != nil {
-		return noStart("", "the SDK cannot be unpacked: %v", err)
-	}
-	defer code.remove()
 	folder, err := os.MkdirTemp("", "devnet-debug-")
 	if err != nil {
 		return noStart("", "there is no place for the code: %v", err)

@@ -60,15 +60,14 @@ func testCommand() *cli.Command {
 
 // tests is what devnet test was asked for.
 type tests struct {
-	python, folder string
-	words          []string // arguments of the command after the interpreter
-	environment    []string
-	paths          []string
-	more           []string    // of the runner of tests, as they were given
-	remove         func()      // what is gone when it is over
-	bench          *begunBench // for the first run; nil: it begins one
-	coverage       bool
-	coverageOut    string // a file, or ""
+	sdk
+	words       []string // arguments of the command after the interpreter
+	environment []string
+	paths       []string
+	more        []string    // of the runner of tests, as they were given
+	bench       *begunBench // for the first run; nil: it begins one
+	coverage    bool
+	coverageOut string // a file, or ""
 }
 
 func testActors(c *cli.Context) error {
@@ -93,7 +92,7 @@ func readTesting(c *cli.Context) (*tests, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tests{remove: func() {}, coverageOut: c.String("coverage-out")}
+	t := &tests{coverageOut: c.String("coverage-out")}
 	t.coverage = c.Bool("coverage") || t.coverageOut != ""
 	if t.coverage && c.IsSet("http") {
 		return nil, usage("Leave out --http, or --coverage.", "coverage needs simulated networks: a live one does not report lines")
@@ -116,11 +115,8 @@ func readTesting(c *cli.Context) (*tests, error) {
 	} else if !t.coverage {
 		t.bench = beginBench(nil, c.App.ErrWriter)
 	}
-	if t.python, err = pyhost.Interpreter(c.String("python")); err != nil {
-		return t, noStart("", "%v", err)
-	}
-	if err := t.unpack(); err != nil {
-		return t, noStart("", "the SDK cannot be unpacked: %v", err)
+	if t.sdk, err = openSDK(c); err != nil {
+		return t, err
 	}
 	self, err := ownPath()
 	if err != nil {
@@ -175,21 +171,33 @@ func testSeeds(c *cli.Context) (seed, seeds string, err error) {
 	return seed, seeds, nil
 }
 
-// unpack puts what tests import where caches are kept, or, where this user has no
-// such place, into a folder of this run.
-func (t *tests) unpack() (err error) {
+// sdk is the Python that --python names, and the folder of the modules that devnet gives it.
+type sdk struct {
+	python, folder string
+	remove         func() // what is gone when it is over
+}
+
+// openSDK puts what Python imports where caches are kept, or, where this user has no such place,
+// into a folder of this run.
+func openSDK(c *cli.Context) (s sdk, err error) {
+	s.remove = func() {}
+	if s.python, err = pyhost.Interpreter(c.String("python")); err != nil {
+		return s, noStart("", "%v", err)
+	}
 	if cache, err := os.UserCacheDir(); err == nil {
-		if t.folder, err = pyhost.Unpack(filepath.Join(cache, "devnet")); err == nil {
-			return nil
+		if s.folder, err = pyhost.Unpack(filepath.Join(cache, "devnet")); err == nil {
+			return s, nil
 		}
 	}
 	temporary, err := os.MkdirTemp("", "devnet-test-")
-	if err != nil {
-		return err
+	if err == nil {
+		s.remove = func() { os.RemoveAll(temporary) }
+		s.folder, err = pyhost.Unpack(temporary)
 	}
-	t.remove = func() { os.RemoveAll(temporary) }
-	t.folder, err = pyhost.Unpack(temporary)
-	return err
+	if err != nil {
+		return s, noStart("", "the SDK cannot be unpacked: %v", err)
+	}
+	return s, nil
 }
 
 func (t *tests) pytest(c *cli.Context, seed, seeds string) {
