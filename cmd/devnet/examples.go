@@ -33,10 +33,7 @@ func writeExamples(c *cli.Context, args []string) error {
 		}
 		return os.WriteFile(path, text, fs.FileMode(0o644))
 	})
-	if err != nil {
-		return failed("", "%v", err)
-	}
-	return emit(c, paths, func(w io.Writer) {
+	return printAnswer(c, paths, err, func(w io.Writer) {
 		if filepath.Clean(dir) == "." {
 			fmt.Fprintf(w, "%d files are in this folder. Next:\n", len(paths))
 		} else {

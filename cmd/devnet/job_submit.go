@@ -131,8 +131,8 @@ func (f *flags) read(name, as string, into any) {
 			*into = f.text(name)
 		}
 	case **string:
-		if *into = f.some(name); as == "bytes" {
-			*into = f.somePayload(name)
+		if *into = new(f.c.String(name)); as == "bytes" {
+			*into = new(f.payload(name))
 		}
 	case **uint64:
 		*into = f.number(name)
@@ -177,39 +177,21 @@ func filled(c *cli.Context, name string) error {
 	return nil
 }
 
-// some is a text that may be empty, or nil.
-func (f *flags) some(name string) *string {
-	if !f.c.IsSet(name) {
-		return nil
-	}
-	return new(f.c.String(name))
-}
-
-// payload is bytes as a payload is given.
-func (f *flags) payload(name string) string {
-	if p := f.somePayload(name); p != nil {
-		return *p
-	}
-	return ""
-}
-
-// somePayload returns bytes, possibly empty, or nil. Standard input is read for one
-// flag.
-func (f *flags) somePayload(name string) *string {
-	if f.err != nil || !f.c.IsSet(name) {
-		return nil
+// payload returns bytes as a payload is given. Standard input is read for one flag.
+func (f *flags) payload(name string) (payload string) {
+	if f.err != nil {
+		return ""
 	}
 	given := f.c.String(name)
 	if given == "-" && f.piped != "" {
 		f.err = usage("Give one of them as @FILE.", "--%s: standard input is read for --%s already", name, f.piped)
-		return nil
+		return ""
 	}
 	if given == "-" {
 		f.piped = name
 	}
-	payload, err := payloadOf(f.c, "--"+name, given)
-	f.err = err
-	return &payload
+	payload, f.err = payloadOf(f.c, "--"+name, given)
+	return payload
 }
 
 func (f *flags) number(name string) *uint64 {

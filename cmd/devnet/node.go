@@ -212,9 +212,9 @@ func introduceRunner(c *cli.Context, n *client.API, set *runnerfile.Runner, chai
 	facts(w, "runner", set.Name, "address", address.String(), "public key", set.Key.PublicKey().String(), "devnet", set.API,
 		"does", strings.Join(set.Executor.Capabilities(), ", "))
 	known, err := n.Runner(c.Context, address.String())
-	var refused *client.Error
+	_, refused := errors.AsType[*client.Error](err)
 	switch {
-	case errors.As(err, &refused):
+	case refused:
 		fmt.Fprintf(w, "\nIt is not registered, and has no jobs before it is. In another terminal:\n  %s\n", joinCommand(c, n, set, chainID))
 	case err == nil && known.Health != model.RunnerHealthy:
 		fmt.Fprintf(w, "\nIts registration is %s: it has no jobs.\n", known.Health)

@@ -25,7 +25,7 @@ func emit(c *cli.Context, v any, text func(w io.Writer)) error {
 	return nil
 }
 
-// printAnswer prints an answer of the network as emit does, or returns why there is none.
+// printAnswer prints an answer as emit does, or returns why there is none.
 func printAnswer(c *cli.Context, v any, err error, text func(w io.Writer)) error {
 	if err != nil {
 		return err

@@ -53,10 +53,7 @@ func snapshotOf(c *cli.Context, name, done string, do func(dir, name string) (ho
 
 func snapshotList(c *cli.Context) error {
 	all, err := home.Snapshots(c.String("home"))
-	if err != nil {
-		return failed("", "%v", err)
-	}
-	return emit(c, all, func(w io.Writer) {
+	return printAnswer(c, all, err, func(w io.Writer) {
 		table(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rowsOf(all, func(s *home.Snapshot) []string {
 			return []string{s.Name, s.Saved.Format(time.RFC3339), size(s.Bytes)}
 		}))
