@@ -56,12 +56,12 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			validators})
 	}
 	w := u.App.Writer
-	where := cmp.Or(u.home(), "none, nothing is kept")
+	kept := cmp.Or(u.home(), "none, nothing is kept")
 	at := u.client.URL()
 	if u.bound != "" {
 		at = "http://" + u.bound
 	}
-	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "page", u.page(at),
+	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", kept, "page", u.page(at),
 		"python", python.version, "runners", runnersOf(ready), "log", u.log())
 	if warning := exposed(u.bound, ready.Strict); warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
@@ -79,21 +79,15 @@ func (u *running) banner(ready model.Ready, python probed) error {
 		accountTable(w, accounts)
 		fmt.Fprintln(w)
 	}
-	left := u.Bool(detachedFlag) || u.settings.Wait
-	if left {
-		fmt.Fprintln(w, "Next:")
-	} else {
-		fmt.Fprintln(w, "Next, in another terminal:")
+	where, stop := ", in another terminal", "Ctrl-C"
+	if u.Bool(detachedFlag) || u.settings.Wait { // it is left running
+		where, stop = "", self+" down"+ofHome(u.settings.Home)
 	}
+	fmt.Fprintf(w, "Next%s:\n", where)
 	for _, command := range u.next() {
 		fmt.Fprintln(w, "  "+command)
 	}
-	if left {
-		fmt.Fprintf(w, "%s down%s stops the network.\n", self, ofHome(u.settings.Home))
-	} else {
-		fmt.Fprintln(w, "Ctrl-C stops the network.")
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "%s stops the network.\n\n", stop)
 	return nil
 }
 
