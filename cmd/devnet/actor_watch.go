@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -23,14 +22,7 @@ func deployChanges(c *cli.Context, file string, deploy func() error) error {
 		return err
 	}
 	fmt.Fprintf(c.App.ErrWriter, "%s is deployed again when it changes; Ctrl-C ends it.\n", file)
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-c.Context.Done():
-			return nil
-		case <-ticker.C:
-		}
+	for pause(c.Context, watchEvery) {
 		code, err := os.ReadFile(file)
 		if err != nil || bytes.Equal(code, deployed) { // an editor may be writing it
 			continue
@@ -45,6 +37,7 @@ func deployChanges(c *cli.Context, file string, deploy func() error) error {
 			report(c.App.ErrWriter, err, c.Bool("json"))
 		}
 	}
+	return nil
 }
 
 // refused reports whether a deploy would refuse code in which this was found.

@@ -50,17 +50,12 @@ func down(c *cli.Context) error {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return failed("", "process %d, which runs on %s, cannot be asked to end: %v", pid, dir, err)
 	}
-	late := time.After(downPatience)
-	tick := time.NewTicker(downEvery)
-	defer tick.Stop()
-	for runs {
-		select {
-		case <-tick.C:
-			_, runs = home.User(dir)
-		case <-late:
+	for late := time.Now().Add(downPatience); runs; _, runs = home.User(dir) {
+		if time.Now().After(late) {
 			return failed(fmt.Sprintf("kill -9 %d ends it; nothing that is final is lost.", pid), "process %d on %s has not ended after %s",
 				pid, dir, downPatience)
-		case <-c.Context.Done():
+		}
+		if !pause(c.Context, downEvery) {
 			return c.Context.Err()
 		}
 	}

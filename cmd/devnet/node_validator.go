@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -151,16 +150,9 @@ func (v *loneValidator) introduce() {
 // watch prints when the validator is ready, when blocks cease and when they resume,
 // until ctx ends. Its error is why the validator stopped by itself.
 func (v *loneValidator) watch(ctx context.Context) error {
-	tick := time.NewTicker(livenessEvery)
-	defer tick.Stop()
 	ready := false
 	var words livenessWords
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+	for pause(ctx, livenessEvery) {
 		node := v.network.List()[0]
 		if failure := node.Failure(); failure != nil {
 			return failed("Fix that, then start it again: it continues from its home.", "%s stopped by itself: %v", node.Name, failure)
@@ -173,4 +165,5 @@ func (v *loneValidator) watch(ctx context.Context) error {
 			fmt.Fprintln(v.App.Writer, line)
 		}
 	}
+	return nil
 }
