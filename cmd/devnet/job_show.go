@@ -95,11 +95,7 @@ func committeeOf(names *naming, committee []types.Address, most int) string {
 	if len(committee) == 0 {
 		return "-"
 	}
-	var list []string
-	for _, a := range committee[:min(most, len(committee))] {
-		list = append(list, names.of(a))
-	}
-	text := strings.Join(list, " ")
+	text := names.all(committee[:min(most, len(committee))])
 	if more := len(committee) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

@@ -244,8 +244,5 @@ func joinCommand(c *cli.Context, n *client.API, set *runnerfile.Runner, chainID 
 	if client.NewAPI(set.API).URL() != client.NewAPI(defaultHTTP).URL() {
 		words = append(words, "--http", set.API)
 	}
-	for i, word := range words {
-		words[i] = quoted(word)
-	}
-	return strings.Join(words, " ")
+	return told(words)
 }

@@ -83,13 +83,6 @@ func shownRunner(c *cli.Context, r model.Runner, err error) error {
 }
 
 func printRunner(w io.Writer, names *naming, r *model.Runner) {
-	all := func(list []types.Address) string {
-		var out []string
-		for _, a := range list {
-			out = append(out, names.of(a))
-		}
-		return strings.Join(out, " ")
-	}
 	owner := names.of(r.Owner) + "  " + r.Owner.String()
 	if r.Owner == r.Address {
 		owner = "itself"
@@ -103,7 +96,7 @@ func printRunner(w io.Writer, names *naming, r *model.Runner) {
 		"stake returns", stakeReturns(r), "present", yes(r.Present), "stake", cby(r.Stake),
 		"reputation", strconv.FormatUint(r.Reputation, 10)+" of 100", "refusals", strconv.FormatUint(r.Refusals, 10),
 		"jobs", fmt.Sprintf("%d of at most %d%s", r.ActiveJobs, r.MaxConcurrentJobs, accepting),
-		"subset", all(r.Subset), "connected", all(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
+		"subset", names.all(r.Subset), "connected", names.all(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
 		"entitlements", printable(strings.Join(r.Entitlements, " ")), "says", changes(r.Changes),
 		"asks", rates(r), "registered", "in block "+height(r.RegisteredAt),
 		"heartbeat", "of block "+height(r.LastHeartbeat))
@@ -161,11 +154,17 @@ func changes(said *model.RunnerChanges) string {
 	if said == nil {
 		return ""
 	}
+	return changed(slices.Concat(said.AddedCapabilities, said.AddedEntitlements),
+		slices.Concat(said.RemovedCapabilities, said.RemovedEntitlements))
+}
+
+// changed lists what was added to an offer, and what was removed.
+func changed(added, removed []string) string {
 	var all []string
-	for _, name := range slices.Concat(said.AddedCapabilities, said.AddedEntitlements) {
+	for _, name := range added {
 		all = append(all, "+"+name)
 	}
-	for _, name := range slices.Concat(said.RemovedCapabilities, said.RemovedEntitlements) {
+	for _, name := range removed {
 		all = append(all, "-"+name)
 	}
 	return printable(strings.Join(all, " "))

@@ -142,15 +142,6 @@ func isPath(word string) bool {
 	return strings.HasSuffix(word, ".py") || strings.ContainsRune(word, filepath.Separator)
 }
 
-// told are paths as a shell reads them.
-func told(paths []string) string {
-	words := make([]string, len(paths))
-	for i, path := range paths {
-		words[i] = quoted(path)
-	}
-	return strings.Join(words, " ")
-}
-
 // ownPath is this program by the name that it was started by.
 func ownPath() (string, error) {
 	found, err := exec.LookPath(os.Args[0])
