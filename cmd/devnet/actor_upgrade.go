@@ -130,7 +130,7 @@ func migrateArguments(code []byte, given []string) (map[string]json.RawMessage, 
 // since the chain would charge for it. Without Python here only the chain refuses it.
 func migrateMissesNothing(code []byte) error {
 	schema, h, err := migrateOf(code)
-	if err != nil || h == nil {
+	if err != nil {
 		return nil
 	}
 	return missing(schema, h)

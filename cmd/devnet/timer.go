@@ -22,17 +22,11 @@ var pageFlags = []cli.Flag{
 // oldestFlag turns a list around that begins with the newest.
 var oldestFlag = &cli.BoolFlag{Name: "oldest", Usage: "begin with the oldest"}
 
-// page is what was asked for of a list. A list that history makes longer, which has
-// --oldest, begins with the newest.
-func page(c *cli.Context) client.Page {
-	ordered := slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f == oldestFlag })
-	return client.Page{Offset: c.Int("offset"), Limit: c.Int("limit"), Newest: ordered && !c.Bool("oldest")}
-}
-
-// pageOf gets the page that was asked for, and says whether more is behind it:
-// it asks for one entry more, as far as the API goes.
+// pageOf gets the page that was asked for, and says whether the list has more. It asks for one
+// entry more, as far as the API goes. A list with --oldest begins with the newest.
 func pageOf[T any](c *cli.Context, get func(client.Page) iter.Seq2[T, error]) (list []T, more bool, err error) {
-	p := page(c)
+	ordered := slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f == oldestFlag })
+	p := client.Page{Offset: c.Int("offset"), Limit: c.Int("limit"), Newest: ordered && !c.Bool("oldest")}
 	if p.Limit < 1 || p.Limit > maxPage || p.Offset < 0 {
 		return nil, false, usage("", "--limit lies between 1 and %d, and --offset is at least 0", maxPage)
 	}

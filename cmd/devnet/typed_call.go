@@ -64,16 +64,12 @@ func nothingMissing(c *cli.Context, actor, handler string) error {
 	if err != nil || schema == nil {
 		return nil
 	}
-	h := schema.Handler(handler)
-	if h == nil {
-		return nil
-	}
-	return missing(schema, h)
+	return missing(schema, schema.Handler(handler))
 }
 
-// missing refuses to run a typed handler without arguments if it needs some.
+// missing refuses to run a typed handler without arguments if it needs some. It may be nil.
 func missing(schema *typed.Schema, h *typed.Handler) error {
-	if h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
+	if h == nil || h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
 		return nil
 	}
 	return usage(typedHelp, "%s takes arguments: %s", h.Name, signature(schema, h))
