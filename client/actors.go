@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,33 +30,28 @@ type Deployment struct {
 	CellsLimit  Cells  // 0: enough for code and init, and 100,000 more
 }
 
-// initial is what a deploy gives init: bytes, or arguments.
-func (d Deployment) initial() (payload string, args map[string]json.RawMessage, err error) {
-	if d.Args == nil {
-		return Bytes(d.Init).String(), nil, nil
+// handed is the input of init or migrate: bytes, or arguments by name in JSON. both is the text of
+// the error if there are both.
+func handed(data []byte, given map[string]any, both string) (payload string, args map[string]json.RawMessage, err error) {
+	if given == nil {
+		return Bytes(data).String(), nil, nil
 	}
-	if len(d.Init) > 0 {
-		return "", nil, errors.New("a deploy has Init or Args: both are given")
+	if len(data) > 0 {
+		return "", nil, errors.New(both)
 	}
-	args, err = byName(d.Args)
-	return "", args, err
-}
-
-// byName are arguments by name in JSON.
-func byName(given map[string]any) (args map[string]json.RawMessage, err error) {
 	args = map[string]json.RawMessage{}
 	for name, v := range given {
 		if args[name], err = json.Marshal(v); err != nil {
-			return nil, fmt.Errorf("the argument %s: %w", name, err)
+			return "", nil, fmt.Errorf("the argument %s: %w", name, err)
 		}
 	}
-	return args, nil
+	return "", args, nil
 }
 
 // Deploy deploys an actor from its Python source. The error is an *ExecutionError where
 // its init failed.
 func (c *Client) Deploy(ctx context.Context, source []byte, d Deployment) (*Actor, error) {
-	initial, args, err := d.initial()
+	initial, args, err := handed(d.Init, d.Args, "a deploy has Init or Args: both are given")
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +120,7 @@ type Actor struct {
 }
 
 // id is what the network knows it by.
-func (a *Actor) id() string {
-	if a.Name == "" {
-		return a.Address.String()
-	}
-	return a.Name
-}
+func (a *Actor) id() string { return cmp.Or(a.Name, a.Address.String()) }
 
 // Info returns the chain's record of it, with its handlers.
 func (a *Actor) Info(ctx context.Context) (ActorInfo, error) { return a.client.API.Actor(ctx, a.id()) }
@@ -155,8 +146,7 @@ func (a *Actor) State(ctx context.Context, prefix []byte) ([]StateEntry, error) 
 func (a *Actor) SetState(ctx context.Context, key, value []byte) error {
 	r := model.StateRequest{Actor: a.id(), Key: Bytes(key).String()}
 	if value != nil {
-		text := Bytes(value).String()
-		r.Value = &text
+		r.Value = new(Bytes(value).String())
 	}
 	_, err := a.client.API.SetState(ctx, r)
 	return err

@@ -102,16 +102,13 @@ func (a *API) unreachable(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	// The wrapper of the cause repeats method, URL and address.
-	var wrapped *url.Error
-	if errors.As(err, &wrapped) {
+	if wrapped, is := errors.AsType[*url.Error](err); is {
 		err = wrapped.Err
 	}
-	var dial *net.OpError
-	if errors.As(err, &dial) {
+	if dial, is := errors.AsType[*net.OpError](err); is {
 		err = dial.Err
 	}
-	var call *os.SyscallError
-	if errors.As(err, &call) {
+	if call, is := errors.AsType[*os.SyscallError](err); is {
 		err = call.Err
 	}
 	return &Unreachable{a.base, err}

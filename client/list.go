@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,9 +117,4 @@ func given[T comparable](v T) *T {
 }
 
 // orAlice returns the default signer if none is named.
-func orAlice(from string) string {
-	if from == "" {
-		return "alice"
-	}
-	return from
-}
+func orAlice(from string) string { return cmp.Or(from, "alice") }

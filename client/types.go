@@ -216,10 +216,7 @@ func CBY(n uint64) Wei { return types.WeiOf(n).Mul(types.CBY) }
 func ParseWei(s string) (Wei, error) { return types.ParseWei(s) }
 
 // ParseAddress reads an address: 0x and 40 hexadecimal digits.
-func ParseAddress(s string) (a Address, err error) {
-	err = a.UnmarshalText([]byte(s))
-	return a, err
-}
+func ParseAddress(s string) (a Address, err error) { return types.ParseAddress(s) }
 
 // ParseHash reads a hash or a timer's id: 0x and 64 hexadecimal digits.
 func ParseHash(s string) (Hash, error) { return types.ParseHash(s) }

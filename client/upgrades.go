@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -26,19 +25,12 @@ type Upgrade struct {
 // then the height from which on ApplyUpgrade works. Where the chain refused it the error
 // is an *ExecutionError, and the actor has its former code and state.
 func (a *Actor) Upgrade(ctx context.Context, source []byte, u Upgrade) (Upgraded, error) {
-	r := model.UpgradeRequest{From: orAlice(u.From), Actor: a.id(), Code: Bytes(source).String(), Migrate: Bytes(u.Migrate).String(),
-		CodeHash: given(u.CodeHash), CyclesLimit: given(u.CyclesLimit), CellsLimit: given(u.CellsLimit)}
-	if u.Args != nil {
-		if len(u.Migrate) > 0 {
-			return Upgraded{}, errors.New("an upgrade has Migrate or Args: both are given")
-		}
-		args, err := byName(u.Args)
-		if err != nil {
-			return Upgraded{}, err
-		}
-		r.Migrate, r.Args = "", args
+	migrate, args, err := handed(u.Migrate, u.Args, "an upgrade has Migrate or Args: both are given")
+	if err != nil {
+		return Upgraded{}, err
 	}
-	out, err := a.client.API.Upgrade(ctx, r)
+	out, err := a.client.API.Upgrade(ctx, model.UpgradeRequest{From: orAlice(u.From), Actor: a.id(), Code: Bytes(source).String(),
+		Migrate: migrate, Args: args, CodeHash: given(u.CodeHash), CyclesLimit: given(u.CyclesLimit), CellsLimit: given(u.CellsLimit)})
 	if err == nil {
 		_, err = judged(out.Receipt, nil)
 	}

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -64,16 +64,16 @@ func actorCommand() *cli.Command {
 				Action:      actorRead},
 			actorBidCommand(), actorNewCommand(), actorClientCommand(),
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
-				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorState},
+				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: taking(actorState)},
 			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
 				Flags: append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new lines until Ctrl-C"},
 					oldestFlag}, reads...), pageFlags...),
-				Action: actorLogs},
+				Action: taking(actorLogs)},
 			{Name: "show", Usage: "an actor: owner, code, handlers, balance, timers", ArgsUsage: "ACTOR",
 				Description: "Example: devnet actor show hb",
-				Flags:       reads, Action: actorShow},
+				Flags:       reads, Action: taking(actorShow)},
 			{Name: "list", Usage: "the deployed actors", Description: "Example: devnet actor list",
-				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: actorList},
+				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: takingNothing(actorList)},
 		},
 	}
 }
@@ -87,10 +87,7 @@ func actorDeploy(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	name := c.String("name")
-	if name == "" {
-		name = baseName(file)
-	}
+	name := cmp.Or(c.String("name"), baseName(file))
 	terms, err := deployTerms(c)
 	if err != nil {
 		return err
@@ -115,7 +112,7 @@ func deployNamed(c *cli.Context, file string, request model.DeployRequest) error
 		if old, err := n.Actor(c.Context, request.Name); err == nil {
 			before = old.Address.String()
 			if old.Timers.Pending > 0 {
-				before += ", which continues with " + timers(old.Timers.Pending)
+				before += ", which continues with " + several(old.Timers.Pending, "timer")
 			}
 		}
 	}
@@ -123,16 +120,10 @@ func deployNamed(c *cli.Context, file string, request model.DeployRequest) error
 	if err != nil {
 		return err
 	}
-	if err := judged(d.Receipt, "the deploy of "+file); err != nil {
-		if c.Bool("json") {
-			_ = printJSON(c.App.Writer, d)
-		}
-		return err
-	}
-	return emit(c, d, func(w io.Writer) {
+	return outcome(c, d, d.Receipt, "the deploy of "+file, func(w io.Writer) {
 		facts(w, "name", request.Name, "address", d.Address.String(), "height", height(d.Receipt.Height), "fee", cby(d.Receipt.Fee), "funded",
 			cby(*request.Fund), "before", before)
-		printPrinted(w, d.Receipt)
+		printPrinted(w, d.Receipt.Logs)
 	})
 }
 
@@ -177,12 +168,10 @@ func actorCall(c *cli.Context) error {
 	request := model.SendRequest{From: c.String("from"), To: args[0], Handler: args[1], Payload: given.payload, Args: given.args,
 		Value: &value, Sponsor: &sponsor, DryRun: c.Bool("dry-run"), NoWait: c.Bool("no-wait")}
 	if c.IsSet("cycles") {
-		limit := types.Cycles(c.Uint64("cycles"))
-		request.CyclesLimit = &limit
+		request.CyclesLimit = new(types.Cycles(c.Uint64("cycles")))
 	}
 	if c.IsSet("cells") {
-		limit := types.Cells(c.Uint64("cells"))
-		request.CellsLimit = &limit
+		request.CellsLimit = new(types.Cells(c.Uint64("cells")))
 	}
 	if request.DryRun {
 		return dryRun(c, request)
@@ -245,37 +234,20 @@ func actorRead(c *cli.Context) error {
 	return judged(model.Receipt{Status: r.Status, Error: r.Error}, args[0]+"."+args[1])
 }
 
-func actorState(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR", "[PREFIX]")
-	if err != nil {
-		return err
-	}
-	entries, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.StateEntry, error] {
+func actorState(c *cli.Context, args []string) error {
+	get := func(p client.Page) iter.Seq2[model.StateEntry, error] {
 		return network(c).State(c.Context, args[0], args[1], p)
-	})
-	if err != nil {
-		return err
 	}
-	return emit(c, entries, func(w io.Writer) {
-		stateTable(w, entries)
-		cut(w, "more keys", more, len(entries), c)
-	})
+	return paged(c, "more keys", get, stateTable)
 }
 
-func actorLogs(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR")
-	if err != nil {
-		return err
-	}
+func actorLogs(c *cli.Context, args []string) error {
 	n := network(c)
 	if c.Bool("follow") {
 		return followLogs(c, n, args[0])
 	}
 	lines, more, err := lastLines(c, n, args[0])
-	if err != nil {
-		return err
-	}
-	return emit(c, lines, func(w io.Writer) {
+	return printAnswer(c, lines, err, func(w io.Writer) {
 		if !c.Bool("oldest") {
 			cut(w, "earlier lines", more, len(lines), c)
 		}
@@ -308,8 +280,7 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 		typedStateTable(w, entries)
 		return
 	}
-	var rows [][]string
-	for _, e := range entries {
+	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rowsOf(entries, func(e *model.StateEntry) []string {
 		bytes, text := shortBytes(e.Value), e.Text
 		if len(entries) == 1 {
 			bytes = e.Value.String()
@@ -321,17 +292,15 @@ func stateTable(w io.Writer, entries []model.StateEntry) {
 		if e.Int != "" && len(e.Value) <= maxShownInt {
 			number = e.Int
 		}
-		rows = append(rows, []string{value(e.Key), bytes, number, inQuotes(text)})
-	}
-	table(w, "No state.", "KEY BYTES AS_INT AS_TEXT", rows)
+		return []string{value(e.Key), bytes, number, inQuotes(text)}
+	}))
 }
 
 // typedStateTable prints attributes with their values by the schema, next to the bytes if
 // that fits. A key that no attribute has, and a value of another type, are shown only as
 // bytes.
 func typedStateTable(w io.Writer, entries []model.StateEntry) {
-	var rows [][]string
-	for _, e := range entries {
+	rows := rowsOf(entries, func(e *model.StateEntry) []string {
 		key, typed, bytes := value(e.Key), "-", shortBytes(e.Value)
 		if e.Typed != nil {
 			key = printable(e.Typed.Attribute)
@@ -342,8 +311,8 @@ func typedStateTable(w io.Writer, entries []model.StateEntry) {
 		if len(entries) == 1 {
 			bytes = e.Value.String()
 		}
-		rows = append(rows, []string{key, typed, bytes})
-	}
+		return []string{key, typed, bytes}
+	})
 	if fits(aligned(rows)) {
 		table(w, "No state.", "KEY VALUE BYTES", rows)
 		return
@@ -398,11 +367,7 @@ const maxShownText = 20
 
 func printLine(w io.Writer, l model.LogLine) { fmt.Fprintf(w, "%d %s\n", l.Height, printable(l.Line)) }
 
-func actorShow(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR")
-	if err != nil {
-		return err
-	}
+func actorShow(c *cli.Context, args []string) error {
 	n := network(c)
 	a, err := n.Actor(c.Context, args[0])
 	if err != nil {
@@ -417,7 +382,7 @@ func actorShow(c *cli.Context) error {
 		return err
 	}
 	doc, err := n.Schema(c.Context, a.Address.String())
-	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Code == "no_schema" {
+	if refusedAs(err, "no_schema") {
 		doc, err = nil, nil
 	}
 	if err != nil {
@@ -484,24 +449,10 @@ func inColumn(fact string) string {
 }
 
 func actorList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
-	n := network(c)
-	actors, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Actor, error] { return n.Actors(c.Context, p) })
-	if err != nil {
-		return err
-	}
-	return emit(c, actors, func(w io.Writer) {
-		var rows [][]string
-		for _, a := range actors {
-			name := printable(a.Name)
-			if name == "" {
-				name = "-"
-			}
-			rows = append(rows, []string{name, a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)})
-		}
-		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rows)
-		cut(w, "more actors", more, len(actors), c)
+	get := func(p client.Page) iter.Seq2[model.Actor, error] { return network(c).Actors(c.Context, p) }
+	return paged(c, "more actors", get, func(w io.Writer, actors []model.Actor) {
+		table(w, "No actors.", "NAME ADDRESS BALANCE TIMERS", rowsOf(actors, func(a *model.Actor) []string {
+			return []string{cmp.Or(printable(a.Name), "-"), a.Address.String(), cby(a.Balance), strconv.FormatUint(a.Timers.Pending, 10)}
+		}))
 	})
 }

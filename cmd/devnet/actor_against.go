@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -36,22 +35,14 @@ func checkAgainst(c *cli.Context, file string) error {
 		return failed("", "%s: %v", file, err)
 	}
 	if err := emit(c, changes, func(w io.Writer) {
-		var rows [][]string
-		for _, change := range changes {
-			rows = append(rows, []string{string(change.Verdict), printable(change.Where), printable(change.What)})
-		}
-		table(w, "Nothing changes.", "VERDICT WHERE WHAT", rows)
+		table(w, "Nothing changes.", "VERDICT WHERE WHAT", rowsOf(changes, func(change *compat.Change) []string {
+			return []string{string(change.Verdict), printable(change.Where), printable(change.What)}
+		}))
 	}); err != nil {
 		return err
 	}
-	broken := 0
-	for _, change := range changes {
-		if change.Verdict != compat.Safe {
-			broken++
-		}
-	}
-	if broken > 0 {
-		return failed("", "%s", fmt.Sprintf("%d of %d changes break callers, readers or state", broken, len(changes)))
+	if broken := count(changes, func(change *compat.Change) bool { return change.Verdict != compat.Safe }); broken > 0 {
+		return failed("", "%d of %d changes break callers, readers or state", broken, len(changes))
 	}
 	return nil
 }

@@ -23,23 +23,20 @@ func actorBidCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "late", Usage: "ask for a timer that has been due for `N` blocks"},
 			&cli.StringSliceFlag{Name: "with", Usage: "tell it `NAME=NUMBER` instead: a height, or an amount in wei; may be given again"},
 			jsonFlag, httpFlag, nodeFlag},
-		Action: actorBid}
+		Action: taking(actorBid)}
 }
 
-func actorBid(c *cli.Context) error {
-	args, err := arguments(c, "BIDDER")
+func actorBid(c *cli.Context, args []string) error {
+	with, err := numbersOf("with", c.StringSlice("with"))
 	if err != nil {
 		return err
 	}
-	request := model.BidRequest{Bidder: args[0], Actor: c.String("for"), Late: types.Height(c.Uint64("late"))}
-	if request.With, err = numbersOf("with", c.StringSlice("with")); err != nil {
-		return err
-	}
-	bid, err := network(c).TryBid(c.Context, request)
+	bid, err := network(c).TryBid(c.Context,
+		model.BidRequest{Bidder: args[0], Actor: c.String("for"), Late: types.Height(c.Uint64("late")), With: with})
 	if err != nil {
 		return err
 	}
-	if err := emit(c, bid, func(w io.Writer) { printBid(w, &bid, request.With) }); err != nil {
+	if err := emit(c, bid, func(w io.Writer) { printBid(w, &bid, with) }); err != nil {
 		return err
 	}
 	if bid.Status != string(types.StatusOK) || !bid.Answered {
@@ -90,9 +87,7 @@ func printBid(w io.Writer, bid *model.BidTrial, changed map[string]types.Wei) {
 	for _, line := range aligned(rows) {
 		fmt.Fprintln(w, line)
 	}
-	for _, line := range bid.Logs {
-		fmt.Fprintln(w, indented(printable(line)))
-	}
+	printPrinted(w, bid.Logs)
 	turn := "takes part in block " + height(bid.Height)
 	if bid.PricedOut {
 		turn = "waits: the max fee is below the price of a turn in block " + height(bid.Height)

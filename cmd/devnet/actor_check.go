@@ -45,8 +45,7 @@ func actorCheck(c *cli.Context) error {
 			return err
 		}
 		found, err := advice(code)
-		var host *program.HostError
-		if errors.As(err, &host) && host.Failure == program.Missing {
+		if host, is := errors.AsType[*program.HostError](err); is && host.Failure == program.Missing {
 			return noStart("", "%v", host.Err)
 		}
 		if err != nil {
@@ -55,7 +54,7 @@ func actorCheck(c *cli.Context) error {
 		for _, f := range found {
 			all = append(all, checked{file, f})
 		}
-		if refused(found) > 0 {
+		if refused(found) {
 			wrong = append(wrong, file)
 		}
 		if !c.Bool("json") {

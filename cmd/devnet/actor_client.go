@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/faces/clientgen"
 )
@@ -26,14 +24,10 @@ func actorClientCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Usage: "`FILE` to write (default: standard output)"},
 			&cli.StringFlag{Name: "schema", Usage: "read the schema from `FILE` instead of a network"},
 			httpFlag, nodeFlag},
-		Action: actorClient}
+		Action: taking(actorClient)}
 }
 
-func actorClient(c *cli.Context) error {
-	args, err := arguments(c, "NAME")
-	if err != nil {
-		return err
-	}
+func actorClient(c *cli.Context, args []string) error {
 	language, out := c.String("lang"), c.String("out")
 	if !slices.Contains(clientgen.Languages, language) {
 		return usage("Give one of "+strings.Join(clientgen.Languages, ", ")+".", "--lang: there is no client in %q", language)
@@ -63,8 +57,7 @@ func schemaDocument(c *cli.Context, actor string) ([]byte, error) {
 		return readSchema(file)
 	}
 	document, err := network(c).Schema(c.Context, actor)
-	var refused *client.Error
-	if errors.As(err, &refused) && refused.Code == "no_schema" {
+	if refusedAs(err, "no_schema") {
 		return nil, failed("Deploy its Python file with this devnet.", "%s has no schema: %v", actor, err)
 	}
 	return document, err

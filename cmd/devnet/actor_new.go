@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"errors"
 	"fmt"
@@ -34,17 +35,13 @@ func actorNewCommand() *cli.Command {
 			&cli.StringFlag{Name: "style", Value: actorStyles[0], Usage: "`STYLE` of the actor: " + strings.Join(actorStyles, ", ")},
 			&cli.StringFlag{Name: "out", DefaultText: "NAME", Usage: "`DIR` for the files"},
 			jsonFlag},
-		Action: actorNew}
+		Action: taking(actorNew)}
 }
 
 // newFile is a file that actor new writes, by its template.
 type newFile struct{ path, template string }
 
-func actorNew(c *cli.Context) error {
-	args, err := arguments(c, "NAME")
-	if err != nil {
-		return err
-	}
+func actorNew(c *cli.Context, args []string) error {
 	name, style := args[0], c.String("style")
 	if !newActorName.MatchString(name) || strings.HasPrefix(name, "test_") {
 		return usage("Give at most 31 lower-case letters, digits and underscores, like price_feed.",
@@ -53,10 +50,7 @@ func actorNew(c *cli.Context) error {
 	if !slices.Contains(actorStyles, style) {
 		return usage("The styles are "+strings.Join(actorStyles, ", ")+".", "--style: there is no style %q", style)
 	}
-	dir := c.String("out")
-	if dir == "" {
-		dir = name
-	}
+	dir := cmp.Or(c.String("out"), name)
 	if err := mustBeEmpty(dir); err != nil {
 		return err
 	}

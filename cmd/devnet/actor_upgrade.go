@@ -68,10 +68,7 @@ func actorUpgrade(c *cli.Context) error {
 		return changeTerms(c, args[0])
 	}
 	u, err := network(c).ApplyUpgrade(c.Context, model.ApplyUpgradeRequest{From: c.String("from"), Actor: args[0]})
-	if err != nil {
-		return err
-	}
-	return printUpgrade(c, args[0], u)
+	return printUpgrade(c, args[0], u, err)
 }
 
 // upgradeCode upgrades an actor to a file.
@@ -113,10 +110,7 @@ func upgradeCode(c *cli.Context) error {
 		}
 	}
 	u, err := network(c).Upgrade(c.Context, request)
-	if err != nil {
-		return err
-	}
-	return printUpgrade(c, args[0], u)
+	return printUpgrade(c, args[0], u, err)
 }
 
 // migrateArguments are the arguments of migrate of the new code, whose schema this machine's
@@ -136,7 +130,7 @@ func migrateArguments(code []byte, given []string) (map[string]json.RawMessage, 
 // since the chain would charge for it. Without Python here only the chain refuses it.
 func migrateMissesNothing(code []byte) error {
 	schema, h, err := migrateOf(code)
-	if err != nil || h == nil {
+	if err != nil {
 		return nil
 	}
 	return missing(schema, h)
@@ -158,8 +152,7 @@ func migrateOf(code []byte) (*typed.Schema, *typed.Handler, error) {
 func changeTerms(c *cli.Context, actor string) error {
 	request := model.UpgradeTermsRequest{From: c.String("from"), Actor: actor, By: c.String("by"), Never: c.Bool("never")}
 	if c.IsSet("delay") {
-		delay := c.Uint64("delay")
-		request.Delay = &delay
+		request.Delay = new(c.Uint64("delay"))
 	}
 	r, err := network(c).SetUpgradeTerms(c.Context, request)
 	if err != nil {
@@ -168,23 +161,18 @@ func changeTerms(c *cli.Context, actor string) error {
 	return printJudged(c, r, "the change of terms of "+actor)
 }
 
-func printUpgrade(c *cli.Context, actor string, u model.Upgraded) error {
-	if err := judged(u.Receipt, "the upgrade of "+actor); err != nil {
-		if c.Bool("json") {
-			if unwritten := printJSON(c.App.Writer, u); unwritten != nil {
-				return unwritten
-			}
-		}
+func printUpgrade(c *cli.Context, actor string, u model.Upgraded, err error) error {
+	if err != nil {
 		return err
 	}
-	return emit(c, u, func(w io.Writer) {
+	return outcome(c, u, u.Receipt, "the upgrade of "+actor, func(w io.Writer) {
 		applies := "now"
 		if u.AppliesAt != nil {
 			applies = fmt.Sprintf(asTyped("from height %d on, by devnet actor upgrade %s --apply"), *u.AppliesAt, actor)
 		}
 		facts(w, "actor", printable(actor), "from code", u.From.String(), "to code", u.To.String(), "applies", applies,
 			"height", height(u.Receipt.Height), "fee", cby(u.Receipt.Fee))
-		printPrinted(w, u.Receipt)
+		printPrinted(w, u.Receipt.Logs)
 	})
 }
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"time"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -22,21 +22,14 @@ func deployChanges(c *cli.Context, file string, deploy func() error) error {
 		return err
 	}
 	fmt.Fprintf(c.App.ErrWriter, "%s is deployed again when it changes; Ctrl-C ends it.\n", file)
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-c.Context.Done():
-			return nil
-		case <-ticker.C:
-		}
+	for pause(c.Context, watchEvery) {
 		code, err := os.ReadFile(file)
 		if err != nil || bytes.Equal(code, deployed) { // an editor may be writing it
 			continue
 		}
 		deployed = code
 		fmt.Fprintf(c.App.ErrWriter, "\n%s has changed.\n", file)
-		if found, err := advice(code); err == nil && refused(found) > 0 {
+		if found, err := advice(code); err == nil && refused(found) {
 			printAdvice(c.App.ErrWriter, file, code, found)
 			continue
 		}
@@ -44,14 +37,10 @@ func deployChanges(c *cli.Context, file string, deploy func() error) error {
 			report(c.App.ErrWriter, err, c.Bool("json"))
 		}
 	}
+	return nil
 }
 
-// refused counts what a deploy would refuse.
-func refused(found []pyhost.Advice) (n int) {
-	for _, f := range found {
-		if f.Refused {
-			n++
-		}
-	}
-	return n
+// refused reports whether a deploy would refuse code in which this was found.
+func refused(found []pyhost.Advice) bool {
+	return slices.ContainsFunc(found, func(f pyhost.Advice) bool { return f.Refused })
 }

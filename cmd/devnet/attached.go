@@ -56,8 +56,7 @@ func answering(c *cli.Context, n *client.API, waits bool) (ready model.Ready, er
 	told := false
 	for {
 		ready, err = n.Ready(c.Context)
-		var unreachable *client.Unreachable
-		if err == nil || !waits || !errors.As(err, &unreachable) {
+		if _, unreachable := errors.AsType[*client.Unreachable](err); !unreachable || !waits {
 			return ready, err
 		}
 		if !told {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -22,16 +23,9 @@ func blockCommand() *cli.Command {
 		Name: "block", Usage: "a final block: the latest, or by height or hash", ArgsUsage: "[HEIGHT|HASH|latest]",
 		Description: "Example: devnet block 12",
 		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, "[HEIGHT|HASH|latest]")
-			if err != nil {
-				return err
-			}
-			if args[0] == "" {
-				args[0] = "latest"
-			}
+		Action: taking(func(c *cli.Context, args []string) error {
 			n := network(c)
-			b, err := n.Block(c.Context, args[0])
+			b, err := n.Block(c.Context, cmp.Or(args[0], "latest"))
 			if err != nil {
 				return err
 			}
@@ -47,7 +41,7 @@ func blockCommand() *cli.Command {
 				model.Block
 				Receipts []model.Receipt `json:"receipts"`
 			}{b, executed}, func(w io.Writer) { printBlock(w, b, present, executed, newNaming(c.Context, n)) })
-		},
+		}),
 	}
 }
 
@@ -60,12 +54,7 @@ func presenceOf(c *cli.Context, n *client.API, b *model.Block) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	there := 0
-	for _, r := range p.Runners {
-		if r.Present {
-			there++
-		}
-	}
+	there := count(p.Runners, func(r *model.RunnerPresence) bool { return r.Present })
 	return fmt.Sprintf("%d of %d present in block %d: by %s, shown by at least %s", there, len(p.Runners), p.Height, p.Rule,
 		plural.Of(p.Threshold, "vote")), nil
 }
@@ -125,7 +114,7 @@ func timersOf(ids []types.TimerID) string {
 		return ""
 	}
 	const few = 3
-	text := timers(uint64(len(ids))) + ":"
+	text := several(len(ids), "timer") + ":"
 	for _, id := range ids[:min(few, len(ids))] {
 		text += " " + short(id.String())
 	}
@@ -135,11 +124,12 @@ func timersOf(ids []types.TimerID) string {
 	return text
 }
 
-func timers(n uint64) string {
+// several is a number of things with the thousands of the number apart.
+func several[N ~int | ~uint64](n N, what string) string {
 	if n == 1 {
-		return "1 timer"
+		return "1 " + what
 	}
-	return grouped(n) + " timers"
+	return grouped(uint64(n)) + " " + what + "s"
 }
 
 // Limits of the shown lines of a block's executions, and of the blocks searched for
@@ -152,15 +142,13 @@ const (
 
 // printExecuted prints a line for each execution, and its failure below.
 func printExecuted(w io.Writer, names *naming, executed []model.Receipt, heights bool) {
-	var rows [][]string
-	for i := range executed {
-		r := &executed[i]
+	rows := rowsOf(executed, func(r *model.Receipt) []string {
 		row := []string{short(r.Hash.String()), executedWhat(r, names), r.Status, grouped(uint64(r.Cycles)) + " cycles", paid(r.Fee) + " CBY"}
 		if heights {
 			row = append([]string{"block " + height(r.Height)}, row...)
 		}
-		rows = append(rows, row)
-	}
+		return row
+	})
 	for i, line := range aligned(rows) {
 		fmt.Fprintln(w, line)
 		printFault(w, executed[i].Error)
@@ -190,7 +178,11 @@ func aligned(rows [][]string) []string {
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
 	_ = t.Flush()
-	return strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(text.String(), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return lines
 }
 
 // printFault prints why an execution failed, indented below its line.
@@ -208,38 +200,26 @@ func accountCommand() *cli.Command {
 		Name: "account", Usage: "nonce and balance of an account, by address or name", ArgsUsage: "[ADDRESS|NAME]",
 		Description: "Example: devnet account alice\nWithout an argument: the accounts that the devnet signs for.",
 		Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
-		Action:      account,
+		Action:      taking(account),
 	}
 }
 
-func account(c *cli.Context) error {
-	args, err := arguments(c, "[ADDRESS|NAME]")
-	if err != nil {
-		return err
-	}
+func account(c *cli.Context, args []string) error {
 	if args[0] == "" {
 		accounts, err := network(c).Accounts(c.Context)
-		if err != nil {
-			return err
-		}
-		return emit(c, accounts, func(w io.Writer) { accountTable(w, accounts) })
+		return printAnswer(c, accounts, err, func(w io.Writer) { accountTable(w, accounts) })
 	}
 	a, err := network(c).Account(c.Context, args[0])
-	if err != nil {
-		return err
-	}
-	return emit(c, a, func(w io.Writer) {
+	return printAnswer(c, a, err, func(w io.Writer) {
 		facts(w, "address", a.Address.String(), "name", printable(a.Name), "nonce", strconv.FormatUint(uint64(a.Nonce), 10), "balance",
 			cby(a.Balance))
 	})
 }
 
 func accountTable(w io.Writer, accounts []model.DevnetAccount) {
-	var rows [][]string
-	for _, a := range accounts {
-		rows = append(rows, []string{a.Name, a.Address.String(), strconv.FormatUint(uint64(a.Nonce), 10), cby(a.Balance)})
-	}
-	table(w, "No accounts.", "NAME ADDRESS NONCE BALANCE", rows)
+	table(w, "No accounts.", "NAME ADDRESS NONCE BALANCE", rowsOf(accounts, func(a *model.DevnetAccount) []string {
+		return []string{a.Name, a.Address.String(), strconv.FormatUint(uint64(a.Nonce), 10), cby(a.Balance)}
+	}))
 }
 
 func paramsCommand() *cli.Command {
@@ -250,38 +230,28 @@ func paramsCommand() *cli.Command {
 			Name: "get", Usage: "the value of a parameter, or all of them", ArgsUsage: "[KEY]",
 			Description: "Example: devnet params get cip5.max_timers_per_actor",
 			Flags:       []cli.Flag{jsonFlag, httpFlag, nodeFlag},
-			Action:      paramsGet,
+			Action:      taking(paramsGet),
 		}, {
 			Name: "set", Usage: "give a parameter a value from a height on", ArgsUsage: "KEY VALUE",
 			Description: "Example: devnet params set cip3.min_basefee 10 --at 500",
 			Flags: []cli.Flag{&cli.Uint64Flag{Name: "at", Usage: "apply it from height `H` on (default: the next block, or the next epoch's " +
 				"first block if its class is epoch)"},
 				jsonFlag, httpFlag},
-			Action: paramsSet,
+			Action: taking(paramsSet),
 		}},
 	}
 }
 
-func paramsGet(c *cli.Context) error {
-	args, err := arguments(c, "[KEY]")
-	if err != nil {
-		return err
-	}
+func paramsGet(c *cli.Context, args []string) error {
 	params, err := network(c).Params(c.Context)
 	if err != nil {
 		return err
 	}
 	if args[0] == "" {
 		return emit(c, params, func(w io.Writer) {
-			var rows [][]string
-			for _, p := range params {
-				tier := p.Tier
-				if tier == "" {
-					tier = "-"
-				}
-				rows = append(rows, []string{p.Key, p.Value, p.Class, tier, p.Default})
-			}
-			table(w, "No parameters.", "KEY VALUE CLASS TIER DEFAULT", rows)
+			table(w, "No parameters.", "KEY VALUE CLASS TIER DEFAULT", rowsOf(params, func(p *model.Param) []string {
+				return []string{p.Key, p.Value, p.Class, cmp.Or(p.Tier, "-"), p.Default}
+			}))
 		})
 	}
 	at := slices.IndexFunc(params, func(p model.Param) bool { return p.Key == args[0] })

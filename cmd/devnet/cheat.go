@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -18,44 +19,35 @@ func cheatCommand() *cli.Command {
 			{Name: "balance", Usage: "give an account or actor another balance", ArgsUsage: "ACCOUNT CBY",
 				Description: "Example: devnet cheat balance bob 5000\n" +
 					"The difference counts as minted or removed. It returns when the instruction is final.",
-				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: cheatBalance},
+				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: taking(cheatBalance)},
 			{Name: "state", Usage: "give a key of an actor's state another value, or delete it", ArgsUsage: "ACTOR KEY [VALUE]",
 				Description: "Example: devnet cheat state hb interval 0x05\nExample: devnet cheat state hb interval --delete\n" +
 					"KEY and VALUE are 0x-hex, or text; @FILE reads a file, - standard input.",
-				Flags: []cli.Flag{&cli.BoolFlag{Name: "delete", Usage: "remove the key"}, resolveFlag, jsonFlag, httpFlag}, Action: cheatState},
+				Flags:  []cli.Flag{&cli.BoolFlag{Name: "delete", Usage: "remove the key"}, resolveFlag, jsonFlag, httpFlag},
+				Action: taking(cheatState)},
 		},
 	}
 }
 
-func cheatBalance(c *cli.Context) error {
-	args, err := arguments(c, "ACCOUNT", "CBY")
-	if err != nil {
-		return err
-	}
+func cheatBalance(c *cli.Context, args []string) error {
 	balance, err := parseAmount("CBY", args[1])
 	if err != nil {
 		return err
 	}
 	n := network(c)
 	set, err := n.SetBalance(c.Context, model.BalanceRequest{Account: args[0], Balance: balance})
-	if err != nil {
-		return err
-	}
-	return emit(c, set, func(w io.Writer) {
+	return printAnswer(c, set, err, func(w io.Writer) {
 		facts(w, "account", args[0], "address", set.Address.String(), "before", cby(set.Before), "balance", cby(set.After), "height",
 			height(set.Height), "hash", set.Hash.String())
 	})
 }
 
-func cheatState(c *cli.Context) error {
-	args, err := arguments(c, "ACTOR", "KEY", "[VALUE]")
+func cheatState(c *cli.Context, args []string) error {
+	key, err := payloadOf(c, "the key", args[1])
 	if err != nil {
 		return err
 	}
-	request := model.StateRequest{Actor: args[0]}
-	if request.Key, err = payloadOf(c, "the key", args[1]); err != nil {
-		return err
-	}
+	request := model.StateRequest{Actor: args[0], Key: key}
 	given := c.Args().Len() > 2
 	if given == c.Bool("delete") {
 		return usage("Example: devnet cheat state hb interval 0x05", "cheat state takes one of VALUE and --delete")
@@ -68,10 +60,7 @@ func cheatState(c *cli.Context) error {
 		request.Value = &value
 	}
 	set, err := network(c).SetState(c.Context, request)
-	if err != nil {
-		return err
-	}
-	return emit(c, set, func(w io.Writer) {
+	return printAnswer(c, set, err, func(w io.Writer) {
 		done := "set"
 		if set.Removed {
 			done = "deleted"
@@ -85,27 +74,18 @@ func mineCommand() *cli.Command {
 		Name: "mine", Usage: "make a number of blocks now, and print what fired", ArgsUsage: "[BLOCKS]",
 		Description: "Example: devnet mine 3\n" +
 			"Each height gets a block, so votes and runners take part; advance skips heights at which nothing is due. It works while paused.",
-		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: mine,
+		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: taking(mine),
 	}
 }
 
-func mine(c *cli.Context) error {
-	args, err := arguments(c, "[BLOCKS]")
-	if err != nil {
-		return err
-	}
-	blocks := uint64(1)
-	if args[0] != "" {
-		if blocks, err = strconv.ParseUint(args[0], 10, 64); err != nil || blocks == 0 {
-			return usage("Example: devnet mine 3", "BLOCKS: want a whole number above 0; got %.40q", args[0])
-		}
+func mine(c *cli.Context, args []string) error {
+	blocks, err := strconv.ParseUint(cmp.Or(args[0], "1"), 10, 64)
+	if err != nil || blocks == 0 {
+		return usage("Example: devnet mine 3", "BLOCKS: want a whole number above 0; got %.40q", args[0])
 	}
 	n := network(c)
 	a, err := n.Mine(c.Context, blocks)
-	if err != nil {
-		return err
-	}
-	return emit(c, a, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
+	return printAnswer(c, a, err, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
 }
 
 func automineCommand() *cli.Command {
@@ -113,23 +93,16 @@ func automineCommand() *cli.Command {
 		Name: "automine", Usage: "make blocks by themselves, or only by mine and advance", ArgsUsage: "on|off",
 		Description: "Example: devnet automine off\n" +
 			"off is the same as pause, on the same as resume. Transactions wait in the pool; hand them in with --no-wait.",
-		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: automine,
+		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: taking(automine),
 	}
 }
 
-func automine(c *cli.Context) error {
-	args, err := arguments(c, "on|off")
-	if err != nil {
-		return err
-	}
+func automine(c *cli.Context, args []string) error {
 	if args[0] != "on" && args[0] != "off" {
 		return usage("Example: devnet automine off", "automine: want on or off; got %.40q", args[0])
 	}
 	p, err := network(c).Automine(c.Context, args[0] == "on")
-	if err != nil {
-		return err
-	}
-	return emit(c, p, func(w io.Writer) {
+	return printAnswer(c, p, err, func(w io.Writer) {
 		if p.Paused {
 			fmt.Fprintf(w, "Blocks are made only when asked, from height %d on: devnet mine.\n", p.Height)
 			return

@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -22,40 +22,30 @@ func checkCommand() *cli.Command {
 		Description: "Example: devnet check .devnet\nThe network must not run. Where older blocks were dropped (up --history), the others are " +
 			"not executed. Exit code 1 when something is wrong.",
 		Flags:  []cli.Flag{jsonFlag},
-		Action: check,
+		Action: taking(check),
 	}
 }
 
-func check(c *cli.Context) error {
-	args, err := arguments(c, "[HOME]")
-	if err != nil {
-		return err
-	}
-	dir := args[0]
-	if dir == "" {
-		dir = defaultHome
-	}
+func check(c *cli.Context, args []string) error {
+	dir := cmp.Or(args[0], defaultHome)
 	report, err := auditOf(dir, progress(c.App.ErrWriter))
 	if err != nil {
-		var inUse *home.InUseError
-		if errors.As(err, &inUse) {
+		if inUse, is := errors.AsType[*home.InUseError](err); is {
 			return failed("Stop the network first: devnet down"+ofHome(dir)+", or Ctrl-C where it runs in a terminal.",
 				"%s is in use by process %d, and changes while it is audited", dir, inUse.PID)
 		}
 		return failed("", "the audit cannot be made: %v", err)
 	}
-	report.Advise(remedies(dir), aloneAt(dir))
+	report.Advise(remedies(dir))
 	problems := 0
 	err = emit(c, report, func(w io.Writer) {
-		var rows [][]string
-		for _, n := range report.Nodes {
+		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rowsOf(report.Nodes, func(n *audit.NodeReport) []string {
 			verdict := "clean"
 			if len(n.Problems) > 0 {
 				verdict = "PROBLEMS"
 			}
-			rows = append(rows, []string{n.Name, height(n.Height), strconv.Itoa(n.Blocks), strconv.Itoa(n.Votes), verdict})
-		}
-		table(w, "The home holds no nodes.", "NODE HEIGHT BLOCKS_EXECUTED VOTES RESULT", rows)
+			return []string{n.Name, height(n.Height), strconv.Itoa(n.Blocks), strconv.Itoa(n.Votes), verdict}
+		}))
 		for _, n := range report.Nodes {
 			if n.From > 1 {
 				fmt.Fprintf(w, "%s: kept from height %s on (--history): links, certificates, the last state's root, supply and votes are checked, "+
@@ -81,24 +71,20 @@ func check(c *cli.Context) error {
 	return err
 }
 
-// remedies are the commands that start a home again.
-func remedies(dir string) audit.Commands {
+// remedies are the commands that start a home again, and whether it belongs to one validator,
+// whose peers are elsewhere.
+func remedies(dir string) (c audit.Commands, alone bool) {
 	up := "devnet up"
 	meta, err := home.ReadMeta(dir)
 	if err == nil && meta.Apart {
 		up += " --processes"
 	}
-	c := audit.Commands{Up: up + ofHome(dir), Reset: up + ofHome(dir) + " --reset", Quote: quoted}
-	if err == nil && meta.Node != "" {
+	c = audit.Commands{Up: up + ofHome(dir), Reset: up + ofHome(dir) + " --reset", Quote: quoted}
+	alone = err == nil && meta.Node != ""
+	if alone {
 		c.Up, c.Reset = "devnet node validator --config "+meta.Node+".toml", "devnet init --out NEW"
 	}
-	return c
-}
-
-// aloneAt says whether a home belongs to one validator, whose peers are elsewhere.
-func aloneAt(dir string) bool {
-	meta, err := home.ReadMeta(dir)
-	return err == nil && meta.Node != ""
+	return c, alone
 }
 
 // auditOf audits a home; for a network with one process per node, each validator's
@@ -131,11 +117,7 @@ func auditOf(dir string, progress func(string, types.Height, types.Height)) (*au
 
 // progress shows where the audit is, on a terminal; in a pipe it is quiet.
 func progress(stderr io.Writer) func(string, types.Height, types.Height) {
-	file, ok := stderr.(*os.File)
-	if !ok {
-		return nil
-	}
-	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+	if !isTerminal(stderr) {
 		return nil
 	}
 	return func(node string, at, tip types.Height) {

@@ -25,11 +25,7 @@ func completionCommand() *cli.Command {
 		Description: "Example: devnet completion bash\n" +
 			"SHELL is bash, zsh or fish. In .bashrc: source <(devnet completion bash). In .zshrc, after\n" +
 			"compinit: source <(devnet completion zsh). In config.fish: devnet completion fish | source.",
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, "SHELL")
-			if err != nil {
-				return err
-			}
+		Action: taking(func(c *cli.Context, args []string) error {
 			if !slices.Contains(shells, args[0]) {
 				return usage("The shells are "+strings.Join(shells, ", ")+".", "SHELL: no script for %q", args[0])
 			}
@@ -39,7 +35,7 @@ func completionCommand() *cli.Command {
 			}
 			_, err = c.App.Writer.Write(script)
 			return err
-		}}
+		})}
 }
 
 // complete prints the candidates for the last word, one a line, each with a tab and its

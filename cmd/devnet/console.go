@@ -9,8 +9,6 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 )
 
 func consoleCommand() *cli.Command {
@@ -28,7 +26,7 @@ func consoleCommand() *cli.Command {
 			&cli.IntFlag{Name: "runners", Usage: "`N` runners of the network of --new"},
 			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs it (default: the python3 on PATH)"},
 			httpFlag},
-		Action: console,
+		Action: takingNothing(console),
 	}
 }
 
@@ -36,9 +34,6 @@ func consoleCommand() *cli.Command {
 var newOnly = []string{"seed", "validators", "runners"}
 
 func console(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	words := []string{"-P", "-B", "-W", "ignore", "-m", "cowboy_sdk.testing.console"}
 	if c.Bool("new") {
 		options, err := json.Marshal(map[string]any{"seed": c.Uint64("seed"), "validators": c.Int("validators"), "runners": c.Int("runners")})
@@ -61,20 +56,16 @@ func console(c *cli.Context) error {
 	if c.IsSet("c") {
 		words = append(words, "-c", c.String("c"))
 	}
-	python, err := pyhost.Interpreter(c.String("python"))
-	if err != nil {
-		return noStart("", "%v", err)
-	}
-	code := &tests{remove: func() {}}
-	if err := code.unpack(); err != nil {
-		return noStart("", "the SDK cannot be unpacked: %v", err)
-	}
+	code, err := openSDK(c)
 	defer code.remove()
+	if err != nil {
+		return err
+	}
 	self, err := ownPath()
 	if err != nil {
 		return err
 	}
-	command := exec.Command(python, words...)
+	command := exec.Command(code.python, words...)
 	command.Env = append(os.Environ(), "DEVNET="+self, "PYTHONPATH="+code.folder, "PYTHONUTF8=1")
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, c.App.Writer, c.App.ErrWriter
 	return converse(command)
@@ -98,8 +89,7 @@ func converse(command *exec.Cmd) error {
 				_ = command.Process.Signal(s) // it may be over
 			}
 		case err := <-ended:
-			var exit *exec.ExitError
-			if errors.As(err, &exit) {
+			if _, exited := errors.AsType[*exec.ExitError](err); exited {
 				return &failure{code: exitFailed}
 			}
 			return err

@@ -89,15 +89,13 @@ func printCoverage(w io.Writer, files []fileCoverage) {
 		fmt.Fprintln(w, "No test deployed an actor from a file.")
 		return
 	}
-	var rows [][]string
-	for i := range files {
-		f := &files[i]
+	rows := rowsOf(files, func(f *fileCoverage) []string {
 		row := []string{f.File, covering("lines", len(f.Lines), f.ran())}
 		if len(f.Branches) > 0 {
 			row = append(row, covering("branches", len(f.Branches), f.taken()))
 		}
-		rows = append(rows, row)
-	}
+		return row
+	})
 	for i, line := range aligned(rows) {
 		fmt.Fprintln(w, line)
 		for _, missing := range files[i].missing() {
@@ -115,22 +113,12 @@ func covering(what string, of, n int) string {
 	return fmt.Sprintf("%s %d of %d, %d%%", what, n, of, 100*n/of)
 }
 
-func (f *fileCoverage) ran() (n int) {
-	for _, l := range f.Lines {
-		if l.Hits > 0 {
-			n++
-		}
-	}
-	return n
+func (f *fileCoverage) ran() int {
+	return count(f.Lines, func(l *lineCoverage) bool { return l.Hits > 0 })
 }
 
-func (f *fileCoverage) taken() (n int) {
-	for _, b := range f.Branches {
-		if b.Taken > 0 {
-			n++
-		}
-	}
-	return n
+func (f *fileCoverage) taken() int {
+	return count(f.Branches, func(b *branchCoverage) bool { return b.Taken > 0 })
 }
 
 // missing lists the lines that never began, and the branches that went only one way.

@@ -12,8 +12,6 @@ import (
 	"syscall"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 )
 
 func debugCommand() *cli.Command {
@@ -29,25 +27,23 @@ func debugCommand() *cli.Command {
 			&cli.StringFlag{Name: "dap", Usage: "wait at `HOST:PORT` of this machine for an editor"},
 			&cli.StringFlag{Name: "python", Usage: "the Python `FILE` that runs it (default: the python3 on PATH)"},
 			httpFlag, nodeFlag},
-		Action: debugExecution,
+		Action: taking(debugExecution),
 	}
 }
 
-func debugExecution(c *cli.Context) error {
-	args, err := arguments(c, "HASH")
-	if err != nil {
-		return err
-	}
+func debugExecution(c *cli.Context, args []string) error {
 	address := c.String("dap")
 	if address != "" {
 		if err := ofThisMachine(address); err != nil {
 			return err
 		}
 	}
-	python, err := pyhost.Interpreter(c.String("python"))
+	code, err := openSDK(c)
+	defer code.remove()
 	if err != nil {
-		return noStart("", "%v", err)
+		return err
 	}
+	python := code.python
 	if address != "" && exec.CommandContext(c.Context, python, "-P", "-c", "import debugpy").Run() != nil {
 		return noStart("Type "+python+" -m pip install debugpy, or on Debian: apt-get install python3-debugpy, with --python /usr/bin/python3.",
 			"%s has no debugpy, which --dap needs", python)
@@ -61,11 +57,6 @@ func debugExecution(c *cli.Context) error {
 	case t.Cut:
 		return failed("devnet tx "+args[0]+" --trace shows its beginning.", "the execution asked more of the chain than a trace holds")
 	}
-	code := &tests{remove: func() {}}
-	if err := code.unpack(); err != nil {
-		return noStart("", "the SDK cannot be unpacked: %v", err)
-	}
-	defer code.remove()
 	folder, err := os.MkdirTemp("", "devnet-debug-")
 	if err != nil {
 		return noStart("", "there is no place for the code: %v", err)
@@ -90,8 +81,7 @@ func debugExecution(c *cli.Context) error {
 		command.Cancel = func() error { return command.Process.Signal(syscall.SIGTERM) }
 	}
 	if err := command.Run(); err != nil {
-		var ended *exec.ExitError
-		if errors.As(err, &ended) {
+		if _, exited := errors.AsType[*exec.ExitError](err); exited {
 			return &failure{code: exitFailed}
 		}
 		return noStart("", "the debugger cannot be run: %v", err)

@@ -46,25 +46,17 @@ func doctorCommand() *cli.Command {
 		Flags: []cli.Flag{jsonFlag,
 			&cli.StringFlag{Name: "http", Value: defaultHTTP, Usage: "`ADDRESS` that up would listen at"},
 			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` that up would keep state in"}},
-		Action: doctor,
+		Action: takingNothing(doctor),
 	}
 }
 
 func doctor(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if err := listenable(c.String("http")); err != nil {
 		return err
 	}
 	findings := append(programs(c.Context, c.String("home")), port(c.String("http"), c.String("home")), udp(), disk(c.String("home")))
 	findings = append(findings, callers(c.Context, c.String("home"))...)
-	missing := 0
-	for _, f := range findings {
-		if !f.OK {
-			missing++
-		}
-	}
+	missing := count(findings, func(f *finding) bool { return !f.OK })
 	err := emit(c, findings, func(w io.Writer) {
 		for _, f := range findings {
 			mark := "ok     "
@@ -116,8 +108,7 @@ func proof(pool *pyhost.Pool, minor string) finding {
 	pool.Require(minor)
 	if err := pool.Fit(); err != nil {
 		f.Is = err.Error()
-		var missing *pyhost.MissingError
-		if !errors.As(err, &missing) {
+		if _, missing := errors.AsType[*pyhost.MissingError](err); !missing {
 			f.Do = "Install an unchanged CPython: " + installPython()
 		}
 		return f

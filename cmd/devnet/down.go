@@ -25,7 +25,7 @@ func downCommand() *cli.Command {
 		Description: "Example: devnet down --home .devnet\nIt returns when the process has let the home go.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of its files"},
 			&cli.BoolFlag{Name: "containers", Usage: "instead, remove containers that a killed devnet run or test left on this machine"}, jsonFlag},
-		Action: down,
+		Action: takingNothing(down),
 	}
 }
 
@@ -36,9 +36,6 @@ type downed struct {
 }
 
 func down(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if c.Bool("containers") {
 		return downContainers(c)
 	}
@@ -53,17 +50,12 @@ func down(c *cli.Context) error {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return failed("", "process %d, which runs on %s, cannot be asked to end: %v", pid, dir, err)
 	}
-	late := time.After(downPatience)
-	tick := time.NewTicker(downEvery)
-	defer tick.Stop()
-	for runs {
-		select {
-		case <-tick.C:
-			_, runs = home.User(dir)
-		case <-late:
+	for late := time.Now().Add(downPatience); runs; _, runs = home.User(dir) {
+		if time.Now().After(late) {
 			return failed(fmt.Sprintf("kill -9 %d ends it; nothing that is final is lost.", pid), "process %d on %s has not ended after %s",
 				pid, dir, downPatience)
-		case <-c.Context.Done():
+		}
+		if !pause(c.Context, downEvery) {
 			return c.Context.Err()
 		}
 	}

@@ -35,14 +35,11 @@ func eventsCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "from", Usage: fmt.Sprintf("start at height `H` (default: the last %d blocks)", shownEventBlocks)},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new events until Ctrl-C"},
 			&cli.BoolFlag{Name: "json", Usage: "print a line of JSON for each: id, type, data with the names of the HTTP API"}, httpFlag},
-		Action: events,
+		Action: takingNothing(events),
 	}
 }
 
 func events(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	n := network(c)
 	head, err := n.Height(c.Context)
 	if err != nil {
@@ -129,7 +126,7 @@ func (l *eventLines) line(h types.Height, kind, what string) {
 
 func (l *eventLines) block(b *model.Block) {
 	l.line(b.Height, model.EventBlock, fmt.Sprintf("by %s  %s, %s fired", l.names.of(b.Proposer),
-		plural.Of(len(b.Transactions), "transaction"), timers(uint64(len(b.TimersFired)))))
+		plural.Of(len(b.Transactions), "transaction"), several(len(b.TimersFired), "timer")))
 }
 
 func (l *eventLines) execution(r *model.Receipt) {

@@ -16,20 +16,16 @@ func examplesCommand() *cli.Command {
 	return &cli.Command{Name: "examples", Usage: "write the examples into a folder: actors, tests, scenarios, a dapp", ArgsUsage: "DIR",
 		Description: "Example: devnet examples try\n" +
 			"DIR must be new or empty. Its README.md says what to type next.",
-		Flags: []cli.Flag{jsonFlag}, Action: writeExamples}
+		Flags: []cli.Flag{jsonFlag}, Action: taking(writeExamples)}
 }
 
-func writeExamples(c *cli.Context) error {
-	args, err := arguments(c, "DIR")
-	if err != nil {
-		return err
-	}
+func writeExamples(c *cli.Context, args []string) error {
 	dir := args[0]
 	if err := mustBeEmpty(dir); err != nil {
 		return err
 	}
 	paths := []string{}
-	err = scenario.Examples(func(name string, text []byte) error {
+	err := scenario.Examples(func(name string, text []byte) error {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		paths = append(paths, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -37,10 +33,7 @@ func writeExamples(c *cli.Context) error {
 		}
 		return os.WriteFile(path, text, fs.FileMode(0o644))
 	})
-	if err != nil {
-		return failed("", "%v", err)
-	}
-	return emit(c, paths, func(w io.Writer) {
+	return printAnswer(c, paths, err, func(w io.Writer) {
 		if filepath.Clean(dir) == "." {
 			fmt.Fprintf(w, "%d files are in this folder. Next:\n", len(paths))
 		} else {

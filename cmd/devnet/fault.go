@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ func faultCommand() *cli.Command {
 		group.Subcommands = append(group.Subcommands, faultOf(v, "devnet fault ", plain))
 	}
 	group.Subcommands = append(group.Subcommands, &cli.Command{Name: "list", Usage: "the faults so far, and what each did",
-		Description: "Example: devnet fault list", Flags: plain, Action: faultList})
+		Description: "Example: devnet fault list", Flags: plain, Action: takingNothing(faultList)})
 	for _, v := range faultsTyped(fault.Validators | fault.Runners) { // as scenarios say it: v.crash()
 		c := faultOf(v, "devnet fault ", plain)
 		c.Hidden = true
@@ -95,30 +96,19 @@ func faultOf(v *fault.Verb, path string, flags []cli.Flag) *cli.Command {
 type faultWord struct {
 	names []string // of its words, in usages
 	flags []cli.Flag
-	set   func(r *model.FaultRequest, words []string) error // of a word each
+	texts func(r *model.FaultRequest) []*string             // one for each word
+	set   func(r *model.FaultRequest, words []string) error // of words that are not texts
 	rest  func(r *model.FaultRequest, groups [][]string) error
 	read  func(*cli.Context, *model.FaultRequest) // of flags
 }
 
 var faultWords = map[fault.Argument]faultWord{
-	fault.Node: {names: []string{"NODE"}, set: func(r *model.FaultRequest, w []string) error {
-		r.Node = w[0]
-		return nil
-	}},
-	fault.Kind: {names: []string{"KIND"}, set: func(r *model.FaultRequest, w []string) error {
-		r.Kind = w[0]
-		return nil
-	}},
-	fault.Over: {names: []string{"ACTOR", "HOW"}, set: func(r *model.FaultRequest, w []string) error {
-		r.Actor, r.How = w[0], w[1]
-		return nil
-	}},
+	fault.Node: {names: []string{"NODE"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.Node} }},
+	fault.Kind: {names: []string{"KIND"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.Kind} }},
+	fault.Over: {names: []string{"ACTOR", "HOW"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.Actor, &r.How} }},
 	fault.On: {flags: []cli.Flag{&cli.BoolFlag{Name: "off", Usage: "end it"}},
 		read: func(c *cli.Context, r *model.FaultRequest) { r.On = !c.Bool("off") }},
-	fault.Delay: {names: []string{"DELAY"}, set: func(r *model.FaultRequest, w []string) error {
-		r.Delay = w[0]
-		return nil
-	}},
+	fault.Delay: {names: []string{"DELAY"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.Delay} }},
 	fault.Flapping: {names: []string{"UP", "DOWN", "TIMES"}, set: func(r *model.FaultRequest, w []string) (err error) {
 		r.Up, r.Down = w[0], w[1]
 		if r.Times, err = strconv.Atoi(w[2]); err != nil || r.Times < 1 {
@@ -154,10 +144,7 @@ var faultWords = map[fault.Argument]faultWord{
 		r.Left, r.Right = groups[0], groups[1]
 		return nil
 	}},
-	fault.Ends: {names: []string{"NODE", "NODE"}, set: func(r *model.FaultRequest, w []string) error {
-		r.A, r.B = w[0], w[1]
-		return nil
-	}},
+	fault.Ends: {names: []string{"NODE", "NODE"}, texts: func(r *model.FaultRequest) []*string { return []*string{&r.A, &r.B} }},
 	fault.Victim: {flags: []cli.Flag{
 		&cli.StringFlag{Name: "role", Usage: "the `ROLE`, or parent for the actor above the roles"},
 		&cli.StringFlag{Name: "contract", Usage: "the `CONTRACT`, in place of a role"},
@@ -201,6 +188,12 @@ func typedFault(c *cli.Context, v *fault.Verb) (model.FaultRequest, error) {
 	}
 	for _, a := range v.Takes {
 		word := faultWords[a]
+		if word.texts != nil {
+			for i, text := range word.texts(&r) {
+				*text = given[i]
+			}
+			given = given[len(word.names):]
+		}
 		if word.set != nil {
 			if err := word.set(&r, given[:len(word.names)]); err != nil {
 				return r, usage("Usage: devnet fault "+v.Name+" "+v.Example, "%v", err)
@@ -248,54 +241,32 @@ func span(d time.Duration) string {
 
 func makeFault(c *cli.Context, r model.FaultRequest) error {
 	receipt, err := network(c).Fault(c.Context, r)
-	if err != nil {
-		return err
-	}
-	return emit(c, receipt, func(w io.Writer) { fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail, did(receipt)) })
+	return printAnswer(c, receipt, err, func(w io.Writer) { fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail, did(&receipt)) })
 }
 
 // did is what a fault did, for people.
-func did(r model.FaultReceipt) string {
-	if r.Did == "" {
-		return "no effect yet"
-	}
-	return r.Did
-}
+func did(r *model.FaultReceipt) string { return cmp.Or(r.Did, "no effect yet") }
 
 func faultList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	all, err := network(c).Faults(c.Context)
-	if err != nil {
-		return err
-	}
-	return emit(c, all, func(w io.Writer) { faultTable(w, all) })
+	return printAnswer(c, all, err, func(w io.Writer) { faultTable(w, all) })
 }
 
 func faultTable(w io.Writer, all []model.FaultReceipt) {
-	var rows [][]string
-	for _, r := range all {
+	table(w, "No faults.", "FAULT WHOM STATE DID", rowsOf(all, func(r *model.FaultReceipt) []string {
 		state := "in force"
 		if r.Ended {
 			state = "ended"
 		}
-		rows = append(rows, []string{r.Verb, r.Detail, state, did(r)})
-	}
-	table(w, "No faults.", "FAULT WHOM STATE DID", rows)
+		return []string{r.Verb, r.Detail, state, did(r)}
+	}))
 }
 
 func healCommand() *cli.Command {
 	return &cli.Command{Name: "heal", Usage: "remove the faults of all links; nodes stay down, frozen or misbehaving",
 		Description: "Example: devnet heal", Flags: []cli.Flag{jsonFlag, httpFlag},
-		Action: func(c *cli.Context) error {
-			if _, err := arguments(c); err != nil {
-				return err
-			}
+		Action: takingNothing(func(c *cli.Context) error {
 			all, err := network(c).Heal(c.Context)
-			if err != nil {
-				return err
-			}
-			return emit(c, all, func(w io.Writer) { faultTable(w, all) })
-		}}
+			return printAnswer(c, all, err, func(w io.Writer) { faultTable(w, all) })
+		})}
 }

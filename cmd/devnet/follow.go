@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -32,12 +31,7 @@ func followLogs(c *cli.Context, n *client.API, name string) error {
 	}
 	follow := client.Follow{From: seen + 1, Actor: actor.Address.String(), Kinds: []string{model.EventLog}}
 	return n.Events(c.Context, follow, func(e client.Event) error {
-		var l model.LogLine
-		if err := json.Unmarshal(e.Data, &l); err != nil {
-			return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
-		}
-		printEither(c, l)
-		return nil
+		return said(e, func(l *model.LogLine) { printEither(c, *l) })
 	})
 }
 

@@ -53,7 +53,7 @@ func initCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "account", Usage: "fund `ADDRESS` with 1,000,000 CBY; may be given again"},
 			jsonFlag,
 		}, chainFlags()...),
-		Action: initNetwork,
+		Action: takingNothing(initNetwork),
 	}
 }
 
@@ -78,9 +78,6 @@ type initMade struct {
 }
 
 func initNetwork(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	out := c.String("out")
 	if out == "" {
 		return usage("Name a new folder.", "--out DIR is missing")
@@ -157,17 +154,16 @@ func ends(names []string) string {
 
 // chainOf judges what chainFlags say.
 func chainOf(c *cli.Context, strict bool) (chain box.Config, err error) {
-	runners := c.Int("runners")
 	s := defaultSettings()
-	s.Validators, s.asked, s.Runners, s.BlockTime, s.Strict = c.Int("validators"), true, &runners, c.String("block-time"), strict
+	s.Validators, s.asked, s.Runners = c.Int("validators"), true, new(c.Int("runners"))
+	s.BlockTime, s.Strict, s.ChainID = c.String("block-time"), strict, wallet.ChainID
 	if s.Params, err = paramsOf(c.StringSlice("param")); err != nil {
 		return chain, err
 	}
 	if err := s.validate(); err != nil {
 		return chain, err
 	}
-	return box.Config{Validators: s.Validators, Runners: runners, BlockTime: s.blockTime, Auto: s.auto, ChainID: wallet.ChainID,
-		Strict: s.Strict, Params: s.Params}, nil
+	return s.chain(), nil
 }
 
 // noPython is the value of --python under which genesis names no version.

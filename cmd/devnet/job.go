@@ -22,7 +22,7 @@ func jobCommand() *cli.Command {
 				Description: "Example: devnet job show --draw 0x2f370e1a",
 				Flags: append([]cli.Flag{&cli.BoolFlag{Name: "draw",
 					Usage: "its draws instead: seed, candidates, weights and each step, to be checked by hand"}}, reads...),
-				Action: jobShow},
+				Action: taking(jobShow)},
 			{Name: "list", Usage: "jobs in the order they were submitted, the latest first",
 				Description: "Example: devnet job list --status Pending",
 				Flags: append([]cli.Flag{
@@ -30,52 +30,40 @@ func jobCommand() *cli.Command {
 					&cli.StringFlag{Name: "submitter", Usage: "only those of `ACCOUNT`, by address or name"},
 					&cli.StringFlag{Name: "runner", Usage: "only those in whose committee `RUNNER` is or was"},
 					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
-				Action: jobList},
+				Action: takingNothing(jobList)},
 			{Name: "wait", Usage: "wait until a job ended, and its actor was called back", ArgsUsage: "ID",
 				Description: "Example: devnet job wait 0x2f370e1a\nExit code 1 when it fails.",
-				Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: jobWait},
+				Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: taking(jobWait)},
 			{Name: "cancel", Usage: "cancel a job for its submitter, who gets all of the escrow back", ArgsUsage: "ID",
 				Description: "Example: devnet job cancel 0x2f370e1a",
 				Flags:       []cli.Flag{jsonFlag, httpFlag},
-				Action: func(c *cli.Context) error {
-					args, err := arguments(c, "ID")
-					if err != nil {
-						return err
-					}
+				Action: taking(func(c *cli.Context, args []string) error {
 					j, err := network(c).CancelJob(c.Context, args[0])
 					return shownJob(c, j, err)
-				}},
+				})},
 			{Name: "answer", Usage: "give the result of a job of the executor manual", ArgsUsage: "ID RESULT",
 				Description: "Example: devnet job answer 0x2f370e1a 42\nRESULT is 0x-hex, or text; " +
 					"@FILE reads a file, - standard input, and @@ begins a text with @. " +
 					"It goes to each of the devnet's runners that has the job.",
 				Flags: []cli.Flag{jsonFlag, httpFlag},
-				Action: func(c *cli.Context) error {
-					args, err := arguments(c, "ID", "RESULT")
-					if err != nil {
-						return err
-					}
+				Action: taking(func(c *cli.Context, args []string) error {
 					result, err := payloadOf(c, "RESULT", args[1])
 					if err != nil {
 						return err
 					}
 					j, err := network(c).AnswerJob(c.Context, model.AnswerRequest{ID: args[0], Result: result})
 					return shownJob(c, j, err)
-				}},
+				})},
 			{Name: "progress", Usage: "report the progress of a job of the executor manual", ArgsUsage: "ID PERCENT",
 				Description: "Example: devnet job progress 0x2f370e1a 40 --detail \"half of the pages\"\nPERCENT is 1 to 100, and more than before. " +
 					"Each of the devnet's runners that has the job tells it to its validator.",
 				Flags:  []cli.Flag{&cli.StringFlag{Name: "detail", Usage: "say `WORDS` with it"}, jsonFlag, httpFlag},
-				Action: jobProgress},
+				Action: taking(jobProgress)},
 		},
 	}
 }
 
-func jobProgress(c *cli.Context) error {
-	args, err := arguments(c, "ID", "PERCENT")
-	if err != nil {
-		return err
-	}
+func jobProgress(c *cli.Context, args []string) error {
 	percent, err := strconv.ParseUint(args[1], 10, 8)
 	if err != nil || percent < 1 || percent > 100 {
 		return usage("PERCENT is a whole number from 1 to 100.", "PERCENT is %.20q", args[1])
@@ -86,10 +74,7 @@ func jobProgress(c *cli.Context) error {
 
 // shownJob prints the job that an order answered, if it was not refused.
 func shownJob(c *cli.Context, j model.Job, err error) error {
-	if err != nil {
-		return err
-	}
-	return emit(c, j, func(w io.Writer) { printJob(w, newNaming(c.Context, network(c)), &j) })
+	return printAnswer(c, j, err, func(w io.Writer) { printJob(w, newNaming(c.Context, network(c)), &j) })
 }
 
 // wholeJob is a job with its changes by blocks: the output of --json.
@@ -98,25 +83,18 @@ type wholeJob struct {
 	Story []model.JobEvent `json:"story"`
 }
 
-func jobShow(c *cli.Context) error {
-	args, err := arguments(c, "ID")
-	if err != nil {
-		return err
-	}
+func jobShow(c *cli.Context, args []string) error {
 	n := network(c)
 	if c.Bool("draw") {
 		return jobDraws(c, n, args[0])
 	}
-	story, err := n.JobStory(c.Context, args[0], 0, maxPage)
+	j, err := n.Job(c.Context, args[0])
 	if err != nil {
 		return err
 	}
-	for next := story.Next; next != nil; {
-		more, err := n.JobStory(c.Context, args[0], *next, maxPage)
-		if err != nil {
-			return err
-		}
-		story.Story, next = append(story.Story, more.Story...), more.Next
+	story, err := (&client.Client{API: n}).JobStory(c.Context, j.ID)
+	if err != nil {
+		return err
 	}
 	return emit(c, wholeJob{story.Job, story.Story}, func(w io.Writer) {
 		names := newNaming(c.Context, n)
@@ -127,9 +105,6 @@ func jobShow(c *cli.Context) error {
 }
 
 func jobList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	for _, name := range []string{"status", "submitter", "runner"} {
 		if err := filled(c, name); err != nil {
 			return err
@@ -137,20 +112,13 @@ func jobList(c *cli.Context) error {
 	}
 	n := network(c)
 	filter := client.JobFilter{Status: c.String("status"), Submitter: c.String("submitter"), Runner: c.String("runner")}
-	jobs, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Job, error] { return n.Jobs(c.Context, filter, p) })
-	if err != nil {
-		return err
-	}
-	return emit(c, jobs, func(w io.Writer) {
-		var rows [][]string
+	get := func(p client.Page) iter.Seq2[model.Job, error] { return n.Jobs(c.Context, filter, p) }
+	return paged(c, "more", get, func(w io.Writer, jobs []model.Job) {
 		names := newNaming(c.Context, n)
-		for i := range jobs {
-			j := &jobs[i]
-			rows = append(rows, []string{short(j.ID.String()), j.Kind, names.of(j.Submitter), height(j.SubmittedAt), jobFate(j),
-				committeeOf(names, j.Committee, shortCommittee), jobPaid(j)})
-		}
-		table(w, "No jobs.", "ID KIND SUBMITTER AT STATUS COMMITTEE PRICE_CBY", rows)
-		cut(w, "more", more, len(jobs), c)
+		table(w, "No jobs.", "ID KIND SUBMITTER AT STATUS COMMITTEE PRICE_CBY", rowsOf(jobs, func(j *model.Job) []string {
+			return []string{short(j.ID.String()), j.Kind, names.of(j.Submitter), height(j.SubmittedAt), jobFate(j),
+				committeeOf(names, j.Committee, shortCommittee), jobPaid(j)}
+		}))
 	})
 }
 
@@ -170,11 +138,7 @@ func jobPaid(j *model.Job) string {
 	return paid(*j.Price)
 }
 
-func jobWait(c *cli.Context) error {
-	args, err := arguments(c, "ID")
-	if err != nil {
-		return err
-	}
+func jobWait(c *cli.Context, args []string) error {
 	j, err := awaitJob(c, network(c), args[0])
 	if err != nil {
 		return err

@@ -14,10 +14,7 @@ import (
 // jobDraws prints the draws of a job, with all that a person needs to check them.
 func jobDraws(c *cli.Context, n *client.API, id string) error {
 	draws, err := client.Collect(n.JobDraws(c.Context, id, client.Page{Limit: maxPage}))
-	if err != nil {
-		return err
-	}
-	return emit(c, draws, func(w io.Writer) {
+	return printAnswer(c, draws, err, func(w io.Writer) {
 		if len(draws) == 0 {
 			fmt.Fprintln(w, "No draws yet.")
 		}

@@ -95,11 +95,7 @@ func committeeOf(names *naming, committee []types.Address, most int) string {
 	if len(committee) == 0 {
 		return "-"
 	}
-	var list []string
-	for _, a := range committee[:min(most, len(committee))] {
-		list = append(list, names.of(a))
-	}
-	text := strings.Join(list, " ")
+	text := names.all(committee[:min(most, len(committee))])
 	if more := len(committee) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
@@ -148,16 +144,11 @@ func asksFor(s *push.JobSpec) string {
 
 // printJobStory prints a line for each thing that happened to a job.
 func printJobStory(w io.Writer, names *naming, j *model.Job, story []model.JobEvent) {
-	var rows [][]string
-	for i := range story {
-		e := &story[i]
-		rows = append(rows, []string{height(e.Height), e.What, who(names, j, e), strings.Join(detailsOf(names, e), ", ")})
-	}
+	rows := rowsOf(story, func(e *model.JobEvent) []string {
+		return []string{height(e.Height), e.What, who(names, j, e), strings.Join(detailsOf(names, e), ", ")}
+	})
 	fmt.Fprintln(w)
-	for i, line := range aligned(append([][]string{{"HEIGHT", "WHAT", "WHO", "DETAIL"}}, rows...)) {
-		if i > 0 && len(rows[i-1][3]) == 0 {
-			line = strings.TrimRight(line, " ")
-		}
+	for _, line := range aligned(append([][]string{{"HEIGHT", "WHAT", "WHO", "DETAIL"}}, rows...)) {
 		fmt.Fprintln(w, line)
 	}
 }

@@ -22,7 +22,7 @@ func jobSubmitCommand() *cli.Command {
 			"B is text, or 0x and hexadecimal digits; @FILE reads a file, - standard input, and @@ begins a text with @. " +
 			"Amounts are in CBY: max-price and tip are held in escrow, and the unused part is refunded. Exit code 1 when the job fails with --wait.",
 		Flags:  append(append([]cli.Flag{}, jobFlags...), jsonFlag, httpFlag),
-		Action: jobSubmit,
+		Action: takingNothing(jobSubmit),
 	}
 }
 
@@ -80,9 +80,6 @@ func kindFlags() (list []cli.Flag) {
 }
 
 func jobSubmit(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	request, err := jobRequest(c)
 	if err != nil {
 		return err
@@ -134,14 +131,13 @@ func (f *flags) read(name, as string, into any) {
 			*into = f.text(name)
 		}
 	case **string:
-		if *into = f.some(name); as == "bytes" {
-			*into = f.somePayload(name)
+		if *into = new(f.c.String(name)); as == "bytes" {
+			*into = new(f.payload(name))
 		}
 	case **uint64:
 		*into = f.number(name)
 	case **float64:
-		value := f.c.Float64(name)
-		*into = &value
+		*into = new(f.c.Float64(name))
 	case **types.Wei:
 		*into = f.amount(name)
 	case *bool:
@@ -181,48 +177,28 @@ func filled(c *cli.Context, name string) error {
 	return nil
 }
 
-// some is a text that may be empty, or nil.
-func (f *flags) some(name string) *string {
-	if !f.c.IsSet(name) {
-		return nil
-	}
-	text := f.c.String(name)
-	return &text
-}
-
-// payload is bytes as a payload is given.
-func (f *flags) payload(name string) string {
-	if p := f.somePayload(name); p != nil {
-		return *p
-	}
-	return ""
-}
-
-// somePayload returns bytes, possibly empty, or nil. Standard input is read for one
-// flag.
-func (f *flags) somePayload(name string) *string {
-	if f.err != nil || !f.c.IsSet(name) {
-		return nil
+// payload returns bytes as a payload is given. Standard input is read for one flag.
+func (f *flags) payload(name string) (payload string) {
+	if f.err != nil {
+		return ""
 	}
 	given := f.c.String(name)
 	if given == "-" && f.piped != "" {
 		f.err = usage("Give one of them as @FILE.", "--%s: standard input is read for --%s already", name, f.piped)
-		return nil
+		return ""
 	}
 	if given == "-" {
 		f.piped = name
 	}
-	payload, err := payloadOf(f.c, "--"+name, given)
-	f.err = err
-	return &payload
+	payload, f.err = payloadOf(f.c, "--"+name, given)
+	return payload
 }
 
 func (f *flags) number(name string) *uint64 {
 	if !f.c.IsSet(name) {
 		return nil
 	}
-	n := f.c.Uint64(name)
-	return &n
+	return new(f.c.Uint64(name))
 }
 
 // amount is in CBY.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -78,28 +77,17 @@ func awaitJob(c *cli.Context, n *client.API, id string) (model.Job, error) {
 // calledBack reports whether no actor waits any more for the outcome of a job that
 // ended.
 func calledBack(c *cli.Context, n *client.API, j *model.Job) (bool, error) {
-	for offset := 0; j.Callback != nil; {
-		page, err := n.JobStory(c.Context, j.ID.String(), offset, 0)
-		if err != nil {
-			return false, err
-		}
-		if slices.ContainsFunc(page.Story, func(e model.JobEvent) bool { return e.What == model.JobCalledBack }) {
-			return true, nil
-		}
-		if page.Next == nil {
-			return false, nil
-		}
-		offset = *page.Next
+	if j.Callback == nil {
+		return true, nil
 	}
-	return true, nil
+	story, err := (&client.Client{API: n}).JobStory(c.Context, j.ID)
+	return slices.ContainsFunc(story.Story, func(e model.JobEvent) bool { return e.What == model.JobCalledBack }), err
 }
 
 // jobBar is the display of a running job: the progress of its committee. It is empty
 // without a terminal.
 type jobBar struct {
-	progress *mpb.Progress
-	bar      *mpb.Bar
-	heard    func() bool // stops waiting for an interrupt
+	shownBar
 
 	mu       sync.Mutex
 	what     string
@@ -112,14 +100,7 @@ type jobBar struct {
 
 func newJobBar(c *cli.Context, j *model.Job) *jobBar {
 	b := &jobBar{what: j.Status, deadline: j.Deadline, runners: j.Runners, timeout: j.TimeoutBlocks, done: map[types.Address]uint8{}}
-	if !isTerminal(c.App.ErrWriter) {
-		return b
-	}
-	b.progress = mpb.New(mpb.WithOutput(c.App.ErrWriter), mpb.WithWidth(32), mpb.WithAutoRefresh())
-	b.bar = b.progress.AddBar(100, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.words() })),
-		mpb.BarRemoveOnComplete())
-	// A terminal shows ^C where the cursor is, and what the bar clears begins there.
-	b.heard = context.AfterFunc(c.Context, func() { fmt.Fprint(c.App.ErrWriter, "\r") })
+	b.shownBar = newBar(c, 32, 100, mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return b.words() })))
 	return b
 }
 
@@ -162,14 +143,5 @@ func (b *jobBar) event(e *model.JobEvent) {
 	b.mu.Unlock()
 	if b.bar != nil {
 		b.bar.SetCurrent(min(99, percent))
-	}
-}
-
-// close takes the bar away.
-func (b *jobBar) close() {
-	if b.progress != nil {
-		b.heard()
-		b.bar.Abort(true)
-		b.progress.Wait()
 	}
 }

@@ -19,28 +19,18 @@ func linksCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "faulty", Usage: "only links that are down or cut, have a rule, or on which something was lost or delayed"},
 			jsonFlag, httpFlag},
-		Action: links,
+		Action: takingNothing(links),
 	}
 }
 
 func links(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	all, err := network(c).Links(c.Context, c.Bool("faulty"))
-	if err != nil {
-		return err
-	}
-	return emit(c, all, func(w io.Writer) {
+	return printAnswer(c, all, err, func(w io.Writer) {
 		empty := "There are no links: the network has one node."
 		if c.Bool("faulty") {
 			empty = "No link is down or cut, none has a rule, and nothing was lost or delayed."
 		}
-		var rows [][]string
-		for i := range all.Links {
-			rows = append(rows, linkRow(&all.Links[i]))
-		}
-		table(w, empty, "FROM TO STATE FRAMES LOST DROPPED DELAYED RTT RULE", rows)
+		table(w, empty, "FROM TO STATE FRAMES LOST DROPPED DELAYED RTT RULE", rowsOf(all.Links, linkRow))
 	})
 }
 

@@ -28,21 +28,17 @@ func logsCommand() *cli.Command {
 			&cli.StringFlag{Name: "home", Value: defaultHome, Usage: "`DIR` of the network"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new lines until Ctrl-C"},
 		},
-		Action: logs,
+		Action: taking(logs),
 	}
 }
 
-func logs(c *cli.Context) error {
-	args, err := arguments(c, "[NODE]")
-	if err != nil {
-		return err
-	}
+func logs(c *cli.Context, args []string) error {
 	dir := c.String("home")
 	if _, err := home.ReadMeta(dir); errors.Is(err, os.ErrNotExist) {
 		return failed("Run it where the network was started, or give --home DIR. A network with --ephemeral keeps no logs.",
 			"there is no network's home at %s", dir)
 	}
-	nodes := []string{args[0]}
+	nodes, err := []string{args[0]}, error(nil)
 	if args[0] == "" {
 		if nodes, err = loggedNodes(dir); err != nil {
 			return err

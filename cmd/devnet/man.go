@@ -15,10 +15,7 @@ func manCommand() *cli.Command {
 		Description: "Example: devnet man --out man/man1\n" +
 			"Then: man -M man devnet-actor-deploy. The pages have the words of --help.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "out", Value: ".", Usage: "`DIR` for the pages; it is made if it is missing"}, jsonFlag},
-		Action: func(c *cli.Context) error {
-			if _, err := arguments(c); err != nil {
-				return err
-			}
+		Action: takingNothing(func(c *cli.Context) error {
 			dir := c.String("out")
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				return failed("", "%v", err)
@@ -32,7 +29,7 @@ func manCommand() *cli.Command {
 				paths = append(paths, path)
 			}
 			return emit(c, paths, func(w io.Writer) { fmt.Fprintf(w, "%d pages in %s\n", len(paths), dir) })
-		}}
+		})}
 }
 
 // manPage is a page of the manual: of devnet, or of one command.

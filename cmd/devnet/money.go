@@ -17,15 +17,11 @@ func transferCommand() *cli.Command {
 		Description: "Example: devnet transfer bob 2.5 --from alice\n" +
 			"TO is an address or a name. It returns when the transfer is final.",
 		Flags:  []cli.Flag{noWaitFlag, fromFlag, jsonFlag, httpFlag},
-		Action: transfer,
+		Action: taking(transfer),
 	}
 }
 
-func transfer(c *cli.Context) error {
-	args, err := arguments(c, "TO", "AMOUNT")
-	if err != nil {
-		return err
-	}
+func transfer(c *cli.Context, args []string) error {
 	amount, err := parseAmount("AMOUNT", args[1])
 	if err != nil {
 		return err
@@ -50,15 +46,11 @@ func faucetCommand() *cli.Command {
 		Description: "Example: devnet faucet 0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed\n" +
 			"TO is an address or a name. It returns when the transfer is final.",
 		Flags:  []cli.Flag{jsonFlag, httpFlag},
-		Action: faucet,
+		Action: taking(faucet),
 	}
 }
 
-func faucet(c *cli.Context) error {
-	args, err := arguments(c, "TO")
-	if err != nil {
-		return err
-	}
+func faucet(c *cli.Context, args []string) error {
 	n := network(c)
 	given, err := n.Faucet(c.Context, args[0])
 	if err != nil {
@@ -73,17 +65,11 @@ func faucet(c *cli.Context) error {
 
 // moved prints a final transfer, and the balance of the account that has it.
 func moved(c *cli.Context, n *client.API, r model.Receipt, amount types.Wei) error {
-	if err := judged(r, "the transfer"); err != nil {
-		if c.Bool("json") {
-			_ = printJSON(c.App.Writer, r)
-		}
-		return err
-	}
 	to, err := n.Account(c.Context, r.To.String())
 	if err != nil {
 		return err
 	}
-	return emit(c, r, func(w io.Writer) {
+	return outcome(c, r, r, "the transfer", func(w io.Writer) {
 		facts(w, "hash", r.Hash.String(), "to", printable(to.Name), "address", r.To.String(), "moved", cby(amount), "height", height(r.Height),
 			"fee", cby(r.Fee), "balance", cby(to.Balance))
 	})

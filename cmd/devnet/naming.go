@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -39,4 +40,13 @@ func (n *naming) of(a types.Address) string {
 		n.known[a] = name
 	}
 	return name
+}
+
+// all are the names of a list.
+func (n *naming) all(list []types.Address) string {
+	var names []string
+	for _, a := range list {
+		names = append(names, n.of(a))
+	}
+	return strings.Join(names, " ")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -39,14 +40,27 @@ func network(c *cli.Context) *client.API {
 	return n
 }
 
+// taking is the action of a command that takes the arguments that its ArgsUsage names.
+func taking(action func(c *cli.Context, args []string) error) cli.ActionFunc {
+	return func(c *cli.Context) error {
+		args, err := arguments(c, strings.Fields(c.Command.ArgsUsage)...)
+		if err != nil {
+			return err
+		}
+		return action(c, args)
+	}
+}
+
+// takingNothing is the action of a command without arguments.
+func takingNothing(action cli.ActionFunc) cli.ActionFunc {
+	return taking(func(c *cli.Context, _ []string) error { return action(c) })
+}
+
 // arguments returns as many arguments as there are names; those in brackets may
 // be missing.
 func arguments(c *cli.Context, names ...string) ([]string, error) {
 	given := c.Args().Slice()
-	path := c.Command.HelpName
-	if path == "" {
-		path = "devnet " + c.Command.Name
-	}
+	path := cmp.Or(c.Command.HelpName, "devnet "+c.Command.Name)
 	example := "Usage: " + strings.Join(append([]string{path}, names...), " ")
 	out := make([]string, len(names))
 	for i, name := range names {

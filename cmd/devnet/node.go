@@ -48,15 +48,12 @@ func nodeCommand() *cli.Command {
 			Flags: append([]cli.Flag{&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 				&cli.StringFlag{Name: "owner", Value: "alice", Usage: "devnet `ACCOUNT` that is to register it: the runner signs for that account"},
 				&cli.BoolFlag{Name: "wait", Usage: "wait until its devnet answers, if it does not yet"}, attachedFlag}, watchFlags()...),
-			Action: nodeRunner,
+			Action: takingNothing(nodeRunner),
 		}},
 	}
 }
 
 func nodeRunner(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if c.String("config") == "" {
 		return usage("docs/RUNNERS.md has an example of a file.", "--config FILE is missing")
 	}
@@ -215,9 +212,9 @@ func introduceRunner(c *cli.Context, n *client.API, set *runnerfile.Runner, chai
 	facts(w, "runner", set.Name, "address", address.String(), "public key", set.Key.PublicKey().String(), "devnet", set.API,
 		"does", strings.Join(set.Executor.Capabilities(), ", "))
 	known, err := n.Runner(c.Context, address.String())
-	var refused *client.Error
+	_, refused := errors.AsType[*client.Error](err)
 	switch {
-	case errors.As(err, &refused):
+	case refused:
 		fmt.Fprintf(w, "\nIt is not registered, and has no jobs before it is. In another terminal:\n  %s\n", joinCommand(c, n, set, chainID))
 	case err == nil && known.Health != model.RunnerHealthy:
 		fmt.Fprintf(w, "\nIts registration is %s: it has no jobs.\n", known.Health)
@@ -247,8 +244,5 @@ func joinCommand(c *cli.Context, n *client.API, set *runnerfile.Runner, chainID 
 	if client.NewAPI(set.API).URL() != client.NewAPI(defaultHTTP).URL() {
 		words = append(words, "--http", set.API)
 	}
-	for i, word := range words {
-		words[i] = quoted(word)
-	}
-	return strings.Join(words, " ")
+	return told(words)
 }

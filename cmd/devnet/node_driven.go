@@ -19,8 +19,8 @@ import (
 func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.API, model.Ready, error) {
 	for _, url := range append([]string{set.API}, set.Also...) {
 		n := client.NewAPI(url)
-		var unreachable *client.Unreachable
-		if ready, err := n.Ready(c.Context); !errors.As(err, &unreachable) {
+		ready, err := n.Ready(c.Context)
+		if _, unreachable := errors.AsType[*client.Unreachable](err); !unreachable {
 			return n, ready, err
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func nodeHealthCommand() *cli.Command {
 				"are healthy"},
 			jsonFlag,
 		},
-		Action: nodeHealth,
+		Action: takingNothing(nodeHealth),
 	}
 }
 
@@ -50,9 +51,6 @@ type health struct {
 }
 
 func nodeHealth(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	path, address := c.String("config"), c.String("http")
 	if (path == "") == (address == "") {
 		return usage("Give the file that the node was started with, or the address at which it answers.",
@@ -64,8 +62,7 @@ func nodeHealth(c *cli.Context) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return failed("", "the node does not answer within %s", healthPatience)
 	}
-	var silent *client.Unreachable
-	if errors.As(err, &silent) {
+	if _, silent := errors.AsType[*client.Unreachable](err); silent {
 		return failed("", "%v", err)
 	}
 	if err != nil {
@@ -85,12 +82,7 @@ func nodeHealth(c *cli.Context) error {
 	return err
 }
 
-func (h *health) whose() string {
-	if h.Name == "" {
-		return "the network"
-	}
-	return h.Name
-}
+func (h *health) whose() string { return cmp.Or(h.Name, "the network") }
 
 // healthOf asks the node that a file or an address is of.
 func healthOf(ctx context.Context, path, address string) (*health, error) {
@@ -108,11 +100,8 @@ func healthOf(ctx context.Context, path, address string) (*health, error) {
 		if err != nil {
 			return nil, misread(path, err, "devnet node validator --help names the settings.")
 		}
-		address = homeHTTP(set.Config.Home) // where the settings leave the port open
-		if address == "" {
-			address = reachable(set.HTTP)
-		}
-		return healthOfValidator(ctx, address)
+		// Its home has the port that the settings may leave open.
+		return healthOfValidator(ctx, cmp.Or(homeHTTP(set.Config.Home), reachable(set.HTTP)))
 	}
 	set, err := runnerfile.Open(path)
 	if err != nil {
@@ -156,9 +145,8 @@ func healthOfRunner(ctx context.Context, set *runnerfile.Runner) (*health, error
 	}
 	h := &health{Name: set.Name, Height: uint64(ready.Height), Missing: []string{}}
 	r, err := n.Runner(ctx, address.String())
-	var refused *client.Error
 	switch {
-	case errors.As(err, &refused) && refused.Code == "unknown_runner":
+	case refusedAs(err, "unknown_runner"):
 		h.Missing = append(h.Missing, "it is not registered")
 	case err != nil:
 		return nil, err

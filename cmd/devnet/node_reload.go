@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -117,13 +116,6 @@ func (r *reloading) tell(c *cli.Context) {
 		fmt.Fprintln(c.App.Writer, "The settings are read again: it offers the same as before.")
 		return
 	}
-	var words []string
-	for _, name := range added {
-		words = append(words, "+"+name)
-	}
-	for _, name := range removed {
-		words = append(words, "-"+name)
-	}
 	fmt.Fprintf(c.App.Writer, "The settings are read again. The runner notifies its validators: %s\n"+
-		"Draws follow the registry, which has not changed.\n", printable(strings.Join(words, " ")))
+		"Draws follow the registry, which has not changed.\n", changed(added, removed))
 }

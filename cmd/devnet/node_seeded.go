@@ -32,20 +32,16 @@ func nodeSeededCommand() *cli.Command {
 			attachedFlag,
 			corsFlag(corsVariable),
 		}, append(chainFlags(), watchFlags()...)...),
-		Action: nodeSeeded,
+		Action: takingNothing(nodeSeeded),
 	}
 }
 
 func nodeSeeded(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	chain, err := chainOf(c, false)
 	if err != nil {
 		return err
 	}
-	seed := c.Uint64("seed")
-	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: &seed, Format: hosts.Seeded, Image: defaultImage, Now: seededAt})
+	n, err := hosts.Make(hosts.Plan{Chain: chain, Seed: new(c.Uint64("seed")), Format: hosts.Seeded, Image: defaultImage, Now: seededAt})
 	if err != nil {
 		return usage("", "%v", err)
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -33,7 +32,7 @@ func nodeValidatorCommand() *cli.Command {
 			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
 			corsFlag(corsVariable),
 		}, watchFlags()...),
-		Action: nodeValidator,
+		Action: takingNothing(nodeValidator),
 	}
 }
 
@@ -49,10 +48,7 @@ func misread(path string, err error, hint string) error {
 	return noStart("", "--config: %v", err)
 }
 
-func nodeValidator(c *cli.Context) (err error) {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
+func nodeValidator(c *cli.Context) error {
 	path := c.String("config")
 	if path == "" {
 		return usage("devnet init makes one for each node.", "--config FILE is missing")
@@ -154,16 +150,9 @@ func (v *loneValidator) introduce() {
 // watch prints when the validator is ready, when blocks cease and when they resume,
 // until ctx ends. Its error is why the validator stopped by itself.
 func (v *loneValidator) watch(ctx context.Context) error {
-	tick := time.NewTicker(livenessEvery)
-	defer tick.Stop()
 	ready := false
 	var words livenessWords
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
+	for pause(ctx, livenessEvery) {
 		node := v.network.List()[0]
 		if failure := node.Failure(); failure != nil {
 			return failed("Fix that, then start it again: it continues from its home.", "%s stopped by itself: %v", node.Name, failure)
@@ -176,4 +165,5 @@ func (v *loneValidator) watch(ctx context.Context) error {
 			fmt.Fprintln(v.App.Writer, line)
 		}
 	}
+	return nil
 }

@@ -25,11 +25,29 @@ func emit(c *cli.Context, v any, text func(w io.Writer)) error {
 	return nil
 }
 
+// printAnswer prints an answer as emit does, or returns why there is none.
+func printAnswer(c *cli.Context, v any, err error, text func(w io.Writer)) error {
+	if err != nil {
+		return err
+	}
+	return emit(c, v, text)
+}
+
 func printJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
+}
+
+// count is how many of a list are as asked.
+func count[T any](list []T, is func(*T) bool) (n int) {
+	for i := range list {
+		if is(&list[i]) {
+			n++
+		}
+	}
+	return n
 }
 
 // table prints rows in columns under a heading, or empty without rows.
@@ -44,6 +62,14 @@ func table(w io.Writer, empty string, heading string, rows [][]string) {
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
 	_ = t.Flush()
+}
+
+// rowsOf makes a row of each entry.
+func rowsOf[T any](list []T, row func(*T) []string) (rows [][]string) {
+	for i := range list {
+		rows = append(rows, row(&list[i]))
+	}
+	return rows
 }
 
 // facts prints names and values in two columns; empty values are left out.

@@ -79,10 +79,7 @@ func printProfile(w io.Writer, t *model.Trace) {
 		for _, u := range lines {
 			all += u.cycles
 		}
-		name := source.Name
-		if name == "" {
-			name = short(source.Code.String())
-		}
+		name := cmp.Or(source.Name, short(source.Code.String()))
 		fmt.Fprintf(w, "\n%s: %s cycles by line, calls included\n", printable(name), grouped(uint64(all)))
 		fmt.Fprintln(w, "    cycles    %   hits  line")
 		text := strings.Split(source.Text, "\n")
@@ -125,10 +122,7 @@ func folded(t *model.Trace) string {
 }
 
 func fold(c *model.TraceCall, above string, stacks map[string]types.Cycles) {
-	name := c.Name
-	if name == "" {
-		name = short(c.Actor.String())
-	}
+	name := cmp.Or(c.Name, short(c.Actor.String()))
 	path := above + frame(name+"."+c.Handler)
 	var told types.Cycles
 	for _, l := range c.Lines {

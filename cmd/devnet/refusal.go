@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -37,6 +38,12 @@ func inWords(refused *client.Error) *failure {
 		f.code = exitUsage
 	}
 	return f
+}
+
+// refusedAs reports whether the network refused a request with one of these codes.
+func refusedAs(err error, codes ...string) bool {
+	refused, is := errors.AsType[*client.Error](err)
+	return is && slices.Contains(codes, refused.Code)
 }
 
 // flagOf is what a field of a request is called on the command line. A name goes without

@@ -53,12 +53,9 @@ func reportShards(c *cli.Context) error {
 }
 
 func tellReport(w io.Writer, r *batch.Report) {
-	var rows [][]string
-	for _, s := range r.Suites {
-		rows = append(rows, []string{printable(s.Name), fmt.Sprint(s.Tests), fmt.Sprint(s.Failed), fmt.Sprint(s.Skipped),
-			fmt.Sprintf("%.1f", s.Seconds)})
-	}
-	table(w, "The files have no suite.", "SUITE TESTS FAILED SKIPPED SECONDS", rows)
+	table(w, "The files have no suite.", "SUITE TESTS FAILED SKIPPED SECONDS", rowsOf(r.Suites, func(s *batch.ReportSuite) []string {
+		return []string{printable(s.Name), fmt.Sprint(s.Tests), fmt.Sprint(s.Failed), fmt.Sprint(s.Skipped), fmt.Sprintf("%.1f", s.Seconds)}
+	}))
 	for i, f := range r.Failed {
 		if i == maxReported {
 			fmt.Fprintf(w, "… and %d more\n", len(r.Failed)-i)

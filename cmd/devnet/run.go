@@ -234,11 +234,16 @@ func (p *plan) checked(c *cli.Context) error {
 
 // replay is the command that runs one seed of a scenario again.
 func replay(file string, w batch.World, seed uint64) string {
-	words := append([]string{os.Args[0], "run", file, "--seed", fmt.Sprint(seed)}, worldFlags(w)...)
+	return told(append([]string{os.Args[0], "run", file, "--seed", fmt.Sprint(seed)}, worldFlags(w)...))
+}
+
+// told are words as a shell reads them.
+func told(words []string) string {
+	all := make([]string, len(words))
 	for i, word := range words {
-		words[i] = quoted(word)
+		all[i] = quoted(word)
 	}
-	return strings.Join(words, " ")
+	return strings.Join(all, " ")
 }
 
 // quoted is a word as a shell reads it.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -19,14 +17,12 @@ import (
 // show is the display of many runs: a bar on a terminal, and a line for each that
 // failed.
 type show struct {
+	shownBar
 	mu       sync.Mutex
 	lines    io.Writer // nil: none, the verdicts come as JSON
-	progress *mpb.Progress
-	bar      *mpb.Bar
 	passed   int
 	failures int
 	began    time.Time
-	heard    func() bool // stops waiting for an interrupt
 }
 
 func newShow(c *cli.Context, runs int, quiet bool) *show {
@@ -34,18 +30,9 @@ func newShow(c *cli.Context, runs int, quiet bool) *show {
 	if quiet {
 		s.lines = nil
 	}
-	if !isTerminal(c.App.ErrWriter) {
-		return s
-	}
-	s.progress = mpb.New(mpb.WithOutput(c.App.ErrWriter), mpb.WithWidth(48), mpb.WithAutoRefresh())
-	s.bar = s.progress.AddBar(int64(runs),
-		mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")),
-		mpb.AppendDecorators(
-			decor.Any(func(d decor.Statistics) string { return s.words(d.Current, d.Total, time.Since(s.began)) })),
-		mpb.BarRemoveOnComplete())
-	// A terminal shows ^C where the cursor is, and what the bar clears begins there.
-	s.heard = context.AfterFunc(c.Context, func() { fmt.Fprint(c.App.ErrWriter, "\r") })
-	if isTerminal(c.App.Writer) && !quiet {
+	s.shownBar = newBar(c, 48, int64(runs), mpb.PrependDecorators(decor.CountersNoUnit("%d of %d runs ")), mpb.AppendDecorators(
+		decor.Any(func(d decor.Statistics) string { return s.words(d.Current, d.Total, time.Since(s.began)) })))
+	if s.bar != nil && isTerminal(c.App.Writer) && !quiet {
 		s.lines = s.progress // above the bar
 	}
 	return s
@@ -80,33 +67,12 @@ func (s *show) add(v *batch.Verdict) {
 		s.passed++
 	}
 	s.mu.Unlock()
-	if v.Failed() {
-		if s.lines != nil {
-			var text strings.Builder
-			v.Complain(&text)
-			fmt.Fprint(s.lines, text.String())
-		}
+	if v.Failed() && s.lines != nil {
+		var text strings.Builder
+		v.Complain(&text)
+		fmt.Fprint(s.lines, text.String())
 	}
 	if s.bar != nil {
 		s.bar.Increment()
 	}
-}
-
-// close takes the bar away.
-func (s *show) close() {
-	if s.progress != nil {
-		s.heard()
-		s.bar.Abort(true)
-		s.progress.Wait()
-	}
-}
-
-// isTerminal says whether people read w as it is written.
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

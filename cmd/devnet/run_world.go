@@ -101,7 +101,7 @@ func ownCommand(args ...string) *exec.Cmd {
 // workBatch is a batch's process.
 func workBatch(c *cli.Context) error {
 	err := runner.Work(c.Context, os.Stdin, c.App.Writer)
-	if unreadable := (*batch.UnreadableError)(nil); errors.As(err, &unreadable) {
+	if unreadable, is := errors.AsType[*batch.UnreadableError](err); is {
 		return usage("It is how devnet run starts its own processes.", "--%s: %v", batchFlag, unreadable)
 	}
 	return err

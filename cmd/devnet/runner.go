@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -27,9 +29,9 @@ func runnerCommand() *cli.Command {
 				Flags: append([]cli.Flag{
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: Healthy, Unhealthy, Paused or Deregistered"},
 					jsonFlag, httpFlag, nodeFlag}, pageFlags...),
-				Action: runnerList},
+				Action: takingNothing(runnerList)},
 			{Name: "show", Usage: "one runner, by name or address", ArgsUsage: "NAME|ADDRESS", Description: "Example: devnet runner show r0",
-				Flags: reads, Action: runnerShow},
+				Flags: reads, Action: aboutRunner((*client.API).Runner)},
 			runnerJoinCommand(),
 			runnerOrderCommand("leave", "deregister a runner for its owner, permanently",
 				"\nIts stake returns to its owner two epochs later, or when its last job ended if that is later.", (*client.API).LeaveRunner),
@@ -41,39 +43,22 @@ func runnerCommand() *cli.Command {
 }
 
 func runnerList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if err := filled(c, "status"); err != nil {
 		return err
 	}
-	n := network(c)
-	runners, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Runner, error] {
-		return n.Runners(c.Context, c.String("status"), p)
-	})
-	if err != nil {
-		return err
+	get := func(p client.Page) iter.Seq2[model.Runner, error] {
+		return network(c).Runners(c.Context, c.String("status"), p)
 	}
-	return emit(c, runners, func(w io.Writer) {
-		runnerTable(w, runners)
-		cut(w, "more", more, len(runners), c)
-	})
+	return paged(c, "more", get, runnerTable)
 }
 
 func runnerTable(w io.Writer, runners []model.Runner) {
-	var rows [][]string
-	for i := range runners {
-		r := &runners[i]
-		name := r.Name
-		if name == "" {
-			name = "-"
-		}
-		rows = append(rows, []string{strconv.FormatUint(uint64(r.Index), 10), name, short(r.Address.String()), r.Health, yes(r.Present),
+	table(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY", rowsOf(runners, func(r *model.Runner) []string {
+		return []string{strconv.FormatUint(uint64(r.Index), 10), cmp.Or(r.Name, "-"), short(r.Address.String()), r.Health, yes(r.Present),
 			strconv.Itoa(len(r.Connected)) + "/" + strconv.Itoa(len(r.Subset)),
 			strconv.FormatUint(r.ActiveJobs, 10) + "/" + strconv.FormatUint(r.MaxConcurrentJobs, 10),
-			strconv.FormatUint(r.Reputation, 10), paid(r.Stake)})
-	}
-	table(w, "No runners.", "INDEX NAME ADDRESS STATUS PRESENT PEERS JOBS REPUTE STAKE_CBY", rows)
+			strconv.FormatUint(r.Reputation, 10), paid(r.Stake)}
+	}))
 }
 
 func yes(is bool) string {
@@ -83,33 +68,21 @@ func yes(is bool) string {
 	return "no"
 }
 
-func runnerShow(c *cli.Context) error {
-	args, err := arguments(c, "NAME|ADDRESS")
-	if err != nil {
-		return err
-	}
-	n := network(c)
-	r, err := n.Runner(c.Context, args[0])
-	return shownRunner(c, r, err)
+// aboutRunner is the action of a question or an order about one runner.
+func aboutRunner(ask func(*client.API, context.Context, string) (model.Runner, error)) cli.ActionFunc {
+	return taking(func(c *cli.Context, args []string) error {
+		r, err := ask(network(c), c.Context, args[0])
+		return shownRunner(c, r, err)
+	})
 }
 
 // shownRunner prints the runner that was asked for or ordered about, if nothing was
 // refused.
 func shownRunner(c *cli.Context, r model.Runner, err error) error {
-	if err != nil {
-		return err
-	}
-	return emit(c, r, func(w io.Writer) { printRunner(w, newNaming(c.Context, network(c)), &r) })
+	return printAnswer(c, r, err, func(w io.Writer) { printRunner(w, newNaming(c.Context, network(c)), &r) })
 }
 
 func printRunner(w io.Writer, names *naming, r *model.Runner) {
-	all := func(list []types.Address) string {
-		var out []string
-		for _, a := range list {
-			out = append(out, names.of(a))
-		}
-		return strings.Join(out, " ")
-	}
 	owner := names.of(r.Owner) + "  " + r.Owner.String()
 	if r.Owner == r.Address {
 		owner = "itself"
@@ -123,7 +96,7 @@ func printRunner(w io.Writer, names *naming, r *model.Runner) {
 		"stake returns", stakeReturns(r), "present", yes(r.Present), "stake", cby(r.Stake),
 		"reputation", strconv.FormatUint(r.Reputation, 10)+" of 100", "refusals", strconv.FormatUint(r.Refusals, 10),
 		"jobs", fmt.Sprintf("%d of at most %d%s", r.ActiveJobs, r.MaxConcurrentJobs, accepting),
-		"subset", all(r.Subset), "connected", all(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
+		"subset", names.all(r.Subset), "connected", names.all(r.Connected), "offers", printable(strings.Join(r.Capabilities, " ")),
 		"entitlements", printable(strings.Join(r.Entitlements, " ")), "says", changes(r.Changes),
 		"asks", rates(r), "registered", "in block "+height(r.RegisteredAt),
 		"heartbeat", "of block "+height(r.LastHeartbeat))
@@ -135,14 +108,12 @@ func printHeard(w io.Writer, names *naming, heard []model.RunnerEvent) {
 	if len(heard) == 0 {
 		return
 	}
-	rows := [][]string{{"HEIGHT", "HEARD", "BY", "DETAIL"}}
-	for i := range heard {
-		e := &heard[i]
-		rows = append(rows, []string{height(e.Height), e.What, names.of(e.Validator), heardOf(e)})
-	}
+	rows := rowsOf(heard, func(e *model.RunnerEvent) []string {
+		return []string{height(e.Height), e.What, names.of(e.Validator), heardOf(e)}
+	})
 	fmt.Fprintln(w)
-	for _, line := range aligned(rows) {
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	for _, line := range aligned(append([][]string{{"HEIGHT", "HEARD", "BY", "DETAIL"}}, rows...)) {
+		fmt.Fprintln(w, line)
 	}
 }
 
@@ -183,11 +154,17 @@ func changes(said *model.RunnerChanges) string {
 	if said == nil {
 		return ""
 	}
+	return changed(slices.Concat(said.AddedCapabilities, said.AddedEntitlements),
+		slices.Concat(said.RemovedCapabilities, said.RemovedEntitlements))
+}
+
+// changed lists what was added to an offer, and what was removed.
+func changed(added, removed []string) string {
 	var all []string
-	for _, name := range slices.Concat(said.AddedCapabilities, said.AddedEntitlements) {
+	for _, name := range added {
 		all = append(all, "+"+name)
 	}
-	for _, name := range slices.Concat(said.RemovedCapabilities, said.RemovedEntitlements) {
+	for _, name := range removed {
 		all = append(all, "-"+name)
 	}
 	return printable(strings.Join(all, " "))

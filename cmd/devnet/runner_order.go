@@ -18,15 +18,7 @@ func runnerOrderCommand(verb, what, more string,
 	order func(*client.API, context.Context, string) (model.Runner, error)) *cli.Command {
 	return &cli.Command{Name: verb, Usage: what, ArgsUsage: "NAME|ADDRESS",
 		Description: "Example: devnet runner " + verb + " r0\nIts owner has to be an account or a runner of the devnet." + more,
-		Flags:       []cli.Flag{jsonFlag, httpFlag},
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, "NAME|ADDRESS")
-			if err != nil {
-				return err
-			}
-			r, err := order(network(c), c.Context, args[0])
-			return shownRunner(c, r, err)
-		}}
+		Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: aboutRunner(order)}
 }
 
 func runnerReloadCommand() *cli.Command {
@@ -34,15 +26,7 @@ func runnerReloadCommand() *cli.Command {
 		Description: "Example: devnet runner reload r0\n" +
 			"The runner sends its validators the changes of its offer; runner show prints them under says. Registry and draws\n" +
 			"do not change. Any other runner reads its settings again on SIGHUP.",
-		Flags: []cli.Flag{jsonFlag, httpFlag},
-		Action: func(c *cli.Context) error {
-			args, err := arguments(c, "NAME|ADDRESS")
-			if err != nil {
-				return err
-			}
-			r, err := network(c).ReloadRunner(c.Context, args[0])
-			return shownRunner(c, r, err)
-		}}
+		Flags: []cli.Flag{jsonFlag, httpFlag}, Action: aboutRunner((*client.API).ReloadRunner)}
 }
 
 func runnerJoinCommand() *cli.Command {
@@ -61,14 +45,10 @@ func runnerJoinCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "entitlement", Usage: "may be repeated: it is in the pool `NAME`"},
 			&cli.StringSliceFlag{Name: "rate", Usage: "may be repeated: `WORD=WEI` like compute_second=1000, of " + strings.Join(api.Rates, ", ")},
 			jsonFlag, httpFlag},
-		Action: runnerJoin}
+		Action: taking(runnerJoin)}
 }
 
-func runnerJoin(c *cli.Context) error {
-	args, err := arguments(c, "[NAME]")
-	if err != nil {
-		return err
-	}
+func runnerJoin(c *cli.Context, args []string) error {
 	given := flags{c: c}
 	r := model.RunnerRequest{From: c.String("from"), Name: args[0], PublicKey: given.text("public-key"), Stake: given.amount("stake"),
 		Capability: c.StringSlice("capability"), MaxConcurrent: given.number("max-concurrent"), Entitlement: c.StringSlice("entitlement")}

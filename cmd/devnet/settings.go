@@ -133,13 +133,13 @@ func readSettings(c *cli.Context) (settings, error) {
 	}
 	given := map[string]func(){
 		"validators": func() { s.Validators, s.asked = c.Int("validators"), true },
-		"runners":    func() { count := c.Int("runners"); s.Runners = &count },
+		"runners":    func() { s.Runners = new(c.Int("runners")) },
 		"block-time": func() { s.BlockTime = c.String("block-time") },
 		"home":       func() { s.Home = c.String("home") },
 		"http":       func() { s.HTTP = c.String("http") },
 		"cors":       func() { s.Origins = c.StringSlice("cors") },
 		"policy":     func() { s.Policy = c.String("policy") },
-		"seed":       func() { seed := c.Uint64("seed"); s.Seed = &seed },
+		"seed":       func() { s.Seed = new(c.Uint64("seed")) },
 		"history":    func() { s.History = c.Int64("history") },
 		"durability": func() { s.Durability = c.String("durability") },
 		"ephemeral":  func() { s.Ephemeral = c.Bool("ephemeral") },

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,15 +56,12 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			validators})
 	}
 	w := u.App.Writer
-	where := u.home()
-	if where == "" {
-		where = "none, nothing is kept"
-	}
+	kept := cmp.Or(u.home(), "none, nothing is kept")
 	at := u.client.URL()
 	if u.bound != "" {
 		at = "http://" + u.bound
 	}
-	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", where, "page", u.page(at),
+	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", kept, "page", u.page(at),
 		"python", python.version, "runners", runnersOf(ready), "log", u.log())
 	if warning := exposed(u.bound, ready.Strict); warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
@@ -81,21 +79,15 @@ func (u *running) banner(ready model.Ready, python probed) error {
 		accountTable(w, accounts)
 		fmt.Fprintln(w)
 	}
-	left := u.Bool(detachedFlag) || u.settings.Wait
-	if left {
-		fmt.Fprintln(w, "Next:")
-	} else {
-		fmt.Fprintln(w, "Next, in another terminal:")
+	where, stop := ", in another terminal", "Ctrl-C"
+	if u.Bool(detachedFlag) || u.settings.Wait { // it is left running
+		where, stop = "", self+" down"+ofHome(u.settings.Home)
 	}
+	fmt.Fprintf(w, "Next%s:\n", where)
 	for _, command := range u.next() {
 		fmt.Fprintln(w, "  "+command)
 	}
-	if left {
-		fmt.Fprintf(w, "%s down%s stops the network.\n", self, u.atHome())
-	} else {
-		fmt.Fprintln(w, "Ctrl-C stops the network.")
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "%s stops the network.\n\n", stop)
 	return nil
 }
 
@@ -127,9 +119,6 @@ func (u *running) suffix() string {
 	}
 	return ""
 }
-
-// atHome is what a command needs to find the network's home.
-func (u *running) atHome() string { return ofHome(u.settings.Home) }
 
 // ofHome is the flag that names a home; "" for the default one.
 func ofHome(dir string) string {
@@ -168,11 +157,10 @@ func (u *running) follow() <-chan error {
 				follow.LastID = e.ID
 				return f.show(u.Context.Context, e)
 			})
-			refused, ok := err.(*client.Error)
 			switch {
-			case ok && refused.Code == "slow_reader":
+			case refusedAs(err, "slow_reader"):
 				continue
-			case ok && refused.Code == "not_kept":
+			case refusedAs(err, "not_kept"):
 				// Blocks come faster than they are shown, and --history drops them: it
 				// continues with the newest.
 				if head, err := u.client.Height(u.Context.Context); err == nil {
@@ -214,17 +202,9 @@ func (f *shownBlocks) show(ctx context.Context, e client.Event) error {
 		}
 		return f.receipt(&r)
 	case model.EventJob:
-		var j model.JobEvent
-		if err := understood(e, &j); err != nil {
-			return err
-		}
-		f.job(&j)
+		return said(e, f.job)
 	case model.EventFault:
-		var r model.FaultReceipt
-		if err := understood(e, &r); err != nil || f.u.settings.JSON {
-			return err
-		}
-		f.u.say("fault %s %s", r.Verb, printable(r.Detail))
+		return said(e, func(r *model.FaultReceipt) { f.u.say("fault %s %s", r.Verb, printable(r.Detail)) })
 	}
 	return nil
 }
@@ -317,7 +297,7 @@ func (f *shownBlocks) job(e *model.JobEvent) {
 // below prints what an execution printed, and why it failed.
 func (f *shownBlocks) below(r *model.Receipt) {
 	if w := f.u.App.Writer; !f.u.settings.JSON {
-		printPrinted(w, *r)
+		printPrinted(w, r.Logs)
 		printFault(w, r.Error)
 	}
 }

@@ -23,28 +23,26 @@ func snapshotCommand() *cli.Command {
 			{Name: "save", Usage: "keep all that is final, with the nodes' votes and the network's clock", ArgsUsage: "NAME",
 				Description: "Example: devnet snapshot save before",
 				Flags: []cli.Flag{snapshotHome, &cli.BoolFlag{Name: "replace", Usage: "in place of the snapshot of that name"},
-					jsonFlag}, Action: func(c *cli.Context) error {
-					return snapshotOf(c, "Saved", func(dir, name string) (home.Snapshot, error) {
+					jsonFlag}, Action: taking(func(c *cli.Context, args []string) error {
+					return snapshotOf(c, args[0], "Saved", func(dir, name string) (home.Snapshot, error) {
 						return home.Save(dir, name, c.Bool("replace"))
 					})
-				}},
+				})},
 			{Name: "load", Usage: "return the network to a snapshot; everything after it is lost", ArgsUsage: "NAME",
 				Description: "Example: devnet snapshot load before",
-				Flags:       []cli.Flag{snapshotHome, jsonFlag}, Action: func(c *cli.Context) error { return snapshotOf(c, "Loaded", home.Load) }},
+				Flags:       []cli.Flag{snapshotHome, jsonFlag}, Action: taking(func(c *cli.Context, args []string) error {
+					return snapshotOf(c, args[0], "Loaded", home.Load)
+				})},
 			{Name: "list", Usage: "list the snapshots of a network", Description: "Example: devnet snapshot list",
-				Flags: []cli.Flag{snapshotHome, jsonFlag}, Action: snapshotList},
+				Flags: []cli.Flag{snapshotHome, jsonFlag}, Action: takingNothing(snapshotList)},
 		},
 	}
 }
 
 // snapshotOf saves or loads one.
-func snapshotOf(c *cli.Context, done string, do func(dir, name string) (home.Snapshot, error)) error {
-	args, err := arguments(c, "NAME")
-	if err != nil {
-		return err
-	}
+func snapshotOf(c *cli.Context, name, done string, do func(dir, name string) (home.Snapshot, error)) error {
 	dir := c.String("home")
-	s, err := do(dir, args[0])
+	s, err := do(dir, name)
 	if err != nil {
 		return unsaved(dir, err)
 	}
@@ -54,19 +52,11 @@ func snapshotOf(c *cli.Context, done string, do func(dir, name string) (home.Sna
 }
 
 func snapshotList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	all, err := home.Snapshots(c.String("home"))
-	if err != nil {
-		return failed("", "%v", err)
-	}
-	return emit(c, all, func(w io.Writer) {
-		var rows [][]string
-		for _, s := range all {
-			rows = append(rows, []string{s.Name, s.Saved.Format(time.RFC3339), size(s.Bytes)})
-		}
-		table(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rows)
+	return printAnswer(c, all, err, func(w io.Writer) {
+		table(w, "There are none. devnet snapshot save NAME makes one.", "NAME SAVED SIZE", rowsOf(all, func(s *home.Snapshot) []string {
+			return []string{s.Name, s.Saved.Format(time.RFC3339), size(s.Bytes)}
+		}))
 	})
 }
 

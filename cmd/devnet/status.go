@@ -19,14 +19,11 @@ func statusCommand() *cli.Command {
 		Name: "status", Usage: "show whether the network is ready, and the state of its nodes",
 		Description: "Example: devnet status\nExit code 1 while something is missing, but for a network that was paused.",
 		Flags:       []cli.Flag{jsonFlag, httpFlag},
-		Action:      status,
+		Action:      takingNothing(status),
 	}
 }
 
 func status(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	n := network(c)
 	ready, err := n.Ready(c.Context)
 	if err != nil {
@@ -160,29 +157,19 @@ func validatorCommand() *cli.Command {
 		Description: "Example: devnet validator list",
 		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "all validators", Description: "Example: devnet validator list --json",
-				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: validatorList},
+				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: takingNothing(validatorList)},
 			{Name: "show", Usage: "one validator, by name or address", ArgsUsage: "NAME|ADDRESS", Description: "Example: devnet validator show v0",
-				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: validatorShow},
+				Flags: []cli.Flag{jsonFlag, httpFlag}, Action: taking(validatorShow)},
 		}, moveCommands()...),
 	}
 }
 
 func validatorList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	validators, err := network(c).Validators(c.Context)
-	if err != nil {
-		return err
-	}
-	return emit(c, validators, func(w io.Writer) { validatorTable(w, validators) })
+	return printAnswer(c, validators, err, func(w io.Writer) { validatorTable(w, validators) })
 }
 
-func validatorShow(c *cli.Context) error {
-	args, err := arguments(c, "NAME|ADDRESS")
-	if err != nil {
-		return err
-	}
+func validatorShow(c *cli.Context, args []string) error {
 	validators, err := network(c).Validators(c.Context)
 	if err != nil {
 		return err

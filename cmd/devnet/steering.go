@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -23,14 +25,11 @@ func advanceCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "to", Usage: "go to height `H`"},
 			&cli.BoolFlag{Name: "to-next-timer", Usage: "go to the height at which the next timer is due"},
 			jsonFlag, httpFlag},
-		Action: advance,
+		Action: takingNothing(advance),
 	}
 }
 
 func advance(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	r := model.AdvanceRequest{Blocks: c.Uint64("blocks"), To: types.Height(c.Uint64("to")), ToNextTimer: c.Bool("to-next-timer")}
 	given := 0
 	for _, one := range []bool{r.Blocks > 0, r.To > 0, r.ToNextTimer} {
@@ -43,10 +42,7 @@ func advance(c *cli.Context) error {
 	}
 	n := network(c)
 	a, err := n.Advance(c.Context, r)
-	if err != nil {
-		return err
-	}
-	return emit(c, a, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
+	return printAnswer(c, a, err, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
 }
 
 func printAdvance(w io.Writer, a model.Advance, names *naming) {
@@ -54,13 +50,12 @@ func printAdvance(w io.Writer, a model.Advance, names *naming) {
 		fmt.Sprintf("%d made, %s skipped", a.Blocks, plural.Of(a.Skipped, "height")),
 		"clock", "moved by "+(time.Duration(a.ClockMS)*time.Millisecond).String(),
 		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %s", a.Fired, a.Ended-a.Fired, plural.Of(a.Deferred, "time")))
-	var rows [][]string
-	for _, t := range foremost(a.Timers) {
-		rows = append(rows, []string{short(t.ID.String()), names.of(t.Actor), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
-			fateOf(t.Status, t.Result)})
-	}
-	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rows)
-	if left := a.Ended - uint64(len(rows)); left > 0 {
+	listed := foremost(a.Timers)
+	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rowsOf(listed, func(t *model.AdvanceTimer) []string {
+		return []string{short(t.ID.String()), names.of(t.Actor), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
+			fateOf(t.Status, t.Result)}
+	}))
+	if left := a.Ended - uint64(len(listed)); left > 0 {
 		fmt.Fprintf(w, asTyped("… and %d more: devnet events --type timer --from %d\n"), left, a.From+1)
 	}
 }
@@ -91,26 +86,20 @@ func paceCommand(pause bool) *cli.Command {
 			Description: "Example: devnet pause"}
 	}
 	command.Flags = []cli.Flag{jsonFlag, httpFlag}
-	command.Action = func(c *cli.Context) error {
-		if _, err := arguments(c); err != nil {
-			return err
-		}
+	command.Action = takingNothing(func(c *cli.Context) error {
 		order := network(c).Resume
 		if pause {
 			order = network(c).Pause
 		}
 		p, err := order(c.Context)
-		if err != nil {
-			return err
-		}
-		return emit(c, p, func(w io.Writer) {
+		return printAnswer(c, p, err, func(w io.Writer) {
 			if p.Paused {
 				fmt.Fprintf(w, "Paused at height %d. devnet resume continues; devnet advance works while paused.\n", p.Height)
 				return
 			}
 			fmt.Fprintf(w, "Blocks are made again, from height %d on.\n", p.Height)
 		})
-	}
+	})
 	return command
 }
 
@@ -120,49 +109,28 @@ func moveCommands() []*cli.Command {
 		{Name: "join", Usage: "start a validator that joins the set at the epoch's end", ArgsUsage: "[NAME]",
 			Description: "Example: devnet validator join v4\nWithout a name: the next of v0, v1, … that is free.",
 			Flags:       []cli.Flag{jsonFlag, httpFlag},
-			Action: func(c *cli.Context) error {
-				args, err := arguments(c, "[NAME]")
-				if err != nil {
-					return err
-				}
-				m, err := network(c).JoinValidator(c.Context, args[0])
-				if err != nil {
-					return err
-				}
-				return emit(c, m, func(w io.Writer) { printMove(w, m) })
-			}},
+			Action:      moving((*client.API).JoinValidator)},
 		{Name: "leave", Usage: "remove a validator from the set at the end of the epoch", ArgsUsage: "NAME",
 			Description: "Example: devnet validator leave v3",
 			Flags:       []cli.Flag{jsonFlag, httpFlag},
-			Action: func(c *cli.Context) error {
-				args, err := arguments(c, "NAME")
-				if err != nil {
-					return err
-				}
-				m, err := network(c).LeaveValidator(c.Context, args[0])
-				if err != nil {
-					return err
-				}
-				return emit(c, m, func(w io.Writer) { printMove(w, m) })
-			}},
+			Action:      moving((*client.API).LeaveValidator)},
 	}
 }
 
-func printMove(w io.Writer, m model.Move) {
-	facts(w, "name", m.Name, "address", m.Address.String(), "status", m.Status,
-		"holds from", fmt.Sprintf("epoch %d, height %d", m.Epoch, m.Height))
+// moving is the action of an order by which a validator enters or leaves the set.
+func moving(order func(*client.API, context.Context, string) (model.Move, error)) cli.ActionFunc {
+	return taking(func(c *cli.Context, args []string) error {
+		m, err := order(network(c), c.Context, args[0])
+		return printAnswer(c, m, err, func(w io.Writer) {
+			facts(w, "name", m.Name, "address", m.Address.String(), "status", m.Status,
+				"holds from", fmt.Sprintf("epoch %d, height %d", m.Epoch, m.Height))
+		})
+	})
 }
 
-func paramsSet(c *cli.Context) error {
-	args, err := arguments(c, "KEY", "VALUE")
-	if err != nil {
-		return err
-	}
+func paramsSet(c *cli.Context, args []string) error {
 	p, err := network(c).SetParam(c.Context, model.ParamRequest{Key: args[0], Value: args[1], At: types.Height(c.Uint64("at"))})
-	if err != nil {
-		return err
-	}
-	return emit(c, p, func(w io.Writer) {
+	return printAnswer(c, p, err, func(w io.Writer) {
 		fmt.Fprintf(w, "%s = %s from height %d on (class %s)\n", p.Key, p.Value, p.Height, p.Class)
 	})
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -59,15 +60,14 @@ func testCommand() *cli.Command {
 
 // tests is what devnet test was asked for.
 type tests struct {
-	python, folder string
-	words          []string // arguments of the command after the interpreter
-	environment    []string
-	paths          []string
-	more           []string    // of the runner of tests, as they were given
-	remove         func()      // what is gone when it is over
-	bench          *begunBench // for the first run; nil: it begins one
-	coverage       bool
-	coverageOut    string // a file, or ""
+	sdk
+	words       []string // arguments of the command after the interpreter
+	environment []string
+	paths       []string
+	more        []string    // of the runner of tests, as they were given
+	bench       *begunBench // for the first run; nil: it begins one
+	coverage    bool
+	coverageOut string // a file, or ""
 }
 
 func testActors(c *cli.Context) error {
@@ -92,7 +92,7 @@ func readTesting(c *cli.Context) (*tests, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tests{remove: func() {}, coverageOut: c.String("coverage-out")}
+	t := &tests{coverageOut: c.String("coverage-out")}
 	t.coverage = c.Bool("coverage") || t.coverageOut != ""
 	if t.coverage && c.IsSet("http") {
 		return nil, usage("Leave out --http, or --coverage.", "coverage needs simulated networks: a live one does not report lines")
@@ -115,11 +115,8 @@ func readTesting(c *cli.Context) (*tests, error) {
 	} else if !t.coverage {
 		t.bench = beginBench(nil, c.App.ErrWriter)
 	}
-	if t.python, err = pyhost.Interpreter(c.String("python")); err != nil {
-		return t, noStart("", "%v", err)
-	}
-	if err := t.unpack(); err != nil {
-		return t, noStart("", "the SDK cannot be unpacked: %v", err)
+	if t.sdk, err = openSDK(c); err != nil {
+		return t, err
 	}
 	self, err := ownPath()
 	if err != nil {
@@ -129,24 +126,20 @@ func readTesting(c *cli.Context) (*tests, error) {
 		"DEVNET_TEST_HTTP="+c.String("http"),
 		"PYTHONPATH="+strings.Join(append([]string{t.folder}, filepath.SplitList(os.Getenv("PYTHONPATH"))...), string(os.PathListSeparator)))
 	if c.Bool("unittest") {
-		return t, t.unittest(c)
+		err = t.unittest(c)
+	} else {
+		t.pytest(c, seed, seeds)
 	}
-	t.pytest(c, seed, seeds)
-	return t, nil
+	if k := c.String("k"); k != "" {
+		t.words = append(t.words, "-k", k)
+	}
+	t.words = slices.Concat(t.words, t.paths, t.more)
+	return t, err
 }
 
 // isPath reports that an argument of unittest is not a module's name.
 func isPath(word string) bool {
 	return strings.HasSuffix(word, ".py") || strings.ContainsRune(word, filepath.Separator)
-}
-
-// told are paths as a shell reads them.
-func told(paths []string) string {
-	words := make([]string, len(paths))
-	for i, path := range paths {
-		words[i] = quoted(path)
-	}
-	return strings.Join(words, " ")
 }
 
 // ownPath is this program by the name that it was started by.
@@ -159,15 +152,9 @@ func ownPath() (string, error) {
 }
 
 func testSeeds(c *cli.Context) (seed, seeds string, err error) {
-	seed, seeds = c.String("seed"), c.String("seeds")
-	if seed == "" {
-		seed = "1"
-	}
+	seed, seeds = cmp.Or(c.String("seed"), "1"), cmp.Or(c.String("seeds"), "1")
 	if _, err := strconv.ParseUint(seed, 0, 64); err != nil {
 		return "", "", usage("Give a whole number from 0 to 2^64 - 1.", "--seed: invalid seed %q", seed)
-	}
-	if seeds == "" {
-		return seed, "1", nil
 	}
 	if n, err := strconv.ParseUint(seeds, 10, 64); err != nil || n == 0 || n > maxTestSeeds {
 		return "", "", usage(fmt.Sprintf("Give a number from 1 to %d.", maxTestSeeds), "--seeds: invalid number of seeds %q", seeds)
@@ -175,21 +162,33 @@ func testSeeds(c *cli.Context) (seed, seeds string, err error) {
 	return seed, seeds, nil
 }
 
-// unpack puts what tests import where caches are kept, or, where this user has no
-// such place, into a folder of this run.
-func (t *tests) unpack() (err error) {
+// sdk is the Python that --python names, and the folder of the modules that devnet gives it.
+type sdk struct {
+	python, folder string
+	remove         func() // what is gone when it is over
+}
+
+// openSDK puts what Python imports where caches are kept, or, where this user has no such place,
+// into a folder of this run.
+func openSDK(c *cli.Context) (s sdk, err error) {
+	s.remove = func() {}
+	if s.python, err = pyhost.Interpreter(c.String("python")); err != nil {
+		return s, noStart("", "%v", err)
+	}
 	if cache, err := os.UserCacheDir(); err == nil {
-		if t.folder, err = pyhost.Unpack(filepath.Join(cache, "devnet")); err == nil {
-			return nil
+		if s.folder, err = pyhost.Unpack(filepath.Join(cache, "devnet")); err == nil {
+			return s, nil
 		}
 	}
 	temporary, err := os.MkdirTemp("", "devnet-test-")
-	if err != nil {
-		return err
+	if err == nil {
+		s.remove = func() { os.RemoveAll(temporary) }
+		s.folder, err = pyhost.Unpack(temporary)
 	}
-	t.remove = func() { os.RemoveAll(temporary) }
-	t.folder, err = pyhost.Unpack(temporary)
-	return err
+	if err != nil {
+		return s, noStart("", "the SDK cannot be unpacked: %v", err)
+	}
+	return s, nil
 }
 
 func (t *tests) pytest(c *cli.Context, seed, seeds string) {
@@ -201,10 +200,6 @@ func (t *tests) pytest(c *cli.Context, seed, seeds string) {
 	if file := c.String("snapshot"); file != "" {
 		t.words = append(t.words, "--devnet-gas-snapshot", file)
 	}
-	if k := c.String("k"); k != "" {
-		t.words = append(t.words, "-k", k)
-	}
-	t.words = append(append(t.words, t.paths...), t.more...)
 }
 
 // unittest runs what is named, or finds the tests below here.
@@ -223,10 +218,6 @@ func (t *tests) unittest(c *cli.Context) error {
 			t.words, t.paths = append(t.words, "discover", "-s", filepath.Dir(t.paths[0]), "-p", filepath.Base(t.paths[0])), nil
 		}
 	}
-	if k := c.String("k"); k != "" {
-		t.words = append(t.words, "-k", k)
-	}
-	t.words = append(append(t.words, t.paths...), t.more...)
 	return nil
 }
 
@@ -248,10 +239,7 @@ func (t *tests) run(c *cli.Context) error {
 	}
 	defer os.RemoveAll(folder)
 	ended := t.play(c, append(slices.Clip(t.environment), coverageVariable+"="+folder))
-	if err := t.covered(c, folder); err != nil {
-		return errors.Join(ended, err)
-	}
-	return ended
+	return errors.Join(ended, t.covered(c, folder))
 }
 
 // covered prints and writes what the tests ran.

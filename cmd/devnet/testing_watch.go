@@ -31,8 +31,6 @@ func (t *tests) watch(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
 	for {
 		err := t.run(c)
 		var f *failure
@@ -42,10 +40,8 @@ func (t *tests) watch(c *cli.Context) error {
 		fmt.Fprintln(c.App.Writer, "The tests run again when a file changes; Ctrl-C ends it.")
 		now := seen
 		for now == seen {
-			select {
-			case <-c.Context.Done():
+			if !pause(c.Context, watchEvery) {
 				return err
-			case <-ticker.C:
 			}
 			var wrong error
 			if now, wrong = changedLast(folders); wrong != nil {

@@ -22,17 +22,11 @@ var pageFlags = []cli.Flag{
 // oldestFlag turns a list around that begins with the newest.
 var oldestFlag = &cli.BoolFlag{Name: "oldest", Usage: "begin with the oldest"}
 
-// page is what was asked for of a list. A list that history makes longer, which has
-// --oldest, begins with the newest.
-func page(c *cli.Context) client.Page {
-	ordered := slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f == oldestFlag })
-	return client.Page{Offset: c.Int("offset"), Limit: c.Int("limit"), Newest: ordered && !c.Bool("oldest")}
-}
-
-// pageOf gets the page that was asked for, and says whether more is behind it:
-// it asks for one entry more, as far as the API goes.
+// pageOf gets the page that was asked for, and says whether the list has more. It asks for one
+// entry more, as far as the API goes. A list with --oldest begins with the newest.
 func pageOf[T any](c *cli.Context, get func(client.Page) iter.Seq2[T, error]) (list []T, more bool, err error) {
-	p := page(c)
+	ordered := slices.ContainsFunc(c.Command.Flags, func(f cli.Flag) bool { return f == oldestFlag })
+	p := client.Page{Offset: c.Int("offset"), Limit: c.Int("limit"), Newest: ordered && !c.Bool("oldest")}
 	if p.Limit < 1 || p.Limit > maxPage || p.Offset < 0 {
 		return nil, false, usage("", "--limit lies between 1 and %d, and --offset is at least 0", maxPage)
 	}
@@ -42,6 +36,15 @@ func pageOf[T any](c *cli.Context, get func(client.Page) iter.Seq2[T, error]) (l
 		return nil, false, err
 	}
 	return list[:min(asked, len(list))], len(list) > asked || len(list) == maxPage, nil
+}
+
+// paged gets the page that was asked for and prints it, and below it that there are more.
+func paged[T any](c *cli.Context, more string, get func(client.Page) iter.Seq2[T, error], text func(w io.Writer, list []T)) error {
+	list, cutOff, err := pageOf(c, get)
+	return printAnswer(c, list, err, func(w io.Writer) {
+		text(w, list)
+		cut(w, more, cutOff, len(list), c)
+	})
 }
 
 // maxPage is how many entries the API answers at most.
@@ -59,39 +62,29 @@ func timerCommand() *cli.Command {
 					&cli.Uint64Flag{Name: "due-by", Usage: "only those due at height `H` or before"},
 					&cli.StringFlag{Name: "status", Usage: "only `STATUS`: pending, fired, expired, insufficient_funds or cancelled"},
 					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
-				Action: timerList},
+				Action: takingNothing(timerList)},
 			timerShowCommand(), timerLaneCommand(), timerCancelCommand(), timerExtendCommand(),
 		},
 	}
 }
 
 func timerList(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	filter := client.TimerFilter{Actor: c.String("actor"), Status: c.String("status"), DueBy: types.Height(c.Uint64("due-by"))}
 	if c.IsSet("due-by") && filter.DueBy == 0 {
 		return usage("", "--due-by is at least 1: no timer is due at height 0")
 	}
 	n := network(c)
-	timers, more, err := pageOf(c, func(p client.Page) iter.Seq2[model.Timer, error] { return n.Timers(c.Context, filter, p) })
-	if err != nil {
-		return err
-	}
-	return emit(c, timers, func(w io.Writer) {
-		var rows [][]string
+	get := func(p client.Page) iter.Seq2[model.Timer, error] { return n.Timers(c.Context, filter, p) }
+	return paged(c, "more", get, func(w io.Writer, timers []model.Timer) {
 		names := newNaming(c.Context, n)
-		for _, t := range timers {
-			rows = append(rows, []string{short(t.ID.String()), names.of(t.Actor), printable(t.Handler), due(t), ended(t), fate(t), paid(t.FeePaid)})
-		}
-		table(w, "No timers.", "ID ACTOR HANDLER DUE ENDED STATUS FEE_CBY", rows)
-		cut(w, "more", more, len(timers), c)
+		table(w, "No timers.", "ID ACTOR HANDLER DUE ENDED STATUS FEE_CBY", rowsOf(timers, func(t *model.Timer) []string {
+			return []string{short(t.ID.String()), names.of(t.Actor), printable(t.Handler), due(t), ended(t), fateOf(t.Status, t.Result),
+				paid(t.FeePaid)}
+		}))
 	})
 }
 
-// fate returns the status of a timer; a fire whose handler failed is not a success.
-func fate(t model.Timer) string { return fateOf(t.Status, t.Result) }
-
+// fateOf returns the status of a timer; a fire whose handler failed is not a success.
 func fateOf(status, result string) string {
 	if status == string(types.TimerFired) && result != string(types.StatusOK) {
 		return status + ", " + result
@@ -107,14 +100,14 @@ func height(h types.Height) string { return strconv.FormatUint(uint64(h), 10) }
 
 // due is the height at which a timer is due; one that watches a key is due at that
 // height at the earliest.
-func due(t model.Timer) string {
+func due(t *model.Timer) string {
 	if t.Watch != nil {
 		return "≥" + height(t.Height)
 	}
 	return height(t.Height)
 }
 
-func ended(t model.Timer) string {
+func ended(t *model.Timer) string {
 	if t.EndedAt == nil {
 		return "-"
 	}

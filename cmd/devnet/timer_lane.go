@@ -23,13 +23,10 @@ func timerLaneCommand() *cli.Command {
 			"nothing due are drawn as one line.",
 		Flags: []cli.Flag{&cli.IntFlag{Name: "last", Value: 40, Usage: "`N` blocks, up to 1000"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new blocks"}, jsonFlag, httpFlag, nodeFlag},
-		Action: timerLane}
+		Action: takingNothing(timerLane)}
 }
 
 func timerLane(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	n, last := network(c), c.Int("last")
 	if last < 1 || last > 1000 {
 		return usage("", "--last: %d is not between 1 and 1000", last)
@@ -86,11 +83,8 @@ func followLane(c *cli.Context, n *client.API, lane []model.LaneBlock) error {
 	}
 	return n.Events(c.Context, client.Follow{From: seen + 1, Kinds: []string{model.EventBlock}}, func(e client.Event) error {
 		var b model.Block
-		if err := json.Unmarshal(e.Data, &b); err != nil {
-			return fmt.Errorf("the event %s is not understood: %w", e.ID, err)
-		}
-		if b.Height <= seen {
-			return nil
+		if err := understood(e, &b); err != nil || b.Height <= seen {
+			return err
 		}
 		lane, err := n.Lane(c.Context, int(min(1000, b.Height-seen)))
 		if err != nil {
@@ -226,7 +220,7 @@ func (p *picture) idle(w io.Writer, lane []model.LaneBlock) {
 		fee = groupedWei(first.BaseFeeLaneTimer) + " → " + fee
 	}
 	fmt.Fprintf(w, "%*s  %*s  %s with nothing due, to %s\n", p.heightWide, height(first.Height), p.feeWide, fee,
-		blocks(uint64(len(lane))), height(last.Height))
+		several(len(lane), "block"), height(last.Height))
 }
 
 // share returns part of whole in eighths of a character, over width characters; a
@@ -286,7 +280,7 @@ func laneTotals(w io.Writer, lane []model.LaneBlock) {
 	for i, reason := range order {
 		why[i] = grouped(reasons[reason]) + " " + reason
 	}
-	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", blocks(uint64(len(lane))), grouped(counts[0]), grouped(counts[1]),
+	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", several(len(lane), "block"), grouped(counts[0]), grouped(counts[1]),
 		grouped(counts[2]), grouped(counts[3]))
 	if len(why) > 0 {
 		fmt.Fprintf(w, "deferred: %s\n", strings.Join(why, ", "))

@@ -20,7 +20,7 @@ func timerShowCommand() *cli.Command {
 			"reason, and the fees of its fire.",
 		Flags: []cli.Flag{&cli.Uint64Flag{Name: "from", Usage: "tell the blocks that deferred it from height `H` on"},
 			&cli.IntFlag{Name: "limit", Value: 1000, Usage: "at most `N` of these blocks, up to 10000"}, jsonFlag, httpFlag, nodeFlag},
-		Action: timerShow}
+		Action: taking(timerShow)}
 }
 
 // wholeTimer is a timer with all known facts: the output of --json.
@@ -30,11 +30,7 @@ type wholeTimer struct {
 	Next  *types.Height      `json:"next"`
 }
 
-func timerShow(c *cli.Context) error {
-	args, err := arguments(c, "ID")
-	if err != nil {
-		return err
-	}
+func timerShow(c *cli.Context, args []string) error {
 	n := network(c)
 	story, err := n.TimerStory(c.Context, args[0], types.Height(c.Uint64("from")), c.Int("limit"))
 	if err != nil {
@@ -74,10 +70,7 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 		}
 	}
 	if t.Watch != nil {
-		key := value(t.Watch.Key)
-		if key == "" {
-			key = "the empty key"
-		}
+		key := cmp.Or(value(t.Watch.Key), "the empty key")
 		due = "" // no height makes it so
 		watches = fmt.Sprintf("%s of %s, from height %s on", key, t.Watch.Actor, height(t.Height))
 	}
@@ -105,7 +98,7 @@ func statusLine(s *model.TimerStory) string {
 	t := &s.Timer
 	late := ""
 	if t.Deferrals > 0 {
-		late = fmt.Sprintf(", %s late", blocks(t.Deferrals))
+		late = fmt.Sprintf(", %s late", several(t.Deferrals, "block"))
 	}
 	if t.EndedAt != nil {
 		text := fmt.Sprintf("%s in block %s%s", t.Status, height(*t.EndedAt), late)
@@ -132,16 +125,9 @@ func statusLine(s *model.TimerStory) string {
 		return text + ", until what it watches changes"
 	}
 	if t.Height > s.Height {
-		return fmt.Sprintf("%s, due in %s", text, blocks(uint64(t.Height-s.Height)))
+		return fmt.Sprintf("%s, due in %s", text, several(t.Height-s.Height, "block"))
 	}
 	return text
-}
-
-func blocks(n uint64) string {
-	if n == 1 {
-		return "1 block"
-	}
-	return grouped(n) + " blocks"
 }
 
 // tell prints what happened, a line for each thing or for each row of blocks in
@@ -203,7 +189,7 @@ func entry(e *model.StoryEntry) string {
 		}
 		text += offer(e)
 		if e.Blocks > 1 {
-			text += ", " + blocks(e.Blocks)
+			text += ", " + several(e.Blocks, "block")
 		}
 		return text
 	}
@@ -245,10 +231,7 @@ func offer(e *model.StoryEntry) (text string) {
 // settled prints where the money of a fire went.
 func settled(w io.Writer, p *model.Settlement, indent int) {
 	pad := strings.Repeat(" ", indent)
-	proposer := p.ProposerName
-	if proposer == "" {
-		proposer = p.Proposer.String()
-	}
+	proposer := cmp.Or(p.ProposerName, p.Proposer.String())
 	fmt.Fprintf(w, "%sused %s of %s cycles and %s of %s cells\n", pad, grouped(uint64(p.CyclesUsed)), grouped(uint64(p.CyclesLimit)),
 		grouped(uint64(p.CellsUsed)), grouped(uint64(p.CellsLimit)))
 	var rows [][2]string

@@ -14,10 +14,7 @@ import (
 func txTrace(c *cli.Context, hash string) error {
 	n := network(c)
 	t, err := n.Trace(c.Context, hash, false, false)
-	if err != nil {
-		return err
-	}
-	return emit(c, t, func(w io.Writer) {
+	return printAnswer(c, t, err, func(w io.Writer) {
 		names := newNaming(c.Context, n)
 		r := &t.Receipt
 		facts(w, "hash", r.Hash.String(), "kind", r.Origin, "height", height(r.Height), "status", r.Status, "did", executedWhat(r, names),

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -27,15 +26,11 @@ func txCommand() *cli.Command {
 			&cli.BoolFlag{Name: "profile", Usage: "execute it again, and show what each line took"},
 			&cli.StringFlag{Name: "folded", Usage: "write the same to `FILE` for flame graphs: one stack per line, followed by its cycles"},
 			jsonFlag, httpFlag, nodeFlag},
-		Action: tx,
+		Action: taking(tx),
 	}
 }
 
-func tx(c *cli.Context) error {
-	args, err := arguments(c, "HASH")
-	if err != nil {
-		return err
-	}
+func tx(c *cli.Context, args []string) error {
 	switch {
 	case c.Bool("profile") || c.IsSet("folded"):
 		if c.Bool("trace") {
@@ -51,11 +46,10 @@ func tx(c *cli.Context) error {
 		Receipt     *model.Receipt     `json:"receipt"`
 	}
 	t, err := n.Transaction(c.Context, args[0])
-	var refused *client.Error
 	switch {
 	case err == nil:
 		whole.Transaction = &t
-	case !errors.As(err, &refused) || refused.Code != "unknown_transaction" && refused.Code != "unknown_prefix":
+	case !refusedAs(err, "unknown_transaction", "unknown_prefix"):
 		return err
 	}
 	if whole.Transaction == nil || t.Status == "final" {
@@ -153,7 +147,7 @@ func printReceipt(w io.Writer, r model.Receipt, head ...string) {
 	}
 	facts(w, append(head, "status", r.Status, "height", at, "used", fmt.Sprintf("%d cycles, %d cells", r.Cycles, r.Cells),
 		"fee", cby(r.Fee), "output", value(r.Output))...)
-	printPrinted(w, r)
+	printPrinted(w, r.Logs)
 	printEvents(w, r.Events)
 	if r.Error != nil {
 		fmt.Fprintf(w, "%s: %s\n", r.Error.Code, printable(r.Error.Message))
@@ -161,8 +155,8 @@ func printReceipt(w io.Writer, r model.Receipt, head ...string) {
 }
 
 // printPrinted prints the lines that an execution printed.
-func printPrinted(w io.Writer, r model.Receipt) {
-	for _, line := range r.Logs {
+func printPrinted(w io.Writer, lines []string) {
+	for _, line := range lines {
 		fmt.Fprintln(w, indented(printable(line)))
 	}
 }
@@ -177,6 +171,18 @@ func printJudged(c *cli.Context, r model.Receipt, what string) error {
 		return err
 	}
 	return judged(r, what)
+}
+
+// outcome prints an answer if its execution is ok; of one that failed it prints only JSON, and
+// returns the failure.
+func outcome(c *cli.Context, v any, r model.Receipt, what string, text func(w io.Writer)) error {
+	failure := judged(r, what)
+	if failure == nil || c.Bool("json") {
+		if err := emit(c, v, text); err != nil {
+			return err
+		}
+	}
+	return failure
 }
 
 // judged turns a receipt that is not ok into a failed command.

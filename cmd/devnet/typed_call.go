@@ -2,14 +2,12 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 )
 
@@ -66,16 +64,12 @@ func nothingMissing(c *cli.Context, actor, handler string) error {
 	if err != nil || schema == nil {
 		return nil
 	}
-	h := schema.Handler(handler)
-	if h == nil {
-		return nil
-	}
-	return missing(schema, h)
+	return missing(schema, schema.Handler(handler))
 }
 
-// missing refuses to run a typed handler without arguments if it needs some.
+// missing refuses to run a typed handler without arguments if it needs some. It may be nil.
 func missing(schema *typed.Schema, h *typed.Handler) error {
-	if h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
+	if h == nil || h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
 		return nil
 	}
 	return usage(typedHelp, "%s takes arguments: %s", h.Name, signature(schema, h))
@@ -125,7 +119,7 @@ func deployedWith(c *cli.Context) (file string, given handed, err error) {
 // schemaOf is the schema of an actor; nil where its code has none.
 func schemaOf(c *cli.Context, actor string) (*typed.Schema, error) {
 	doc, err := network(c).Schema(c.Context, actor)
-	if refused := (*client.Error)(nil); errors.As(err, &refused) && refused.Code == "no_schema" {
+	if refusedAs(err, "no_schema") {
 		return nil, nil
 	}
 	if err != nil {

@@ -93,37 +93,32 @@ func up(c *cli.Context) (err error) {
 	}
 }
 
+// chain is the chain that is asked for, and how its nodes keep it.
+func (s *settings) chain() box.Config {
+	c := box.Config{Validators: s.Validators, Runners: defaultRunners, BlockTime: s.blockTime, Auto: s.auto, ChainID: s.ChainID,
+		Strict: s.Strict, Params: s.Params, Durability: s.durability, History: uint64(s.History), Strategy: s.Strategy}
+	if s.Runners != nil {
+		c.Runners = *s.Runners
+	}
+	return c
+}
+
 // config is what the box is asked for.
 func (s *settings) config(logs *nodeLogs) box.Config {
-	runners, asked := defaultRunners, s.Runners != nil
-	if asked {
-		runners = *s.Runners
-	}
-	return box.Config{Version: version, Validators: s.Validators, Runners: runners, AsRunners: asked, BlockTime: s.blockTime,
-		Auto: s.auto, Home: s.Home,
-		Ephemeral: s.Ephemeral, Reset: s.Reset, Seed: s.Seed, ChainID: s.ChainID, Durability: s.durability,
-		History: uint64(s.History), Strategy: s.Strategy,
-		Strict: s.Strict,
-		Params: s.Params, Log: logs.logger()}
+	c := s.chain()
+	c.Version, c.Log, c.AsRunners, c.Seed = version, logs.logger(), s.Runners != nil, s.Seed
+	c.Home, c.Ephemeral, c.Reset = s.Home, s.Ephemeral, s.Reset
+	return c
 }
 
 // notUp says why there is no network. The home's own errors are complete already.
 func notUp(err error) error {
-	var incompatible *home.IncompatibleError
-	var mismatch *home.MismatchError
-	var inUse *home.InUseError
-	var foreign *home.ForeignError
-	var broken *home.BrokenError
-	var changed *box.ChangedError
-	var owner *home.OwnerError
-	var other *box.OtherGenesisError
-	var apart *home.ApartError
-	var watched *box.WatchedError
-	if errors.As(err, &inUse) {
+	if inUse, is := errors.AsType[*home.InUseError](err); is {
 		return noStart(fmt.Sprintf("Stop it (Ctrl-C where it runs, or kill %d), or choose another --home.", inUse.PID),
 			"home %s is in use by process %d", inUse.Dir, inUse.PID)
 	}
-	for _, known := range []any{&incompatible, &mismatch, &foreign, &broken, &changed, &owner, &other, &apart, &watched} {
+	for _, known := range []any{new(*home.IncompatibleError), new(*home.MismatchError), new(*home.ForeignError), new(*home.BrokenError),
+		new(*box.ChangedError), new(*home.OwnerError), new(*box.OtherGenesisError), new(*home.ApartError), new(*box.WatchedError)} {
 		if errors.As(err, known) {
 			return noStart("", "%v", err)
 		}
@@ -282,11 +277,10 @@ func (u *running) wait() (model.Ready, error) {
 func (u *running) deploy(file string) error {
 	ctx, name := u.Context.Context, baseName(file)
 	there, err := u.client.Actor(ctx, name)
-	var refused *client.Error
 	switch {
 	case err == nil:
 		return u.goesOn(file, there)
-	case !errors.As(err, &refused) || refused.Code != "unknown_name":
+	case !refusedAs(err, "unknown_name"):
 		return err
 	}
 	d, err := deployFile(ctx, u.client, u.Context.App.ErrWriter, file, model.DeployRequest{From: "alice", Name: name, Fund: &actorFund})
@@ -319,7 +313,7 @@ func (u *running) deploy(file string) error {
 		u.told[r.Hash] = true
 		u.say("%s.start ran in block %d.", name, r.Height)
 		if !u.settings.JSON {
-			printPrinted(u.App.Writer, r)
+			printPrinted(u.App.Writer, r.Logs)
 		}
 	}
 	return nil
@@ -360,10 +354,7 @@ func (s *settings) again() string {
 	if s.Processes {
 		command += " --processes"
 	}
-	if s.Home != defaultHome {
-		command += " --home " + quoted(s.Home)
-	}
-	return command
+	return command + ofHome(s.Home)
 }
 
 // configOut is what --config-out writes.

@@ -42,12 +42,7 @@ func upElsewhere(c *cli.Context, s settings) error {
 	if _, runs := home.User(s.Home); runs && s.Wait {
 		return waitForRunning(c, s)
 	}
-	executable, err := os.Executable()
-	if err != nil {
-		return noStart("", "devnet does not find itself: %v", err)
-	}
-	command := exec.Command(executable)
-	command.Args = slices.Concat(os.Args[:2], []string{"--" + detachedFlag}, without(os.Args[2:], "detach", "wait"))
+	command := ownCommand(slices.Concat(os.Args[1:2], []string{"--" + detachedFlag}, without(os.Args[2:], "detach", "wait"))...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no signal of this terminal is its
 	ready, readyEnd, err := os.Pipe()
 	if err != nil {

@@ -12,17 +12,10 @@ const livenessEvery = time.Second
 // watchLiveness prints once when blocks cease to be made, and why, and when they
 // resume.
 func (u *running) watchLiveness() {
-	tick := time.NewTicker(livenessEvery)
-	defer tick.Stop()
 	var w livenessWords
-	for {
-		select {
-		case <-u.Context.Done():
-			return
-		case <-tick.C:
-			if line := w.line(u.network.Liveness()); line != "" {
-				u.say("%s", line)
-			}
+	for pause(u.Context.Context, livenessEvery) {
+		if line := w.line(u.network.Liveness()); line != "" {
+			u.say("%s", line)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -77,11 +77,7 @@ func (n *apartNetwork) carry(args []string) (err error) {
 		nodes = append(nodes, cluster.Node{Name: name, Kind: cluster.Runner})
 	}
 	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: nodes, Tell: n.tell, Args: args,
-		Command: func(args ...string) *exec.Cmd {
-			command := exec.Command(n.executable)
-			command.Args = append([]string{os.Args[0]}, args...)
-			return command
-		}})
+		Command: ownCommand})
 	return err
 }
 
@@ -135,7 +131,6 @@ func (n *apartNetwork) watches() ([]string, error) {
 type apartNetwork struct {
 	*box.Network // nil until all nodes have started
 	u            *running
-	executable   string
 	home         *home.Home
 	folder       *hosts.Folder
 	carrier      *process.Carrier
@@ -151,9 +146,6 @@ func (n *apartNetwork) LogPath(node string) string { return home.NodeLog(n.home.
 // open opens the home, and makes the folder of nodes at the first start.
 func (n *apartNetwork) open() (err error) {
 	s := &n.u.settings
-	if n.executable, err = os.Executable(); err != nil {
-		return noStart("", "devnet does not find itself: %v", err)
-	}
 	if s.Reset {
 		if err := home.Reset(s.Home); err != nil {
 			return notUp(err)
@@ -165,8 +157,7 @@ func (n *apartNetwork) open() (err error) {
 			want.ChainID = wallet.ChainID
 		}
 		if want.Seed == nil {
-			seed := rand.Uint64()
-			want.Seed = &seed
+			want.Seed = new(rand.Uint64())
 		}
 	}
 	if n.home, err = home.Open(s.Home, want); err != nil {
@@ -193,20 +184,12 @@ func (n *apartNetwork) open() (err error) {
 // make makes the folder of nodes: whole, or not at all.
 func (n *apartNetwork) make(dir string) error {
 	s := &n.u.settings
-	plan := hosts.Plan{Format: hosts.Processes, Now: time.Now(), Chain: box.Config{Validators: s.Validators, Runners: defaultRunners,
-		BlockTime: s.blockTime, Auto: s.auto, ChainID: n.home.Meta.ChainID, Strict: s.Strict, Params: s.Params, Durability: s.durability,
-		History: uint64(s.History), Strategy: s.Strategy}}
-	if s.Validators == 0 {
-		plan.Chain.Validators = defaultValidators
-	}
-	if s.Runners != nil {
-		plan.Chain.Runners = *s.Runners
-	}
+	plan := hosts.Plan{Format: hosts.Processes, Now: time.Now(), Chain: s.chain()}
+	plan.Chain.ChainID, plan.Chain.Validators = n.home.Meta.ChainID, cmp.Or(s.Validators, defaultValidators)
 	if version, err := n.Probe(); err == nil {
 		plan.Chain.Minor = pyhost.Minor(version)
 	}
-	seed := n.home.Meta.Seed
-	plan.Seed = &seed
+	plan.Seed = new(n.home.Meta.Seed)
 	plan.Driver = control.NewSecret() // by which a strict network is only read
 	var err error
 	if plan.Port, err = portsBehind(n.u.address, plan.Chain.Validators+plan.Chain.Runners); err != nil {

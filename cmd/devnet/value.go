@@ -13,7 +13,6 @@ func cby(w types.Wei) string                          { return words.CBY(w) }
 func short(hex string) string                         { return words.Short(hex) }
 func shortBytes(b types.Bytes) string                 { return words.ShortBytes(b) }
 func value(b types.Bytes) string                      { return words.Value(b) }
-func quotedValue(b types.Bytes, most int) string      { return words.Quoted(b, most) }
 func clipped(s string, most int) string               { return words.Clipped(s, most) }
 func grouped(n uint64) string                         { return words.Grouped(n) }
 func groupedWei(w types.Wei) string                   { return words.GroupedWei(w) }

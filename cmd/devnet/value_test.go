@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/words"
 )
 
 // Every command guesses alike what bytes stand for, and a text in a line is in
@@ -25,14 +26,14 @@ func TestBytesAreShownAsWhatTheyMayStandFor(t *testing.T) {
 		if got := value(types.Bytes(c.bytes)); got != c.alone {
 			t.Errorf("%q is shown as %q, want %q", c.bytes, got, c.alone)
 		}
-		if got := quotedValue(types.Bytes(c.bytes), 40); got != c.inLine {
+		if got := words.Quoted(types.Bytes(c.bytes), 40); got != c.inLine {
 			t.Errorf("%q is shown in a line as %q, want %q", c.bytes, got, c.inLine)
 		}
 	}
-	if got := quotedValue(types.Bytes("a long text that goes on"), 10); got != `"a long t…` {
+	if got := words.Quoted(types.Bytes("a long text that goes on"), 10); got != `"a long t…` {
 		t.Errorf("a long text is cut to %q", got)
 	}
-	if got := quotedValue(make(types.Bytes, 32), 20); got != "0x000000000000000000000000… 32 bytes" {
+	if got := words.Quoted(make(types.Bytes, 32), 20); got != "0x000000000000000000000000… 32 bytes" {
 		t.Errorf("a long id is cut to %q", got)
 	}
 }

@@ -38,10 +38,7 @@ func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "the version of this binary", Description: "Example: devnet version\nThe same: devnet --version",
 		Flags: []cli.Flag{jsonFlag},
-		Action: func(c *cli.Context) error {
-			if _, err := arguments(c); err != nil {
-				return err
-			}
+		Action: takingNothing(func(c *cli.Context) error {
 			v := struct {
 				Version  string `json:"version"`
 				Revision string `json:"revision"`
@@ -56,7 +53,7 @@ func versionCommand() *cli.Command {
 				}
 				fmt.Fprintf(w, ", home format %d, %s, %s\n", v.Format, v.Go, v.Platform)
 			})
-		},
+		}),
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -23,14 +24,11 @@ func viewsCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "from", Usage: fmt.Sprintf("start at view `V` (default: the last %d views)", shownViews)},
 			&cli.Uint64Flag{Name: "to", Usage: "end with view `V` (default: the latest)"},
 			jsonFlag, httpFlag},
-		Action: views,
+		Action: takingNothing(views),
 	}
 }
 
 func views(c *cli.Context) error {
-	if _, err := arguments(c); err != nil {
-		return err
-	}
 	if c.IsSet("to") && c.Uint64("to") == 0 {
 		return usage("", "--to is at least 1: views begin there")
 	}
@@ -40,22 +38,11 @@ func views(c *cli.Context) error {
 	}
 	switch {
 	case c.Bool("failed"):
-		all.Views = failedOf(all.Views)
+		all.Views = slices.DeleteFunc(all.Views, func(v model.View) bool { return v.Outcome != model.ViewNullified })
 	case !c.IsSet("from") && len(all.Views) > shownViews:
 		all.Views = all.Views[len(all.Views)-shownViews:]
 	}
 	return emit(c, all, func(w io.Writer) { printViews(w, &all, c.Bool("failed")) })
-}
-
-// failedOf are the views that ended without a final block.
-func failedOf(all []model.View) []model.View {
-	failed := []model.View{}
-	for i := range all {
-		if all[i].Outcome == model.ViewNullified {
-			failed = append(failed, all[i])
-		}
-	}
-	return failed
 }
 
 // printViews prints a line for each view, and below it what does not fit.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -39,9 +40,7 @@ func (w watching) open(config *box.Config, log *slog.Logger) error {
 	}
 	config.Qlog = w.qlog
 	keys, err := w.keys(log)
-	if keys != nil {
-		config.KeyLog = keys
-	}
+	config.KeyLog = keys
 	return err
 }
 
@@ -54,7 +53,7 @@ func (w watching) folder() error {
 }
 
 // keys opens the file of secrets; it is nil if none was asked for.
-func (w watching) keys(log *slog.Logger) (*connections.KeyLog, error) {
+func (w watching) keys(log *slog.Logger) (io.WriteCloser, error) {
 	if w.keyLog == "" {
 		return nil, nil
 	}
@@ -77,14 +76,7 @@ func (w watching) ofRunner(name string, strict bool, log *slog.Logger) (*connect
 	if err != nil {
 		return nil, err
 	}
-	if keys == nil { // a nil *KeyLog in an interface is not nil
-		return watchedBy(connections.NewWatch(w.qlog, name, nil, log))
-	}
-	return watchedBy(connections.NewWatch(w.qlog, name, keys, log))
-}
-
-// watchedBy adds the remedy to the error of a missing folder.
-func watchedBy(watch *connections.Watch, err error) (*connections.Watch, error) {
+	watch, err := connections.NewWatch(w.qlog, name, keys, log)
 	if err != nil {
 		return nil, noStart("Give a folder that this user may write to.", "--qlog: %v", err)
 	}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/urfave/cli/v2"
+	"github.com/vbauerster/mpb/v8"
+)
+
+// shownBar is a bar on a terminal while a command waits.
+type shownBar struct {
+	progress *mpb.Progress
+	bar      *mpb.Bar    // nil without a terminal
+	heard    func() bool // stops waiting for an interrupt
+}
+
+// newBar shows a bar of a width in characters, if standard error is a terminal.
+func newBar(c *cli.Context, width int, total int64, around ...mpb.BarOption) (b shownBar) {
+	if !isTerminal(c.App.ErrWriter) {
+		return b
+	}
+	b.progress = mpb.New(mpb.WithOutput(c.App.ErrWriter), mpb.WithWidth(width), mpb.WithAutoRefresh())
+	b.bar = b.progress.AddBar(total, append(around, mpb.BarRemoveOnComplete())...)
+	// A terminal shows ^C where the cursor is, and what the bar clears begins there.
+	b.heard = context.AfterFunc(c.Context, func() { fmt.Fprint(c.App.ErrWriter, "\r") })
+	return b
+}
+
+// close takes the bar away.
+func (b *shownBar) close() {
+	if b.bar != nil {
+		b.heard()
+		b.bar.Abort(true)
+		b.progress.Wait()
+	}
+}
+
+// isTerminal says whether people read w as it is written.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
