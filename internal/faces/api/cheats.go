@@ -45,9 +45,6 @@ func (s *Server) registerCheats() {
 		description: "Off is the same as pause: transactions wait in the pool until a mine or an advance. On is the same as resume.",
 		request:     model.AutomineRequest{On: false}, response: model.Pace{Paused: true, Height: 12}},
 		func(_ context.Context, in *automineInput) (m model.Pace, err error) {
-			if err := s.cheat("/devnet/automine"); err != nil {
-				return m, err
-			}
 			return s.pace(!in.Body.On)
 		})
 }
@@ -131,8 +128,8 @@ func (b *signer) address() types.Address {
 
 // signs is the final state and who signs for from: an account of the devnet, or for an
 // actor or any other address the system key, which then impersonates it.
-func (s *Server) signs(path, from string) (v Reader, by signer, err error) {
-	v, key, err := s.signing(path, from)
+func (s *Server) signs(from string) (v Reader, by signer, err error) {
+	v, key, err := s.signing(from)
 	by = signer{key: key, name: from}
 	if refused := Answer(err); refused == nil || refused.Body.Code != codeUnknownSigner {
 		return v, by, err
@@ -178,9 +175,6 @@ func (s *Server) ordered(ctx context.Context, v Reader, d wallet.Draft) (*types.
 type balanceInput struct{ Body model.BalanceRequest }
 
 func (s *Server) setBalance(ctx context.Context, in *balanceInput) (m model.BalanceSet, err error) {
-	if err := s.cheat("/devnet/balance"); err != nil {
-		return m, err
-	}
 	v, err := s.backend.Reader("")
 	if err != nil {
 		return m, err
@@ -214,9 +208,6 @@ func BalanceIn(r *types.Receipt) (set governance.BalanceSet, err error) {
 type setStateInput struct{ Body model.StateRequest }
 
 func (s *Server) setState(ctx context.Context, in *setStateInput) (m model.StateSet, err error) {
-	if err := s.cheat("/devnet/state"); err != nil {
-		return m, err
-	}
 	v, err := s.backend.Reader("")
 	if err != nil {
 		return m, err
@@ -253,9 +244,6 @@ func (s *Server) setState(ctx context.Context, in *setStateInput) (m model.State
 type mineInput struct{ Body model.MineRequest }
 
 func (s *Server) mine(ctx context.Context, in *mineInput) (m model.Advance, err error) {
-	if err := s.cheat("/devnet/mine"); err != nil {
-		return m, err
-	}
 	if m, err = s.travel(ctx, history.Target{Make: max(1, in.Body.Blocks)}); err == nil {
 		s.tell(Told("mine", fmt.Sprintf("%d blocks", m.Blocks), "to height %d", m.To))
 	}

@@ -35,6 +35,9 @@ func serve[I, O any](s *Server, op operation, handle func(context.Context, *I) (
 // serveWhole registers a route whose answer sets headers. O has a Body.
 func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, *I) (*O, error)) {
 	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
+		if refused := s.permit(op.path); refused != nil { // the page asks without guard
+			return nil, refused
+		}
 		out, err := handle(ctx, in)
 		if err != nil {
 			return nil, asError(err)

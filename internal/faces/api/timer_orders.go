@@ -40,9 +40,6 @@ func (s *Server) pending(text string) (*Timer, error) {
 type cancelInput struct{ Body model.TimerRequest }
 
 func (s *Server) cancelTimer(ctx context.Context, in *cancelInput) (m model.TimerOrder, err error) {
-	if err := s.cheat("/devnet/timer/cancel"); err != nil {
-		return m, err
-	}
 	t, err := s.pending(in.Body.ID)
 	if err != nil {
 		return m, err
@@ -57,9 +54,6 @@ func (s *Server) cancelTimer(ctx context.Context, in *cancelInput) (m model.Time
 type extendInput struct{ Body model.ExtendRequest }
 
 func (s *Server) extendTimer(ctx context.Context, in *extendInput) (m model.TimerOrder, err error) {
-	if err := s.cheat("/devnet/timer/extend"); err != nil {
-		return m, err
-	}
 	to, by := in.Body.To, in.Body.By
 	if (to == 0) == (by == 0) {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "an extension needs one of to and by, and not both").At("to")

@@ -53,7 +53,7 @@ type upgradeInput struct{ Body model.UpgradeRequest }
 
 func (s *Server) upgrade(ctx context.Context, in *upgradeInput) (m model.Upgraded, err error) {
 	body := in.Body
-	v, key, err := s.signing("/devnet/upgrade", body.From)
+	v, key, err := s.signing(body.From)
 	if err != nil {
 		return m, err
 	}
@@ -90,7 +90,7 @@ func (s *Server) upgrade(ctx context.Context, in *upgradeInput) (m model.Upgrade
 type applyUpgradeInput struct{ Body model.ApplyUpgradeRequest }
 
 func (s *Server) applyUpgrade(ctx context.Context, in *applyUpgradeInput) (m model.Upgraded, err error) {
-	v, key, err := s.signing("/devnet/upgrade/apply", in.Body.From)
+	v, key, err := s.signing(in.Body.From)
 	if err != nil {
 		return m, err
 	}
@@ -118,7 +118,7 @@ type upgradeTermsInput struct{ Body model.UpgradeTermsRequest }
 
 func (s *Server) upgradeTerms(ctx context.Context, in *upgradeTermsInput) (m model.Sent, err error) {
 	body := in.Body
-	v, key, err := s.signing("/devnet/upgrade/terms", body.From)
+	v, key, err := s.signing(body.From)
 	if err != nil {
 		return m, err
 	}
