@@ -11,21 +11,21 @@ import (
 
 func (s *Server) registerActors() {
 	reads := []int{400, 404, 409}
-	serve(s, operation{id: "actors", method: http.MethodGet, path: "/actors", tag: tagActors,
+	serveRead(s, operation{id: "actors", method: http.MethodGet, path: "/actors", tag: tagActors,
 		summary: "The deployed actors, by address", errors: []int{404, 409}, response: []model.Actor{exampleActor}}, s.listActors)
-	serve(s, operation{id: "actor", method: http.MethodGet, path: "/actor/{address}", tag: tagActors,
+	serveRead(s, operation{id: "actor", method: http.MethodGet, path: "/actor/{address}", tag: tagActors,
 		summary: "An actor: owner, code, handlers, balance, timers", errors: reads, response: exampleActor}, s.getActor)
 	s.registerSchema()
-	serve(s, operation{id: "actor_state", method: http.MethodGet, path: "/actor/{address}/state", tag: tagActors,
+	serveRead(s, operation{id: "actor_state", method: http.MethodGet, path: "/actor/{address}/state", tag: tagActors,
 		summary: "An actor's state, by key", errors: reads, response: []model.StateEntry{exampleEntry}}, s.actorState)
-	serve(s, operation{id: "actor_logs", method: http.MethodGet, path: "/actor/{address}/logs", tag: tagActors,
+	serveRead(s, operation{id: "actor_logs", method: http.MethodGet, path: "/actor/{address}/logs", tag: tagActors,
 		summary: "The lines an actor printed, oldest first or newest first", errors: reads, response: []model.LogLine{exampleLog}}, s.actorLogs)
-	serve(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
+	serveRead(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
 		summary:     "Call a handler read-only on the latest final state",
 		description: "Every side effect is refused. A handler that fails answers 200 with its status and error.",
 		errors:      []int{404, 409},
 		request:     model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
-	serve(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
+	serveRead(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
 		summary: "Ask a gas bidding agent for the price of a timer that does not exist",
 		description: "As the lane of the next block would (CIP-1 §7): nothing is charged or kept. An agent that fails answers 200 with its " +
 			"status and error, and what the protocol's own agent bids.",
@@ -38,11 +38,7 @@ type listInput struct {
 	Page
 }
 
-func (s *Server) listActors(_ context.Context, in *listInput) ([]model.Actor, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) listActors(_ context.Context, v Reader, in *listInput) ([]model.Actor, error) {
 	actors, err := v.Actors(in.Offset, in.Limit)
 	if err != nil {
 		return nil, err
@@ -58,11 +54,7 @@ func (s *Server) listActors(_ context.Context, in *listInput) ([]model.Actor, er
 	return out, nil
 }
 
-func (s *Server) getActor(_ context.Context, in *AddressInput) (m model.Actor, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) getActor(_ context.Context, v Reader, in *AddressInput) (m model.Actor, err error) {
 	actor, err := s.actor(v, in.Address, "address")
 	if err != nil {
 		return m, err
@@ -94,11 +86,7 @@ type stateInput struct {
 	Prefix string `query:"prefix" maxLength:"1024" doc:"Only keys that begin with this: 0x-hex or text."`
 }
 
-func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEntry, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) actorState(_ context.Context, v Reader, in *stateInput) ([]model.StateEntry, error) {
 	prefix, err := payload(in.Prefix, "prefix")
 	if err != nil {
 		return nil, err
@@ -125,11 +113,7 @@ type logsInput struct {
 	OrderedPage
 }
 
-func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) actorLogs(_ context.Context, v Reader, in *logsInput) ([]model.LogLine, error) {
 	actor, err := s.actor(v, in.Address, "address")
 	if err != nil {
 		return nil, err
@@ -150,11 +134,7 @@ type readInput struct {
 	Body model.ReadRequest
 }
 
-func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResult, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m model.ReadResult, err error) {
 	actor, err := s.actor(v, in.Body.Actor, "actor")
 	if err != nil {
 		return m, err
@@ -187,11 +167,7 @@ type bidInput struct {
 	Body model.BidRequest
 }
 
-func (s *Server) tryBid(ctx context.Context, in *bidInput) (m model.BidTrial, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.BidTrial, err error) {
 	bidder, err := s.actor(v, in.Body.Bidder, "bidder")
 	if err != nil {
 		return m, err

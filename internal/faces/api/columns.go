@@ -76,12 +76,12 @@ func backwards() *Error {
 	return Refuse(http.StatusBadRequest, "invalid_range", "to is before from").Hint("Give from first: from=1&to=9.").At("to")
 }
 
-type columnsInput struct {
+type rangeInput struct {
 	OnNode
 	HeightRange
 }
 
-func (s *Server) columns(_ context.Context, in *columnsInput) (m model.Columns, err error) {
+func (s *Server) columns(_ context.Context, in *rangeInput) (m model.Columns, err error) {
 	v, free, err := s.manyHeights(in.OnNode)
 	if err != nil {
 		return m, err

@@ -15,7 +15,7 @@ func (s *Server) registerDevnet() {
 		summary: "Give an account 5,000 CBY; answers once final", errors: []int{404, 409, 429, 504},
 		request:  model.FaucetRequest{Address: "0x00000000000000000000000000000000000000aa"},
 		response: model.Faucet{Hash: exampleHash, Amount: types.WeiOf(5000 * types.CBY)}}, s.faucet)
-	serve(s, operation{id: "devnet_accounts", method: http.MethodGet, path: "/devnet/accounts", tag: tagDevnet,
+	serveRead(s, operation{id: "devnet_accounts", method: http.MethodGet, path: "/devnet/accounts", tag: tagDevnet,
 		summary: "The funded accounts that the devnet signs for", errors: []int{404, 409},
 		response: []model.DevnetAccount{{Name: "alice", Address: exampleAddress, Balance: types.WeiOf(1_000_000 * types.CBY)}}}, s.accounts)
 	serve(s, operation{id: "devnet_send", method: http.MethodPost, path: "/devnet/send", tag: tagDevnet,
@@ -41,11 +41,7 @@ func (s *Server) permit(path string) *Error {
 		Hint("Sign with your own key and use POST /submit, or start the network without --strict.")
 }
 
-func (s *Server) accounts(_ context.Context, in *OnNode) ([]model.DevnetAccount, error) {
-	v, err := s.readerOf(*in)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) accounts(_ context.Context, v Reader, _ *OnNode) ([]model.DevnetAccount, error) {
 	out := []model.DevnetAccount{}
 	for _, named := range s.backend.Accounts() {
 		a, err := v.Account(named.Address)

@@ -52,7 +52,7 @@ func (s *Server) nameFaulty(r *model.FaultRequest) error {
 	if _, err := types.ParseAddress(r.Actor); r.Actor == "" || err == nil {
 		return nil // an address needs no validator that runs
 	}
-	v, err := s.readerOf(OnNode{})
+	v, err := s.backend.Reader("")
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (s *Server) byHand(ctx context.Context, id string, given execution.Given) (
 // hand gives a result to each of the devnet's runners in a job's committee, when the
 // runner has the job; it waits for later ones block by block. Progress is given to those
 // that have the job when the first one has it.
-func (s *Server) hand(ctx context.Context, j *model.Job, by execution.Given) (m model.Job, err error) {
+func (s *Server) hand(ctx context.Context, j model.Job, by execution.Given) (m model.Job, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	var answered []types.Address
@@ -89,7 +89,7 @@ func (s *Server) hand(ctx context.Context, j *model.Job, by execution.Given) (m 
 			return m, err
 		}
 		if by.Percent > 0 && len(answered) > 0 {
-			return *j, nil
+			return j, nil
 		}
 		head := v.Head().Height
 		if len(answered) > 0 && until == 0 {
@@ -99,13 +99,13 @@ func (s *Server) hand(ctx context.Context, j *model.Job, by execution.Given) (m 
 			if len(answered) == 0 {
 				return m, notWaiting(j)
 			}
-			return *j, nil
+			return j, nil
 		}
 		if _, at := s.feed.next(ctx, head+1); at == ended {
 			if len(answered) == 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return m, notWaiting(j)
 			}
-			return *j, nil
+			return j, nil
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (d directory) allOwn(committee, list []types.Address) bool {
 	return true
 }
 
-func notWaiting(j *model.Job) error {
+func notWaiting(j model.Job) error {
 	return Refuse(http.StatusConflict, "not_waiting", "no runner of this devnet waits for an answer to job %s: it is %s", j.ID, j.Status).
 		Hint("GET /job/%s tells who has it.", j.ID).At("id")
 }

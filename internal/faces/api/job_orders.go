@@ -113,15 +113,11 @@ func (s *Server) jobAfter(ctx context.Context, r *Executed, id types.Hash) (m mo
 	if err != nil {
 		return m, err
 	}
-	j, err := findJob(v, id.String(), "id")
-	if err != nil {
-		return m, err
-	}
-	return *j, nil
+	return findJob(v, id.String(), "id")
 }
 
 // openJob finds a job that has not ended.
-func openJob(v Reader, text string) (*model.Job, error) {
+func openJob(v Reader, text string) (model.Job, error) {
 	j, err := findJob(v, text, "id")
 	if err == nil && types.JobStatus(j.Status).Ended() {
 		err = Refuse(http.StatusConflict, "job_ended", "job %s has ended: it is %s", j.ID, j.Status).Hint("GET /job/%s/story tells how.", j.ID).

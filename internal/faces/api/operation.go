@@ -32,6 +32,23 @@ func serve[I, O any](s *Server, op operation, handle func(context.Context, *I) (
 	})
 }
 
+// onNode is a pointer to the parameters of a read, which name the validator.
+type onNode[I any] interface {
+	*I
+	on() OnNode
+}
+
+// serveRead registers a route that reads the final state of the validator that the request names.
+func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(context.Context, Reader, P) (O, error)) {
+	serve(s, op, func(ctx context.Context, in *I) (out O, err error) {
+		v, err := s.readerOf(P(in).on())
+		if err != nil {
+			return out, err
+		}
+		return handle(ctx, v, in)
+	})
+}
+
 // serveWhole registers a route whose answer sets headers. O has a Body.
 func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, *I) (*O, error)) {
 	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {

@@ -22,12 +22,7 @@ var examplePresences = model.PresenceRange{From: 12, To: 12, Head: 13,
 	Heights: []model.PresenceAt{{Height: 12, Rule: "quorum", Threshold: 2, Bits: 4, Count: 3, Present: []byte{7},
 		Votes: []model.PresenceVote{{Validator: 0, Bitmap: []byte{7}}}}}}
 
-type presencesInput struct {
-	OnNode
-	HeightRange
-}
-
-func (s *Server) presences(_ context.Context, in *presencesInput) (m model.PresenceRange, err error) {
+func (s *Server) presences(_ context.Context, in *rangeInput) (m model.PresenceRange, err error) {
 	v, free, err := s.manyHeights(in.OnNode)
 	if err != nil {
 		return m, err

@@ -11,19 +11,19 @@ import (
 )
 
 func (s *Server) registerRunners() {
-	serve(s, operation{id: "runners", method: http.MethodGet, path: "/runners", tag: tagRunners,
+	serveRead(s, operation{id: "runners", method: http.MethodGet, path: "/runners", tag: tagRunners,
 		summary: "Runners in the order of the registry, deregistered ones too", errors: []int{404, 409},
 		response: []model.Runner{exampleRunner}}, s.listRunners)
-	serve(s, operation{id: "runners_active", method: http.MethodGet, path: "/runners/active", tag: tagRunners,
+	serveRead(s, operation{id: "runners_active", method: http.MethodGet, path: "/runners/active", tag: tagRunners,
 		summary: "The runners that the next draw looks at: healthy, present where jobs are pushed, of enough reputation",
 		errors:  []int{404, 409}, response: []model.Runner{exampleRunner}}, s.activeRunners)
-	serve(s, operation{id: "runner", method: http.MethodGet, path: "/runner/{address}", tag: tagRunners,
+	serveRead(s, operation{id: "runner", method: http.MethodGet, path: "/runner/{address}", tag: tagRunners,
 		summary: "A runner", errors: []int{400, 404, 409}, response: exampleRunner}, s.getRunner)
-	serve(s, operation{id: "subsets", method: http.MethodGet, path: "/subsets", tag: tagRunners,
+	serveRead(s, operation{id: "subsets", method: http.MethodGet, path: "/subsets", tag: tagRunners,
 		summary:     "Show the basis of every runner's subset of validators (CIP-11 §5)",
 		description: "A runner's subset is the first subset_size validators in it, by keccak256(runner's key ‖ validator's key).",
 		errors:      []int{404, 409}, response: exampleSubsets}, s.subsets)
-	serve(s, operation{id: "presence", method: http.MethodGet, path: "/presence/{height}", tag: tagRunners,
+	serveRead(s, operation{id: "presence", method: http.MethodGet, path: "/presence/{height}", tag: tagRunners,
 		summary:     "P(H), which runners are present at a height, and the votes that it follows from (CIP-11 §8)",
 		description: "It is known once the block after it is final: that carries the votes.",
 		errors:      []int{404, 409}, response: examplePresence}, s.presence)
@@ -35,24 +35,15 @@ type runnersInput struct {
 	Status string `query:"status" enum:"Healthy,Unhealthy,Paused,Deregistered" doc:"Only those of this health."`
 }
 
-func (s *Server) listRunners(_ context.Context, in *runnersInput) ([]model.Runner, error) {
-	return s.runners(in.OnNode, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
+func (s *Server) listRunners(_ context.Context, v Reader, in *runnersInput) ([]model.Runner, error) {
+	return s.runners(v, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
 }
 
-type activeInput struct {
-	OnNode
-	Page
+func (s *Server) activeRunners(_ context.Context, v Reader, in *listInput) ([]model.Runner, error) {
+	return s.runners(v, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
 }
 
-func (s *Server) activeRunners(_ context.Context, in *activeInput) ([]model.Runner, error) {
-	return s.runners(in.OnNode, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
-}
-
-func (s *Server) runners(on OnNode, f RunnerFilter) ([]model.Runner, error) {
-	v, err := s.readerOf(on)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) runners(v Reader, f RunnerFilter) ([]model.Runner, error) {
 	found, err := v.Runners(f)
 	if err != nil {
 		return nil, err
@@ -70,11 +61,7 @@ type RunnerInput struct {
 	Address string `path:"address" maxLength:"256" example:"r0" doc:"0x and 40 hexadecimal digits, enough of them, or the name of one of the devnet's own."`
 }
 
-func (s *Server) getRunner(_ context.Context, in *RunnerInput) (m model.Runner, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) getRunner(_ context.Context, v Reader, in *RunnerInput) (m model.Runner, err error) {
 	return s.findRunner(v, in.Address, "address")
 }
 
@@ -169,11 +156,7 @@ func (k *Known) Complete(r *model.Runner) {
 	}
 }
 
-func (s *Server) subsets(_ context.Context, in *OnNode) (m model.Subsets, err error) {
-	v, err := s.readerOf(*in)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) subsets(_ context.Context, v Reader, _ *OnNode) (m model.Subsets, err error) {
 	m = v.Subsets()
 	listens := map[types.Address]string{}
 	for _, n := range s.backend.Nodes() {
@@ -197,11 +180,7 @@ type presenceInput struct {
 	Height types.Height `path:"height" example:"12" doc:"Height of the block that was voted on."`
 }
 
-func (s *Server) presence(_ context.Context, in *presenceInput) (m model.Presence, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) presence(_ context.Context, v Reader, in *presenceInput) (m model.Presence, err error) {
 	p, err := v.Presence(in.Height)
 	if err != nil {
 		return m, err

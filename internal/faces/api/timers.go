@@ -10,19 +10,19 @@ import (
 )
 
 func (s *Server) registerTimers() {
-	serve(s, operation{id: "timers", method: http.MethodGet, path: "/timers", tag: tagTimers,
+	serveRead(s, operation{id: "timers", method: http.MethodGet, path: "/timers", tag: tagTimers,
 		summary: "Timers in every state, by due height, then insertion, or the other way round", errors: []int{400, 404, 409},
 		response: []model.Timer{exampleTimer}}, s.listTimers)
-	serve(s, operation{id: "timer", method: http.MethodGet, path: "/timer/{id}", tag: tagTimers,
+	serveRead(s, operation{id: "timer", method: http.MethodGet, path: "/timer/{id}", tag: tagTimers,
 		summary: "A timer, with the receipt of its fire", errors: []int{400, 404, 409},
 		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
-	serve(s, operation{id: "timer_story", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
+	serveRead(s, operation{id: "timer_story", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
 		summary: "List the events of a timer: moves between tiers, blocks that deferred it with the reason, and the payments of its fire",
 		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than " +
 			"limit " +
 			"blocks is told in parts: next is the height from which to ask on.",
 		errors: []int{400, 404, 409}, response: exampleStory}, s.story)
-	serve(s, operation{id: "lane", method: http.MethodGet, path: "/timers/lane", tag: tagTimers,
+	serveRead(s, operation{id: "lane", method: http.MethodGet, path: "/timers/lane", tag: tagTimers,
 		summary: "Show the timer lane of the last blocks, newest last",
 		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A " +
 			"block without due timers is listed too.",
@@ -38,11 +38,7 @@ type timersInput struct {
 	Status string                 `query:"status" enum:"pending,fired,expired,insufficient_funds,cancelled" doc:"Only those in this state."`
 }
 
-func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) listTimers(_ context.Context, v Reader, in *timersInput) ([]model.Timer, error) {
 	filter := history.TimerFilter{Status: types.TimerStatus(in.Status), Page: in.page()}
 	if in.Actor != "" {
 		a, err := s.address(v, in.Actor, "actor")
@@ -71,11 +67,7 @@ type TimerInput struct {
 	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222" doc:"As schedule_timer returned it, and GET /timers lists it."`
 }
 
-func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetail, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) getTimer(_ context.Context, v Reader, in *TimerInput) (m model.TimerDetail, err error) {
 	id, err := find(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
@@ -112,11 +104,7 @@ type storyInput struct {
 	Limit int          `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of these blocks; rows of equal ones are joined."`
 }
 
-func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) story(_ context.Context, v Reader, in *storyInput) (m model.TimerStory, err error) {
 	id, err := find(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
@@ -153,11 +141,7 @@ type laneInput struct {
 	Last int `query:"last" minimum:"1" maximum:"1000" default:"40" doc:"Number of latest blocks."`
 }
 
-func (s *Server) lane(_ context.Context, in *laneInput) ([]model.LaneBlock, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) lane(_ context.Context, v Reader, in *laneInput) ([]model.LaneBlock, error) {
 	lane, err := v.Lane(in.Last)
 	return append([]model.LaneBlock{}, lane...), err
 }

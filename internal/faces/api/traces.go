@@ -13,7 +13,7 @@ import (
 )
 
 func (s *Server) registerTraces() {
-	serve(s, operation{id: "trace", method: http.MethodGet, path: "/transaction/{hash}/trace", tag: tagChain,
+	serveRead(s, operation{id: "trace", method: http.MethodGet, path: "/transaction/{hash}/trace", tag: tagChain,
 		summary: "Trace a transaction, a timer's fire or a delivered message: its block is executed again",
 		description: "Returns a tree of calls, each with the values it read, wrote, sent and printed, its cycles and cells, and the fee to " +
 			"the wei. Old states are not kept: the blocks since the nearest remembered state, or since genesis, are executed again, for at most " +
@@ -29,11 +29,7 @@ type traceInput struct {
 	Text    bool `query:"text" doc:"With the same in lines for people."`
 }
 
-func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) trace(ctx context.Context, v Reader, in *traceInput) (m model.Trace, err error) {
 	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
