@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) registerFaults() {
-	serve(s, operation{id: "fault", method: http.MethodPost, path: "/devnet/fault", tag: tagDevnet,
+	serveBody(s, operation{id: "fault", method: http.MethodPost, path: "/devnet/fault", tag: tagDevnet,
 		summary:     "Make a fault of a validator or of links; answers what it did so far",
 		description: told() + ". A partition or bridge replaces the one before. Each fault is an event of type fault in GET /events.",
 		errors:      []int{404, 409}, request: model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}},
@@ -28,13 +28,11 @@ func (s *Server) registerFaults() {
 var exampleFault = model.FaultReceipt{Verb: "partition", Detail: "v0,v1 / v2,v3", Did: "4 connections cut, 61 packets dropped",
 	Order: &model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}}
 
-type faultInput struct{ Body model.FaultRequest }
-
-func (s *Server) fault(_ context.Context, in *faultInput) (m model.FaultReceipt, err error) {
-	if err := s.nameFaulty(&in.Body); err != nil {
+func (s *Server) fault(_ context.Context, in *model.FaultRequest) (m model.FaultReceipt, err error) {
+	if err := s.nameFaulty(in); err != nil {
 		return m, err
 	}
-	order, err := OrderOf(&in.Body)
+	order, err := OrderOf(in)
 	if err != nil {
 		return m, err
 	}

@@ -28,23 +28,19 @@ func GivenField(given execution.Given) string {
 	return "result"
 }
 
-type answerJobInput struct{ Body model.AnswerRequest }
-
-func (s *Server) answerJob(ctx context.Context, in *answerJobInput) (m model.Job, err error) {
-	result, err := payload(in.Body.Result, "result")
+func (s *Server) answerJob(ctx context.Context, in *model.AnswerRequest) (m model.Job, err error) {
+	result, err := payload(in.Result, "result")
 	if err != nil {
 		return m, err
 	}
-	return s.byHand(ctx, in.Body.ID, execution.Given{Result: result})
+	return s.byHand(ctx, in.ID, execution.Given{Result: result})
 }
 
-type progressJobInput struct{ Body model.ProgressRequest }
-
-func (s *Server) progressJob(ctx context.Context, in *progressJobInput) (m model.Job, err error) {
-	if err := new(execution.Gauge).Check(in.Body.Percent); err != nil {
+func (s *Server) progressJob(ctx context.Context, in *model.ProgressRequest) (m model.Job, err error) {
+	if err := new(execution.Gauge).Check(in.Percent); err != nil {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("percent")
 	}
-	return s.byHand(ctx, in.Body.ID, execution.Given{Percent: in.Body.Percent, Detail: in.Body.Detail})
+	return s.byHand(ctx, in.ID, execution.Given{Percent: in.Percent, Detail: in.Detail})
 }
 
 // byHand gives something to a job of the executor manual.

@@ -22,13 +22,14 @@ type operation struct {
 	response              any   // example of the answer
 }
 
-type answer[T any] struct{ Body T }
+// bodied is the input or the output of a route that has only a body.
+type bodied[B any] struct{ Body B }
 
 // serve registers a route. handle's errors are answered by asError.
 func serve[I, O any](s *Server, op operation, handle func(context.Context, *I) (O, error)) {
-	serveWhole(s, op, func(ctx context.Context, in *I) (*answer[O], error) {
+	serveWhole(s, op, func(ctx context.Context, in *I) (*bodied[O], error) {
 		out, err := handle(ctx, in)
-		return &answer[O]{out}, err
+		return &bodied[O]{out}, err
 	})
 }
 
@@ -42,6 +43,22 @@ type onNode[I any] interface {
 func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(context.Context, Reader, P) (O, error)) {
 	serve(s, op, func(ctx context.Context, in *I) (out O, err error) {
 		v, err := s.readerOf(P(in).on())
+		if err != nil {
+			return out, err
+		}
+		return handle(ctx, v, in)
+	})
+}
+
+// serveBody registers a route that takes a body.
+func serveBody[B, O any](s *Server, op operation, handle func(context.Context, *B) (O, error)) {
+	serve(s, op, func(ctx context.Context, in *bodied[B]) (O, error) { return handle(ctx, &in.Body) })
+}
+
+// serveLatest registers a route that takes a body, and reads the latest final state for it.
+func serveLatest[B, O any](s *Server, op operation, handle func(context.Context, Reader, *B) (O, error)) {
+	serveBody(s, op, func(ctx context.Context, in *B) (out O, err error) {
+		v, err := s.backend.Reader("")
 		if err != nil {
 			return out, err
 		}

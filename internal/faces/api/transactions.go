@@ -64,7 +64,7 @@ func serveSubmit[O any](s *Server, op operation, handle func(context.Context, []
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(submitRequestType, true, "")},
 	}}
-	huma.Register(s.api, h, func(ctx context.Context, in *submitInput) (*answer[O], error) {
+	huma.Register(s.api, h, func(ctx context.Context, in *submitInput) (*bodied[O], error) {
 		raw, err := rawTransaction(in.RawBody)
 		if err != nil {
 			return nil, asError(err)
@@ -73,7 +73,7 @@ func serveSubmit[O any](s *Server, op operation, handle func(context.Context, []
 		if err != nil {
 			return nil, asError(err)
 		}
-		return &answer[O]{out}, nil
+		return &bodied[O]{out}, nil
 	})
 	s.exemplify(op)
 }
