@@ -10,26 +10,24 @@ import (
 )
 
 func (s *Server) registerActors() {
-	reads := []int{400, 404, 409}
-	serveRead(s, operation{id: "actors", method: http.MethodGet, path: "/actors", tag: tagActors,
-		summary: "The deployed actors, by address", errors: []int{404, 409}, response: []model.Actor{exampleActor}}, s.listActors)
-	serveRead(s, operation{id: "actor", method: http.MethodGet, path: "/actor/{address}", tag: tagActors,
-		summary: "An actor: owner, code, handlers, balance, timers", errors: reads, response: exampleActor}, s.getActor)
+	serveRead(s, operation{id: "actors", path: "/actors", tag: tagActors,
+		summary: "The deployed actors, by address", response: []model.Actor{exampleActor}}, s.listActors)
+	serveRead(s, operation{id: "actor", path: "/actor/{address}", tag: tagActors,
+		summary: "An actor: owner, code, handlers, balance, timers", errors: []int{400}, response: exampleActor}, s.getActor)
 	s.registerSchema()
-	serveRead(s, operation{id: "actor_state", method: http.MethodGet, path: "/actor/{address}/state", tag: tagActors,
-		summary: "An actor's state, by key", errors: reads, response: []model.StateEntry{exampleEntry}}, s.actorState)
-	serveRead(s, operation{id: "actor_logs", method: http.MethodGet, path: "/actor/{address}/logs", tag: tagActors,
-		summary: "The lines an actor printed, oldest first or newest first", errors: reads, response: []model.LogLine{exampleLog}}, s.actorLogs)
+	serveRead(s, operation{id: "actor_state", path: "/actor/{address}/state", tag: tagActors,
+		summary: "An actor's state, by key", errors: []int{400}, response: []model.StateEntry{exampleEntry}}, s.actorState)
+	serveRead(s, operation{id: "actor_logs", path: "/actor/{address}/logs", tag: tagActors,
+		summary: "The lines an actor printed, oldest first or newest first", errors: []int{400},
+		response: []model.LogLine{exampleLog}}, s.actorLogs)
 	serveRead(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
 		summary:     "Call a handler read-only on the latest final state",
 		description: "Every side effect is refused. A handler that fails answers 200 with its status and error.",
-		errors:      []int{404, 409},
 		request:     model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
 	serveRead(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
 		summary: "Ask a gas bidding agent for the price of a timer that does not exist",
 		description: "As the lane of the next block would (CIP-1 §7): nothing is charged or kept. An agent that fails answers 200 with its " +
 			"status and error, and what the protocol's own agent bids.",
-		errors:  []int{404, 409},
 		request: model.BidRequest{Bidder: "liquidator", Late: 3}, response: exampleBid}, s.tryBid)
 }
 

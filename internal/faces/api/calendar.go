@@ -2,14 +2,13 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func (s *Server) registerCalendar() {
-	serve(s, operation{id: "timers_calendar", method: http.MethodGet, path: "/timers/calendar", tag: tagTimers,
+	serve(s, operation{id: "timers_calendar", path: "/timers/calendar", tag: tagTimers,
 		summary: "How many timers are due, by tier of the calendar and by height, in bins",
 		description: "The default range is the next 4,096 heights. At most 131,072 timers are read: whole says " +
 			"whether that was enough.",

@@ -11,27 +11,27 @@ import (
 )
 
 func (s *Server) registerChain() {
-	serve(s, operation{id: "health", method: http.MethodGet, path: "/health", tag: tagChain,
+	serve(s, operation{id: "health", path: "/health", tag: tagChain,
 		summary: "Whether the process answers", response: model.Health{Status: "ok"}}, s.health)
-	serveRead(s, operation{id: "height", method: http.MethodGet, path: "/height", tag: tagChain,
-		summary: "The height of the latest final block", errors: []int{404, 409}, response: model.Height{Height: 12345}}, s.height)
-	serveRead(s, operation{id: "block", method: http.MethodGet, path: "/block/{id}", tag: tagChain,
-		summary: "A final block, by height, hash or latest", errors: []int{400, 404, 409}, response: exampleBlock}, s.block)
-	serveRead(s, operation{id: "blocks", method: http.MethodGet, path: "/blocks", tag: tagChain,
-		summary: "Final blocks from a height on, or the latest", errors: []int{404, 409}, response: []model.Block{exampleBlock}}, s.blocks)
-	serveRead(s, operation{id: "transaction", method: http.MethodGet, path: "/transaction/{hash}", tag: tagChain,
-		summary: "A transaction, final or waiting in a pool", errors: []int{400, 404, 409}, response: exampleTransaction}, s.transaction)
-	serveRead(s, operation{id: "receipt", method: http.MethodGet, path: "/transaction/{hash}/receipt", tag: tagChain,
+	serveRead(s, operation{id: "height", path: "/height", tag: tagChain,
+		summary: "The height of the latest final block", response: model.Height{Height: 12345}}, s.height)
+	serveRead(s, operation{id: "block", path: "/block/{id}", tag: tagChain,
+		summary: "A final block, by height, hash or latest", errors: []int{400}, response: exampleBlock}, s.block)
+	serveRead(s, operation{id: "blocks", path: "/blocks", tag: tagChain,
+		summary: "Final blocks from a height on, or the latest", response: []model.Block{exampleBlock}}, s.blocks)
+	serveRead(s, operation{id: "transaction", path: "/transaction/{hash}", tag: tagChain,
+		summary: "A transaction, final or waiting in a pool", errors: []int{400}, response: exampleTransaction}, s.transaction)
+	serveRead(s, operation{id: "receipt", path: "/transaction/{hash}/receipt", tag: tagChain,
 		summary:     "The receipt of a transaction, a timer's fire or a delivered message",
 		description: "404 with code not_final while the transaction waits in a pool.",
-		errors:      []int{400, 404, 409}, response: exampleReceipt}, s.receipt)
-	serveRead(s, operation{id: "account", method: http.MethodGet, path: "/account/{address}", tag: tagChain,
-		summary: "Nonce and balance of an account or actor, by address or name", errors: []int{400, 404, 409}, response: exampleAccount},
+		errors:      []int{400}, response: exampleReceipt}, s.receipt)
+	serveRead(s, operation{id: "account", path: "/account/{address}", tag: tagChain,
+		summary: "Nonce and balance of an account or actor, by address or name", errors: []int{400}, response: exampleAccount},
 		s.account)
-	serveRead(s, operation{id: "basefee", method: http.MethodGet, path: "/basefee", tag: tagChain,
-		summary: "The base fees of the next block", errors: []int{404, 409}, response: exampleBaseFee}, s.baseFee)
-	serveRead(s, operation{id: "params", method: http.MethodGet, path: "/params", tag: tagChain,
-		summary: "The protocol parameters in force", errors: []int{404, 409}, response: []model.Param{exampleParam}}, s.params)
+	serveRead(s, operation{id: "basefee", path: "/basefee", tag: tagChain,
+		summary: "The base fees of the next block", response: exampleBaseFee}, s.baseFee)
+	serveRead(s, operation{id: "params", path: "/params", tag: tagChain,
+		summary: "The protocol parameters in force", response: []model.Param{exampleParam}}, s.params)
 }
 
 func (s *Server) health(context.Context, *struct{}) (model.Health, error) {

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) registerColumns() {
-	serve(s, operation{id: "blocks_columns", method: http.MethodGet, path: "/blocks/columns", tag: tagChain,
+	serve(s, operation{id: "blocks_columns", path: "/blocks/columns", tag: tagChain,
 		summary: "Final blocks as columns: one array of each figure",
 		description: "At most 4,096 blocks: the first of the range, with next to continue; without from, the last blocks. " +
 			"A height that time travel skipped has no row.",

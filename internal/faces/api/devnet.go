@@ -11,20 +11,20 @@ import (
 )
 
 func (s *Server) registerDevnet() {
-	serveLatest(s, operation{id: "faucet", method: http.MethodPost, path: "/faucet", tag: tagDevnet,
+	serveLatest(s, operation{id: "faucet", path: "/faucet", tag: tagDevnet,
 		summary: "Give an account 5,000 CBY; answers once final", errors: []int{404, 409, 429, 504},
 		request:  model.FaucetRequest{Address: "0x00000000000000000000000000000000000000aa"},
 		response: model.Faucet{Hash: exampleHash, Amount: types.WeiOf(5000 * types.CBY)}}, s.faucet)
-	serveRead(s, operation{id: "devnet_accounts", method: http.MethodGet, path: "/devnet/accounts", tag: tagDevnet,
-		summary: "The funded accounts that the devnet signs for", errors: []int{404, 409},
+	serveRead(s, operation{id: "devnet_accounts", path: "/devnet/accounts", tag: tagDevnet,
+		summary:  "The funded accounts that the devnet signs for",
 		response: []model.DevnetAccount{{Name: "alice", Address: exampleAddress, Balance: types.WeiOf(1_000_000 * types.CBY)}}}, s.accounts)
-	serveLatest(s, operation{id: "devnet_send", method: http.MethodPost, path: "/devnet/send", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_send", path: "/devnet/send", tag: tagDevnet,
 		summary: "Sign and submit a call or a transfer; answers the receipt once final",
 		description: "The devnet signs with the key of from and takes care of nonce and fees. A handler that fails answers 200: " +
 			"its receipt has the status. payload is bytes if it begins with 0x, otherwise UTF-8 text.",
 		errors:  []int{404, 409, 429, 504},
 		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: model.Sent{Receipt: exampleReceipt}}, s.send)
-	serveLatest(s, operation{id: "devnet_deploy", method: http.MethodPost, path: "/devnet/deploy", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_deploy", path: "/devnet/deploy", tag: tagDevnet,
 		summary:     "Deploy an actor; answers its address and the receipt once final",
 		description: "init runs once with the payload init. Code that is refused answers 200: its receipt has the status and the line.",
 		errors:      []int{404, 409, 429, 504},

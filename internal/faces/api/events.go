@@ -32,7 +32,7 @@ type eventsInput struct {
 }
 
 func (s *Server) registerEvents() {
-	op := operation{id: "events", method: http.MethodGet, path: "/events", tag: tagChain,
+	op := operation{id: "events", path: "/events", tag: tagChain,
 		summary: "Follow final blocks as server-sent events",
 		description: "Sends events of these types: block (a Block), tx (a Receipt), timer (a block's effect on it, with a fire's receipt). " +
 			"Also log (a line that an actor printed), job (a block's effect on a job) and presence (a bit of P that changed). A job " +

@@ -11,13 +11,13 @@ import (
 )
 
 func (s *Server) registerFaults() {
-	serveBody(s, operation{id: "fault", method: http.MethodPost, path: "/devnet/fault", tag: tagDevnet,
+	serveBody(s, operation{id: "fault", path: "/devnet/fault", tag: tagDevnet,
 		summary:     "Make a fault of a validator or of links; answers what it did so far",
 		description: told() + ". A partition or bridge replaces the one before. Each fault is an event of type fault in GET /events.",
 		errors:      []int{404, 409}, request: model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}},
 		response: exampleFault}, s.fault)
 	s.enumerateVerbs()
-	serve(s, operation{id: "faults", method: http.MethodGet, path: "/devnet/faults", tag: tagDevnet,
+	serve(s, operation{id: "faults", path: "/devnet/faults", tag: tagDevnet,
 		summary: "The faults so far, and what each did", response: []model.FaultReceipt{exampleFault}}, s.faults)
 	serve(s, operation{id: "heal", method: http.MethodPost, path: "/devnet/heal", tag: tagDevnet,
 		summary:     "Remove the faults of all links; returns the faults so far",

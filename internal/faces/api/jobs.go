@@ -11,30 +11,29 @@ import (
 )
 
 func (s *Server) registerJobs() {
-	errors := []int{400, 404, 409}
-	serveRead(s, operation{id: "jobs", method: http.MethodGet, path: "/jobs", tag: tagJobs,
-		summary: "Jobs in every state, in the order of submission, or the other way round", errors: errors,
+	serveRead(s, operation{id: "jobs", path: "/jobs", tag: tagJobs,
+		summary: "Jobs in every state, in the order of submission, or the other way round", errors: []int{400},
 		response: []model.Job{exampleJob}}, s.listJobs)
-	serveRead(s, operation{id: "job", method: http.MethodGet, path: "/job/{id}", tag: tagJobs,
-		summary: "A job", errors: errors, response: exampleJob}, s.getJob)
-	serveRead(s, operation{id: "job_status", method: http.MethodGet, path: "/job/{id}/status", tag: tagJobs,
-		summary: "The status of a job", errors: errors, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
-	serveRead(s, operation{id: "job_runners", method: http.MethodGet, path: "/job/{id}/runners", tag: tagJobs,
-		summary: "List the runners of all draws of a job, in the order drawn, with their outcomes", errors: errors,
+	serveRead(s, operation{id: "job", path: "/job/{id}", tag: tagJobs,
+		summary: "A job", errors: []int{400}, response: exampleJob}, s.getJob)
+	serveRead(s, operation{id: "job_status", path: "/job/{id}/status", tag: tagJobs,
+		summary: "The status of a job", errors: []int{400}, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
+	serveRead(s, operation{id: "job_runners", path: "/job/{id}/runners", tag: tagJobs,
+		summary: "List the runners of all draws of a job, in the order drawn, with their outcomes", errors: []int{400},
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: &exampleCommit, RevealedAt: &exampleReveal,
 			Outcome: model.RunnerAgreed}}}, s.jobRunners)
-	serveRead(s, operation{id: "job_draws", method: http.MethodGet, path: "/job/{id}/draws", tag: tagJobs,
+	serveRead(s, operation{id: "job_draws", path: "/job/{id}/draws", tag: tagJobs,
 		summary: "The draws of a job, each with all that it follows from: who could be drawn, their weights, the seed and each step",
-		errors:  errors, response: []model.JobDraw{exampleDraw}}, s.jobDraws)
-	serveRead(s, operation{id: "job_results", method: http.MethodGet, path: "/job/{id}/results", tag: tagJobs,
-		summary: "List the commitments and results of the runners of all draws of a job", errors: errors,
+		errors:  []int{400}, response: []model.JobDraw{exampleDraw}}, s.jobDraws)
+	serveRead(s, operation{id: "job_results", path: "/job/{id}/results", tag: tagJobs,
+		summary: "List the commitments and results of the runners of all draws of a job", errors: []int{400},
 		response: []model.JobResult{exampleJobResult}}, s.jobResults)
-	serveRead(s, operation{id: "job_verified", method: http.MethodGet, path: "/job/{id}/verified", tag: tagJobs,
-		summary: "The verified result of a job", errors: errors,
+	serveRead(s, operation{id: "job_verified", path: "/job/{id}/verified", tag: tagJobs,
+		summary: "The verified result of a job", errors: []int{400},
 		response: model.JobVerified{ID: exampleJobID, Verified: true, Result: &exampleResult, Winner: &exampleAddress}}, s.jobVerified)
-	serveRead(s, operation{id: "job_story", method: http.MethodGet, path: "/job/{id}/story", tag: tagJobs,
+	serveRead(s, operation{id: "job_story", path: "/job/{id}/story", tag: tagJobs,
 		summary:  "List the events of a job, from its submission to its callback, with sightings of validators outside the chain",
-		errors:   errors,
+		errors:   []int{400},
 		response: model.JobStory{Job: exampleJob, Height: 20, Story: []model.JobEvent{exampleJobEvent}}}, s.jobStory)
 }
 

@@ -2,14 +2,13 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func (s *Server) registerLinks() {
-	serve(s, operation{id: "links", method: http.MethodGet, path: "/links", tag: tagNetwork,
+	serve(s, operation{id: "links", path: "/links", tag: tagNetwork,
 		summary: "The links between nodes, one for each direction: up or cut, the rule in force, what was dropped and delayed",
 		description: "Links between validators, and links of runners with validators that are up or have a fault. A figure that " +
 			"the network does not count is null.",

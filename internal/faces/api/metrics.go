@@ -212,7 +212,7 @@ func (m *metrics) observe(b *Block) {
 }
 
 func (s *Server) registerMetrics() {
-	op := operation{id: "metrics", method: http.MethodGet, path: "/metrics", tag: tagNetwork,
+	op := operation{id: "metrics", path: "/metrics", tag: tagNetwork,
 		summary: "Figures for Prometheus", response: "# TYPE devnet_height gauge\ndevnet_height{node=\"v0\"} 12\n"}
 	h := op.huma()
 	h.Responses = map[string]*huma.Response{"200": {Description: "The text format of Prometheus",

@@ -15,7 +15,7 @@ import (
 
 func (s *Server) registerNetwork() {
 	s.registerReady()
-	serve(s, operation{id: "validators", method: http.MethodGet, path: "/validators", tag: tagNetwork,
+	serve(s, operation{id: "validators", path: "/validators", tag: tagNetwork,
 		summary: "The validator set, and how each validator does", response: []model.Validator{exampleValidator}}, s.validators)
 	s.registerMetrics()
 }
@@ -27,7 +27,7 @@ type readyAnswer struct {
 
 // registerReady is apart from the others since 503 has the same body as 200.
 func (s *Server) registerReady() {
-	op := operation{id: "ready", method: http.MethodGet, path: "/ready", tag: tagNetwork,
+	op := operation{id: "ready", path: "/ready", tag: tagNetwork,
 		summary:     "Whether blocks finalize and every configured node takes part; since when not, and why",
 		description: "503 has the same body with ready = false, per node what is missing, and an error.",
 		response:    exampleReady}

@@ -15,7 +15,7 @@ import (
 )
 
 func (s *Server) registerNodeLog() {
-	serve(s, operation{id: "node_log", method: http.MethodGet, path: "/nodes/{name}/log", tag: tagNetwork,
+	serve(s, operation{id: "node_log", path: "/nodes/{name}/log", tag: tagNetwork,
 		summary: "A node's log, from the end of its file backwards",
 		description: "At most 1 MiB is read at once, so an answer may have fewer lines than limit; continue with before. A file that is " +
 			"full is started again. Actors' own lines are in GET /actor/{address}/logs.",

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -15,11 +16,12 @@ import (
 // operation describes a route for OpenAPI and for a test: a summary, an example,
 // the errors.
 type operation struct {
-	id, method, path, tag string
-	summary, description  string
-	errors                []int // besides those of statuses
-	request               any   // example of the body; nil without a body
-	response              any   // example of the answer
+	id, path, tag        string
+	method               string // GET if empty
+	summary, description string
+	errors               []int // besides those of statuses
+	request              any   // example of the body; nil without a body
+	response             any   // example of the answer
 }
 
 // bodied is the input or the output of a route that has only a body.
@@ -40,7 +42,9 @@ type onNode[I any] interface {
 }
 
 // serveRead registers a route that reads the final state of the validator that the request names.
+// That validator may be unknown, or be a runner.
 func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(context.Context, Reader, P) (O, error)) {
+	op.errors = append([]int{http.StatusNotFound, http.StatusConflict}, op.errors...)
 	serve(s, op, func(ctx context.Context, in *I) (out O, err error) {
 		v, err := s.readerOf(P(in).on())
 		if err != nil {
@@ -52,6 +56,7 @@ func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(conte
 
 // serveBody registers a route that takes a body.
 func serveBody[B, O any](s *Server, op operation, handle func(context.Context, *B) (O, error)) {
+	op.method = http.MethodPost
 	serve(s, op, func(ctx context.Context, in *bodied[B]) (O, error) { return handle(ctx, &in.Body) })
 }
 
@@ -83,7 +88,7 @@ func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, 
 
 func (op operation) huma() huma.Operation {
 	h := huma.Operation{
-		OperationID: op.id, Method: op.method, Path: op.path, Tags: []string{op.tag},
+		OperationID: op.id, Method: cmp.Or(op.method, http.MethodGet), Path: op.path, Tags: []string{op.tag},
 		Summary: op.summary, Description: op.description,
 		Errors:                       op.statuses(),
 		MaxBodyBytes:                 MaxBodyBytes + 1, // huma refuses a body that reaches its limit
@@ -189,7 +194,7 @@ const (
 // first time: that takes as long as all else of a server's start.
 func (s *Server) registerDocument() {
 	document := sync.OnceValue(func() []byte { return must(json.MarshalIndent(s.api.OpenAPI(), "", " ")) })
-	op := operation{id: "openapi", method: http.MethodGet, path: "/openapi.json", tag: tagNetwork,
+	op := operation{id: "openapi", path: "/openapi.json", tag: tagNetwork,
 		summary: "This description, as OpenAPI 3.1", response: map[string]any{"openapi": "3.1.0"}}
 	h := op.huma()
 	h.Responses = map[string]*huma.Response{"200": {Description: "OK",

@@ -21,25 +21,25 @@ import (
 func (s *Server) registerPolling() {
 	const gone = "410 in the phase sunset of cip11.push. A page has at most 1 MiB of specs; it has the header Next-After if more follow. " +
 		"A caller that asks for more than 4 MiB a second waits, and above two seconds is refused (429)."
-	serveWhole(s, operation{id: "runner_jobs", method: http.MethodGet, path: "/runner/{address}/jobs", tag: tagRunners,
+	serveWhole(s, operation{id: "runner_jobs", path: "/runner/{address}/jobs", tag: tagRunners,
 		summary: "List the work of a runner that polls: jobs drawn for it whose result is not final, by deadline", description: gone,
 		errors: []int{400, 404, 409, 410, 429}, response: []model.PolledJob{{JobID: exampleJobID, JobSpec: types.Bytes{0xab}, BlockHeight: 12,
 			DeadlineBlock: 42}}}, s.polledJobs)
 	serveRead(s, operation{id: "runner_heartbeat", method: http.MethodPost, path: "/runner/{address}/heartbeat", tag: tagRunners,
 		summary:     "Bring a runner's heartbeat, a HeartbeatPing as it signs it on the wire; answers once a validator sent it to the chain",
-		description: "One in cip11.heartbeat_tx_blocks blocks is taken.", errors: []int{400, 404, 409, 429},
+		description: "One in cip11.heartbeat_tx_blocks blocks is taken.", errors: []int{400, 429},
 		request: model.HeartbeatRequest{BlockHeight: 112, Nonce: 1}, response: model.Reported{Hash: &exampleHash}}, s.polledHeartbeat)
 	serveRead(s, operation{id: "runner_job_result", method: http.MethodPost, path: "/runner/{address}/job_result", tag: tagRunners,
 		summary: "Bring a runner's result, a JobResult as it signs it on the wire; answers once a validator took it",
 		description: "The validator commits to it, and reveals it when its time has come (decision J15): see GET /job/{id}/results. Where " +
 			"it does not land, hand it to another, by node.",
-		errors: []int{400, 404, 409, 429}, request: model.ResultRequest{JobID: exampleJobID, ResultData: types.Bytes("hello")},
+		errors: []int{400, 429}, request: model.ResultRequest{JobID: exampleJobID, ResultData: types.Bytes("hello")},
 		response: model.Reported{}}, s.polledResult)
 	serveRead(s, operation{id: "runner_job_refusal", method: http.MethodPost, path: "/runner/{address}/job_refusal", tag: tagRunners,
 		summary: "Bring a runner's refusal of a job, a JobAck with Reject as it signs it on the wire; answers once a validator took it",
 		description: "It counts until the commit deadline and before a commitment, like the refusal of a pushed job (decision J21). The " +
 			"runner keeps its reputation, and the chain draws another. GET /job/{id}/story shows it.",
-		errors: []int{400, 404, 409, 429}, request: model.RefusalRequest{JobID: exampleJobID, Reject: string(push.Unsupported),
+		errors: []int{400, 429}, request: model.RefusalRequest{JobID: exampleJobID, Reject: string(push.Unsupported),
 			Reason: &exampleRefusal}, response: model.Reported{}}, s.polledRefusal)
 }
 

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/runners/selection"
@@ -10,7 +9,7 @@ import (
 )
 
 func (s *Server) registerPresence() {
-	serve(s, operation{id: "presences", method: http.MethodGet, path: "/presence", tag: tagRunners,
+	serve(s, operation{id: "presences", path: "/presence", tag: tagRunners,
 		summary: "P(H) of heights in a row, and the votes that it follows from, as bitmaps (CIP-11 §8)",
 		description: "At most 256 heights and 4 MiB of bitmaps: the first of the range, with next to continue; without from, the " +
 			"last heights. P of a height is known once the block after it is final.",

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -10,12 +9,12 @@ import (
 )
 
 func (s *Server) registerReceipts() {
-	serveRead(s, operation{id: "block_receipts", method: http.MethodGet, path: "/block/{id}/receipts", tag: tagChain,
+	serveRead(s, operation{id: "block_receipts", path: "/block/{id}/receipts", tag: tagChain,
 		summary:     "List the executions of a final block: transactions, fires and delivered messages, in their order",
 		description: "Only this list has delivered messages, since they are not submitted.",
-		errors:      []int{400, 404, 409}, response: []model.Receipt{exampleReceipt}}, s.blockReceipts)
-	serveRead(s, operation{id: "actor_receipts", method: http.MethodGet, path: "/actor/{address}/receipts", tag: tagActors,
-		summary: "List the executions of an actor in the latest blocks, newest first", errors: []int{400, 404, 409},
+		errors:      []int{400}, response: []model.Receipt{exampleReceipt}}, s.blockReceipts)
+	serveRead(s, operation{id: "actor_receipts", path: "/actor/{address}/receipts", tag: tagActors,
+		summary: "List the executions of an actor in the latest blocks, newest first", errors: []int{400},
 		response: []model.Receipt{exampleReceipt}}, s.actorReceipts)
 }
 

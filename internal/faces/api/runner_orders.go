@@ -17,7 +17,7 @@ import (
 // devnet.
 func (s *Server) registerRunnerOrders() {
 	key := types.PublicKey{0: 2, 32: 7}
-	serveLatest(s, operation{id: "runner_join", method: http.MethodPost, path: "/devnet/runner/join", tag: tagDevnet,
+	serveLatest(s, operation{id: "runner_join", path: "/devnet/runner/join", tag: tagDevnet,
 		summary: "Register a runner, and start it where it is the devnet's own; answers it once its registration is final",
 		description: "With public_key it registers a runner that you start; without it the devnet starts one more. from pays fee and " +
 			"stake, and owns it: less than cip2.min_stake is refused. A runner with public_key signs for that account, by signed " +
@@ -25,7 +25,7 @@ func (s *Server) registerRunnerOrders() {
 		errors:   []int{404, 409, 429, 504},
 		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Signed: &types.Signature{}, Capability: []string{"custom"}},
 		response: exampleRunner}, s.joinRunner)
-	serveLatest(s, operation{id: "runner_reload", method: http.MethodPost, path: "/devnet/runner/reload", tag: tagDevnet,
+	serveLatest(s, operation{id: "runner_reload", path: "/devnet/runner/reload", tag: tagDevnet,
 		summary: "Make a runner of a network of processes read its settings again, as SIGHUP does",
 		description: "It says to its validators what it offers since, and what no more: changes of GET /runner/{address}. " +
 			"Registry and draws do not change by that (CIP-11 6.5).",
@@ -37,7 +37,7 @@ func (s *Server) registerRunnerOrders() {
 		{"pause", "Keep a runner out of draws for its owner; answers it once that is final", "Its open jobs continue."},
 		{"resume", "Let a paused runner be drawn again; answers it once that is final", ""},
 	} {
-		serveLatest(s, operation{id: "runner_" + one.verb, method: http.MethodPost, path: "/devnet/runner/" + one.verb, tag: tagDevnet,
+		serveLatest(s, operation{id: "runner_" + one.verb, path: "/devnet/runner/" + one.verb, tag: tagDevnet,
 			summary: one.summary, description: one.description, errors: []int{404, 409, 429, 504},
 			request: model.RunnerOrder{Runner: "r0"}, response: exampleRunner},
 			func(ctx context.Context, v Reader, in *model.RunnerOrder) (model.Runner, error) {

@@ -11,22 +11,21 @@ import (
 )
 
 func (s *Server) registerRunners() {
-	serveRead(s, operation{id: "runners", method: http.MethodGet, path: "/runners", tag: tagRunners,
-		summary: "Runners in the order of the registry, deregistered ones too", errors: []int{404, 409},
-		response: []model.Runner{exampleRunner}}, s.listRunners)
-	serveRead(s, operation{id: "runners_active", method: http.MethodGet, path: "/runners/active", tag: tagRunners,
-		summary: "The runners that the next draw looks at: healthy, present where jobs are pushed, of enough reputation",
-		errors:  []int{404, 409}, response: []model.Runner{exampleRunner}}, s.activeRunners)
-	serveRead(s, operation{id: "runner", method: http.MethodGet, path: "/runner/{address}", tag: tagRunners,
-		summary: "A runner", errors: []int{400, 404, 409}, response: exampleRunner}, s.getRunner)
-	serveRead(s, operation{id: "subsets", method: http.MethodGet, path: "/subsets", tag: tagRunners,
+	serveRead(s, operation{id: "runners", path: "/runners", tag: tagRunners,
+		summary: "Runners in the order of the registry, deregistered ones too", response: []model.Runner{exampleRunner}}, s.listRunners)
+	serveRead(s, operation{id: "runners_active", path: "/runners/active", tag: tagRunners,
+		summary:  "The runners that the next draw looks at: healthy, present where jobs are pushed, of enough reputation",
+		response: []model.Runner{exampleRunner}}, s.activeRunners)
+	serveRead(s, operation{id: "runner", path: "/runner/{address}", tag: tagRunners,
+		summary: "A runner", errors: []int{400}, response: exampleRunner}, s.getRunner)
+	serveRead(s, operation{id: "subsets", path: "/subsets", tag: tagRunners,
 		summary:     "Show the basis of every runner's subset of validators (CIP-11 §5)",
 		description: "A runner's subset is the first subset_size validators in it, by keccak256(runner's key ‖ validator's key).",
-		errors:      []int{404, 409}, response: exampleSubsets}, s.subsets)
-	serveRead(s, operation{id: "presence", method: http.MethodGet, path: "/presence/{height}", tag: tagRunners,
+		response:    exampleSubsets}, s.subsets)
+	serveRead(s, operation{id: "presence", path: "/presence/{height}", tag: tagRunners,
 		summary:     "P(H), which runners are present at a height, and the votes that it follows from (CIP-11 §8)",
 		description: "It is known once the block after it is final: that carries the votes.",
-		errors:      []int{404, 409}, response: examplePresence}, s.presence)
+		response:    examplePresence}, s.presence)
 }
 
 type runnersInput struct {

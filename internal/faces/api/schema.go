@@ -23,7 +23,7 @@ var exampleSchema = json.RawMessage(`{"actor":"Club","doc":"A club: members pay 
 
 // registerSchema serves schemas byte for byte: their hash is the ETag, and clients carry it.
 func (s *Server) registerSchema() {
-	op := operation{id: "actor_schema", method: http.MethodGet, path: "/actor/{address}/schema", tag: tagActors,
+	op := operation{id: "actor_schema", path: "/actor/{address}/schema", tag: tagActors,
 		summary: "Schema of an actor, from its annotations: handlers, types, events, state",
 		description: "The bytes are those on the chain, and the ETag is their keccak256. " +
 			"An actor whose code has no schema answers 404 with no_schema.",

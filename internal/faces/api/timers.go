@@ -10,23 +10,22 @@ import (
 )
 
 func (s *Server) registerTimers() {
-	serveRead(s, operation{id: "timers", method: http.MethodGet, path: "/timers", tag: tagTimers,
-		summary: "Timers in every state, by due height, then insertion, or the other way round", errors: []int{400, 404, 409},
+	serveRead(s, operation{id: "timers", path: "/timers", tag: tagTimers,
+		summary: "Timers in every state, by due height, then insertion, or the other way round", errors: []int{400},
 		response: []model.Timer{exampleTimer}}, s.listTimers)
-	serveRead(s, operation{id: "timer", method: http.MethodGet, path: "/timer/{id}", tag: tagTimers,
-		summary: "A timer, with the receipt of its fire", errors: []int{400, 404, 409},
+	serveRead(s, operation{id: "timer", path: "/timer/{id}", tag: tagTimers,
+		summary: "A timer, with the receipt of its fire", errors: []int{400},
 		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
-	serveRead(s, operation{id: "timer_story", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
+	serveRead(s, operation{id: "timer_story", path: "/timer/{id}/story", tag: tagTimers,
 		summary: "List the events of a timer: moves between tiers, blocks that deferred it with the reason, and the payments of its fire",
 		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than " +
 			"limit " +
 			"blocks is told in parts: next is the height from which to ask on.",
-		errors: []int{400, 404, 409}, response: exampleStory}, s.story)
-	serveRead(s, operation{id: "lane", method: http.MethodGet, path: "/timers/lane", tag: tagTimers,
+		errors: []int{400}, response: exampleStory}, s.story)
+	serveRead(s, operation{id: "lane", path: "/timers/lane", tag: tagTimers,
 		summary: "Show the timer lane of the last blocks, newest last",
 		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A " +
 			"block without due timers is listed too.",
-		errors:   []int{404, 409},
 		response: []model.LaneBlock{exampleLane}}, s.lane)
 }
 

@@ -14,7 +14,7 @@ import (
 func (s *Server) registerUpgrades() {
 	errors := []int{404, 409, 429, 504}
 	delay := uint64(20)
-	serveLatest(s, operation{id: "devnet_upgrade", method: http.MethodPost, path: "/devnet/upgrade", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_upgrade", path: "/devnet/upgrade", tag: tagDevnet,
 		summary: "Give an actor new code, or announce it if its terms have a delay; answers the receipt once final",
 		description: "The signer is the account that the actor's terms name. Address, state, balance, name and timers stay. The new code " +
 			"keeps all state as it is, or has a handler migrate, which runs once. An upgrade that is refused answers 200: its receipt has the " +
@@ -22,10 +22,10 @@ func (s *Server) registerUpgrades() {
 		errors:   errors,
 		request:  model.UpgradeRequest{From: "alice", Actor: "ping", Code: "def ping(payload):\n    return b\"PONG\"\n"},
 		response: exampleUpgraded}, s.upgrade)
-	serveLatest(s, operation{id: "devnet_upgrade_apply", method: http.MethodPost, path: "/devnet/upgrade/apply", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_upgrade_apply", path: "/devnet/upgrade/apply", tag: tagDevnet,
 		summary: "Apply an announced upgrade, from its height on; answers the receipt once final", errors: errors,
 		request: model.ApplyUpgradeRequest{From: "alice", Actor: "ping"}, response: exampleUpgraded}, s.applyUpgrade)
-	serveLatest(s, operation{id: "devnet_upgrade_terms", method: http.MethodPost, path: "/devnet/upgrade/terms", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_upgrade_terms", path: "/devnet/upgrade/terms", tag: tagDevnet,
 		summary: "Hand the upgrades of an actor over, lengthen their delay, or end them for good",
 		description: "Absent members stay as they are. A delay never becomes shorter. Any request drops an announced upgrade, even one that " +
 			"changes nothing.",

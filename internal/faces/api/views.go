@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -13,7 +12,7 @@ import (
 )
 
 func (s *Server) registerViews() {
-	serve(s, operation{id: "views", method: http.MethodGet, path: "/views", tag: tagNetwork,
+	serve(s, operation{id: "views", path: "/views", tag: tagNetwork,
 		summary: "The latest views: leader, votes seen, outcome, and the validators that gave each view up, with causes",
 		description: "The last 4,096 views that the validators of this process reported since it began. The API of a single " +
 			"validator knows only causes of its votes. Votes are read from certificates, so a late vote is missing.",
