@@ -138,7 +138,7 @@ func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m mode
 		return m, err
 	}
 	call := Call{Actor: actor.Address, Handler: in.Body.Handler}
-	if call.Payload, err = s.given(v, actor.Address, call.Handler, in.Body.Payload, "payload", in.Body.Args); err != nil {
+	if call.Payload, err = s.given(v, HandlerOf(actor.Address, call.Handler), in.Body.Payload, "payload", in.Body.Args); err != nil {
 		return m, err
 	}
 	if in.Body.From != "" {

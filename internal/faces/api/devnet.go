@@ -86,7 +86,7 @@ func (s *Server) send(ctx context.Context, v Reader, in *model.SendRequest) (m m
 	if in.Handler == "" && in.Args != nil {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "args need a handler to receive them").At("handler")
 	}
-	data, err := s.given(v, to, in.Handler, in.Payload, "payload", in.Args)
+	data, err := s.given(v, HandlerOf(to, in.Handler), in.Payload, "payload", in.Args)
 	if err != nil {
 		return m, err
 	}
@@ -170,7 +170,7 @@ func (s *Server) deploy(ctx context.Context, v Reader, in *model.DeployRequest) 
 	if err != nil {
 		return m, err
 	}
-	init, err := s.givenInit(v, code, in.Init, in.Args)
+	init, err := s.given(v, InitOf(code), in.Init, "init", in.Args)
 	if err != nil {
 		return m, err
 	}
@@ -218,7 +218,7 @@ func withoutArguments(v Reader, code []byte, would *Executed, body *model.Deploy
 	if body.Init != "" || body.Args != nil || would == nil || would.Receipt.Error == nil || would.Receipt.Error.Code != codeBadArgument {
 		return nil
 	}
-	if _, _, err := typedInit(v, code); err != nil {
+	if _, _, err := InitOf(code)(v); err != nil {
 		return nil // an error of the author's that has this name
 	}
 	return Refuse(http.StatusBadRequest, codeBadArgument, "%s", would.Receipt.Error.Message).At("args").

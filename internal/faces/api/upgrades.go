@@ -62,7 +62,7 @@ func (s *Server) upgrade(ctx context.Context, v Reader, in *model.UpgradeRequest
 	if err != nil {
 		return m, err
 	}
-	migrate, err := s.givenMigrate(v, code, in.Migrate, in.Args)
+	migrate, err := s.given(v, MigrateOf(code), in.Migrate, "migrate", in.Args)
 	if err != nil {
 		return m, err
 	}
