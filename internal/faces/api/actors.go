@@ -43,7 +43,7 @@ func (s *Server) listActors(_ context.Context, v Reader, in *listInput) ([]model
 	}
 	out := []model.Actor{}
 	for i := range actors {
-		m, err := actorModel(v, &actors[i])
+		m, err := ShowActor(v, &actors[i])
 		if err != nil {
 			return nil, err
 		}
@@ -57,10 +57,11 @@ func (s *Server) getActor(_ context.Context, v Reader, in *AddressInput) (m mode
 	if err != nil {
 		return m, err
 	}
-	return actorModel(v, actor)
+	return ShowActor(v, actor)
 }
 
-func actorModel(v Reader, a *Actor) (m model.Actor, err error) {
+// ShowActor is an actor as GET /actor/{address} shows it.
+func ShowActor(v Reader, a *Actor) (m model.Actor, err error) {
 	account, err := v.Account(a.Address)
 	if err != nil {
 		return m, err
@@ -122,7 +123,7 @@ func (s *Server) actorLogs(_ context.Context, v Reader, in *logsInput) ([]model.
 	}
 	out := []model.LogLine{}
 	for _, l := range lines {
-		out = append(out, logModel(l))
+		out = append(out, ShowLog(l))
 	}
 	return out, nil
 }

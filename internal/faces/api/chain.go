@@ -53,7 +53,7 @@ func (s *Server) block(_ context.Context, v Reader, in *BlockInput) (m model.Blo
 	if err != nil {
 		return m, err
 	}
-	return blockModel(b), nil
+	return ShowBlock(b), nil
 }
 
 // finalBlock finds a block by its height or hash, or the latest.
@@ -130,7 +130,7 @@ func (s *Server) blocks(_ context.Context, v Reader, in *blocksInput) ([]model.B
 			return nil, err
 		}
 		if b != nil { // a skipped height has none
-			out = append(out, blockModel(b))
+			out = append(out, ShowBlock(b))
 		}
 	}
 	return out, nil

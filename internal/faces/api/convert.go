@@ -7,7 +7,10 @@ import (
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
-func blockModel(b *Block) model.Block {
+// Scripts read the same fields as HTTP: the exported forms belong to the routes.
+
+// ShowBlock is a block as GET /block shows it.
+func ShowBlock(b *Block) model.Block {
 	h := &b.Block.Header
 	m := model.Block{
 		Height: h.Height, View: h.View, Epoch: h.Epoch, Hash: b.Hash, Parent: h.Parent, Proposer: h.Proposer,
@@ -86,7 +89,8 @@ func passedModel(p *types.Passed) model.Passed {
 	return m
 }
 
-func receiptModel(r *types.Receipt, printed []string) model.Receipt {
+// ShowReceipt is a receipt as GET /transaction/{hash}/receipt shows it.
+func ShowReceipt(r *types.Receipt, printed []string) model.Receipt {
 	m := model.Receipt{
 		Hash: r.Hash, Origin: string(r.Origin), Height: r.Height, Index: r.Index, Sender: r.Sender, To: r.To,
 		Handler: r.Handler, Status: string(r.Status), Cycles: r.Cycles, Cells: r.Cells,
@@ -168,6 +172,23 @@ func timerModel(t *Timer) model.Timer {
 	return m
 }
 
-func logModel(l history.LogLine) model.LogLine {
+// ShowLog is a printed line as GET /actor/{address}/logs shows it.
+func ShowLog(l history.LogLine) model.LogLine {
 	return model.LogLine{Actor: l.Actor, Height: l.Height, Hash: l.Cause, Line: l.Line}
+}
+
+// ShowValidator is a validator as GET /validators shows it; index is its
+// position in the set by address.
+func ShowValidator(index int, n Node) model.Validator {
+	return model.Validator{Index: index, Name: n.Name, Address: n.Validator.Address,
+		PublicKey: n.Validator.PublicKey, QUICAddress: n.Validator.Endpoint, Height: n.Height, StateRoot: n.StateRoot,
+		View: n.View, Status: n.Status, Running: n.Running, Elsewhere: n.Elsewhere,
+		Connections: n.Connections, Runners: len(n.Runners), DeadLetters: n.DeadLetters, Restarted: n.Restarted}
+}
+
+// ShowResult is the answer of a read-only call as POST /actor/read shows it.
+func ShowResult(height types.Height, r Result) model.ReadResult {
+	return model.ReadResult{Height: height, Status: string(r.Outcome.Status), Output: r.Outcome.Output,
+		Text: model.Text(r.Outcome.Output), Cycles: r.Cycles, Cells: r.Cells, Error: faultModel(r.Outcome.Fault),
+		Logs: append([]string{}, r.Logs...)}
 }

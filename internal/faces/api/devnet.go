@@ -199,7 +199,7 @@ func (s *Server) deploy(ctx context.Context, v Reader, in *model.DeployRequest) 
 		return m, err
 	}
 	s.impersonated(&by, &r.Receipt)
-	return model.Deployed{Address: r.To, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
+	return model.Deployed{Address: r.To, Receipt: ShowReceipt(&r.Receipt, r.Logs)}, nil
 }
 
 // runnable refuses a deploy that no validator here could execute, since it

@@ -330,7 +330,7 @@ func eventsOf(b *Block, as *Typing) (events []event) {
 	add := func(kind string, v any, actors ...types.Address) {
 		events = append(events, newEvent(b.Block.Header.Height, len(events), kind, must(json.Marshal(v)), actors...))
 	}
-	add(model.EventBlock, blockModel(b))
+	add(model.EventBlock, ShowBlock(b))
 	printed := b.PrintedBy()
 	fires := map[types.Hash]*types.Receipt{}
 	for i := range b.Receipts {
@@ -359,7 +359,7 @@ func eventsOf(b *Block, as *Typing) (events []event) {
 			Reason: t.Reason, Logs: []string{}}, t.Actor)
 	}
 	for _, l := range b.Logs {
-		add(model.EventLog, logModel(history.LogLine{Height: b.Block.Header.Height, LogLine: l}), l.Actor)
+		add(model.EventLog, ShowLog(history.LogLine{Height: b.Block.Header.Height, LogLine: l}), l.Actor)
 	}
 	for i := range b.Jobs {
 		j := &b.Jobs[i]

@@ -39,7 +39,7 @@ func meant(m model.Typed) *model.Typed {
 
 // Receipt is a receipt as GET /transaction/{hash}/receipt shows it.
 func (t *Typing) Receipt(r *types.Receipt, printed []string) model.Receipt {
-	m := receiptModel(r, printed)
+	m := ShowReceipt(r, printed)
 	t.outcome(&m)
 	return m
 }

@@ -76,7 +76,7 @@ func (s *Server) upgrade(ctx context.Context, v Reader, in *model.UpgradeRequest
 	if err != nil {
 		return m, err
 	}
-	m = model.Upgraded{From: from, To: types.Keccak(code), Receipt: receiptModel(&r.Receipt, r.Logs)}
+	m = model.Upgraded{From: from, To: types.Keccak(code), Receipt: ShowReceipt(&r.Receipt, r.Logs)}
 	if r.Status == types.StatusOK && actor.Upgrades != nil && actor.Upgrades.Terms != nil && actor.Upgrades.Terms.Delay > 0 {
 		height := r.Height + types.Height(actor.Upgrades.Terms.Delay)
 		m.AppliesAt = &height
@@ -106,7 +106,7 @@ func (s *Server) applyUpgrade(ctx context.Context, v Reader, in *model.ApplyUpgr
 	if err != nil {
 		return m, err
 	}
-	return model.Upgraded{From: actor.CodeHash, To: to, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
+	return model.Upgraded{From: actor.CodeHash, To: to, Receipt: ShowReceipt(&r.Receipt, r.Logs)}, nil
 }
 
 func (s *Server) upgradeTerms(ctx context.Context, v Reader, in *model.UpgradeTermsRequest) (m model.Sent, err error) {
@@ -139,7 +139,7 @@ func (s *Server) upgradeTerms(ctx context.Context, v Reader, in *model.UpgradeTe
 	if err != nil {
 		return m, err
 	}
-	m.Receipt = receiptModel(&r.Receipt, r.Logs)
+	m.Receipt = ShowReceipt(&r.Receipt, r.Logs)
 	return m, nil
 }
 
