@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 func (s *Server) registerActors() {
@@ -138,7 +139,7 @@ func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m mode
 	if err != nil {
 		return m, err
 	}
-	call := Call{Actor: actor.Address, Handler: in.Body.Handler}
+	call := ledger.Call{Actor: actor.Address, Handler: in.Body.Handler}
 	if call.Payload, err = s.given(v, HandlerOf(actor.Address, call.Handler), in.Body.Payload, "payload", in.Body.Args); err != nil {
 		return m, err
 	}
@@ -171,7 +172,7 @@ func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.Bi
 	if err != nil {
 		return m, err
 	}
-	trial := BidTrial{Bidder: bidder.Address, Actor: bidder.Address, Late: in.Body.Late, With: in.Body.With}
+	trial := ledger.BidTrial{Bidder: bidder.Address, Actor: bidder.Address, Late: in.Body.Late, With: in.Body.With}
 	if in.Body.Actor != "" {
 		if trial.Actor, err = s.address(v, in.Body.Actor, "actor"); err != nil {
 			return m, err
@@ -187,9 +188,9 @@ func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.Bi
 		return m, err
 	}
 	return model.BidTrial{Height: r.Height, Context: r.Context, Status: string(r.Outcome.Status), Error: faultModel(r.Outcome.Fault),
-		Output: r.Outcome.Output, Answered: r.Answers, MaxFeePerCycle: r.MaxFee, MaxPriorityFeePerCycle: r.Priority,
-		BaseFeeCycle: r.Price.BaseFeeCycle, BaseFeeLaneTimer: r.Price.BaseFeeLane, TipPerCycle: r.Price.TipCycle, PricedOut: r.PricedOut,
-		Cycles: r.Cycles, Logs: append([]string{}, r.Logs...)}, nil
+		Output: r.Outcome.Output, Answered: r.Answers, MaxFeePerCycle: r.Tried.MaxFee, MaxPriorityFeePerCycle: r.Tried.Priority,
+		BaseFeeCycle: r.Tried.Price.BaseFeeCycle, BaseFeeLaneTimer: r.Tried.Price.BaseFeeLane, TipPerCycle: r.Tried.Price.TipCycle,
+		PricedOut: r.Tried.PricedOut, Cycles: r.Cycles, Logs: Printed(r.Logs)}, nil
 }
 
 func payload(text, field string) ([]byte, error) {

@@ -224,13 +224,5 @@ func (s *Server) baseFee(_ context.Context, v Reader, _ *OnNode) (m model.BaseFe
 }
 
 func (s *Server) params(_ context.Context, v Reader, _ *OnNode) ([]model.Param, error) {
-	params, err := v.Params()
-	if err != nil {
-		return nil, err
-	}
-	out := []model.Param{}
-	for _, p := range params {
-		out = append(out, model.Param(p))
-	}
-	return out, nil
+	return v.Params()
 }

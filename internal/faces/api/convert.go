@@ -1,10 +1,12 @@
 package api
 
 import (
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // Scripts read the same fields as HTTP: the exported forms belong to the routes.
@@ -187,8 +189,17 @@ func ShowValidator(index int, n Node) model.Validator {
 }
 
 // ShowResult is the answer of a read-only call as POST /actor/read shows it.
-func ShowResult(height types.Height, r Result) model.ReadResult {
+func ShowResult(height types.Height, r ledger.ReadResult) model.ReadResult {
 	return model.ReadResult{Height: height, Status: string(r.Outcome.Status), Output: r.Outcome.Output,
 		Text: model.Text(r.Outcome.Output), Cycles: r.Cycles, Cells: r.Cells, Error: faultModel(r.Outcome.Fault),
-		Logs: append([]string{}, r.Logs...)}
+		Logs: Printed(r.Logs)}
+}
+
+// Printed is the text of printed lines.
+func Printed(lines []actors.LogLine) []string {
+	out := make([]string, len(lines))
+	for i := range lines {
+		out[i] = lines[i].Line
+	}
+	return out
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -170,10 +171,7 @@ func (v *reader) Hashes(of history.HashKind, first, last types.Hash, each func(t
 	return v.archive.Hashes(of, first, last, each)
 }
 
-func (v *reader) Account(a types.Address) (api.Account, error) {
-	account := v.state.Account(a)
-	return api.Account{Nonce: account.Nonce, Balance: account.Balance}, nil
-}
+func (v *reader) Account(a types.Address) (actors.Account, error) { return v.state.Account(a), nil }
 
 func (v *reader) Actor(a types.Address) (*api.Actor, error) {
 	record := v.state.Actor(a)
@@ -246,14 +244,14 @@ func (v *reader) Addresses(first, last types.Address) (out []types.Address, err 
 	return out, nil
 }
 
-func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) (out []api.Entry, err error) {
+func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) (out []actors.Entry, err error) {
 	v.state.ScanStorage(actor, func(e actors.Entry) bool {
 		if bytes.HasPrefix(e.Key, prefix) {
-			out = append(out, api.Entry{Key: e.Key, Value: e.Value})
+			out = append(out, e)
 		}
 		return true
 	})
-	slices.SortFunc(out, func(a, b api.Entry) int { return bytes.Compare(a.Key, b.Key) })
+	slices.SortFunc(out, func(a, b actors.Entry) int { return bytes.Compare(a.Key, b.Key) })
 	out = out[min(offset, len(out)):]
 	return out[:min(limit, len(out))], nil
 }
@@ -262,7 +260,7 @@ func (v *reader) Logs(actor types.Address, p history.Page) ([]history.LogLine, e
 	return v.archive.Logs(actor, p)
 }
 
-func (v *reader) Params() (out []api.Param, err error) {
+func (v *reader) Params() (out []model.Param, err error) {
 	p, defaults := v.state.NextParams(), params.Defaults()
 	for _, info := range params.Keys() {
 		value, err := p.Get(info.Key)
@@ -273,25 +271,17 @@ func (v *reader) Params() (out []api.Param, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, api.Param{Key: info.Key, Value: value, Class: string(info.Class), Tier: info.Tier, Default: usual})
+		out = append(out, model.Param{Key: info.Key, Value: value, Class: string(info.Class), Tier: info.Tier, Default: usual})
 	}
 	return out, nil
 }
 
-func (v *reader) Read(_ context.Context, call api.Call) (api.Result, error) {
-	result, err := v.executor.Read(v.state, ledger.Call{Actor: call.Actor, Sender: call.Sender, Handler: call.Handler, Payload: call.Payload})
+func (v *reader) Read(_ context.Context, call ledger.Call) (ledger.ReadResult, error) {
+	result, err := v.executor.Read(v.state, call)
 	if err != nil {
-		return api.Result{}, environment(err)
+		err = environment(err)
 	}
-	return resultOf(result), nil
-}
-
-func resultOf(r ledger.ReadResult) api.Result {
-	out := api.Result{Outcome: r.Outcome, Cycles: r.Cycles, Cells: r.Cells}
-	for _, line := range r.Logs {
-		out.Logs = append(out.Logs, line.Line)
-	}
-	return out
+	return result, err
 }
 
 func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Executed, error) {
@@ -312,10 +302,7 @@ func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Execut
 	case err != nil:
 		return nil, Refusal(err)
 	}
-	out := &api.Executed{Receipt: *receipt}
-	for i := range printed {
-		out.Logs = append(out.Logs, printed[i].Line)
-	}
+	out := &api.Executed{Receipt: *receipt, Logs: api.Printed(printed)}
 	t := &tracer{reader: v, state: v.state, sources: map[types.Hash]bool{}}
 	out.Trace = t.dry(receipt, out.Logs, traced.Recorder.Trace())
 	return out, nil

@@ -25,11 +25,7 @@ type tracer struct {
 }
 
 func (t *tracer) model(found *ledger.Retraced, h *types.Header, replayed int) *model.Trace {
-	lines := make([]string, len(found.Logs))
-	for i := range found.Logs {
-		lines[i] = found.Logs[i].Line
-	}
-	t.begin(found.Receipt, lines, replayed)
+	t.begin(found.Receipt, api.Printed(found.Logs), replayed)
 	t.whole.Block = model.TraceBlock{ChainID: h.ChainID, Height: h.Height, TimestampMS: h.Timestamp}
 	t.whole.Fee = feeOf(found.Receipt, h, found.Message)
 	t.program(found.Trace)

@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 func netDeploy(c *call) (starlark.Value, error) {
@@ -213,7 +214,7 @@ func netRead(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := api.Call{Actor: get[types.Address](c, "actor"), Sender: get[types.Address](c, "sender"), Handler: get[string](c, "handler"),
+	call := ledger.Call{Actor: get[types.Address](c, "actor"), Sender: get[types.Address](c, "sender"), Handler: get[string](c, "handler"),
 		Payload: payload}
 	result, err := v.Read(context.Background(), call)
 	if err != nil {
