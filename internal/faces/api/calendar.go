@@ -32,14 +32,8 @@ func (s *Server) calendar(_ context.Context, in *calendarInput) (m model.Calenda
 	}
 	defer free()
 	head := v.Head()
-	from := head.Height + 1
-	if in.From.set {
-		from = max(in.From.Value, 1) // nothing is due at genesis
-	}
-	to := from + min(noEnd-from, CalendarHeights-1)
-	if in.To.set {
-		to = in.To.Value
-	}
+	from := max(in.From.or(head.Height+1), 1) // nothing is due at genesis
+	to := in.To.or(from + min(noEnd-from, CalendarHeights-1))
 	if to < from {
 		return m, backwards()
 	}

@@ -111,15 +111,8 @@ func (s *Server) blocks(_ context.Context, v Reader, in *blocksInput) ([]model.B
 		return nil, err
 	}
 	head := v.Head().Height
-	from := types.Height(1)
-	if in.From.set {
-		from = in.From.Value
-	} else if limit := types.Height(in.Limit); head > limit {
-		from = head - limit + 1
-	}
-	if !in.From.set {
-		from = max(from, kept.From)
-	}
+	latest := head - min(head, types.Height(in.Limit)) + 1
+	from := in.From.or(max(latest, kept.From))
 	out := []model.Block{}
 	for h := from; h <= head && len(out) < in.Limit; h++ {
 		b, err := v.Block(h)

@@ -36,17 +36,10 @@ type HeightRange struct {
 // bounds returns the range of heights, which ends at last or before; newest reports
 // that an answer with fewer blocks keeps the last ones.
 func (r *HeightRange) bounds(last types.Height) (from, to types.Height, newest bool, err error) {
-	from, to, newest = 1, last, !r.From.set
-	if r.To.set {
-		to = min(r.To.Value, last)
+	if r.From.set && r.To.set && r.To.Value < r.From.Value {
+		return 0, 0, false, backwards()
 	}
-	if r.From.set {
-		from = r.From.Value
-		if r.To.set && r.To.Value < from {
-			return 0, 0, false, backwards()
-		}
-	}
-	return from, to, newest, nil
+	return r.From.or(1), min(r.To.or(last), last), !r.From.set, nil
 }
 
 // within returns the bounds of the heights that a reader has kept, and the first of those.

@@ -62,10 +62,7 @@ func (s *Server) nodeLog(_ context.Context, in *nodeLogInput) (m model.NodeLog, 
 	}
 	m = model.NodeLog{Node: in.Name, Size: info.Size(), Lines: []model.NodeLogLine{}}
 	end := info.Size()
-	if in.Before.set {
-		end = min(end, in.Before.Value)
-	}
-	return m, readBack(file, end, in.Limit, in.Level, &m)
+	return m, readBack(file, min(end, in.Before.or(end)), in.Limit, in.Level, &m)
 }
 
 func noLog(node string) *Error {

@@ -34,13 +34,7 @@ type viewsInput struct {
 }
 
 func (s *Server) viewsOf(_ context.Context, in *viewsInput) (m model.Views, err error) {
-	from, to := types.View(0), types.View(noEnd)
-	if in.From.set {
-		from = in.From.Value
-	}
-	if in.To.set {
-		to = in.To.Value
-	}
+	from, to := in.From.or(0), in.To.or(noEnd)
 	if to < from {
 		return m, backwards()
 	}
