@@ -26,13 +26,12 @@ func (s *Server) registerCheats() {
 		errors: []int{404, 409, 429, 504}, request: model.BalanceRequest{Account: "bob", Balance: types.WeiOf(5 * types.CBY)},
 		response: model.BalanceSet{Address: exampleAddress, Before: types.WeiOf(7), After: types.WeiOf(5 * types.CBY), Height: 14,
 			Hash: exampleHash}}, s.setBalance)
-	value := "5"
 	serveLatest(s, operation{id: "set_state", path: "/devnet/state", tag: tagDevnet,
 		summary: "Give a key of an actor's state another value, or remove it; answers once final",
 		description: "An instruction of the system key. Key and value are bytes if they begin with 0x, otherwise UTF-8 text; " +
 			"a null value removes " +
 			"the key. Timers that watch the key become due, as after a write of the program.",
-		errors: []int{404, 409, 429, 504}, request: model.StateRequest{Actor: "club", Key: "price", Value: &value},
+		errors: []int{404, 409, 429, 504}, request: model.StateRequest{Actor: "club", Key: "price", Value: new("5")},
 		response: model.StateSet{Actor: exampleActorAt, Key: types.Bytes("price"), Height: 14, Hash: exampleHash}}, s.setState)
 	serveBody(s, operation{id: "mine", path: "/devnet/mine", tag: tagDevnet,
 		summary: "Make a number of blocks now, and list the timers that ended",
@@ -67,8 +66,7 @@ func (a As) Sign(o wallet.Offer, key wallet.Signer, nonce types.Nonce) *types.Tr
 		d.Payload = deploy
 	}
 	if d.Cycles == nil {
-		cycles := wallet.DefaultCycles.Add(types.Cycles(4 * code))
-		d.Cycles = &cycles
+		d.Cycles = new(wallet.DefaultCycles.Add(types.Cycles(4 * code)))
 	}
 	in := governance.Impersonate{From: a.From, To: d.To, Value: d.Value, Payload: codec.Marshal(d.Payload)}
 	d.To, d.Value, d.Payload = nil, types.Wei{}, instruction(governance.OpImpersonate, &in)

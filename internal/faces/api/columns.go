@@ -138,8 +138,7 @@ func (c *columns) narrow(newest bool) {
 		return
 	}
 	if last := c.Height[rows-1]; last < c.To {
-		next := last + 1
-		c.To, c.Next = last, &next
+		c.To, c.Next = last, new(last+1)
 	}
 }
 

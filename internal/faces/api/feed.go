@@ -349,8 +349,7 @@ func eventsOf(b *Block, as *Typing) (events []event) {
 		m := model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status), Reason: t.Reason,
 			Logs: []string{}}
 		if r := fires[t.ID]; r != nil && t.Status == types.TimerFired {
-			receipt := as.Receipt(r, printed[t.ID])
-			m.Receipt, m.Logs = &receipt, append(m.Logs, printed[t.ID]...)
+			m.Receipt, m.Logs = new(as.Receipt(r, printed[t.ID])), append(m.Logs, printed[t.ID]...)
 		}
 		add(model.EventTimer, m, t.Actor)
 	}

@@ -20,7 +20,7 @@ func (s *Server) registerJobs() {
 		summary: "The status of a job", errors: []int{400}, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
 	serveRead(s, operation{id: "job_runners", path: "/job/{id}/runners", tag: tagJobs,
 		summary: "List the runners of all draws of a job, in the order drawn, with their outcomes", errors: []int{400},
-		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: &exampleCommit, RevealedAt: &exampleReveal,
+		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: new(types.Height(14)), RevealedAt: &exampleReveal,
 			Outcome: model.RunnerAgreed}}}, s.jobRunners)
 	serveRead(s, operation{id: "job_draws", path: "/job/{id}/draws", tag: tagJobs,
 		summary: "The draws of a job, each with all that it follows from: who could be drawn, their weights, the seed and each step",
@@ -165,8 +165,7 @@ func (s *Server) jobStory(_ context.Context, v Reader, in *jobStoryInput) (m mod
 	}
 	m = model.JobStory{Job: j, Height: v.Head().Height, Story: append([]model.JobEvent{}, entries...)}
 	if len(entries) > in.Limit {
-		next := in.Offset + in.Limit
-		m.Story, m.Next = m.Story[:in.Limit], &next
+		m.Story, m.Next = m.Story[:in.Limit], new(in.Offset+in.Limit)
 	}
 	return m, nil
 }

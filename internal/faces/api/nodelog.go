@@ -22,11 +22,8 @@ func (s *Server) registerNodeLog() {
 		errors: []int{404}, response: exampleNodeLog}, s.nodeLog)
 }
 
-var (
-	exampleBefore  = int64(4096)
-	exampleNodeLog = model.NodeLog{Node: "v0", Before: &exampleBefore, Size: 4170, Lines: []model.NodeLogLine{{At: 4096,
-		Time: "2026-01-02T03:04:05.678Z", Level: "INFO", Text: "time=2026-01-02T03:04:05.678Z level=INFO msg=\"the node starts\" node=v0"}}}
-)
+var exampleNodeLog = model.NodeLog{Node: "v0", Before: new(int64(4096)), Size: 4170, Lines: []model.NodeLogLine{{At: 4096,
+	Time: "2026-01-02T03:04:05.678Z", Level: "INFO", Text: "time=2026-01-02T03:04:05.678Z level=INFO msg=\"the node starts\" node=v0"}}}
 
 type nodeLogInput struct {
 	Name   string          `path:"name" maxLength:"64" example:"v0" doc:"Name of a validator or a runner."`

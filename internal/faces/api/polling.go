@@ -40,7 +40,7 @@ func (s *Server) registerPolling() {
 		description: "It counts until the commit deadline and before a commitment, like the refusal of a pushed job (decision J21). The " +
 			"runner keeps its reputation, and the chain draws another. GET /job/{id}/story shows it.",
 		errors: []int{400, 429}, request: model.RefusalRequest{JobID: exampleJobID, Reject: string(push.Unsupported),
-			Reason: &exampleRefusal}, response: model.Reported{}}, s.polledRefusal)
+			Reason: new("no such executor")}, response: model.Reported{}}, s.polledRefusal)
 }
 
 // polling finds the runner that asks or brings something. Answers to a job are taken from a
@@ -147,8 +147,7 @@ func (s *Server) polledRefusal(ctx context.Context, v Reader, in *refusalInput) 
 	if err != nil {
 		return m, err
 	}
-	reject := push.RejectReason(in.Body.Reject)
-	ack := &push.JobAck{JobID: in.Body.JobID, Status: push.AckStatus{Reject: &reject}, Reason: in.Body.Reason,
+	ack := &push.JobAck{JobID: in.Body.JobID, Status: push.AckStatus{Reject: new(push.RejectReason(in.Body.Reject))}, Reason: in.Body.Reason,
 		RefusalSigned: &in.Body.RefusalSigned}
 	return m, s.backend.BringRefusal(ctx, in.Node, r.Address, ack)
 }

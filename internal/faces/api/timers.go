@@ -85,8 +85,7 @@ func (s *Server) getTimer(_ context.Context, v Reader, in *TimerInput) (m model.
 			return m, err
 		}
 		if r != nil {
-			receipt := TypesOf(v).Receipt(&r.Receipt, r.Logs)
-			m.Receipt = &receipt
+			m.Receipt = new(TypesOf(v).Receipt(&r.Receipt, r.Logs))
 		}
 	}
 	return m, nil

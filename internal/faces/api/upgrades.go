@@ -13,7 +13,6 @@ import (
 // signs them: unlike a cheat they need no system key.
 func (s *Server) registerUpgrades() {
 	errors := []int{404, 409, 429, 504}
-	delay := uint64(20)
 	serveLatest(s, operation{id: "devnet_upgrade", path: "/devnet/upgrade", tag: tagDevnet,
 		summary: "Give an actor new code, or announce it if its terms have a delay; answers the receipt once final",
 		description: "The signer is the account that the actor's terms name. Address, state, balance, name and timers stay. The new code " +
@@ -29,7 +28,7 @@ func (s *Server) registerUpgrades() {
 		summary: "Hand the upgrades of an actor over, lengthen their delay, or end them for good",
 		description: "Absent members stay as they are. A delay never becomes shorter. Any request drops an announced upgrade, even one that " +
 			"changes nothing.",
-		errors: errors, request: model.UpgradeTermsRequest{From: "alice", Actor: "ping", By: "bob", Delay: &delay},
+		errors: errors, request: model.UpgradeTermsRequest{From: "alice", Actor: "ping", By: "bob", Delay: new(uint64(20))},
 		response: model.Sent{Receipt: exampleReceipt}}, s.upgradeTerms)
 }
 
@@ -78,8 +77,7 @@ func (s *Server) upgrade(ctx context.Context, v Reader, in *model.UpgradeRequest
 	}
 	m = model.Upgraded{From: from, To: types.Keccak(code), Receipt: ShowReceipt(&r.Receipt, r.Logs)}
 	if r.Status == types.StatusOK && actor.Upgrades != nil && actor.Upgrades.Terms != nil && actor.Upgrades.Terms.Delay > 0 {
-		height := r.Height + types.Height(actor.Upgrades.Terms.Delay)
-		m.AppliesAt = &height
+		m.AppliesAt = new(r.Height + types.Height(actor.Upgrades.Terms.Delay))
 	}
 	return m, nil
 }

@@ -19,14 +19,11 @@ func (s *Server) registerViews() {
 		errors: []int{400}, response: exampleViews}, s.viewsOf)
 }
 
-var (
-	exampleTook  = uint64(1_500_210)
-	exampleViews = model.Views{From: 17, To: 17, Latest: 18, KeptFrom: 1, Failed: 1,
-		Validators: []model.NamedValidator{{Name: "v0", Address: exampleAddress}, {Name: "v3", Address: exampleActorAt}},
-		Views: []model.View{{View: 17, Leader: 1, Outcome: model.ViewNullified, BeganMS: 1_700_000_012_000, TookUS: &exampleTook,
-			Notarize: []int{}, Nullify: []int{0}, Finalize: []int{}, GaveUp: []model.GaveUp{{Validator: 0, Cause: "no_proposal"}},
-			Cause: "no_proposal", Text: "nullified after 1.500 s: no proposal (v0)"}}}
-)
+var exampleViews = model.Views{From: 17, To: 17, Latest: 18, KeptFrom: 1, Failed: 1,
+	Validators: []model.NamedValidator{{Name: "v0", Address: exampleAddress}, {Name: "v3", Address: exampleActorAt}},
+	Views: []model.View{{View: 17, Leader: 1, Outcome: model.ViewNullified, BeganMS: 1_700_000_012_000, TookUS: new(uint64(1_500_210)),
+		Notarize: []int{}, Nullify: []int{0}, Finalize: []int{}, GaveUp: []model.GaveUp{{Validator: 0, Cause: "no_proposal"}},
+		Cause: "no_proposal", Text: "nullified after 1.500 s: no proposal (v0)"}}}
 
 type viewsInput struct {
 	From optional[types.View] `query:"from" doc:"First view; where absent, the latest up to to are told."`
@@ -79,8 +76,7 @@ func viewModel(v *views.View, now types.Time, named *namedNodes, address map[str
 	}
 	var ended types.Time
 	if m.Outcome, ended = outcomeOf(v); ended != 0 {
-		took := uint64(max(0, ended.Sub(v.Began).Microseconds()))
-		m.TookUS = &took
+		m.TookUS = new(uint64(max(0, ended.Sub(v.Began).Microseconds())))
 	}
 	if c := v.Cause(); c != simplex.NoCause {
 		m.Cause = c.String()

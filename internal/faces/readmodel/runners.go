@@ -124,8 +124,7 @@ func (v *reader) Subsets() model.Subsets {
 	r := v.state.Rotation()
 	m := model.Subsets{SubsetEpoch: r.Epoch, Height: r.Height, OverlapBlocks: v.state.Params().OverlapBlocks, Current: basisOf(&r.Current)}
 	if r.Former != nil {
-		former := basisOf(r.Former)
-		m.Former = &former
+		m.Former = new(basisOf(r.Former))
 	}
 	return m
 }

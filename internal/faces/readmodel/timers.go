@@ -17,8 +17,7 @@ func (v *reader) Timer(id types.TimerID) (*api.Timer, error) {
 	if err != nil || record == nil {
 		return nil, err
 	}
-	timer := v.timerOf(record)
-	return &timer, nil
+	return new(v.timerOf(record)), nil
 }
 
 func (v *reader) Timers(f history.TimerFilter) (out []api.Timer, err error) {

@@ -229,11 +229,7 @@ func (t *tracer) step(s *actors.TracedStep, undone bool) model.TraceStep {
 }
 
 func shownBytes(b []byte) *types.Bytes {
-	shown := types.Bytes(b)
-	if shown == nil {
-		shown = types.Bytes{}
-	}
-	return &shown
+	return new(append(types.Bytes{}, b...))
 }
 
 // changes adds up what a call and those within it left in the state.
