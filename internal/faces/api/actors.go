@@ -187,7 +187,7 @@ func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.Bi
 	if err != nil {
 		return m, err
 	}
-	return model.BidTrial{Height: r.Height, Context: r.Context, Status: string(r.Outcome.Status), Error: faultModel(r.Outcome.Fault),
+	return model.BidTrial{Height: r.Height, Context: r.Context, Status: string(r.Outcome.Status), Error: ShowError(r.Outcome.Fault),
 		Output: r.Outcome.Output, Answered: r.Answers, MaxFeePerCycle: r.Tried.MaxFee, MaxPriorityFeePerCycle: r.Tried.Priority,
 		BaseFeeCycle: r.Tried.Price.BaseFeeCycle, BaseFeeLaneTimer: r.Tried.Price.BaseFeeLane, TipPerCycle: r.Tried.Price.TipCycle,
 		PricedOut: r.Tried.PricedOut, Cycles: r.Cycles, Logs: Printed(r.Logs)}, nil

@@ -97,7 +97,7 @@ func ShowReceipt(r *types.Receipt, printed []string) model.Receipt {
 		Hash: r.Hash, Origin: string(r.Origin), Height: r.Height, Index: r.Index, Sender: r.Sender, To: r.To,
 		Handler: r.Handler, Status: string(r.Status), Cycles: r.Cycles, Cells: r.Cells,
 		CyclesUsed: r.Cycles, CellsUsed: r.Cells, Fee: r.Fee, Tip: r.Tip,
-		Error: faultModel(r.Error), Output: r.Output, Events: []model.Event{}, Logs: append([]string{}, printed...),
+		Error: ShowError(r.Error), Output: r.Output, Events: []model.Event{}, Logs: append([]string{}, printed...),
 	}
 	for _, e := range r.Events {
 		m.Events = append(m.Events, model.Event{Actor: e.Actor, Name: e.Name, Data: e.Data})
@@ -105,7 +105,8 @@ func ShowReceipt(r *types.Receipt, printed []string) model.Receipt {
 	return m
 }
 
-func faultModel(f *types.Fault) *model.Fault {
+// ShowError is why something failed, as receipts and jobs show it; nil of nil.
+func ShowError(f *types.Fault) *model.Fault {
 	if f == nil {
 		return nil
 	}
@@ -191,7 +192,7 @@ func ShowValidator(index int, n Node) model.Validator {
 // ShowResult is the answer of a read-only call as POST /actor/read shows it.
 func ShowResult(height types.Height, r ledger.ReadResult) model.ReadResult {
 	return model.ReadResult{Height: height, Status: string(r.Outcome.Status), Output: r.Outcome.Output,
-		Text: model.Text(r.Outcome.Output), Cycles: r.Cycles, Cells: r.Cells, Error: faultModel(r.Outcome.Fault),
+		Text: model.Text(r.Outcome.Output), Cycles: r.Cycles, Cells: r.Cells, Error: ShowError(r.Outcome.Fault),
 		Logs: Printed(r.Logs)}
 }
 

@@ -53,7 +53,7 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, *push.JobSpec, error) 
 	m := &model.Job{ID: r.ID, Kind: spec.JobType.Kind().String(), Submitter: r.Submitter, Mode: api.ModeName(spec.Verification.Mode),
 		Runners: spec.Verification.Runners, Status: string(r.Status), Committee: append([]types.Address{}, r.Committee...),
 		Attempts: r.Attempts, SubmittedAt: r.SubmittedAt, AssignedAt: known(r.DrawnAt), Deadline: r.Deadline(), CompletedAt: known(r.EndedAt),
-		Winner: r.Winner, Error: faultOf(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip, Escrow: r.Escrow,
+		Winner: r.Winner, Error: api.ShowError(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip, Escrow: r.Escrow,
 		Price: r.Price, Spec: r.Spec}
 	if c := spec.Callback; c != nil {
 		m.Callback = &model.JobCallback{Actor: c.Actor, Handler: c.Handler}
@@ -76,13 +76,6 @@ func known(h types.Height) *types.Height {
 		return nil
 	}
 	return &h
-}
-
-func faultOf(f *types.Fault) *model.Fault {
-	if f == nil {
-		return nil
-	}
-	return &model.Fault{Code: f.Code, Message: f.Message}
 }
 
 // JobRunners implements api.Reader: those of all draws, in the order drawn.
@@ -166,7 +159,7 @@ func (v *reader) jobEvents(notes []history.JobNote) ([]model.JobEvent, error) {
 	for i := range notes {
 		n := &notes[i]
 		events[i] = model.JobEvent{ID: n.ID, Height: n.At, What: string(n.Kind), Attempt: n.Attempt, Runner: n.Runner, Validator: n.Validator,
-			Committee: append([]types.Address{}, n.Committee...), Error: faultOf(n.Error), Submitter: n.Submitter}
+			Committee: append([]types.Address{}, n.Committee...), Error: api.ShowError(n.Error), Submitter: n.Submitter}
 		if n.Kind == types.JobChangeDrawn {
 			draw, err := v.archive.JobDraw(n.ID, n.Attempt)
 			if err != nil {

@@ -115,11 +115,10 @@ func (t *tracer) call(c *actors.TracedCall, undone bool) *model.TraceCall {
 	m := &model.TraceCall{Actor: c.Message.Self, Name: t.nameOf(c.Message.Self), Code: c.Code.Hash, Kind: kindNames[c.Message.Kind],
 		Sender: c.Message.Sender, Owner: c.Message.Owner, Handler: c.Message.Handler, Payload: c.Message.Payload,
 		Value: c.Message.Value, CyclesLimit: c.Limit, Cycles: c.Cycles, Own: c.Own, Cells: c.Cells,
-		Status: string(c.Outcome.Status), Output: c.Outcome.Output, Failed: []model.TracePlace{},
+		Status: string(c.Outcome.Status), Error: api.ShowError(c.Outcome.Fault), Output: c.Outcome.Output, Failed: []model.TracePlace{},
 		Steps: []model.TraceStep{}, Lines: []model.TraceLine{}}
 	where := c.Outcome.Where
 	if f := c.Outcome.Fault; f != nil {
-		m.Error = &model.Fault{Code: f.Code, Message: f.Message}
 		where = f.Message
 	}
 	if f := c.OutOf; f != nil {
