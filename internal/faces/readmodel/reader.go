@@ -53,11 +53,12 @@ func NewSource(genesis *ledger.Genesis, programs program.Host, verifier env.Veri
 		described: memo.New[types.Hash, described](memo.Bound{Count: maxDescribed}, nil)}
 }
 
-// reader is one validator's latest final state.
+// reader is one validator's latest final state. The archive implements the methods of
+// api.Reader that read only history.
 type reader struct {
+	*history.Archive
 	source   *Source
 	state    *ledger.State
-	archive  *history.Archive
 	executor ledger.Executor // for reads and dry runs
 }
 
@@ -72,7 +73,7 @@ type Validator interface {
 func (s *Source) Of(v Validator) api.Reader {
 	state := v.Head().State
 	s.past.read(state)
-	return &reader{source: s, state: state, archive: v.Archive(),
+	return &reader{Archive: v.Archive(), source: s, state: state,
 		executor: ledger.Executor{Programs: s.programs, Verifier: s.verifier}}
 }
 
@@ -91,7 +92,7 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 		}
 		return &api.Block{Stored: history.Stored{Block: genesis, Hash: genesis.Hash()}}, nil
 	}
-	stored, err := v.archive.Block(h)
+	stored, err := v.Archive.Block(h)
 	if err == nil && stored == nil {
 		err = v.stillKept(h)
 	}
@@ -99,13 +100,13 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 		return nil, err
 	}
 	block := &api.Block{Stored: *stored}
-	if block.Deferred, err = v.archive.Deferred(h); err != nil {
+	if block.Deferred, err = v.Archive.Deferred(h); err != nil {
 		return nil, err
 	}
-	if block.Events, err = v.archive.Events(h); err != nil {
+	if block.Events, err = v.Archive.Events(h); err != nil {
 		return nil, err
 	}
-	jobs, err := v.archive.JobsOf(h)
+	jobs, err := v.Archive.JobsOf(h)
 	if err != nil {
 		return nil, err
 	}
@@ -122,18 +123,16 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 // sentAt returns the height of the block that a sighting was sent with. That block may
 // have skipped the sighting's own height, which is the result while no block is known.
 func (v *reader) sentAt(h types.Height) (types.Height, error) {
-	next, err := v.archive.Next(h)
+	next, err := v.Archive.Next(h)
 	if err != nil || next <= h {
 		return h, err
 	}
-	stored, err := v.archive.Block(next)
+	stored, err := v.Archive.Block(next)
 	if err != nil || stored == nil || next-types.Height(stored.Block.Header.Skipped) > h {
 		return h, err
 	}
 	return next, nil
 }
-
-func (v *reader) Kept() (history.Kept, error) { return v.archive.Kept() }
 
 // stillKept refuses a height whose block was dropped.
 func (v *reader) stillKept(h types.Height) error {
@@ -144,19 +143,15 @@ func (v *reader) stillKept(h types.Height) error {
 	return err
 }
 
-func (v *reader) HeightOf(block types.Hash) (types.Height, bool, error) {
-	return v.archive.HeightOf(block)
-}
-
 func (v *reader) Transaction(hash types.Hash) (*types.Transaction, types.Height, error) {
-	tx, receipt, err := v.archive.Transaction(hash)
+	tx, receipt, err := v.Archive.Transaction(hash)
 	if err != nil || tx == nil {
 		return nil, 0, err
 	}
 	return tx, receipt.Height, nil
 }
 
-func (v *reader) Receipt(hash types.Hash) (*api.Executed, error) { return Receipt(v.archive, hash) }
+func (v *reader) Receipt(hash types.Hash) (*api.Executed, error) { return Receipt(v.Archive, hash) }
 
 // Receipt returns the receipt of an execution with its printed lines, or nil.
 func Receipt(archive *history.Archive, hash types.Hash) (*api.Executed, error) {
@@ -165,10 +160,6 @@ func Receipt(archive *history.Archive, hash types.Hash) (*api.Executed, error) {
 		return nil, err
 	}
 	return &api.Executed{Receipt: *receipt, Logs: lines}, nil
-}
-
-func (v *reader) Hashes(of history.HashKind, first, last types.Hash, each func(types.Hash) bool) error {
-	return v.archive.Hashes(of, first, last, each)
 }
 
 func (v *reader) Account(a types.Address) (actors.Account, error) { return v.state.Account(a), nil }
@@ -254,10 +245,6 @@ func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) (o
 	slices.SortFunc(out, func(a, b actors.Entry) int { return bytes.Compare(a.Key, b.Key) })
 	out = out[min(offset, len(out)):]
 	return out[:min(limit, len(out))], nil
-}
-
-func (v *reader) Logs(actor types.Address, p history.Page) ([]history.LogLine, error) {
-	return v.archive.Logs(actor, p)
 }
 
 func (v *reader) Params() (out []model.Param, err error) {
