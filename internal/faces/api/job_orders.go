@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -72,7 +73,7 @@ func (d directory) keyOf(a types.Address) env.Signer {
 }
 
 func (s *Server) submitJob(ctx context.Context, v Reader, in *model.JobRequest) (m model.Job, err error) {
-	key, err := s.key(orFirst(in.From))
+	key, err := s.key(cmp.Or(in.From, wallet.Users()[0]))
 	if err != nil {
 		return m, err
 	}
@@ -95,14 +96,6 @@ func (s *Server) submitJob(ctx context.Context, v Reader, in *model.JobRequest) 
 		return m, err
 	}
 	return s.jobAfter(ctx, r, types.Hash(r.Output))
-}
-
-// orFirst returns the account that signs if none is named.
-func orFirst(name string) string {
-	if name == "" {
-		return wallet.Users()[0]
-	}
-	return name
 }
 
 // jobAfter is a job as the block of a receipt or a later one left it.

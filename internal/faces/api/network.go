@@ -3,10 +3,10 @@ package api
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -106,16 +106,14 @@ func (s *Server) tellLiveness(m *model.Ready) {
 
 // NotReady returns why a network is not ready, by the missing parts of its nodes.
 func NotReady(nodes []model.ReadyNode) *model.ErrorBody {
-	e := &model.ErrorBody{Code: "not_ready", Hint: "Wait and ask again; devnet logs NODE says what a node does."}
+	var parts []string
 	for _, n := range nodes {
 		for _, what := range n.Missing {
-			if e.Message != "" {
-				e.Message += "; "
-			}
-			e.Message += fmt.Sprintf("%s: %s", n.Name, what)
+			parts = append(parts, n.Name+": "+what)
 		}
 	}
-	return e
+	return &model.ErrorBody{Code: "not_ready", Message: strings.Join(parts, "; "),
+		Hint: "Wait and ask again; devnet logs NODE says what a node does."}
 }
 
 func (s *Server) validators(context.Context, *struct{}) ([]model.Validator, error) {

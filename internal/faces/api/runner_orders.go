@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -65,7 +66,7 @@ func (s *Server) reloadRunner(_ context.Context, v Reader, in *model.RunnerOrder
 }
 
 func (s *Server) joinRunner(ctx context.Context, v Reader, in *model.RunnerRequest) (m model.Runner, err error) {
-	key, err := s.key(orFirst(in.From))
+	key, err := s.key(cmp.Or(in.From, wallet.Users()[0]))
 	if err != nil {
 		return m, err
 	}

@@ -22,9 +22,7 @@ func (t *Typing) schema(at types.Address) *typed.Schema {
 	if looked || t.reader == nil {
 		return known
 	}
-	if doc, err := t.reader.Schema(at); err == nil && doc != nil {
-		known, _ = typed.Parse(doc)
-	}
+	known, _ = schemaOf(t.reader, at)
 	t.schemas[at] = known
 	return known
 }
