@@ -182,11 +182,11 @@ func (a *addressing) fields(path string, fields []typed.Field, all map[string]an
 }
 
 func (a *addressing) value(path string, t *typed.Type, v any) (any, error) {
+	if t.Form == typed.OptionalForm {
+		return a.value(path, &t.Of[0], v)
+	}
 	switch v := v.(type) {
 	case string:
-		if t.Form == typed.OptionalForm {
-			return a.value(path, &t.Of[0], v)
-		}
 		if t.Name != "Address" || t.Form != typed.Binary || strings.HasPrefix(v, "0x") {
 			return v, nil
 		}
@@ -201,18 +201,15 @@ func (a *addressing) value(path string, t *typed.Type, v any) (any, error) {
 }
 
 func (a *addressing) items(path string, t *typed.Type, all []any) (err error) {
-	if t.Form == typed.OptionalForm {
-		t = &t.Of[0]
-	}
 	if t.Form != typed.ListForm && t.Form != typed.TupleForm {
 		return nil
 	}
 	for i, v := range all {
-		if t.Form == typed.TupleForm && i >= len(t.Of) {
-			return nil
-		}
 		of := &t.Of[0]
 		if t.Form == typed.TupleForm {
+			if i >= len(t.Of) {
+				return nil
+			}
 			of = &t.Of[i]
 		}
 		if all[i], err = a.value(path, of, v); err != nil {
@@ -223,9 +220,6 @@ func (a *addressing) items(path string, t *typed.Type, all []any) (err error) {
 }
 
 func (a *addressing) object(path string, t *typed.Type, all map[string]any) (err error) {
-	if t.Form == typed.OptionalForm {
-		t = &t.Of[0]
-	}
 	if t.Form == typed.DictForm {
 		for k, v := range all {
 			if all[k], err = a.value(path+"."+k, &t.Of[1], v); err != nil {
