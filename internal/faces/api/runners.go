@@ -47,9 +47,9 @@ func (s *Server) runners(v Reader, f RunnerFilter) ([]model.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := WhoRuns(s.backend.Runners(), s.backend.Nodes()).counting(s.backend.RunnerLetters())
+	facts := s.factsOfRunners()
 	for i := range found {
-		known.Complete(&found[i])
+		facts.complete(&found[i])
 	}
 	return append([]model.Runner{}, found...), nil
 }
@@ -82,7 +82,7 @@ func (d directory) findRunner(v Reader, text, field string) (m model.Runner, err
 		return m, Refuse(http.StatusNotFound, "unknown_runner", "no runner is registered at %s", a).
 			Hint("GET /runners lists those that are.").At(field)
 	}
-	WhoRuns(d.backend.Runners(), d.backend.Nodes()).counting(d.backend.RunnerLetters()).Complete(r)
+	d.factsOfRunners().complete(r)
 	return *r, nil
 }
 
@@ -106,8 +106,8 @@ func (d directory) runnerAddress(v Reader, text, field string) (types.Address, e
 	return one(short, found, "runner", field)
 }
 
-// Known holds facts about runners that no chain has.
-type Known struct {
+// runnerFacts holds facts about runners that no chain has.
+type runnerFacts struct {
 	names     map[types.Address]string
 	connected map[types.Address][]types.Address
 	sated     map[types.Address]bool // the runner announced that it takes no new jobs
@@ -115,42 +115,36 @@ type Known struct {
 	letters   map[types.Address]uint64 // of those that run here
 }
 
-// WhoRuns gathers the names of the devnet's own runners, and the connections
-// between nodes.
-func WhoRuns(own []NamedAccount, nodes []Node) *Known {
-	k := &Known{names: map[types.Address]string{}, connected: map[types.Address][]types.Address{}, sated: map[types.Address]bool{},
-		changes: map[types.Address]*model.RunnerChanges{}}
-	for _, r := range own {
-		k.names[r.Address] = r.Name
+// factsOfRunners gathers the names of the devnet's own runners, the connections between nodes,
+// and the dead letters of the runners that run here.
+func (d directory) factsOfRunners() *runnerFacts {
+	f := &runnerFacts{names: map[types.Address]string{}, connected: map[types.Address][]types.Address{}, sated: map[types.Address]bool{},
+		changes: map[types.Address]*model.RunnerChanges{}, letters: d.backend.RunnerLetters()}
+	for _, r := range d.backend.Runners() {
+		f.names[r.Address] = r.Name
 	}
-	for _, n := range nodes {
+	for _, n := range d.backend.Nodes() {
 		for _, c := range n.Runners {
-			k.connected[c.Runner] = append(k.connected[c.Runner], n.Validator.Address)
-			k.sated[c.Runner] = k.sated[c.Runner] || !c.Accepting
+			f.connected[c.Runner] = append(f.connected[c.Runner], n.Validator.Address)
+			f.sated[c.Runner] = f.sated[c.Runner] || !c.Accepting
 			if c.Changes != nil { // it says the same to all
-				k.changes[c.Runner] = c.Changes
+				f.changes[c.Runner] = c.Changes
 			}
 		}
 	}
-	for _, validators := range k.connected {
+	for _, validators := range f.connected {
 		slices.SortFunc(validators, types.Address.Compare)
 	}
-	return k
+	return f
 }
 
-// counting adds the dead letters of the runners that run here.
-func (k *Known) counting(letters map[types.Address]uint64) *Known {
-	k.letters = letters
-	return k
-}
-
-// Complete adds it to a runner.
-func (k *Known) Complete(r *model.Runner) {
-	r.Name = k.names[r.Address]
-	r.Connected = append([]types.Address{}, k.connected[r.Address]...)
-	r.Accepting = r.Accepting && !k.sated[r.Address]
-	r.Changes = k.changes[r.Address]
-	if n, here := k.letters[r.Address]; here {
+// complete adds it to a runner.
+func (f *runnerFacts) complete(r *model.Runner) {
+	r.Name = f.names[r.Address]
+	r.Connected = append([]types.Address{}, f.connected[r.Address]...)
+	r.Accepting = r.Accepting && !f.sated[r.Address]
+	r.Changes = f.changes[r.Address]
+	if n, here := f.letters[r.Address]; here {
 		r.DeadLetters = &n
 	}
 }
@@ -187,9 +181,9 @@ func (s *Server) presence(_ context.Context, v Reader, in *presenceInput) (m mod
 	if p == nil {
 		return m, noPresence(v, in.Height)
 	}
-	known := WhoRuns(s.backend.Runners(), nil)
+	facts := s.factsOfRunners()
 	for i := range p.Runners {
-		p.Runners[i].Name = known.names[p.Runners[i].Address]
+		p.Runners[i].Name = facts.names[p.Runners[i].Address]
 	}
 	return *p, nil
 }
