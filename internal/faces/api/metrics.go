@@ -217,14 +217,12 @@ func (s *Server) registerMetrics() {
 	op := operation{id: "metrics", path: "/metrics", tag: tagNetwork,
 		summary: "Figures for Prometheus", response: "# TYPE devnet_height gauge\ndevnet_height{node=\"v0\"} 12\n"}
 	h := op.huma()
-	h.Responses = map[string]*huma.Response{"200": {Description: "The text format of Prometheus",
-		Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	h.Responses = map[string]*huma.Response{"200": answered("The text format of Prometheus", "text/plain", huma.TypeString)}
 	h.RejectUnknownQueryParameters = false
-	huma.Register(s.api, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+	register(s, op, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
 			s.metrics.handler.ServeHTTP(w, r)
 		}}, nil
 	})
-	s.exemplify(op)
 }

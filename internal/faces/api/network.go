@@ -40,7 +40,7 @@ func (s *Server) registerReady() {
 	h.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusServiceUnavailable): {
 		Description: http.StatusText(http.StatusServiceUnavailable),
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema, Example: example{waiting}}}}}
-	huma.Register(s.api, h, func(context.Context, *struct{}) (*readyAnswer, error) {
+	register(s, op, h, func(context.Context, *struct{}) (*readyAnswer, error) {
 		m := s.ready()
 		status := http.StatusOK
 		if !m.Ready {
@@ -48,7 +48,6 @@ func (s *Server) registerReady() {
 		}
 		return &readyAnswer{status, m}, nil
 	})
-	s.exemplify(op)
 }
 
 func (s *Server) ready() model.Ready {

@@ -73,7 +73,12 @@ func serveLatest[B, O any](s *Server, op operation, handle func(context.Context,
 
 // serveWhole registers a route whose answer sets headers. O has a Body.
 func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, *I) (*O, error)) {
-	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
+	register(s, op, op.huma(), handle)
+}
+
+// register registers a route that h describes to huma.
+func register[I, O any](s *Server, op operation, h huma.Operation, handle func(context.Context, *I) (*O, error)) {
+	huma.Register(s.api, h, func(ctx context.Context, in *I) (*O, error) {
 		if refused := s.permit(op.path); refused != nil { // the page asks without guard
 			return nil, refused
 		}
@@ -84,6 +89,11 @@ func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, 
 		return out, nil
 	})
 	s.exemplify(op)
+}
+
+// answered describes an answer that is not of a type of package model.
+func answered(description, media, kind string) *huma.Response {
+	return &huma.Response{Description: description, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: kind}}}}
 }
 
 func (op operation) huma() huma.Operation {
@@ -197,15 +207,13 @@ func (s *Server) registerDocument() {
 	op := operation{id: "openapi", path: "/openapi.json", tag: tagNetwork,
 		summary: "This description, as OpenAPI 3.1", response: map[string]any{"openapi": "3.1.0"}}
 	h := op.huma()
-	h.Responses = map[string]*huma.Response{"200": {Description: "OK",
-		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}}
-	huma.Register(s.api, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+	h.Responses = map[string]*huma.Response{"200": answered("OK", "application/json", huma.TypeObject)}
+	register(s, op, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			ctx.SetHeader("Content-Type", "application/json")
 			_, _ = ctx.BodyWriter().Write(document())
 		}}, nil
 	})
-	s.exemplify(op)
 }
 
 func must[T any](v T, err error) T {
