@@ -150,11 +150,7 @@ type namedNodes struct {
 }
 
 func (d directory) naming() *namedNodes {
-	n := &namedNodes{names: map[types.Address]string{}, places: map[types.Address]int{}, all: []model.NamedValidator{}}
-	for _, node := range d.backend.Nodes() {
-		n.names[node.Validator.Address] = node.Name
-	}
-	return n
+	return &namedNodes{names: d.nodeNames(), places: map[types.Address]int{}, all: []model.NamedValidator{}}
 }
 
 // place is the position of a validator.

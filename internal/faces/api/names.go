@@ -137,6 +137,15 @@ func (d directory) nameOf(a types.Address) string {
 	return ""
 }
 
+// nodeNames are the names of nodes by the addresses of their validators.
+func (d directory) nodeNames() map[types.Address]string {
+	names := map[types.Address]string{}
+	for _, n := range d.backend.Nodes() {
+		names[n.Validator.Address] = n.Name
+	}
+	return names
+}
+
 // hash reads a hash parameter.
 func hash(text, field string) (types.Hash, error) {
 	h, err := types.ParseHash(text)

@@ -118,20 +118,11 @@ func (s *Server) story(_ context.Context, v Reader, in *storyInput) (m model.Tim
 	if story.Next != 0 {
 		m.Next = &story.Next
 	}
+	names := s.nodeNames()
 	for i := range m.Story {
-		m.Story[i].NameNodes(s.nodeOf)
+		m.Story[i].NameNodes(func(a types.Address) string { return names[a] })
 	}
 	return m, nil
-}
-
-// nodeOf is the name of the node whose validator has an address, or "".
-func (d directory) nodeOf(a types.Address) string {
-	for _, n := range d.backend.Nodes() {
-		if n.Validator.Address == a {
-			return n.Name
-		}
-	}
-	return ""
 }
 
 type laneInput struct {

@@ -109,10 +109,7 @@ func (f *feed) failures(h types.Height, known uint64) (events [][]byte, failed u
 	if len(told.Views) == 0 {
 		return nil, told.Failed
 	}
-	names := map[types.Address]string{}
-	for _, n := range f.backend.Nodes() {
-		names[n.Validator.Address] = n.Name
-	}
+	names := directory{f.backend}.nodeNames()
 	for i := max(0, len(told.Views)-MaxFaultEvents); i < len(told.Views); i++ {
 		v := &told.Views[i]
 		events = append(events, must(json.Marshal(viewEvent(v, h, names[v.Leader]))))
