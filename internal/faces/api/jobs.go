@@ -21,10 +21,10 @@ func (s *Server) registerJobs() {
 	serveRead(s, operation{id: "job_runners", path: "/job/{id}/runners", tag: tagJobs,
 		summary: "List the runners of all draws of a job, in the order drawn, with their outcomes", errors: []int{400},
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: new(types.Height(14)), RevealedAt: &exampleReveal,
-			Outcome: model.RunnerAgreed}}}, s.jobRunners)
+			Outcome: model.RunnerAgreed}}}, pageOfJob(Reader.JobRunners))
 	serveRead(s, operation{id: "job_draws", path: "/job/{id}/draws", tag: tagJobs,
 		summary: "The draws of a job, each with all that it follows from: who could be drawn, their weights, the seed and each step",
-		errors:  []int{400}, response: []model.JobDraw{exampleDraw}}, s.jobDraws)
+		errors:  []int{400}, response: []model.JobDraw{exampleDraw}}, pageOfJob(Reader.JobDraws))
 	serveRead(s, operation{id: "job_results", path: "/job/{id}/results", tag: tagJobs,
 		summary: "List the commitments and results of the runners of all draws of a job", errors: []int{400},
 		response: []model.JobResult{exampleJobResult}}, s.jobResults)
@@ -108,29 +108,22 @@ func (s *Server) jobVerified(_ context.Context, v Reader, in *JobInput) (m model
 	return model.JobVerified{ID: j.ID, Verified: j.Status == string(types.JobCompleted), Result: j.Result, Winner: j.Winner}, nil
 }
 
-func (s *Server) jobRunners(_ context.Context, v Reader, in *jobPageInput) ([]model.JobRunner, error) {
-	j, err := findJob(v, in.ID, "id")
-	if err != nil {
-		return nil, err
-	}
-	all, err := v.JobRunners(j.ID)
-	all = all[min(in.Offset, len(all)):]
-	return append([]model.JobRunner{}, all[:min(in.Limit, len(all))]...), err
-}
-
-func (s *Server) jobDraws(_ context.Context, v Reader, in *jobPageInput) ([]model.JobDraw, error) {
-	j, err := findJob(v, in.ID, "id")
-	if err != nil {
-		return nil, err
-	}
-	all, err := v.JobDraws(j.ID)
-	all = all[min(in.Offset, len(all)):]
-	return append([]model.JobDraw{}, all[:min(in.Limit, len(all))]...), err
-}
-
 type jobPageInput struct {
 	JobInput
 	Page
+}
+
+// pageOfJob lists a page of a part of a job.
+func pageOfJob[T any](part func(Reader, types.Hash) ([]T, error)) func(context.Context, Reader, *jobPageInput) ([]T, error) {
+	return func(_ context.Context, v Reader, in *jobPageInput) ([]T, error) {
+		j, err := findJob(v, in.ID, "id")
+		if err != nil {
+			return nil, err
+		}
+		all, err := part(v, j.ID)
+		all = all[min(in.Offset, len(all)):]
+		return append([]T{}, all[:min(in.Limit, len(all))]...), err
+	}
 }
 
 type jobResultsInput struct {
