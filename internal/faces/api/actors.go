@@ -7,29 +7,28 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 func (s *Server) registerActors() {
-	reads := []int{400, 404, 409}
-	serve(s, operation{id: "actors", method: http.MethodGet, path: "/actors", tag: tagActors,
-		summary: "The deployed actors, by address", errors: []int{404, 409}, response: []model.Actor{exampleActor}}, s.listActors)
-	serve(s, operation{id: "actor", method: http.MethodGet, path: "/actor/{address}", tag: tagActors,
-		summary: "An actor: owner, code, handlers, balance, timers", errors: reads, response: exampleActor}, s.getActor)
+	serveRead(s, operation{id: "actors", path: "/actors", tag: tagActors,
+		summary: "The deployed actors, by address", response: []model.Actor{exampleActor}}, s.listActors)
+	serveRead(s, operation{id: "actor", path: "/actor/{address}", tag: tagActors,
+		summary: "An actor: owner, code, handlers, balance, timers", errors: []int{400}, response: exampleActor}, s.getActor)
 	s.registerSchema()
-	serve(s, operation{id: "actor_state", method: http.MethodGet, path: "/actor/{address}/state", tag: tagActors,
-		summary: "An actor's state, by key", errors: reads, response: []model.StateEntry{exampleEntry}}, s.actorState)
-	serve(s, operation{id: "actor_logs", method: http.MethodGet, path: "/actor/{address}/logs", tag: tagActors,
-		summary: "The lines an actor printed, oldest first or newest first", errors: reads, response: []model.LogLine{exampleLog}}, s.actorLogs)
-	serve(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
+	serveRead(s, operation{id: "actor_state", path: "/actor/{address}/state", tag: tagActors,
+		summary: "An actor's state, by key", errors: []int{400}, response: []model.StateEntry{exampleEntry}}, s.actorState)
+	serveRead(s, operation{id: "actor_logs", path: "/actor/{address}/logs", tag: tagActors,
+		summary: "The lines an actor printed, oldest first or newest first", errors: []int{400},
+		response: []model.LogLine{exampleLog}}, s.actorLogs)
+	serveRead(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
 		summary:     "Call a handler read-only on the latest final state",
 		description: "Every side effect is refused. A handler that fails answers 200 with its status and error.",
-		errors:      []int{404, 409},
 		request:     model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
-	serve(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
+	serveRead(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
 		summary: "Ask a gas bidding agent for the price of a timer that does not exist",
 		description: "As the lane of the next block would (CIP-1 §7): nothing is charged or kept. An agent that fails answers 200 with its " +
 			"status and error, and what the protocol's own agent bids.",
-		errors:  []int{404, 409},
 		request: model.BidRequest{Bidder: "liquidator", Late: 3}, response: exampleBid}, s.tryBid)
 }
 
@@ -38,18 +37,14 @@ type listInput struct {
 	Page
 }
 
-func (s *Server) listActors(_ context.Context, in *listInput) ([]model.Actor, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) listActors(_ context.Context, v Reader, in *listInput) ([]model.Actor, error) {
 	actors, err := v.Actors(in.Offset, in.Limit)
 	if err != nil {
 		return nil, err
 	}
 	out := []model.Actor{}
 	for i := range actors {
-		m, err := actorModel(v, &actors[i])
+		m, err := ShowActor(v, &actors[i])
 		if err != nil {
 			return nil, err
 		}
@@ -58,19 +53,16 @@ func (s *Server) listActors(_ context.Context, in *listInput) ([]model.Actor, er
 	return out, nil
 }
 
-func (s *Server) getActor(_ context.Context, in *AddressInput) (m model.Actor, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) getActor(_ context.Context, v Reader, in *AddressInput) (m model.Actor, err error) {
 	actor, err := s.actor(v, in.Address, "address")
 	if err != nil {
 		return m, err
 	}
-	return actorModel(v, actor)
+	return ShowActor(v, actor)
 }
 
-func actorModel(v Reader, a *Actor) (m model.Actor, err error) {
+// ShowActor is an actor as GET /actor/{address} shows it.
+func ShowActor(v Reader, a *Actor) (m model.Actor, err error) {
 	account, err := v.Account(a.Address)
 	if err != nil {
 		return m, err
@@ -94,11 +86,7 @@ type stateInput struct {
 	Prefix string `query:"prefix" maxLength:"1024" doc:"Only keys that begin with this: 0x-hex or text."`
 }
 
-func (s *Server) actorState(_ context.Context, in *stateInput) ([]model.StateEntry, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) actorState(_ context.Context, v Reader, in *stateInput) ([]model.StateEntry, error) {
 	prefix, err := payload(in.Prefix, "prefix")
 	if err != nil {
 		return nil, err
@@ -125,11 +113,7 @@ type logsInput struct {
 	OrderedPage
 }
 
-func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) actorLogs(_ context.Context, v Reader, in *logsInput) ([]model.LogLine, error) {
 	actor, err := s.actor(v, in.Address, "address")
 	if err != nil {
 		return nil, err
@@ -140,7 +124,7 @@ func (s *Server) actorLogs(_ context.Context, in *logsInput) ([]model.LogLine, e
 	}
 	out := []model.LogLine{}
 	for _, l := range lines {
-		out = append(out, logModel(l))
+		out = append(out, ShowLog(l))
 	}
 	return out, nil
 }
@@ -150,17 +134,13 @@ type readInput struct {
 	Body model.ReadRequest
 }
 
-func (s *Server) readActor(ctx context.Context, in *readInput) (m model.ReadResult, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m model.ReadResult, err error) {
 	actor, err := s.actor(v, in.Body.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
-	call := Call{Actor: actor.Address, Handler: in.Body.Handler}
-	if call.Payload, err = s.given(v, actor.Address, call.Handler, in.Body.Payload, "payload", in.Body.Args); err != nil {
+	call := ledger.Call{Actor: actor.Address, Handler: in.Body.Handler}
+	if call.Payload, err = s.given(v, HandlerOf(actor.Address, call.Handler), in.Body.Payload, "payload", in.Body.Args); err != nil {
 		return m, err
 	}
 	if in.Body.From != "" {
@@ -187,16 +167,12 @@ type bidInput struct {
 	Body model.BidRequest
 }
 
-func (s *Server) tryBid(ctx context.Context, in *bidInput) (m model.BidTrial, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.BidTrial, err error) {
 	bidder, err := s.actor(v, in.Body.Bidder, "bidder")
 	if err != nil {
 		return m, err
 	}
-	trial := BidTrial{Bidder: bidder.Address, Actor: bidder.Address, Late: in.Body.Late, With: in.Body.With}
+	trial := ledger.BidTrial{Bidder: bidder.Address, Actor: bidder.Address, Late: in.Body.Late, With: in.Body.With}
 	if in.Body.Actor != "" {
 		if trial.Actor, err = s.address(v, in.Body.Actor, "actor"); err != nil {
 			return m, err
@@ -211,10 +187,10 @@ func (s *Server) tryBid(ctx context.Context, in *bidInput) (m model.BidTrial, er
 	if err != nil {
 		return m, err
 	}
-	return model.BidTrial{Height: r.Height, Context: r.Context, Status: string(r.Outcome.Status), Error: faultModel(r.Outcome.Fault),
-		Output: r.Outcome.Output, Answered: r.Answers, MaxFeePerCycle: r.MaxFee, MaxPriorityFeePerCycle: r.Priority,
-		BaseFeeCycle: r.Price.BaseFeeCycle, BaseFeeLaneTimer: r.Price.BaseFeeLane, TipPerCycle: r.Price.TipCycle, PricedOut: r.PricedOut,
-		Cycles: r.Cycles, Logs: append([]string{}, r.Logs...)}, nil
+	return model.BidTrial{Height: r.Height, Context: r.Context, Status: string(r.Outcome.Status), Error: ShowError(r.Outcome.Fault),
+		Output: r.Outcome.Output, Answered: r.Answers, MaxFeePerCycle: r.Tried.MaxFee, MaxPriorityFeePerCycle: r.Tried.Priority,
+		BaseFeeCycle: r.Tried.Price.BaseFeeCycle, BaseFeeLaneTimer: r.Tried.Price.BaseFeeLane, TipPerCycle: r.Tried.Price.TipCycle,
+		PricedOut: r.Tried.PricedOut, Cycles: r.Cycles, Logs: Printed(r.Logs)}, nil
 }
 
 func payload(text, field string) ([]byte, error) {

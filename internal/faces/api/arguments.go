@@ -11,60 +11,67 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
+// Named finds the address of a name in arguments; field is its path.
+type Named func(name, field string) (types.Address, error)
+
+// Taker finds the typed handler that takes arguments by name, and the schema that it is in.
+type Taker func(Reader) (*typed.Schema, *typed.Handler, error)
+
+// HandlerOf is a handler of an actor.
+func HandlerOf(actor types.Address, handler string) Taker {
+	return func(v Reader) (*typed.Schema, *typed.Handler, error) { return typedHandler(v, actor, handler) }
+}
+
+// InitOf is the init of code that is not deployed yet.
+func InitOf(code []byte) Taker {
+	return func(v Reader) (*typed.Schema, *typed.Handler, error) {
+		return typedOf(v, code, "init", "self, NAME: TYPE", (*typed.Schema).Init)
+	}
+}
+
+// MigrateOf is the migrate of code that an upgrade brings.
+func MigrateOf(code []byte) Taker {
+	return func(v Reader) (*typed.Schema, *typed.Handler, error) {
+		return typedOf(v, code, "migrate", "self, old: Hash, NAME: TYPE", (*typed.Schema).Migrate)
+	}
+}
+
 // given is what a request gives a handler: bytes, or arguments by name. Arguments are
 // checked against the schema here, so that a wrong one costs nothing. field is what
 // errors call the bytes.
-func (s *Server) given(v Reader, to types.Address, handler, text, field string, args map[string]json.RawMessage) ([]byte, error) {
-	return s.typedOr(v, text, field, args, func() (*typed.Schema, *typed.Handler, error) { return typedHandler(v, to, handler) })
+func (s *Server) given(v Reader, to Taker, text, field string, args map[string]json.RawMessage) ([]byte, error) {
+	if args == nil {
+		return payload(text, field)
+	}
+	if text != "" {
+		return nil, Refuse(http.StatusBadRequest, "invalid_request", "args and %s are two forms of one thing", field).At("args").
+			Hint("Give args to a typed handler, and %s to one that takes bytes.", field)
+	}
+	data, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	return Arguments(v, to, data, func(name, field string) (types.Address, error) { return s.address(v, name, field) })
 }
-
-// givenInit is the same for the init of code that is not deployed yet.
-func (s *Server) givenInit(v Reader, code []byte, text string, args map[string]json.RawMessage) ([]byte, error) {
-	return s.typedOr(v, text, "init", args, func() (*typed.Schema, *typed.Handler, error) { return typedInit(v, code) })
-}
-
-// givenMigrate is the same for the migrate of code that an upgrade brings.
-func (s *Server) givenMigrate(v Reader, code []byte, text string, args map[string]json.RawMessage) ([]byte, error) {
-	return s.typedOr(v, text, "migrate", args, func() (*typed.Schema, *typed.Handler, error) { return typedMigrate(v, code) })
-}
-
-// Named finds the address of a name in arguments; field says where it stands.
-type Named func(name, field string) (types.Address, error)
 
 // Arguments is the payload of a typed handler, of arguments by name in JSON. A wrong one is an
 // *Error that has its path.
-func Arguments(v Reader, to types.Address, handler string, args []byte, named Named) ([]byte, error) {
-	schema, h, err := typedHandler(v, to, handler)
+func Arguments(v Reader, to Taker, args []byte, named Named) ([]byte, error) {
+	schema, h, err := to(v)
 	if err != nil {
 		return nil, err
 	}
-	return encoded(schema, h, args, named)
-}
-
-// InitArguments is the same for the init of code that is not deployed yet.
-func InitArguments(v Reader, code, args []byte, named Named) ([]byte, error) {
-	schema, h, err := typedInit(v, code)
-	if err != nil {
+	if args, err = (&addressing{named, schema}).arguments(h, args); err != nil {
 		return nil, err
 	}
-	return encoded(schema, h, args, named)
-}
-
-// MigrateArguments is the same for the migrate of code that an upgrade brings.
-func MigrateArguments(v Reader, code, args []byte, named Named) ([]byte, error) {
-	schema, h, err := typedMigrate(v, code)
-	if err != nil {
-		return nil, err
+	values, err := schema.Arguments(h, args)
+	if err == nil {
+		var out []byte
+		if out, err = schema.Encode(h, values); err == nil {
+			return out, nil
+		}
 	}
-	return encoded(schema, h, args, named)
-}
-
-func typedInit(v Reader, code []byte) (*typed.Schema, *typed.Handler, error) {
-	return typedOf(v, code, "init", "self, NAME: TYPE", (*typed.Schema).Init)
-}
-
-func typedMigrate(v Reader, code []byte) (*typed.Schema, *typed.Handler, error) {
-	return typedOf(v, code, "migrate", "self, old: Hash, NAME: TYPE", (*typed.Schema).Migrate)
+	return nil, badArgument(err)
 }
 
 // typedOf is a handler of code that no actor has yet. An error names it, and how it is written.
@@ -90,43 +97,6 @@ func typedOf(v Reader, code []byte, name, written string, of func(*typed.Schema)
 		return nil, nil, rawHandler(h.Name, name)
 	}
 	return schema, h, nil
-}
-
-// typedOr reads bytes, or args by a typed handler.
-func (s *Server) typedOr(v Reader, text, field string, args map[string]json.RawMessage,
-	of func() (*typed.Schema, *typed.Handler, error)) ([]byte, error) {
-	if args == nil {
-		return payload(text, field)
-	}
-	if text != "" {
-		return nil, Refuse(http.StatusBadRequest, "invalid_request", "args and %s are two forms of one thing", field).At("args").
-			Hint("Give args to a typed handler, and %s to one that takes bytes.", field)
-	}
-	schema, h, err := of()
-	if err != nil {
-		return nil, err
-	}
-	data, err := json.Marshal(args)
-	if err != nil {
-		return nil, err
-	}
-	return encoded(schema, h, data, func(name, field string) (types.Address, error) { return s.address(v, name, field) })
-}
-
-// encoded is the payload of checked arguments.
-func encoded(schema *typed.Schema, h *typed.Handler, args []byte, named Named) ([]byte, error) {
-	args, err := (&addressing{named, schema}).arguments(h, args)
-	if err != nil {
-		return nil, err
-	}
-	values, err := schema.Arguments(h, args)
-	if err == nil {
-		var out []byte
-		if out, err = schema.Encode(h, values); err == nil {
-			return out, nil
-		}
-	}
-	return nil, badArgument(err)
 }
 
 // codeBadArgument is the code of a wrong argument of a typed handler, in receipts too.
@@ -212,11 +182,11 @@ func (a *addressing) fields(path string, fields []typed.Field, all map[string]an
 }
 
 func (a *addressing) value(path string, t *typed.Type, v any) (any, error) {
+	if t.Form == typed.OptionalForm {
+		return a.value(path, &t.Of[0], v)
+	}
 	switch v := v.(type) {
 	case string:
-		if t.Form == typed.OptionalForm {
-			return a.value(path, &t.Of[0], v)
-		}
 		if t.Name != "Address" || t.Form != typed.Binary || strings.HasPrefix(v, "0x") {
 			return v, nil
 		}
@@ -231,18 +201,15 @@ func (a *addressing) value(path string, t *typed.Type, v any) (any, error) {
 }
 
 func (a *addressing) items(path string, t *typed.Type, all []any) (err error) {
-	if t.Form == typed.OptionalForm {
-		t = &t.Of[0]
-	}
 	if t.Form != typed.ListForm && t.Form != typed.TupleForm {
 		return nil
 	}
 	for i, v := range all {
-		if t.Form == typed.TupleForm && i >= len(t.Of) {
-			return nil
-		}
 		of := &t.Of[0]
 		if t.Form == typed.TupleForm {
+			if i >= len(t.Of) {
+				return nil
+			}
 			of = &t.Of[i]
 		}
 		if all[i], err = a.value(path, of, v); err != nil {
@@ -253,9 +220,6 @@ func (a *addressing) items(path string, t *typed.Type, all []any) (err error) {
 }
 
 func (a *addressing) object(path string, t *typed.Type, all map[string]any) (err error) {
-	if t.Form == typed.OptionalForm {
-		t = &t.Of[0]
-	}
 	if t.Form == typed.DictForm {
 		for k, v := range all {
 			if all[k], err = a.value(path+"."+k, &t.Of[1], v); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/cowboyinc/devnet/actors"
-	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
@@ -16,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/views"
 	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // Backend is a network as the API needs it. All methods are safe for
@@ -89,7 +89,7 @@ type Reader interface {
 	HeightOf(block types.Hash) (types.Height, bool, error) // of a final block
 	Transaction(types.Hash) (*types.Transaction, types.Height, error)
 	Receipt(types.Hash) (*Executed, error)
-	Account(types.Address) (Account, error)
+	Account(types.Address) (actors.Account, error)
 	Actor(types.Address) (*Actor, error)       // nil when there is none
 	Actors(offset, limit int) ([]Actor, error) // by address
 	Schema(types.Address) ([]byte, error)      // as JSON; nil for an actor without a schema
@@ -98,7 +98,7 @@ type Reader interface {
 	Named(name string) ([]types.Address, error) // the actors deployed under a name
 	// Addresses lists the addresses of actors from first to last.
 	Addresses(first, last types.Address) ([]types.Address, error)
-	State(actor types.Address, prefix []byte, offset, limit int) ([]Entry, error)
+	State(actor types.Address, prefix []byte, offset, limit int) ([]actors.Entry, error)
 	Logs(actor types.Address, page history.Page) ([]history.LogLine, error)
 	Timer(types.TimerID) (*Timer, error)
 	Timers(history.TimerFilter) ([]Timer, error)
@@ -111,7 +111,7 @@ type Reader interface {
 	// Tally counts the pending timers by tier and bins of width heights; it reads at most
 	// limit of them.
 	Tally(from, to, width types.Height, limit int) scheduler.Tally
-	Params() ([]Param, error)
+	Params() ([]model.Param, error)
 	// Runner returns a registered runner, nil if there is none. The chain does not
 	// know its name and its connections: callers that know the nodes add these, here
 	// and in all other answers on runners.
@@ -137,14 +137,14 @@ type Reader interface {
 	// the cursor of the next page (polling.Page); an unregistered runner has none.
 	Assignments(runner types.Address, after polling.Cursor) ([]model.PolledJob, polling.Cursor)
 	// Read runs a handler read-only on this state.
-	Read(ctx context.Context, call Call) (Result, error)
+	Read(ctx context.Context, call ledger.Call) (ledger.ReadResult, error)
 	// Simulate executes a transaction on this state and forgets it.
 	Simulate(ctx context.Context, tx *types.Transaction) (*Executed, error)
 	// Trace executes a final execution again and returns its trace; nil if there is
 	// none. It stops when ctx ends, and continues from there when it is asked again.
 	Trace(ctx context.Context, hash types.Hash, ask TraceRequest) (*model.Trace, error)
 	// TryBid asks a gas bidding agent for the price of a hypothetical timer.
-	TryBid(ctx context.Context, trial BidTrial) (BidTried, error)
+	TryBid(ctx context.Context, trial ledger.BidTrial) (ledger.BidTried, error)
 	// Hashes calls each for the hashes of a kind from first to last, in order,
 	// until it returns false.
 	Hashes(of history.HashKind, first, last types.Hash, each func(types.Hash) bool) error
@@ -275,12 +275,6 @@ type NamedAccount struct {
 	Address types.Address
 }
 
-// Account is an account's state.
-type Account struct {
-	Nonce   types.Nonce
-	Balance types.Wei
-}
-
 // Actor is a deployed actor.
 type Actor struct {
 	Address       types.Address
@@ -294,9 +288,6 @@ type Actor struct {
 	Upgrades      *actors.Upgradable // nil: deployed without
 }
 
-// Entry is one key of an actor's state.
-type Entry struct{ Key, Value []byte }
-
 // Timer is a timer in any state.
 type Timer struct {
 	history.TimerRecord
@@ -309,43 +300,4 @@ type Story struct {
 	Timer   Timer
 	Entries []model.StoryEntry
 	Next    types.Height // 0 where all is told
-}
-
-// Param is one parameter in force.
-type Param struct{ Key, Value, Class, Tier, Default string }
-
-// Call is a read-only call.
-type Call struct {
-	Actor   types.Address
-	Sender  types.Address
-	Handler string
-	Payload []byte
-}
-
-// BidTrial is a question to a gas bidding agent for a hypothetical timer.
-type BidTrial struct {
-	Bidder types.Address
-	Actor  types.Address        // whose timer it would be
-	Late   types.Height         // for how many blocks it would be due
-	With   map[string]types.Wei // what the agent is told instead, by the names of its context
-}
-
-// BidTried is its outcome, in the block after the latest.
-type BidTried struct {
-	Result
-	Height    types.Height
-	Context   map[string]types.Wei // what the agent was told
-	Answers   bool                 // the output is an answer; otherwise the protocol's default agent bids
-	MaxFee    *types.Wei           // as it answered, in wei a cycle; nil: the protocol's own agent says it
-	Priority  *types.Wei           // the same of the tip
-	Price     feemarket.Price      // of the fire
-	PricedOut bool
-}
-
-// Result is the end of a read-only call.
-type Result struct {
-	Outcome program.Outcome
-	Cycles  types.Cycles
-	Cells   types.Cells
-	Logs    []string
 }

@@ -2,14 +2,13 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func (s *Server) registerCalendar() {
-	serve(s, operation{id: "timers_calendar", method: http.MethodGet, path: "/timers/calendar", tag: tagTimers,
+	serve(s, operation{id: "timers_calendar", path: "/timers/calendar", tag: tagTimers,
 		summary: "How many timers are due, by tier of the calendar and by height, in bins",
 		description: "The default range is the next 4,096 heights. At most 131,072 timers are read: whole says " +
 			"whether that was enough.",
@@ -33,14 +32,8 @@ func (s *Server) calendar(_ context.Context, in *calendarInput) (m model.Calenda
 	}
 	defer free()
 	head := v.Head()
-	from := head.Height + 1
-	if in.From.set {
-		from = max(in.From.Value, 1) // nothing is due at genesis
-	}
-	to := from + min(noEnd-from, CalendarHeights-1)
-	if in.To.set {
-		to = in.To.Value
-	}
+	from := max(in.From.or(head.Height+1), 1) // nothing is due at genesis
+	to := in.To.or(from + min(noEnd-from, CalendarHeights-1))
 	if to < from {
 		return m, backwards()
 	}

@@ -11,38 +11,34 @@ import (
 )
 
 func (s *Server) registerChain() {
-	serve(s, operation{id: "health", method: http.MethodGet, path: "/health", tag: tagChain,
+	serve(s, operation{id: "health", path: "/health", tag: tagChain,
 		summary: "Whether the process answers", response: model.Health{Status: "ok"}}, s.health)
-	serve(s, operation{id: "height", method: http.MethodGet, path: "/height", tag: tagChain,
-		summary: "The height of the latest final block", errors: []int{404, 409}, response: model.Height{Height: 12345}}, s.height)
-	serve(s, operation{id: "block", method: http.MethodGet, path: "/block/{id}", tag: tagChain,
-		summary: "A final block, by height, hash or latest", errors: []int{400, 404, 409}, response: exampleBlock}, s.block)
-	serve(s, operation{id: "blocks", method: http.MethodGet, path: "/blocks", tag: tagChain,
-		summary: "Final blocks from a height on, or the latest", errors: []int{404, 409}, response: []model.Block{exampleBlock}}, s.blocks)
-	serve(s, operation{id: "transaction", method: http.MethodGet, path: "/transaction/{hash}", tag: tagChain,
-		summary: "A transaction, final or waiting in a pool", errors: []int{400, 404, 409}, response: exampleTransaction}, s.transaction)
-	serve(s, operation{id: "receipt", method: http.MethodGet, path: "/transaction/{hash}/receipt", tag: tagChain,
+	serveRead(s, operation{id: "height", path: "/height", tag: tagChain,
+		summary: "The height of the latest final block", response: model.Height{Height: 12345}}, s.height)
+	serveRead(s, operation{id: "block", path: "/block/{id}", tag: tagChain,
+		summary: "A final block, by height, hash or latest", errors: []int{400}, response: exampleBlock}, s.block)
+	serveRead(s, operation{id: "blocks", path: "/blocks", tag: tagChain,
+		summary: "Final blocks from a height on, or the latest", response: []model.Block{exampleBlock}}, s.blocks)
+	serveRead(s, operation{id: "transaction", path: "/transaction/{hash}", tag: tagChain,
+		summary: "A transaction, final or waiting in a pool", errors: []int{400}, response: exampleTransaction}, s.transaction)
+	serveRead(s, operation{id: "receipt", path: "/transaction/{hash}/receipt", tag: tagChain,
 		summary:     "The receipt of a transaction, a timer's fire or a delivered message",
 		description: "404 with code not_final while the transaction waits in a pool.",
-		errors:      []int{400, 404, 409}, response: exampleReceipt}, s.receipt)
-	serve(s, operation{id: "account", method: http.MethodGet, path: "/account/{address}", tag: tagChain,
-		summary: "Nonce and balance of an account or actor, by address or name", errors: []int{400, 404, 409}, response: exampleAccount},
+		errors:      []int{400}, response: exampleReceipt}, s.receipt)
+	serveRead(s, operation{id: "account", path: "/account/{address}", tag: tagChain,
+		summary: "Nonce and balance of an account or actor, by address or name", errors: []int{400}, response: exampleAccount},
 		s.account)
-	serve(s, operation{id: "basefee", method: http.MethodGet, path: "/basefee", tag: tagChain,
-		summary: "The base fees of the next block", errors: []int{404, 409}, response: exampleBaseFee}, s.baseFee)
-	serve(s, operation{id: "params", method: http.MethodGet, path: "/params", tag: tagChain,
-		summary: "The protocol parameters in force", errors: []int{404, 409}, response: []model.Param{exampleParam}}, s.params)
+	serveRead(s, operation{id: "basefee", path: "/basefee", tag: tagChain,
+		summary: "The base fees of the next block", response: exampleBaseFee}, s.baseFee)
+	serveRead(s, operation{id: "params", path: "/params", tag: tagChain,
+		summary: "The protocol parameters in force", response: []model.Param{exampleParam}}, s.params)
 }
 
 func (s *Server) health(context.Context, *struct{}) (model.Health, error) {
 	return model.Health{Status: "ok"}, nil
 }
 
-func (s *Server) height(_ context.Context, in *OnNode) (model.Height, error) {
-	v, err := s.readerOf(*in)
-	if err != nil {
-		return model.Height{}, err
-	}
+func (s *Server) height(_ context.Context, v Reader, _ *OnNode) (model.Height, error) {
 	return model.Height{Height: v.Head().Height}, nil
 }
 
@@ -52,23 +48,25 @@ type BlockInput struct {
 	ID string `path:"id" maxLength:"80" example:"latest" doc:"A height, a block hash, or latest."`
 }
 
-func (s *Server) block(_ context.Context, in *BlockInput) (model.Block, error) {
-	v, err := s.readerOf(in.OnNode)
+func (s *Server) block(_ context.Context, v Reader, in *BlockInput) (m model.Block, err error) {
+	b, err := finalBlock(v, in.ID)
 	if err != nil {
-		return model.Block{}, err
+		return m, err
 	}
-	height, err := blockHeight(v, in.ID)
+	return ShowBlock(b), nil
+}
+
+// finalBlock finds a block by its height or hash, or the latest.
+func finalBlock(v Reader, id string) (*Block, error) {
+	height, err := blockHeight(v, id)
 	if err != nil {
-		return model.Block{}, err
+		return nil, err
 	}
 	b, err := v.Block(height)
-	if err != nil {
-		return model.Block{}, err
+	if err == nil && b == nil {
+		err = noBlock(v, height)
 	}
-	if b == nil {
-		return model.Block{}, noBlock(v, height)
-	}
-	return blockModel(b), nil
+	return b, err
 }
 
 func blockHeight(v Reader, id string) (types.Height, error) {
@@ -107,25 +105,14 @@ type blocksInput struct {
 	Limit int                    `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Maximum number of blocks."`
 }
 
-func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) blocks(_ context.Context, v Reader, in *blocksInput) ([]model.Block, error) {
 	kept, err := v.Kept()
 	if err != nil {
 		return nil, err
 	}
 	head := v.Head().Height
-	from := types.Height(1)
-	if in.From.set {
-		from = in.From.Value
-	} else if limit := types.Height(in.Limit); head > limit {
-		from = head - limit + 1
-	}
-	if !in.From.set {
-		from = max(from, kept.From)
-	}
+	latest := head - min(head, types.Height(in.Limit)) + 1
+	from := in.From.or(max(latest, kept.From))
 	out := []model.Block{}
 	for h := from; h <= head && len(out) < in.Limit; h++ {
 		b, err := v.Block(h)
@@ -136,7 +123,7 @@ func (s *Server) blocks(_ context.Context, in *blocksInput) ([]model.Block, erro
 			return nil, err
 		}
 		if b != nil { // a skipped height has none
-			out = append(out, blockModel(b))
+			out = append(out, ShowBlock(b))
 		}
 	}
 	return out, nil
@@ -148,11 +135,7 @@ type HashInput struct {
 	Hash string `path:"hash" maxLength:"80" example:"0x1111111111111111111111111111111111111111111111111111111111111111" doc:"Hash of a transaction; for other receipts the id of a timer or the hash of a message."`
 }
 
-func (s *Server) transaction(_ context.Context, in *HashInput) (m model.Transaction, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) transaction(_ context.Context, v Reader, in *HashInput) (m model.Transaction, err error) {
 	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
@@ -181,11 +164,7 @@ func unknownTransaction(v Reader, h types.Hash) error {
 		Hint("It may have been refused, or given up when its sender could no longer pay.").At("hash"))
 }
 
-func (s *Server) receipt(_ context.Context, in *HashInput) (m model.Receipt, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) receipt(_ context.Context, v Reader, in *HashInput) (m model.Receipt, err error) {
 	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err
@@ -209,11 +188,7 @@ type AddressInput struct {
 	Address string `path:"address" maxLength:"256" example:"alice" doc:"0x and 40 hexadecimal digits, or a name."`
 }
 
-func (s *Server) account(_ context.Context, in *AddressInput) (m model.Account, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) account(_ context.Context, v Reader, in *AddressInput) (m model.Account, err error) {
 	a, err := s.address(v, in.Address, "address")
 	if err != nil {
 		return m, err
@@ -235,28 +210,12 @@ func (s *Server) account(_ context.Context, in *AddressInput) (m model.Account, 
 	return model.Account{Address: a, Name: name, Nonce: account.Nonce, Balance: account.Balance}, nil
 }
 
-func (s *Server) baseFee(_ context.Context, in *OnNode) (m model.BaseFee, err error) {
-	v, err := s.readerOf(*in)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) baseFee(_ context.Context, v Reader, _ *OnNode) (m model.BaseFee, err error) {
 	head := v.Head()
 	return model.BaseFee{Height: head.Height + 1, BaseFeeCycle: head.NextBaseFeeCycle,
 		BaseFeeCell: head.NextBaseFeeCell, BaseFeeLaneTimer: head.NextBaseFeeLane}, nil
 }
 
-func (s *Server) params(_ context.Context, in *OnNode) ([]model.Param, error) {
-	v, err := s.readerOf(*in)
-	if err != nil {
-		return nil, err
-	}
-	params, err := v.Params()
-	if err != nil {
-		return nil, err
-	}
-	out := []model.Param{}
-	for _, p := range params {
-		out = append(out, model.Param(p))
-	}
-	return out, nil
+func (s *Server) params(_ context.Context, v Reader, _ *OnNode) ([]model.Param, error) {
+	return v.Params()
 }

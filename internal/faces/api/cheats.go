@@ -19,37 +19,31 @@ import (
 // of the system key. So every validator executes them, and a restart and an audit
 // find them in the blocks.
 func (s *Server) registerCheats() {
-	serve(s, operation{id: "set_balance", method: http.MethodPost, path: "/devnet/balance", tag: tagDevnet,
+	serveLatest(s, operation{id: "set_balance", path: "/devnet/balance", tag: tagDevnet,
 		summary: "Give an account or actor another balance; answers once final",
 		description: "An instruction of the system key. The difference counts as minted or removed in the supply. Addresses of the chain's own " +
 			"(0x00 to 0xff) are refused: stakes, escrows and bids add up to their balances.",
 		errors: []int{404, 409, 429, 504}, request: model.BalanceRequest{Account: "bob", Balance: types.WeiOf(5 * types.CBY)},
 		response: model.BalanceSet{Address: exampleAddress, Before: types.WeiOf(7), After: types.WeiOf(5 * types.CBY), Height: 14,
 			Hash: exampleHash}}, s.setBalance)
-	value := "5"
-	serve(s, operation{id: "set_state", method: http.MethodPost, path: "/devnet/state", tag: tagDevnet,
+	serveLatest(s, operation{id: "set_state", path: "/devnet/state", tag: tagDevnet,
 		summary: "Give a key of an actor's state another value, or remove it; answers once final",
 		description: "An instruction of the system key. Key and value are bytes if they begin with 0x, otherwise UTF-8 text; " +
 			"a null value removes " +
 			"the key. Timers that watch the key become due, as after a write of the program.",
-		errors: []int{404, 409, 429, 504}, request: model.StateRequest{Actor: "club", Key: "price", Value: &value},
+		errors: []int{404, 409, 429, 504}, request: model.StateRequest{Actor: "club", Key: "price", Value: new("5")},
 		response: model.StateSet{Actor: exampleActorAt, Key: types.Bytes("price"), Height: 14, Hash: exampleHash}}, s.setState)
-	serve(s, operation{id: "mine", method: http.MethodPost, path: "/devnet/mine", tag: tagDevnet,
+	serveBody(s, operation{id: "mine", path: "/devnet/mine", tag: tagDevnet,
 		summary: "Make a number of blocks now, and list the timers that ended",
 		description: "Unlike an advance it skips no height: each gets a block, and the clock moves a block time for each. It works while the " +
 			"network is paused.",
 		errors: []int{409, 504}, request: model.MineRequest{Blocks: 3},
 		response: model.Advance{From: 12, To: 15, Blocks: 3, ClockMS: 3000, Timers: []model.AdvanceTimer{}}}, s.mine)
-	serve(s, operation{id: "automine", method: http.MethodPost, path: "/devnet/automine", tag: tagDevnet,
+	serveBody(s, operation{id: "automine", path: "/devnet/automine", tag: tagDevnet,
 		summary:     "Make blocks by themselves, or only when asked",
 		description: "Off is the same as pause: transactions wait in the pool until a mine or an advance. On is the same as resume.",
 		request:     model.AutomineRequest{On: false}, response: model.Pace{Paused: true, Height: 12}},
-		func(_ context.Context, in *automineInput) (m model.Pace, err error) {
-			if err := s.cheat("/devnet/automine"); err != nil {
-				return m, err
-			}
-			return s.pace(!in.Body.On)
-		})
+		func(_ context.Context, in *model.AutomineRequest) (model.Pace, error) { return s.pace(!in.On) })
 }
 
 // Signable is a transaction before it has a nonce, fees and a signature.
@@ -72,8 +66,7 @@ func (a As) Sign(o wallet.Offer, key wallet.Signer, nonce types.Nonce) *types.Tr
 		d.Payload = deploy
 	}
 	if d.Cycles == nil {
-		cycles := wallet.DefaultCycles.Add(types.Cycles(4 * code))
-		d.Cycles = &cycles
+		d.Cycles = new(wallet.DefaultCycles.Add(types.Cycles(4 * code)))
 	}
 	in := governance.Impersonate{From: a.From, To: d.To, Value: d.Value, Payload: codec.Marshal(d.Payload)}
 	d.To, d.Value, d.Payload = nil, types.Wei{}, instruction(governance.OpImpersonate, &in)
@@ -129,23 +122,23 @@ func (b *signer) address() types.Address {
 	return *b.as
 }
 
-// signs is the final state and who signs for from: an account of the devnet, or for an
-// actor or any other address the system key, which then impersonates it.
-func (s *Server) signs(path, from string) (v Reader, by signer, err error) {
-	v, key, err := s.signing(path, from)
+// signs returns the signer for an account of the devnet. For an actor or any other address it
+// is the system key, which impersonates it.
+func (s *Server) signs(v Reader, from string) (by signer, err error) {
+	key, err := s.key(from)
 	by = signer{key: key, name: from}
-	if refused := Answer(err); refused == nil || refused.Body.Code != codeUnknownSigner {
-		return v, by, err
+	if err == nil {
+		return by, nil
 	}
 	at, unknown := s.address(v, from, "from")
 	if unknown != nil {
-		return nil, by, err
+		return by, err
 	}
 	if by.key = s.backend.Signer(wallet.System); by.key == nil {
-		return nil, by, err
+		return by, err
 	}
 	by.as = &at
-	return v, by, nil
+	return by, nil
 }
 
 // impersonated reports an execution in another's name.
@@ -175,21 +168,12 @@ func (s *Server) ordered(ctx context.Context, v Reader, d wallet.Draft) (*types.
 	return &r.Receipt, Judged(&r.Receipt)
 }
 
-type balanceInput struct{ Body model.BalanceRequest }
-
-func (s *Server) setBalance(ctx context.Context, in *balanceInput) (m model.BalanceSet, err error) {
-	if err := s.cheat("/devnet/balance"); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
+func (s *Server) setBalance(ctx context.Context, v Reader, in *model.BalanceRequest) (m model.BalanceSet, err error) {
+	at, err := s.address(v, in.Account, "account")
 	if err != nil {
 		return m, err
 	}
-	at, err := s.address(v, in.Body.Account, "account")
-	if err != nil {
-		return m, err
-	}
-	r, err := s.ordered(ctx, v, SetBalance(at, in.Body.Balance))
+	r, err := s.ordered(ctx, v, SetBalance(at, in.Balance))
 	if err != nil {
 		return m, err
 	}
@@ -197,7 +181,7 @@ func (s *Server) setBalance(ctx context.Context, in *balanceInput) (m model.Bala
 	if err != nil {
 		return m, err
 	}
-	s.tell(Told("set_balance", fmt.Sprintf("%s wei became %s", set.Before, set.After), "%s", clip(in.Body.Account)))
+	s.tell(Told("set_balance", fmt.Sprintf("%s wei became %s", set.Before, set.After), "%s", clip(in.Account)))
 	return model.BalanceSet{Address: at, Before: set.Before, After: set.After, Height: r.Height, Hash: r.Hash}, nil
 }
 
@@ -211,27 +195,18 @@ func BalanceIn(r *types.Receipt) (set governance.BalanceSet, err error) {
 	return set, fmt.Errorf("the receipt %s shows no balance that was set", r.Hash)
 }
 
-type setStateInput struct{ Body model.StateRequest }
-
-func (s *Server) setState(ctx context.Context, in *setStateInput) (m model.StateSet, err error) {
-	if err := s.cheat("/devnet/state"); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
+func (s *Server) setState(ctx context.Context, v Reader, in *model.StateRequest) (m model.StateSet, err error) {
+	at, err := s.address(v, in.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
-	at, err := s.address(v, in.Body.Actor, "actor")
-	if err != nil {
-		return m, err
-	}
-	key, err := payload(in.Body.Key, "key")
+	key, err := payload(in.Key, "key")
 	if err != nil {
 		return m, err
 	}
 	var value *[]byte
-	if in.Body.Value != nil {
-		data, err := payload(*in.Body.Value, "value")
+	if in.Value != nil {
+		data, err := payload(*in.Value, "value")
 		if err != nil {
 			return m, err
 		}
@@ -246,20 +221,13 @@ func (s *Server) setState(ctx context.Context, in *setStateInput) (m model.State
 	if value != nil {
 		did = fmt.Sprintf("set, %d bytes", len(*value))
 	}
-	s.tell(Told("set_state", did, "%s %.40q", clip(in.Body.Actor), key))
+	s.tell(Told("set_state", did, "%s %.40q", clip(in.Actor), key))
 	return model.StateSet{Actor: at, Key: key, Removed: value == nil, Height: r.Height, Hash: r.Hash}, nil
 }
 
-type mineInput struct{ Body model.MineRequest }
-
-func (s *Server) mine(ctx context.Context, in *mineInput) (m model.Advance, err error) {
-	if err := s.cheat("/devnet/mine"); err != nil {
-		return m, err
-	}
-	if m, err = s.travel(ctx, history.Target{Make: max(1, in.Body.Blocks)}); err == nil {
+func (s *Server) mine(ctx context.Context, in *model.MineRequest) (m model.Advance, err error) {
+	if m, err = s.travel(ctx, history.Target{Make: max(1, in.Blocks)}); err == nil {
 		s.tell(Told("mine", fmt.Sprintf("%d blocks", m.Blocks), "to height %d", m.To))
 	}
 	return m, err
 }
-
-type automineInput struct{ Body model.AutomineRequest }

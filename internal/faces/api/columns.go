@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Server) registerColumns() {
-	serve(s, operation{id: "blocks_columns", method: http.MethodGet, path: "/blocks/columns", tag: tagChain,
+	serve(s, operation{id: "blocks_columns", path: "/blocks/columns", tag: tagChain,
 		summary: "Final blocks as columns: one array of each figure",
 		description: "At most 4,096 blocks: the first of the range, with next to continue; without from, the last blocks. " +
 			"A height that time travel skipped has no row.",
@@ -36,17 +36,10 @@ type HeightRange struct {
 // bounds returns the range of heights, which ends at last or before; newest reports
 // that an answer with fewer blocks keeps the last ones.
 func (r *HeightRange) bounds(last types.Height) (from, to types.Height, newest bool, err error) {
-	from, to, newest = 1, last, !r.From.set
-	if r.To.set {
-		to = min(r.To.Value, last)
+	if r.From.set && r.To.set && r.To.Value < r.From.Value {
+		return 0, 0, false, backwards()
 	}
-	if r.From.set {
-		from = r.From.Value
-		if r.To.set && r.To.Value < from {
-			return 0, 0, false, backwards()
-		}
-	}
-	return from, to, newest, nil
+	return r.From.or(1), min(r.To.or(last), last), !r.From.set, nil
 }
 
 // within returns the bounds of the heights that a reader has kept, and the first of those.
@@ -76,12 +69,12 @@ func backwards() *Error {
 	return Refuse(http.StatusBadRequest, "invalid_range", "to is before from").Hint("Give from first: from=1&to=9.").At("to")
 }
 
-type columnsInput struct {
+type rangeInput struct {
 	OnNode
 	HeightRange
 }
 
-func (s *Server) columns(_ context.Context, in *columnsInput) (m model.Columns, err error) {
+func (s *Server) columns(_ context.Context, in *rangeInput) (m model.Columns, err error) {
 	v, free, err := s.manyHeights(in.OnNode)
 	if err != nil {
 		return m, err
@@ -145,8 +138,7 @@ func (c *columns) narrow(newest bool) {
 		return
 	}
 	if last := c.Height[rows-1]; last < c.To {
-		next := last + 1
-		c.To, c.Next = last, &next
+		c.To, c.Next = last, new(last+1)
 	}
 }
 
@@ -158,11 +150,7 @@ type namedNodes struct {
 }
 
 func (d directory) naming() *namedNodes {
-	n := &namedNodes{names: map[types.Address]string{}, places: map[types.Address]int{}, all: []model.NamedValidator{}}
-	for _, node := range d.backend.Nodes() {
-		n.names[node.Validator.Address] = node.Name
-	}
-	return n
+	return &namedNodes{names: d.nodeNames(), places: map[types.Address]int{}, all: []model.NamedValidator{}}
 }
 
 // place is the position of a validator.

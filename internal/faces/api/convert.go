@@ -1,13 +1,18 @@
 package api
 
 import (
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-func blockModel(b *Block) model.Block {
+// Scripts read the same fields as HTTP: the exported forms belong to the routes.
+
+// ShowBlock is a block as GET /block shows it.
+func ShowBlock(b *Block) model.Block {
 	h := &b.Block.Header
 	m := model.Block{
 		Height: h.Height, View: h.View, Epoch: h.Epoch, Hash: b.Hash, Parent: h.Parent, Proposer: h.Proposer,
@@ -86,12 +91,13 @@ func passedModel(p *types.Passed) model.Passed {
 	return m
 }
 
-func receiptModel(r *types.Receipt, printed []string) model.Receipt {
+// ShowReceipt is a receipt as GET /transaction/{hash}/receipt shows it.
+func ShowReceipt(r *types.Receipt, printed []string) model.Receipt {
 	m := model.Receipt{
 		Hash: r.Hash, Origin: string(r.Origin), Height: r.Height, Index: r.Index, Sender: r.Sender, To: r.To,
 		Handler: r.Handler, Status: string(r.Status), Cycles: r.Cycles, Cells: r.Cells,
 		CyclesUsed: r.Cycles, CellsUsed: r.Cells, Fee: r.Fee, Tip: r.Tip,
-		Error: faultModel(r.Error), Output: r.Output, Events: []model.Event{}, Logs: append([]string{}, printed...),
+		Error: ShowError(r.Error), Output: r.Output, Events: []model.Event{}, Logs: append([]string{}, printed...),
 	}
 	for _, e := range r.Events {
 		m.Events = append(m.Events, model.Event{Actor: e.Actor, Name: e.Name, Data: e.Data})
@@ -99,7 +105,8 @@ func receiptModel(r *types.Receipt, printed []string) model.Receipt {
 	return m
 }
 
-func faultModel(f *types.Fault) *model.Fault {
+// ShowError is why something failed, as receipts and jobs show it; nil of nil.
+func ShowError(f *types.Fault) *model.Fault {
 	if f == nil {
 		return nil
 	}
@@ -168,6 +175,32 @@ func timerModel(t *Timer) model.Timer {
 	return m
 }
 
-func logModel(l history.LogLine) model.LogLine {
+// ShowLog is a printed line as GET /actor/{address}/logs shows it.
+func ShowLog(l history.LogLine) model.LogLine {
 	return model.LogLine{Actor: l.Actor, Height: l.Height, Hash: l.Cause, Line: l.Line}
+}
+
+// ShowValidator is a validator as GET /validators shows it; index is its
+// position in the set by address.
+func ShowValidator(index int, n Node) model.Validator {
+	return model.Validator{Index: index, Name: n.Name, Address: n.Validator.Address,
+		PublicKey: n.Validator.PublicKey, QUICAddress: n.Validator.Endpoint, Height: n.Height, StateRoot: n.StateRoot,
+		View: n.View, Status: n.Status, Running: n.Running, Elsewhere: n.Elsewhere,
+		Connections: n.Connections, Runners: len(n.Runners), DeadLetters: n.DeadLetters, Restarted: n.Restarted}
+}
+
+// ShowResult is the answer of a read-only call as POST /actor/read shows it.
+func ShowResult(height types.Height, r ledger.ReadResult) model.ReadResult {
+	return model.ReadResult{Height: height, Status: string(r.Outcome.Status), Output: r.Outcome.Output,
+		Text: model.Text(r.Outcome.Output), Cycles: r.Cycles, Cells: r.Cells, Error: ShowError(r.Outcome.Fault),
+		Logs: Printed(r.Logs)}
+}
+
+// Printed is the text of printed lines.
+func Printed(lines []actors.LogLine) []string {
+	out := make([]string, len(lines))
+	for i := range lines {
+		out[i] = lines[i].Line
+	}
+	return out
 }

@@ -11,20 +11,20 @@ import (
 )
 
 func (s *Server) registerDevnet() {
-	serve(s, operation{id: "faucet", method: http.MethodPost, path: "/faucet", tag: tagDevnet,
+	serveLatest(s, operation{id: "faucet", path: "/faucet", tag: tagDevnet,
 		summary: "Give an account 5,000 CBY; answers once final", errors: []int{404, 409, 429, 504},
 		request:  model.FaucetRequest{Address: "0x00000000000000000000000000000000000000aa"},
 		response: model.Faucet{Hash: exampleHash, Amount: types.WeiOf(5000 * types.CBY)}}, s.faucet)
-	serve(s, operation{id: "devnet_accounts", method: http.MethodGet, path: "/devnet/accounts", tag: tagDevnet,
-		summary: "The funded accounts that the devnet signs for", errors: []int{404, 409},
+	serveRead(s, operation{id: "devnet_accounts", path: "/devnet/accounts", tag: tagDevnet,
+		summary:  "The funded accounts that the devnet signs for",
 		response: []model.DevnetAccount{{Name: "alice", Address: exampleAddress, Balance: types.WeiOf(1_000_000 * types.CBY)}}}, s.accounts)
-	serve(s, operation{id: "devnet_send", method: http.MethodPost, path: "/devnet/send", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_send", path: "/devnet/send", tag: tagDevnet,
 		summary: "Sign and submit a call or a transfer; answers the receipt once final",
 		description: "The devnet signs with the key of from and takes care of nonce and fees. A handler that fails answers 200: " +
 			"its receipt has the status. payload is bytes if it begins with 0x, otherwise UTF-8 text.",
 		errors:  []int{404, 409, 429, 504},
 		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: model.Sent{Receipt: exampleReceipt}}, s.send)
-	serve(s, operation{id: "devnet_deploy", method: http.MethodPost, path: "/devnet/deploy", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_deploy", path: "/devnet/deploy", tag: tagDevnet,
 		summary:     "Deploy an actor; answers its address and the receipt once final",
 		description: "init runs once with the payload init. Code that is refused answers 200: its receipt has the status and the line.",
 		errors:      []int{404, 409, 429, 504},
@@ -32,23 +32,16 @@ func (s *Server) registerDevnet() {
 		response:    model.Deployed{Address: exampleAddress, Receipt: exampleReceipt}}, s.deploy)
 }
 
-// cheat refuses what a strict network has not.
-func (s *Server) cheat(what string) error {
-	if !s.info.Strict {
+// permit refuses a path that a strict network has not.
+func (s *Server) permit(path string) *Error {
+	if !s.info.Strict || !cheats(path) {
 		return nil
 	}
-	return Refuse(http.StatusForbidden, "strict", "%s is off: this network runs with --strict", what).
+	return Refuse(http.StatusForbidden, "strict", "%s is off: this network runs with --strict", path).
 		Hint("Sign with your own key and use POST /submit, or start the network without --strict.")
 }
 
-func (s *Server) accounts(_ context.Context, in *OnNode) ([]model.DevnetAccount, error) {
-	if err := s.cheat("/devnet/accounts"); err != nil {
-		return nil, err
-	}
-	v, err := s.readerOf(*in)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) accounts(_ context.Context, v Reader, _ *OnNode) ([]model.DevnetAccount, error) {
 	out := []model.DevnetAccount{}
 	for _, named := range s.backend.Accounts() {
 		a, err := v.Account(named.Address)
@@ -60,17 +53,8 @@ func (s *Server) accounts(_ context.Context, in *OnNode) ([]model.DevnetAccount,
 	return out, nil
 }
 
-type faucetInput struct{ Body model.FaucetRequest }
-
-func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, err error) {
-	if err := s.cheat("the faucet"); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
-	if err != nil {
-		return m, err
-	}
-	to, err := s.address(v, in.Body.Address, "address")
+func (s *Server) faucet(ctx context.Context, v Reader, in *model.FaucetRequest) (m model.Faucet, err error) {
+	to, err := s.address(v, in.Address, "address")
 	if err != nil {
 		return m, err
 	}
@@ -90,62 +74,45 @@ func (s *Server) faucet(ctx context.Context, in *faucetInput) (m model.Faucet, e
 	return model.Faucet{Hash: r.Hash, Amount: amount}, nil
 }
 
-// signing returns what a request needs for the devnet to sign for an account: the final
-// state, and the key. It refuses if cheats are off, and for an account whose key the
-// devnet lacks.
-func (s *Server) signing(path, from string) (v Reader, key env.Signer, err error) {
-	if err := s.cheat(path); err != nil {
-		return nil, nil, err
-	}
-	if v, err = s.backend.Reader(""); err != nil {
-		return nil, nil, err
-	}
-	key, err = s.key(from)
-	return v, key, err
-}
-
-type sendInput struct{ Body model.SendRequest }
-
-func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err error) {
-	body := in.Body
-	v, by, err := s.signs("/devnet/send", body.From)
+func (s *Server) send(ctx context.Context, v Reader, in *model.SendRequest) (m model.Sent, err error) {
+	by, err := s.signs(v, in.From)
 	if err != nil {
 		return m, err
 	}
-	to, err := s.address(v, body.To, "to")
+	to, err := s.address(v, in.To, "to")
 	if err != nil {
 		return m, err
 	}
-	if body.Handler == "" && body.Args != nil {
+	if in.Handler == "" && in.Args != nil {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "args need a handler to receive them").At("handler")
 	}
-	data, err := s.given(v, to, body.Handler, body.Payload, "payload", body.Args)
+	data, err := s.given(v, HandlerOf(to, in.Handler), in.Payload, "payload", in.Args)
 	if err != nil {
 		return m, err
 	}
-	if body.Handler == "" && len(data) > 0 {
+	if in.Handler == "" && len(data) > 0 {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "a payload needs a handler to receive it").At("handler")
 	}
-	sponsor := types.SponsorOf(or(body.Sponsor, types.Wei{}))
-	if body.Handler == "" && sponsor != nil {
+	sponsor := types.SponsorOf(or(in.Sponsor, types.Wei{}))
+	if in.Handler == "" && sponsor != nil {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "a sponsor needs a handler, whose timers it may pay for").At("sponsor")
 	}
-	d := wallet.Draft{To: &to, Value: or(body.Value, types.Wei{}), Cycles: body.CyclesLimit, Cells: body.CellsLimit,
+	d := wallet.Draft{To: &to, Value: or(in.Value, types.Wei{}), Cycles: in.CyclesLimit, Cells: in.CellsLimit,
 		Payload: types.Transfer{Kind: types.KindTransfer}}
-	if body.Handler != "" {
-		d.Payload = types.Execute{Kind: types.KindExecute, Handler: body.Handler, Payload: data, Sponsor: sponsor}
+	if in.Handler != "" {
+		d.Payload = types.Execute{Kind: types.KindExecute, Handler: in.Handler, Payload: data, Sponsor: sponsor}
 	}
-	if body.Trace && !body.DryRun {
+	if in.Trace && !in.DryRun {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "trace needs dry_run").At("trace").
 			Hint("GET /transaction/{hash}/trace shows the trace of an executed transaction.")
 	}
 	var r *Executed
 	switch {
-	case body.NoWait && body.DryRun:
+	case in.NoWait && in.DryRun:
 		err = Refuse(http.StatusBadRequest, "invalid_request", "a dry run is over at once: leave out no_wait").At("no_wait")
-	case body.NoWait:
+	case in.NoWait:
 		r, err = s.handedIn(ctx, v, &by, d)
-	case body.DryRun:
+	case in.DryRun:
 		r, err = s.simulate(ctx, v, by.key, by.of(d))
 	default:
 		r, err = s.sign(ctx, v, by.key, by.of(d))
@@ -153,12 +120,12 @@ func (s *Server) send(ctx context.Context, in *sendInput) (m model.Sent, err err
 	if err != nil {
 		return m, err
 	}
-	if !body.DryRun {
+	if !in.DryRun {
 		s.impersonated(&by, &r.Receipt)
 	}
 	as := TypesOf(v)
 	m.Receipt = as.Receipt(&r.Receipt, r.Logs)
-	if body.Trace && r.Trace != nil {
+	if in.Trace && r.Trace != nil {
 		m.Trace = r.Trace
 		as.trace(m.Trace)
 	}
@@ -194,38 +161,35 @@ func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d Signa
 	return v.Simulate(ctx, d.Sign(offer(s.info.ChainID, v.Head()), key, account.Nonce))
 }
 
-type deployInput struct{ Body model.DeployRequest }
-
-func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed, err error) {
-	body := in.Body
-	v, by, err := s.signs("/devnet/deploy", body.From)
+func (s *Server) deploy(ctx context.Context, v Reader, in *model.DeployRequest) (m model.Deployed, err error) {
+	by, err := s.signs(v, in.From)
 	if err != nil {
 		return m, err
 	}
-	code, err := payload(body.Code, "code")
+	code, err := payload(in.Code, "code")
 	if err != nil {
 		return m, err
 	}
-	init, err := s.givenInit(v, code, body.Init, body.Args)
+	init, err := s.given(v, InitOf(code), in.Init, "init", in.Args)
 	if err != nil {
 		return m, err
 	}
-	terms, err := s.termsOf(v, body.Upgrade)
+	terms, err := s.termsOf(v, in.Upgrade)
 	if err != nil {
 		return m, err
 	}
-	if body.Name != "" {
-		release, err := s.claims.claim(v, body.Name, by.address(), body.Replace)
+	if in.Name != "" {
+		release, err := s.claims.claim(v, in.Name, by.address(), in.Replace)
 		if err != nil {
 			return m, err
 		}
 		defer release()
 	}
-	d := wallet.Draft{Value: or(body.Fund, types.Wei{}), Cycles: body.CyclesLimit, Cells: body.CellsLimit,
-		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: body.Name, Upgrade: terms}}}
+	d := wallet.Draft{Value: or(in.Fund, types.Wei{}), Cycles: in.CyclesLimit, Cells: in.CellsLimit,
+		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init, Manifest: types.Manifest{Name: in.Name, Upgrade: terms}}}
 	would, err := s.runnable(ctx, v, by.key, by.of(d))
 	if err == nil {
-		err = withoutArguments(v, code, would, &body)
+		err = withoutArguments(v, code, would, in)
 	}
 	if err != nil {
 		return m, err
@@ -235,7 +199,7 @@ func (s *Server) deploy(ctx context.Context, in *deployInput) (m model.Deployed,
 		return m, err
 	}
 	s.impersonated(&by, &r.Receipt)
-	return model.Deployed{Address: r.To, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
+	return model.Deployed{Address: r.To, Receipt: ShowReceipt(&r.Receipt, r.Logs)}, nil
 }
 
 // runnable refuses a deploy that no validator here could execute, since it
@@ -254,14 +218,12 @@ func withoutArguments(v Reader, code []byte, would *Executed, body *model.Deploy
 	if body.Init != "" || body.Args != nil || would == nil || would.Receipt.Error == nil || would.Receipt.Error.Code != codeBadArgument {
 		return nil
 	}
-	if _, _, err := typedInit(v, code); err != nil {
+	if _, _, err := InitOf(code)(v); err != nil {
 		return nil // an error of the author's that has this name
 	}
 	return Refuse(http.StatusBadRequest, codeBadArgument, "%s", would.Receipt.Error.Message).At("args").
 		Hint("init has typed arguments: give them as args, or NAME=VALUE on the command line.")
 }
-
-const codeUnknownSigner = "unknown_signer"
 
 // key returns the key of a devnet account.
 func (d directory) key(name string) (env.Signer, error) {
@@ -272,7 +234,7 @@ func (d directory) key(name string) (env.Signer, error) {
 			}
 		}
 	}
-	return nil, Refuse(http.StatusNotFound, codeUnknownSigner, "the devnet has no key of %q", clip(name)).
+	return nil, Refuse(http.StatusNotFound, "unknown_signer", "the devnet has no key of %q", clip(name)).
 		Hint("GET /devnet/accounts lists the accounts it signs for; with any other key use POST /submit.").At("from")
 }
 

@@ -32,7 +32,7 @@ type eventsInput struct {
 }
 
 func (s *Server) registerEvents() {
-	op := operation{id: "events", method: http.MethodGet, path: "/events", tag: tagChain,
+	op := operation{id: "events", path: "/events", tag: tagChain,
 		summary: "Follow final blocks as server-sent events",
 		description: "Sends events of these types: block (a Block), tx (a Receipt), timer (a block's effect on it, with a fire's receipt). " +
 			"Also log (a line that an actor printed), job (a block's effect on a job) and presence (a bit of P that changed). A job " +
@@ -47,12 +47,11 @@ func (s *Server) registerEvents() {
 		errors:   []int{400, 404, 409},
 		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
 	h := op.huma()
-	h.Responses = map[string]*huma.Response{"200": {Description: "A stream that does not end, but for to",
-		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
-	huma.Register(s.api, h, func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+	h.Responses = map[string]*huma.Response{"200": answered("A stream that does not end, but for to", "text/event-stream", huma.TypeString)}
+	register(s, op, h, func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 		r, err := s.newReader(in)
 		if err != nil {
-			return nil, asError(err)
+			return nil, err
 		}
 		free, err := s.readers.take()
 		if err != nil {
@@ -69,7 +68,6 @@ func (s *Server) registerEvents() {
 			r.run(request.Context(), stream{w, http.NewResponseController(w)})
 		}}, nil
 	})
-	s.exemplify(op)
 }
 
 // Endless reports whether the answer of a path does not end, or waits for questions to the

@@ -51,7 +51,7 @@ var (
 		TipPerCycle: exampleTip, Cycles: 2_100, Logs: []string{}}
 	exampleTimer = model.Timer{ID: exampleTimerID, Actor: exampleActorAt, Height: 22, Handler: "handle_timer", FeePayer: exampleActorAt,
 		GasLimit: 250_000, ExpiresAt: exampleExpiry, MaxPriorityFeePerCycle: &exampleTip, Status: "fired", ScheduledAt: exampleHeight,
-		EndedAt: &exampleEnd, Deferrals: 3, Reason: "lane_full", Priority: exampleTip, Weight: "3/2", CyclesUsed: 900,
+		EndedAt: new(types.Height(25)), Deferrals: 3, Reason: "lane_full", Priority: exampleTip, Weight: "3/2", CyclesUsed: 900,
 		FeePaid: types.WeiOf(2_183_400), TipPaid: types.WeiOf(2700)}
 	exampleLane = model.LaneBlock{Height: 22, Proposer: exampleAddress, Policy: "eip1559", BaseFeeCycle: types.WeiOf(1000),
 		BaseFeeCell:      types.WeiOf(1000),
@@ -84,13 +84,10 @@ var (
 				FeePaid: types.WeiOf(2_183_400),
 				MaxCost: types.WeiOf(1_156_500_000), Refund: types.WeiOf(1_154_316_600)}}}}
 	exampleExpiry    = types.Height(2_592_012)
-	exampleEnd       = types.Height(25)
 	exampleValidator = model.Validator{Name: "v0", Address: exampleAddress, QUICAddress: "127.0.0.1:40001", Height: 12, StateRoot: exampleHash,
 		View: 13, Status: "active", Running: true, Connections: 3}
 	exampleJobID     = types.Hash{0: 0x33, 31: 0x33}
-	exampleCommit    = types.Height(14)
 	exampleReveal    = types.Height(16)
-	exampleRefusal   = "no such executor"
 	exampleJobResult = model.JobResult{Runner: exampleAddress, Attempt: 1, RevealedAt: &exampleReveal, Result: &exampleResult,
 		Commitments: []model.JobCommitment{{Validator: exampleAddress, Height: 14, Commitment: exampleHash}}}
 	exampleJobEvent = model.JobEvent{ID: exampleJobID, Height: 12, What: model.JobDrawn, Attempt: 1,

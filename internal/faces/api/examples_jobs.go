@@ -11,15 +11,13 @@ import (
 var (
 	exampleJob = model.Job{ID: exampleHash, Kind: "custom", Submitter: exampleAddress, Mode: "none", Runners: 1, Status: "Completed",
 		Committee: []types.Address{exampleActorAt}, Attempts: 1, SubmittedAt: 12, AssignedAt: &exampleHeight, Deadline: 42,
-		CompletedAt: &exampleJobEnd, Result: &exampleResult, Winner: &exampleActorAt, TimeoutBlocks: 30, MaxPrice: types.WeiOf(types.CBY),
-		Escrow: types.WeiOf(types.CBY), Price: &examplePrice, Spec: types.Bytes{0xab}}
+		CompletedAt: new(types.Height(14)), Result: &exampleResult, Winner: &exampleActorAt, TimeoutBlocks: 30, MaxPrice: types.WeiOf(types.CBY),
+		Escrow: types.WeiOf(types.CBY), Price: new(types.WeiOf(1000)), Spec: types.Bytes{0xab}}
 	exampleDraw = model.JobDraw{Attempt: 1, Height: 12, SubmittedAt: 12, Basis: exampleHash, Seed: exampleHash, Multiplier: 1, Number: 1,
 		Candidates: []model.DrawCandidate{{Runner: exampleActorAt, Weight: 2}},
 		Steps:      []model.DrawStep{{Digest: exampleHash, Total: 2, Number: 1, Runner: exampleActorAt}},
 		Committee:  []types.Address{exampleActorAt}}
-	exampleJobEnd  = types.Height(14)
 	exampleResult  = types.Bytes("hello")
-	examplePrice   = types.WeiOf(1000)
 	exampleChanges = &model.RunnerChanges{AddedCapabilities: []string{"region:eu"}, RemovedCapabilities: []string{},
 		AddedEntitlements: []string{}, RemovedEntitlements: []string{}}
 	exampleRunner = model.Runner{Name: "r0", Address: exampleActorAt, PublicKey: types.PublicKey{0: 2, 32: 7}, Owner: exampleActorAt,

@@ -330,7 +330,7 @@ func eventsOf(b *Block, as *Typing) (events []event) {
 	add := func(kind string, v any, actors ...types.Address) {
 		events = append(events, newEvent(b.Block.Header.Height, len(events), kind, must(json.Marshal(v)), actors...))
 	}
-	add(model.EventBlock, blockModel(b))
+	add(model.EventBlock, ShowBlock(b))
 	printed := b.PrintedBy()
 	fires := map[types.Hash]*types.Receipt{}
 	for i := range b.Receipts {
@@ -349,8 +349,7 @@ func eventsOf(b *Block, as *Typing) (events []event) {
 		m := model.TimerEvent{ID: t.ID, Actor: t.Actor, Height: b.Block.Header.Height, Status: string(t.Status), Reason: t.Reason,
 			Logs: []string{}}
 		if r := fires[t.ID]; r != nil && t.Status == types.TimerFired {
-			receipt := as.Receipt(r, printed[t.ID])
-			m.Receipt, m.Logs = &receipt, append(m.Logs, printed[t.ID]...)
+			m.Receipt, m.Logs = new(as.Receipt(r, printed[t.ID])), append(m.Logs, printed[t.ID]...)
 		}
 		add(model.EventTimer, m, t.Actor)
 	}
@@ -359,7 +358,7 @@ func eventsOf(b *Block, as *Typing) (events []event) {
 			Reason: t.Reason, Logs: []string{}}, t.Actor)
 	}
 	for _, l := range b.Logs {
-		add(model.EventLog, logModel(history.LogLine{Height: b.Block.Header.Height, LogLine: l}), l.Actor)
+		add(model.EventLog, ShowLog(history.LogLine{Height: b.Block.Header.Height, LogLine: l}), l.Actor)
 	}
 	for i := range b.Jobs {
 		j := &b.Jobs[i]

@@ -26,10 +26,7 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 		if _, pattern := mux.Handler(r); pattern == "" || clean(r.URL.Path) != r.URL.Path {
 			return unrouted(mux, r)
 		}
-		if s.info.Strict && cheats(r.URL.Path) {
-			return asError(s.cheat(r.URL.Path)) // before the body is read, and judged
-		}
-		return nil
+		return s.permit(r.URL.Path) // before the body is read, and judged
 	})
 }
 

@@ -28,29 +28,19 @@ func GivenField(given execution.Given) string {
 	return "result"
 }
 
-type answerJobInput struct{ Body model.AnswerRequest }
-
-func (s *Server) answerJob(ctx context.Context, in *answerJobInput) (m model.Job, err error) {
-	if err := s.cheat("/devnet/job/answer"); err != nil {
-		return m, err
-	}
-	result, err := payload(in.Body.Result, "result")
+func (s *Server) answerJob(ctx context.Context, in *model.AnswerRequest) (m model.Job, err error) {
+	result, err := payload(in.Result, "result")
 	if err != nil {
 		return m, err
 	}
-	return s.byHand(ctx, in.Body.ID, execution.Given{Result: result})
+	return s.byHand(ctx, in.ID, execution.Given{Result: result})
 }
 
-type progressJobInput struct{ Body model.ProgressRequest }
-
-func (s *Server) progressJob(ctx context.Context, in *progressJobInput) (m model.Job, err error) {
-	if err := s.cheat("/devnet/job/progress"); err != nil {
-		return m, err
-	}
-	if err := new(execution.Gauge).Check(in.Body.Percent); err != nil {
+func (s *Server) progressJob(ctx context.Context, in *model.ProgressRequest) (m model.Job, err error) {
+	if err := new(execution.Gauge).Check(in.Percent); err != nil {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "%v", err).At("percent")
 	}
-	return s.byHand(ctx, in.Body.ID, execution.Given{Percent: in.Body.Percent, Detail: in.Body.Detail})
+	return s.byHand(ctx, in.ID, execution.Given{Percent: in.Percent, Detail: in.Detail})
 }
 
 // byHand gives something to a job of the executor manual.
@@ -77,7 +67,7 @@ func (s *Server) byHand(ctx context.Context, id string, given execution.Given) (
 // hand gives a result to each of the devnet's runners in a job's committee, when the
 // runner has the job; it waits for later ones block by block. Progress is given to those
 // that have the job when the first one has it.
-func (s *Server) hand(ctx context.Context, j *model.Job, by execution.Given) (m model.Job, err error) {
+func (s *Server) hand(ctx context.Context, j model.Job, by execution.Given) (m model.Job, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	var answered []types.Address
@@ -95,7 +85,7 @@ func (s *Server) hand(ctx context.Context, j *model.Job, by execution.Given) (m 
 			return m, err
 		}
 		if by.Percent > 0 && len(answered) > 0 {
-			return *j, nil
+			return j, nil
 		}
 		head := v.Head().Height
 		if len(answered) > 0 && until == 0 {
@@ -105,13 +95,13 @@ func (s *Server) hand(ctx context.Context, j *model.Job, by execution.Given) (m 
 			if len(answered) == 0 {
 				return m, notWaiting(j)
 			}
-			return *j, nil
+			return j, nil
 		}
 		if _, at := s.feed.next(ctx, head+1); at == ended {
 			if len(answered) == 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return m, notWaiting(j)
 			}
-			return *j, nil
+			return j, nil
 		}
 	}
 }
@@ -126,7 +116,7 @@ func (d directory) allOwn(committee, list []types.Address) bool {
 	return true
 }
 
-func notWaiting(j *model.Job) error {
+func notWaiting(j model.Job) error {
 	return Refuse(http.StatusConflict, "not_waiting", "no runner of this devnet waits for an answer to job %s: it is %s", j.ID, j.Status).
 		Hint("GET /job/%s tells who has it.", j.ID).At("id")
 }

@@ -70,8 +70,7 @@ func (f *form) set(field *model.JobField, wire reflect.Value) {
 		*into = f.payload(field, value.(string))
 	case **types.Bytes:
 		if text := value.(*string); text != nil {
-			body := types.Bytes(f.payload(field, *text))
-			*into = &body
+			*into = new(types.Bytes(f.payload(field, *text)))
 		}
 	case *types.Hash:
 		*into = types.Keccak([]byte(value.(string)))

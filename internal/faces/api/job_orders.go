@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -13,22 +14,22 @@ import (
 // Orders of submitters: transactions to the dispatcher, signed by the devnet.
 func (s *Server) registerJobOrders() {
 	executor := model.JobRequest{From: "alice", Kind: "custom", Executor: "echo", Params: "hello"}
-	serve(s, operation{id: "job_submit", method: http.MethodPost, path: "/devnet/job/submit", tag: tagDevnet,
+	serveLatest(s, operation{id: "job_submit", path: "/devnet/job/submit", tag: tagDevnet,
 		summary: "Submit a job; answers it once its submission is final",
 		description: "from pays max_price, tip and what a callback costs into escrow. 400 with invalid_job names the field that makes no job " +
 			"(CIP-2).",
 		errors: []int{404, 409, 429, 504}, request: executor, response: exampleJob}, s.submitJob)
-	serve(s, operation{id: "job_cancel", method: http.MethodPost, path: "/devnet/job/cancel", tag: tagDevnet,
+	serveLatest(s, operation{id: "job_cancel", path: "/devnet/job/cancel", tag: tagDevnet,
 		summary:     "Cancel a job for its submitter, a devnet account; answers it once that is final",
 		description: "All of its escrow returns. A job that ended first is left as it ended: 409.",
 		errors:      []int{404, 409, 429, 504}, request: model.JobOrder{ID: exampleHash.String()}, response: exampleJob}, s.cancelJob)
-	serve(s, operation{id: "job_answer", method: http.MethodPost, path: "/devnet/job/answer", tag: tagDevnet,
+	serveBody(s, operation{id: "job_answer", path: "/devnet/job/answer", tag: tagDevnet,
 		summary: "Give the result of a job of the executor manual; answers the job",
 		description: "Each of the devnet's runners in its committee receives the result as soon as it has the job; the request waits for " +
 			"that. 409 with bad_result " +
 			"where the job does not take it.",
 		errors: []int{404, 409}, request: model.AnswerRequest{ID: exampleHash.String(), Result: "42"}, response: exampleJob}, s.answerJob)
-	serve(s, operation{id: "job_progress", method: http.MethodPost, path: "/devnet/job/progress", tag: tagDevnet,
+	serveBody(s, operation{id: "job_progress", path: "/devnet/job/progress", tag: tagDevnet,
 		summary: "Say how far a job of the executor manual is; answers the job",
 		description: "Each of the devnet's runners with that job sends a JobProgress (CIP-11 §10.4) to the validator that pushed it. It sends " +
 			"at most one in 100 ms; GET /job/{id}/story shows them. A job that was polled for has no such stream. 409 with bad_result if percent " +
@@ -71,10 +72,8 @@ func (d directory) keyOf(a types.Address) env.Signer {
 	return nil
 }
 
-type submitJobInput struct{ Body model.JobRequest }
-
-func (s *Server) submitJob(ctx context.Context, in *submitJobInput) (m model.Job, err error) {
-	v, key, err := s.signing("/devnet/job/submit", orFirst(in.Body.From))
+func (s *Server) submitJob(ctx context.Context, v Reader, in *model.JobRequest) (m model.Job, err error) {
+	key, err := s.key(cmp.Or(in.From, wallet.Users()[0]))
 	if err != nil {
 		return m, err
 	}
@@ -82,7 +81,7 @@ func (s *Server) submitJob(ctx context.Context, in *submitJobInput) (m model.Job
 	if err != nil {
 		return m, err
 	}
-	spec, err := JobSpec(&in.Body, now, func(name string) (types.Address, error) {
+	spec, err := JobSpec(in, now, func(name string) (types.Address, error) {
 		actor, err := s.actor(v, name, "callback")
 		if err != nil {
 			return types.Address{}, err
@@ -99,29 +98,17 @@ func (s *Server) submitJob(ctx context.Context, in *submitJobInput) (m model.Job
 	return s.jobAfter(ctx, r, types.Hash(r.Output))
 }
 
-// orFirst returns the account that signs if none is named.
-func orFirst(name string) string {
-	if name == "" {
-		return wallet.Users()[0]
-	}
-	return name
-}
-
 // jobAfter is a job as the block of a receipt or a later one left it.
 func (s *Server) jobAfter(ctx context.Context, r *Executed, id types.Hash) (m model.Job, err error) {
 	v, err := s.after(ctx, r.Height)
 	if err != nil {
 		return m, err
 	}
-	j, err := findJob(v, id.String(), "id")
-	if err != nil {
-		return m, err
-	}
-	return *j, nil
+	return findJob(v, id.String(), "id")
 }
 
 // openJob finds a job that has not ended.
-func openJob(v Reader, text string) (*model.Job, error) {
+func openJob(v Reader, text string) (model.Job, error) {
 	j, err := findJob(v, text, "id")
 	if err == nil && types.JobStatus(j.Status).Ended() {
 		err = Refuse(http.StatusConflict, "job_ended", "job %s has ended: it is %s", j.ID, j.Status).Hint("GET /job/%s/story tells how.", j.ID).
@@ -130,17 +117,8 @@ func openJob(v Reader, text string) (*model.Job, error) {
 	return j, err
 }
 
-type cancelJobInput struct{ Body model.JobOrder }
-
-func (s *Server) cancelJob(ctx context.Context, in *cancelJobInput) (m model.Job, err error) {
-	if err := s.cheat("/devnet/job/cancel"); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
-	if err != nil {
-		return m, err
-	}
-	j, err := openJob(v, in.Body.ID)
+func (s *Server) cancelJob(ctx context.Context, v Reader, in *model.JobOrder) (m model.Job, err error) {
+	j, err := openJob(v, in.ID)
 	if err != nil {
 		return m, err
 	}

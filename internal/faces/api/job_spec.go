@@ -221,8 +221,7 @@ func (f *form) check(raw json.RawMessage) (c push.Check) {
 	}
 	switch {
 	case one.Schema != nil:
-		schema := string(plainJSON(one.Schema))
-		c.Schema = &schema
+		c.Schema = new(string(plainJSON(one.Schema)))
 	case one.Equal != nil:
 		c.Equal = one.Equal
 	case one.Tolerance != nil && one.Tolerance.Pointer != nil && one.Tolerance.Permille != nil:

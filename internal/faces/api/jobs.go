@@ -11,30 +11,29 @@ import (
 )
 
 func (s *Server) registerJobs() {
-	errors := []int{400, 404, 409}
-	serve(s, operation{id: "jobs", method: http.MethodGet, path: "/jobs", tag: tagJobs,
-		summary: "Jobs in every state, in the order of submission, or the other way round", errors: errors,
+	serveRead(s, operation{id: "jobs", path: "/jobs", tag: tagJobs,
+		summary: "Jobs in every state, in the order of submission, or the other way round", errors: []int{400},
 		response: []model.Job{exampleJob}}, s.listJobs)
-	serve(s, operation{id: "job", method: http.MethodGet, path: "/job/{id}", tag: tagJobs,
-		summary: "A job", errors: errors, response: exampleJob}, s.getJob)
-	serve(s, operation{id: "job_status", method: http.MethodGet, path: "/job/{id}/status", tag: tagJobs,
-		summary: "The status of a job", errors: errors, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
-	serve(s, operation{id: "job_runners", method: http.MethodGet, path: "/job/{id}/runners", tag: tagJobs,
-		summary: "List the runners of all draws of a job, in the order drawn, with their outcomes", errors: errors,
-		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: &exampleCommit, RevealedAt: &exampleReveal,
-			Outcome: model.RunnerAgreed}}}, s.jobRunners)
-	serve(s, operation{id: "job_draws", method: http.MethodGet, path: "/job/{id}/draws", tag: tagJobs,
+	serveRead(s, operation{id: "job", path: "/job/{id}", tag: tagJobs,
+		summary: "A job", errors: []int{400}, response: exampleJob}, s.getJob)
+	serveRead(s, operation{id: "job_status", path: "/job/{id}/status", tag: tagJobs,
+		summary: "The status of a job", errors: []int{400}, response: model.JobState{ID: exampleJobID, Status: "Completed"}}, s.jobStatus)
+	serveRead(s, operation{id: "job_runners", path: "/job/{id}/runners", tag: tagJobs,
+		summary: "List the runners of all draws of a job, in the order drawn, with their outcomes", errors: []int{400},
+		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: new(types.Height(14)), RevealedAt: &exampleReveal,
+			Outcome: model.RunnerAgreed}}}, pageOfJob(Reader.JobRunners))
+	serveRead(s, operation{id: "job_draws", path: "/job/{id}/draws", tag: tagJobs,
 		summary: "The draws of a job, each with all that it follows from: who could be drawn, their weights, the seed and each step",
-		errors:  errors, response: []model.JobDraw{exampleDraw}}, s.jobDraws)
-	serve(s, operation{id: "job_results", method: http.MethodGet, path: "/job/{id}/results", tag: tagJobs,
-		summary: "List the commitments and results of the runners of all draws of a job", errors: errors,
+		errors:  []int{400}, response: []model.JobDraw{exampleDraw}}, pageOfJob(Reader.JobDraws))
+	serveRead(s, operation{id: "job_results", path: "/job/{id}/results", tag: tagJobs,
+		summary: "List the commitments and results of the runners of all draws of a job", errors: []int{400},
 		response: []model.JobResult{exampleJobResult}}, s.jobResults)
-	serve(s, operation{id: "job_verified", method: http.MethodGet, path: "/job/{id}/verified", tag: tagJobs,
-		summary: "The verified result of a job", errors: errors,
+	serveRead(s, operation{id: "job_verified", path: "/job/{id}/verified", tag: tagJobs,
+		summary: "The verified result of a job", errors: []int{400},
 		response: model.JobVerified{ID: exampleJobID, Verified: true, Result: &exampleResult, Winner: &exampleAddress}}, s.jobVerified)
-	serve(s, operation{id: "job_story", method: http.MethodGet, path: "/job/{id}/story", tag: tagJobs,
+	serveRead(s, operation{id: "job_story", path: "/job/{id}/story", tag: tagJobs,
 		summary:  "List the events of a job, from its submission to its callback, with sightings of validators outside the chain",
-		errors:   errors,
+		errors:   []int{400},
 		response: model.JobStory{Job: exampleJob, Height: 20, Story: []model.JobEvent{exampleJobEvent}}}, s.jobStory)
 }
 
@@ -46,11 +45,7 @@ type jobsInput struct {
 	Runner    string `query:"runner" maxLength:"256" doc:"Only those that this runner was drawn for, by address or name."`
 }
 
-func (s *Server) listJobs(_ context.Context, in *jobsInput) ([]model.Job, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) listJobs(_ context.Context, v Reader, in *jobsInput) ([]model.Job, error) {
 	filter := history.JobFilter{Status: types.JobStatus(in.Status), Page: in.page()}
 	if in.Submitter != "" {
 		a, err := s.address(v, in.Submitter, "submitter")
@@ -76,77 +71,59 @@ type JobInput struct {
 	ID string `path:"id" maxLength:"80" example:"0x3333333333333333333333333333333333333333333333333333333333333333" doc:"As its submission answered it, and GET /jobs lists it."`
 }
 
-// job finds the job that is asked about.
-func (s *Server) job(in *JobInput) (Reader, *model.Job, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, nil, err
-	}
-	j, err := findJob(v, in.ID, "id")
-	return v, j, err
-}
-
 // findJob finds a job by its id, or enough of it. field is what an error points at.
-func findJob(v Reader, text, field string) (*model.Job, error) {
+func findJob(v Reader, text, field string) (m model.Job, err error) {
 	id, err := find(v, history.JobHash, text, field)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	j, err := v.Job(id)
-	if err == nil && j == nil {
-		err = orDropped(v, Refuse(http.StatusNotFound, "unknown_job", "no final block took a job %s", id).
-			Hint("GET /jobs lists those that are known.").At(field))
-	}
-	return j, err
-}
-
-func (s *Server) getJob(_ context.Context, in *JobInput) (m model.Job, err error) {
-	_, j, err := s.job(in)
 	if err != nil {
 		return m, err
+	}
+	if j == nil {
+		return m, orDropped(v, Refuse(http.StatusNotFound, "unknown_job", "no final block took a job %s", id).
+			Hint("GET /jobs lists those that are known.").At(field))
 	}
 	return *j, nil
 }
 
-func (s *Server) jobStatus(_ context.Context, in *JobInput) (m model.JobState, err error) {
-	_, j, err := s.job(in)
+func (s *Server) getJob(_ context.Context, v Reader, in *JobInput) (model.Job, error) {
+	return findJob(v, in.ID, "id")
+}
+
+func (s *Server) jobStatus(_ context.Context, v Reader, in *JobInput) (m model.JobState, err error) {
+	j, err := findJob(v, in.ID, "id")
 	if err != nil {
 		return m, err
 	}
 	return model.JobState{ID: j.ID, Status: j.Status}, nil
 }
 
-func (s *Server) jobVerified(_ context.Context, in *JobInput) (m model.JobVerified, err error) {
-	_, j, err := s.job(in)
+func (s *Server) jobVerified(_ context.Context, v Reader, in *JobInput) (m model.JobVerified, err error) {
+	j, err := findJob(v, in.ID, "id")
 	if err != nil {
 		return m, err
 	}
 	return model.JobVerified{ID: j.ID, Verified: j.Status == string(types.JobCompleted), Result: j.Result, Winner: j.Winner}, nil
 }
 
-func (s *Server) jobRunners(_ context.Context, in *jobPageInput) ([]model.JobRunner, error) {
-	v, j, err := s.job(&in.JobInput)
-	if err != nil {
-		return nil, err
-	}
-	all, err := v.JobRunners(j.ID)
-	all = all[min(in.Offset, len(all)):]
-	return append([]model.JobRunner{}, all[:min(in.Limit, len(all))]...), err
-}
-
-func (s *Server) jobDraws(_ context.Context, in *jobPageInput) ([]model.JobDraw, error) {
-	v, j, err := s.job(&in.JobInput)
-	if err != nil {
-		return nil, err
-	}
-	all, err := v.JobDraws(j.ID)
-	all = all[min(in.Offset, len(all)):]
-	return append([]model.JobDraw{}, all[:min(in.Limit, len(all))]...), err
-}
-
 type jobPageInput struct {
 	JobInput
 	Page
+}
+
+// pageOfJob lists a page of a part of a job.
+func pageOfJob[T any](part func(Reader, types.Hash) ([]T, error)) func(context.Context, Reader, *jobPageInput) ([]T, error) {
+	return func(_ context.Context, v Reader, in *jobPageInput) ([]T, error) {
+		j, err := findJob(v, in.ID, "id")
+		if err != nil {
+			return nil, err
+		}
+		all, err := part(v, j.ID)
+		all = all[min(in.Offset, len(all)):]
+		return append([]T{}, all[:min(in.Limit, len(all))]...), err
+	}
 }
 
 type jobResultsInput struct {
@@ -155,8 +132,8 @@ type jobResultsInput struct {
 	Bare bool `query:"bare" doc:"Without the results themselves, result being null in each: what runners ask for at each head."`
 }
 
-func (s *Server) jobResults(_ context.Context, in *jobResultsInput) ([]model.JobResult, error) {
-	v, j, err := s.job(&in.JobInput)
+func (s *Server) jobResults(_ context.Context, v Reader, in *jobResultsInput) ([]model.JobResult, error) {
+	j, err := findJob(v, in.ID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -170,8 +147,8 @@ type jobStoryInput struct {
 	Limit  int `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of entries."`
 }
 
-func (s *Server) jobStory(_ context.Context, in *jobStoryInput) (m model.JobStory, err error) {
-	v, j, err := s.job(&in.JobInput)
+func (s *Server) jobStory(_ context.Context, v Reader, in *jobStoryInput) (m model.JobStory, err error) {
+	j, err := findJob(v, in.ID, "id")
 	if err != nil {
 		return m, err
 	}
@@ -179,10 +156,9 @@ func (s *Server) jobStory(_ context.Context, in *jobStoryInput) (m model.JobStor
 	if err != nil {
 		return m, err
 	}
-	m = model.JobStory{Job: *j, Height: v.Head().Height, Story: append([]model.JobEvent{}, entries...)}
+	m = model.JobStory{Job: j, Height: v.Head().Height, Story: append([]model.JobEvent{}, entries...)}
 	if len(entries) > in.Limit {
-		next := in.Offset + in.Limit
-		m.Story, m.Next = m.Story[:in.Limit], &next
+		m.Story, m.Next = m.Story[:in.Limit], new(in.Offset+in.Limit)
 	}
 	return m, nil
 }

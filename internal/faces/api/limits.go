@@ -65,12 +65,11 @@ const (
 	// MaxColumns bounds the blocks of GET /blocks/columns, MaxPresence the heights of
 	// GET /presence and MaxPresenceBytes the bitmaps of an answer: what is not told is asked
 	// for with next. MaxTallied is how many timers GET /timers/calendar reads, and
-	// CalendarBins and CalendarHeights are what it tells unasked.
+	// CalendarHeights how many heights it tells unasked.
 	MaxColumns       = 4096
 	MaxPresence      = 256
 	MaxPresenceBytes = 4 << 20
 	MaxTallied       = 1 << 17
-	MaxCalendarBins  = 512
 	CalendarHeights  = 4096
 
 	// MaxRanges is how many of these run at once: each reads thousands of records.

@@ -2,31 +2,23 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 func (s *Server) registerLinks() {
-	serve(s, operation{id: "links", method: http.MethodGet, path: "/links", tag: tagNetwork,
+	serve(s, operation{id: "links", path: "/links", tag: tagNetwork,
 		summary: "The links between nodes, one for each direction: up or cut, the rule in force, what was dropped and delayed",
 		description: "Links between validators, and links of runners with validators that are up or have a fault. A figure that " +
 			"the network does not count is null.",
 		response: exampleLinks}, s.links)
 }
 
-var (
-	exampleCount   = uint64(906)
-	exampleDelayed = uint64(12)
-	exampleFrames  = uint64(1200)
-	exampleBytes   = uint64(480_000)
-	exampleNone    = uint64(0)
-	exampleLinks   = model.Links{Nodes: []model.LinkNode{{Name: "v0", Kind: "validator", Running: true},
-		{Name: "v1", Kind: "validator", Running: true}},
-		Links: []model.Link{{From: "v0", To: "v1", Cut: true, Rule: &model.LinkRule{Latency: "20ms", Loss: 0.1}, Dropped: &exampleCount,
-			Delayed: &exampleDelayed, Frames: &exampleFrames, Bytes: &exampleBytes, Lost: &exampleNone}}}
-)
+var exampleLinks = model.Links{Nodes: []model.LinkNode{{Name: "v0", Kind: "validator", Running: true},
+	{Name: "v1", Kind: "validator", Running: true}},
+	Links: []model.Link{{From: "v0", To: "v1", Cut: true, Rule: &model.LinkRule{Latency: "20ms", Loss: 0.1}, Dropped: new(uint64(906)),
+		Delayed: new(uint64(12)), Frames: new(uint64(1200)), Bytes: new(uint64(480_000)), Lost: new(uint64(0))}}}
 
 type linksInput struct {
 	Faulty bool `query:"faulty" doc:"Only links that are down or cut, that have a rule, or on which something was dropped or delayed."`

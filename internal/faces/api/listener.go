@@ -45,7 +45,7 @@ func (l *limited) Accept() (net.Conn, error) {
 		}
 		from := origin(conn.RemoteAddr())
 		if l.admit(from) {
-			return &slot{Conn: conn, free: func() { l.leave(from) }}, nil
+			return &slot{Conn: conn, free: sync.OnceFunc(func() { l.leave(from) })}, nil
 		}
 		refuse(conn, l.each)
 		<-l.slots
@@ -115,11 +115,10 @@ const refusalTimeout = 100 * time.Millisecond
 
 type slot struct {
 	net.Conn
-	once sync.Once
-	free func()
+	free func() // once
 }
 
 func (c *slot) Close() error {
-	c.once.Do(c.free)
+	c.free()
 	return c.Conn.Close()
 }

@@ -28,7 +28,7 @@ type memory struct {
 
 	mu       sync.Mutex
 	keys     map[string]*crypto.Key
-	accounts map[types.Address]*Account
+	accounts map[types.Address]*actors.Account
 	actors   map[types.Address]*Actor
 	state    map[types.Address]map[string][]byte
 	blocks   []*Block // blocks[h-1]
@@ -55,12 +55,12 @@ type memory struct {
 const testChain = 8011
 
 func newMemory() *memory {
-	m := &memory{auto: true, keys: map[string]*crypto.Key{}, accounts: map[types.Address]*Account{}, actors: map[types.Address]*Actor{},
+	m := &memory{auto: true, keys: map[string]*crypto.Key{}, accounts: map[types.Address]*actors.Account{}, actors: map[types.Address]*Actor{},
 		state: map[types.Address]map[string][]byte{}, senders: map[types.Hash]types.Address{}, changed: make(chan struct{})}
 	for _, name := range []string{"alice", "bob", "system", wallet.Faucet, "r0"} {
 		key := crypto.DeriveKey(1, name)
 		m.keys[name] = key
-		m.accounts[key.Address()] = &Account{Balance: types.WeiOf(1_000_000 * types.CBY)}
+		m.accounts[key.Address()] = &actors.Account{Balance: types.WeiOf(1_000_000 * types.CBY)}
 	}
 	for _, name := range []string{"v0", "v1"} {
 		key := crypto.DeriveKey(1, name)
@@ -204,9 +204,9 @@ func (m *memory) Wait(ctx context.Context, hash types.Hash) (*Executed, error) {
 	}
 }
 
-func (m *memory) account(a types.Address) *Account {
+func (m *memory) account(a types.Address) *actors.Account {
 	if m.accounts[a] == nil {
-		m.accounts[a] = &Account{}
+		m.accounts[a] = &actors.Account{}
 	}
 	return m.accounts[a]
 }

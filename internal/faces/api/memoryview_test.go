@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // memoryView reads through to the network: tests hold none across a block.
@@ -102,7 +104,7 @@ func (v *memoryView) Hashes(of history.HashKind, first, last types.Hash, each fu
 	return nil
 }
 
-func (v *memoryView) Account(a types.Address) (Account, error) {
+func (v *memoryView) Account(a types.Address) (actors.Account, error) {
 	defer v.lock()()
 	return *v.m.account(a), nil
 }
@@ -145,14 +147,14 @@ func (v *memoryView) Addresses(first, last types.Address) (out []types.Address, 
 	return out, nil
 }
 
-func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (out []Entry, err error) {
+func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (out []actors.Entry, err error) {
 	defer v.lock()()
 	for key, value := range v.m.state[a] {
 		if strings.HasPrefix(key, string(prefix)) {
-			out = append(out, Entry{[]byte(key), value})
+			out = append(out, actors.Entry{Key: []byte(key), Value: value})
 		}
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	slices.SortFunc(out, func(a, b actors.Entry) int { return strings.Compare(string(a.Key), string(b.Key)) })
 	return cut(out, offset, limit), nil
 }
 
@@ -212,22 +214,24 @@ func (v *memoryView) Lane(last int) (lane []model.LaneBlock, err error) {
 	return lane, nil
 }
 
-func (v *memoryView) Params() ([]Param, error) {
-	return []Param{{"chain.id", "8011", "genesis", "genesis", "8011"}, {"cip1.policy", "fifo", "block", "3", "fifo"}}, nil
+func (v *memoryView) Params() ([]model.Param, error) {
+	return []model.Param{{Key: "chain.id", Value: "8011", Class: "genesis", Tier: "genesis", Default: "8011"},
+		{Key: "cip1.policy", Value: "fifo", Class: "block", Tier: "3", Default: "fifo"}}, nil
 }
 
-func (v *memoryView) Read(_ context.Context, c Call) (Result, error) {
+func (v *memoryView) Read(_ context.Context, c ledger.Call) (ledger.ReadResult, error) {
 	if c.Handler == "crash" {
-		return Result{}, errors.New("the host crashed")
+		return ledger.ReadResult{}, errors.New("the host crashed")
 	}
 	if c.Handler == "fail" {
-		return Result{Outcome: program.Outcome{Status: types.StatusReverted, Fault: &types.Fault{Code: "raised", Message: "no"}}}, nil
+		return ledger.ReadResult{Outcome: program.Outcome{Status: types.StatusReverted, Fault: &types.Fault{Code: "raised", Message: "no"}}}, nil
 	}
-	return Result{Outcome: program.Outcome{Status: types.StatusOK, Output: c.Payload}, Cycles: 10, Logs: []string{"read"}}, nil
+	return ledger.ReadResult{Outcome: program.Outcome{Status: types.StatusOK, Output: c.Payload}, Cycles: 10,
+		Logs: []actors.LogLine{{Line: "read"}}}, nil
 }
 
-func (v *memoryView) TryBid(context.Context, BidTrial) (BidTried, error) {
-	return BidTried{}, refusal.New("timer_policy_unknown", "the policy fifo does not use gas bidding agents")
+func (v *memoryView) TryBid(context.Context, ledger.BidTrial) (ledger.BidTried, error) {
+	return ledger.BidTried{}, refusal.New("timer_policy_unknown", "the policy fifo does not use gas bidding agents")
 }
 
 func (v *memoryView) Simulate(_ context.Context, tx *types.Transaction) (*Executed, error) {

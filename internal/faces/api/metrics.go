@@ -43,53 +43,43 @@ type metrics struct {
 }
 
 func newMetrics(b Backend, f *feed, processes prometheus.Gatherer) *metrics {
-	node := []string{"node"}
 	m := &metrics{
 		backend:     b,
 		jobs:        newJobMetrics(),
 		registry:    prometheus.NewPedanticRegistry(),
-		height:      prometheus.NewDesc("devnet_height", "Height of the node's latest final block.", node, nil),
-		view:        prometheus.NewDesc("devnet_view", "The node's current view.", node, nil),
-		running:     prometheus.NewDesc("devnet_node_running", "1 while the node runs.", node, nil),
-		pooled:      prometheus.NewDesc("devnet_mempool_transactions", "Transactions in the node's pool.", node, nil),
-		connections: prometheus.NewDesc("devnet_connections", "The node's live connections to other validators.", node, nil),
-		counts: map[string]*prometheus.Desc{CountActors: prometheus.NewDesc("devnet_actors_total",
+		height:      desc("devnet_height", "Height of the node's latest final block.", "node"),
+		view:        desc("devnet_view", "The node's current view.", "node"),
+		running:     desc("devnet_node_running", "1 while the node runs.", "node"),
+		pooled:      desc("devnet_mempool_transactions", "Transactions in the node's pool.", "node"),
+		connections: desc("devnet_connections", "The node's live connections to other validators.", "node"),
+		counts: map[string]*prometheus.Desc{CountActors: desc("devnet_actors_total",
 			"Actor failures of a node since it started: dead_letters counts events for stopped roles; roles_restarted and contracts_restarted "+
-				"count restarts after a panic.", []string{"node", "what"}, nil),
-			CountGivenUp: prometheus.NewDesc("devnet_views_given_up_total",
-				"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", []string{"node", "cause"}, nil),
-			CountRunners: prometheus.NewDesc("devnet_runners_total",
+				"count restarts after a panic.", "node", "what"),
+			CountGivenUp: desc("devnet_views_given_up_total",
+				"Views for which the node voted nullify since it started, by cause (docs/SCENARIOS.md lists them).", "node", "cause"),
+			CountRunners: desc("devnet_runners_total",
 				"Runner events at the node since it started: connections opened and closed, job deliveries by outcome, progress messages, refused "+
-					"results.", []string{"node", "what"}, nil),
-			CountStrangers: prometheus.NewDesc("devnet_runners_refused_total",
-				"Connections of runners that were not let in since the node started, by the reason of the Goodbye.", []string{"node", "reason"}, nil),
-			CountRefused: prometheus.NewDesc("devnet_refused_total",
+					"results.", "node", "what"),
+			CountStrangers: desc("devnet_runners_refused_total",
+				"Connections of runners that were not let in since the node started, by the reason of the Goodbye.", "node", "reason"),
+			CountRefused: desc("devnet_refused_total",
 				"Items that the node refused since it started: frames, transactions, blocks, its own blocks. Also signers that contradicted "+
-					"themselves, executions on which the host of programs failed, and banned peers.",
-				[]string{"node", "what"}, nil)},
-		pending: prometheus.NewDesc("devnet_timers_pending", "Timers that have not ended, at the latest final block.", nil, nil),
-		fee:     prometheus.NewDesc("devnet_basefee_wei", "Base fee of the next block.", []string{"resource"}, nil),
-		budget: prometheus.NewDesc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block.", nil,
-			nil),
-		laneCycles: prometheus.NewDesc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by purpose.", []string{"use"},
-			nil),
-		use: prometheus.NewDesc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block.", nil,
-			nil),
+					"themselves, executions on which the host of programs failed, and banned peers.", "node", "what")},
+		pending:    desc("devnet_timers_pending", "Timers that have not ended, at the latest final block."),
+		fee:        desc("devnet_basefee_wei", "Base fee of the next block.", "resource"),
+		budget:     desc("devnet_lane_budget_cycles", "Cycles that timers may use in a block, at the latest final block."),
+		laneCycles: desc("devnet_lane_cycles", "Cycles that timers used in the latest final block, by purpose.", "use"),
+		use:        desc("devnet_lane_utilisation_ratio", "Share of the lane's budget that fires used in the latest final block."),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{Name: "devnet_block_seconds",
 			Help: "Time between the timestamps of final blocks.", Buckets: prometheus.ExponentialBuckets(0.001, 2, 16)}),
-		age: prometheus.NewDesc("devnet_last_block_age_seconds", "Time since the latest block became final here, by this machine's clock.", nil,
-			nil),
-		nullified: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_views_nullified_total",
-			Help: "Views that made no block, between final blocks of one epoch."}),
-		seen:   time.Now(),
-		blocks: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_blocks_total", Help: "Final blocks."}),
-		receipts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_receipts_total",
-			Help: "Executions, by cause and result."}, []string{"origin", "status"}),
-		timers: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_timers_total",
-			Help: "Timer changes by blocks: scheduled, deferred, or ended by reason."}, []string{"outcome"}),
-		cycles: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_cycles_total", Help: "Cycles used by final blocks."}),
-		fires: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_timer_cycles_total",
-			Help: "Cycles used by fires of timers in final blocks."}),
+		age:       desc("devnet_last_block_age_seconds", "Time since the latest block became final here, by this machine's clock."),
+		nullified: counter("devnet_views_nullified_total", "Views that made no block, between final blocks of one epoch."),
+		seen:      time.Now(),
+		blocks:    counter("devnet_blocks_total", "Final blocks."),
+		receipts:  counters("devnet_receipts_total", "Executions, by cause and result.", "origin", "status"),
+		timers:    counters("devnet_timers_total", "Timer changes by blocks: scheduled, deferred, or ended by reason.", "outcome"),
+		cycles:    counter("devnet_cycles_total", "Cycles used by final blocks."),
+		fires:     counter("devnet_timer_cycles_total", "Cycles used by fires of timers in final blocks."),
 	}
 	m.registry.MustRegister(m, m.seconds, m.blocks, m.receipts, m.timers, m.cycles, m.fires, m.nullified,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -101,6 +91,18 @@ func newMetrics(b Backend, f *feed, processes prometheus.Gatherer) *metrics {
 	m.handler = promhttp.HandlerFor(all, promhttp.HandlerOpts{})
 	f.observe = append(f.observe, m.observe)
 	return m
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+func counter(name, help string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
 // Describe and Collect are prometheus.Collector's.
@@ -212,17 +214,15 @@ func (m *metrics) observe(b *Block) {
 }
 
 func (s *Server) registerMetrics() {
-	op := operation{id: "metrics", method: http.MethodGet, path: "/metrics", tag: tagNetwork,
+	op := operation{id: "metrics", path: "/metrics", tag: tagNetwork,
 		summary: "Figures for Prometheus", response: "# TYPE devnet_height gauge\ndevnet_height{node=\"v0\"} 12\n"}
 	h := op.huma()
-	h.Responses = map[string]*huma.Response{"200": {Description: "The text format of Prometheus",
-		Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+	h.Responses = map[string]*huma.Response{"200": answered("The text format of Prometheus", "text/plain", huma.TypeString)}
 	h.RejectUnknownQueryParameters = false
-	huma.Register(s.api, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+	register(s, op, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			r, w := humago.Unwrap(ctx)
 			s.metrics.handler.ServeHTTP(w, r)
 		}}, nil
 	})
-	s.exemplify(op)
 }

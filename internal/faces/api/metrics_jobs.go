@@ -25,24 +25,22 @@ type jobMetrics struct {
 
 func newJobMetrics() *jobMetrics {
 	return &jobMetrics{
-		open:    prometheus.NewDesc("devnet_jobs_open", "Jobs that have not ended, at the latest final block.", nil, nil),
-		present: prometheus.NewDesc("devnet_runners_present", "Runners in the latest P (CIP-11 §8).", nil, nil),
-		votes:   prometheus.NewDesc("devnet_presence_votes", "Votes that the latest P follows from.", nil, nil),
-		threshold: prometheus.NewDesc("devnet_presence_threshold_votes", "Votes that have to show a runner in the latest P.", nil,
-			nil),
-		bits: prometheus.NewDesc("devnet_presence_runners", "Runners that the vote of a validator shows, of those the latest P follows from.",
-			[]string{"validator"}, nil),
-		submitted: prometheus.NewCounter(prometheus.CounterOpts{Name: "devnet_jobs_submitted_total", Help: "Jobs submitted in final blocks."}),
-		ended: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_jobs_ended_total",
-			Help: "Jobs that final blocks ended, by the end: completed, or the error's code."}, []string{"end"}),
-		draws: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_job_draws_total",
-			Help: "Draws in final blocks, by whether they took the runner that the MRU record favours (CIP-11 §9.4): hit, miss, or none " +
-				"without a record."}, []string{"mru"}),
+		open:      desc("devnet_jobs_open", "Jobs that have not ended, at the latest final block."),
+		present:   desc("devnet_runners_present", "Runners in the latest P (CIP-11 §8)."),
+		votes:     desc("devnet_presence_votes", "Votes that the latest P follows from."),
+		threshold: desc("devnet_presence_threshold_votes", "Votes that have to show a runner in the latest P."),
+		bits: desc("devnet_presence_runners", "Runners that the vote of a validator shows, of those the latest P follows from.",
+			"validator"),
+		submitted: counter("devnet_jobs_submitted_total", "Jobs submitted in final blocks."),
+		ended:     counters("devnet_jobs_ended_total", "Jobs that final blocks ended, by the end: completed, or the error's code.", "end"),
+		draws: counters("devnet_job_draws_total",
+			"Draws in final blocks, by whether they took the runner that the MRU record favours (CIP-11 §9.4): hit, miss, or none "+
+				"without a record.", "mru"),
 		acks: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "devnet_job_ack_seconds",
 			Help:    "Time from the push of a job to the runner's answer, by the validator that pushed.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16)}, []string{"node"}),
-		burned: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "devnet_burned_wei_total",
-			Help: "Base fees that final blocks burned, in wei, by resource: cycle, cell and lane_timer (CIP-1 §5)."}, []string{"resource"}),
+		burned: counters("devnet_burned_wei_total",
+			"Base fees that final blocks burned, in wei, by resource: cycle, cell and lane_timer (CIP-1 §5).", "resource"),
 	}
 }
 

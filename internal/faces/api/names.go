@@ -14,6 +14,9 @@ type OnNode struct {
 	Node string `query:"node" maxLength:"64" example:"v0" doc:"Read this validator's state instead of the highest final one."`
 }
 
+// on returns it out of the parameters that it is a part of.
+func (n OnNode) on() OnNode { return n }
+
 // directory finds what clients call by names: nodes, accounts, runners and actors.
 type directory struct{ backend Backend }
 
@@ -132,6 +135,15 @@ func (d directory) nameOf(a types.Address) string {
 		}
 	}
 	return ""
+}
+
+// nodeNames are the names of nodes by the addresses of their validators.
+func (d directory) nodeNames() map[types.Address]string {
+	names := map[types.Address]string{}
+	for _, n := range d.backend.Nodes() {
+		names[n.Validator.Address] = n.Name
+	}
+	return names
 }
 
 // hash reads a hash parameter.

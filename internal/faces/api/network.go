@@ -3,10 +3,10 @@ package api
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -15,7 +15,7 @@ import (
 
 func (s *Server) registerNetwork() {
 	s.registerReady()
-	serve(s, operation{id: "validators", method: http.MethodGet, path: "/validators", tag: tagNetwork,
+	serve(s, operation{id: "validators", path: "/validators", tag: tagNetwork,
 		summary: "The validator set, and how each validator does", response: []model.Validator{exampleValidator}}, s.validators)
 	s.registerMetrics()
 }
@@ -27,7 +27,7 @@ type readyAnswer struct {
 
 // registerReady is apart from the others since 503 has the same body as 200.
 func (s *Server) registerReady() {
-	op := operation{id: "ready", method: http.MethodGet, path: "/ready", tag: tagNetwork,
+	op := operation{id: "ready", path: "/ready", tag: tagNetwork,
 		summary:     "Whether blocks finalize and every configured node takes part; since when not, and why",
 		description: "503 has the same body with ready = false, per node what is missing, and an error.",
 		response:    exampleReady}
@@ -40,7 +40,7 @@ func (s *Server) registerReady() {
 	h.Responses = map[string]*huma.Response{strconv.Itoa(http.StatusServiceUnavailable): {
 		Description: http.StatusText(http.StatusServiceUnavailable),
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: schema, Example: example{waiting}}}}}
-	huma.Register(s.api, h, func(context.Context, *struct{}) (*readyAnswer, error) {
+	register(s, op, h, func(context.Context, *struct{}) (*readyAnswer, error) {
 		m := s.ready()
 		status := http.StatusOK
 		if !m.Ready {
@@ -48,7 +48,6 @@ func (s *Server) registerReady() {
 		}
 		return &readyAnswer{status, m}, nil
 	})
-	s.exemplify(op)
 }
 
 func (s *Server) ready() model.Ready {
@@ -106,16 +105,14 @@ func (s *Server) tellLiveness(m *model.Ready) {
 
 // NotReady returns why a network is not ready, by the missing parts of its nodes.
 func NotReady(nodes []model.ReadyNode) *model.ErrorBody {
-	e := &model.ErrorBody{Code: "not_ready", Hint: "Wait and ask again; devnet logs NODE says what a node does."}
+	var parts []string
 	for _, n := range nodes {
 		for _, what := range n.Missing {
-			if e.Message != "" {
-				e.Message += "; "
-			}
-			e.Message += fmt.Sprintf("%s: %s", n.Name, what)
+			parts = append(parts, n.Name+": "+what)
 		}
 	}
-	return e
+	return &model.ErrorBody{Code: "not_ready", Message: strings.Join(parts, "; "),
+		Hint: "Wait and ask again; devnet logs NODE says what a node does."}
 }
 
 func (s *Server) validators(context.Context, *struct{}) ([]model.Validator, error) {

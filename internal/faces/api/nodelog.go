@@ -15,18 +15,15 @@ import (
 )
 
 func (s *Server) registerNodeLog() {
-	serve(s, operation{id: "node_log", method: http.MethodGet, path: "/nodes/{name}/log", tag: tagNetwork,
+	serve(s, operation{id: "node_log", path: "/nodes/{name}/log", tag: tagNetwork,
 		summary: "A node's log, from the end of its file backwards",
 		description: "At most 1 MiB is read at once, so an answer may have fewer lines than limit; continue with before. A file that is " +
 			"full is started again. Actors' own lines are in GET /actor/{address}/logs.",
 		errors: []int{404}, response: exampleNodeLog}, s.nodeLog)
 }
 
-var (
-	exampleBefore  = int64(4096)
-	exampleNodeLog = model.NodeLog{Node: "v0", Before: &exampleBefore, Size: 4170, Lines: []model.NodeLogLine{{At: 4096,
-		Time: "2026-01-02T03:04:05.678Z", Level: "INFO", Text: "time=2026-01-02T03:04:05.678Z level=INFO msg=\"the node starts\" node=v0"}}}
-)
+var exampleNodeLog = model.NodeLog{Node: "v0", Before: new(int64(4096)), Size: 4170, Lines: []model.NodeLogLine{{At: 4096,
+	Time: "2026-01-02T03:04:05.678Z", Level: "INFO", Text: "time=2026-01-02T03:04:05.678Z level=INFO msg=\"the node starts\" node=v0"}}}
 
 type nodeLogInput struct {
 	Name   string          `path:"name" maxLength:"64" example:"v0" doc:"Name of a validator or a runner."`
@@ -62,10 +59,7 @@ func (s *Server) nodeLog(_ context.Context, in *nodeLogInput) (m model.NodeLog, 
 	}
 	m = model.NodeLog{Node: in.Name, Size: info.Size(), Lines: []model.NodeLogLine{}}
 	end := info.Size()
-	if in.Before.set {
-		end = min(end, in.Before.Value)
-	}
-	return m, readBack(file, end, in.Limit, in.Level, &m)
+	return m, readBack(file, min(end, in.Before.or(end)), in.Limit, in.Level, &m)
 }
 
 func noLog(node string) *Error {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -15,26 +16,72 @@ import (
 // operation describes a route for OpenAPI and for a test: a summary, an example,
 // the errors.
 type operation struct {
-	id, method, path, tag string
-	summary, description  string
-	errors                []int // besides those of statuses
-	request               any   // example of the body; nil without a body
-	response              any   // example of the answer
+	id, path, tag        string
+	method               string // GET if empty
+	summary, description string
+	errors               []int // besides those of statuses
+	request              any   // example of the body; nil without a body
+	response             any   // example of the answer
 }
 
-type answer[T any] struct{ Body T }
+// bodied is the input or the output of a route that has only a body.
+type bodied[B any] struct{ Body B }
 
 // serve registers a route. handle's errors are answered by asError.
 func serve[I, O any](s *Server, op operation, handle func(context.Context, *I) (O, error)) {
-	serveWhole(s, op, func(ctx context.Context, in *I) (*answer[O], error) {
+	serveWhole(s, op, func(ctx context.Context, in *I) (*bodied[O], error) {
 		out, err := handle(ctx, in)
-		return &answer[O]{out}, err
+		return &bodied[O]{out}, err
+	})
+}
+
+// onNode is a pointer to the parameters of a read, which name the validator.
+type onNode[I any] interface {
+	*I
+	on() OnNode
+}
+
+// serveRead registers a route that reads the final state of the validator that the request names.
+// That validator may be unknown, or be a runner.
+func serveRead[I, O any, P onNode[I]](s *Server, op operation, handle func(context.Context, Reader, P) (O, error)) {
+	op.errors = append([]int{http.StatusNotFound, http.StatusConflict}, op.errors...)
+	serve(s, op, func(ctx context.Context, in *I) (out O, err error) {
+		v, err := s.readerOf(P(in).on())
+		if err != nil {
+			return out, err
+		}
+		return handle(ctx, v, in)
+	})
+}
+
+// serveBody registers a route that takes a body.
+func serveBody[B, O any](s *Server, op operation, handle func(context.Context, *B) (O, error)) {
+	op.method = http.MethodPost
+	serve(s, op, func(ctx context.Context, in *bodied[B]) (O, error) { return handle(ctx, &in.Body) })
+}
+
+// serveLatest registers a route that takes a body, and reads the latest final state for it.
+func serveLatest[B, O any](s *Server, op operation, handle func(context.Context, Reader, *B) (O, error)) {
+	serveBody(s, op, func(ctx context.Context, in *B) (out O, err error) {
+		v, err := s.backend.Reader("")
+		if err != nil {
+			return out, err
+		}
+		return handle(ctx, v, in)
 	})
 }
 
 // serveWhole registers a route whose answer sets headers. O has a Body.
 func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, *I) (*O, error)) {
-	huma.Register(s.api, op.huma(), func(ctx context.Context, in *I) (*O, error) {
+	register(s, op, op.huma(), handle)
+}
+
+// register registers a route that h describes to huma.
+func register[I, O any](s *Server, op operation, h huma.Operation, handle func(context.Context, *I) (*O, error)) {
+	huma.Register(s.api, h, func(ctx context.Context, in *I) (*O, error) {
+		if refused := s.permit(op.path); refused != nil { // the page asks without guard
+			return nil, refused
+		}
 		out, err := handle(ctx, in)
 		if err != nil {
 			return nil, asError(err)
@@ -44,9 +91,14 @@ func serveWhole[I, O any](s *Server, op operation, handle func(context.Context, 
 	s.exemplify(op)
 }
 
+// answered describes an answer that is not of a type of package model.
+func answered(description, media, kind string) *huma.Response {
+	return &huma.Response{Description: description, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: kind}}}}
+}
+
 func (op operation) huma() huma.Operation {
 	h := huma.Operation{
-		OperationID: op.id, Method: op.method, Path: op.path, Tags: []string{op.tag},
+		OperationID: op.id, Method: cmp.Or(op.method, http.MethodGet), Path: op.path, Tags: []string{op.tag},
 		Summary: op.summary, Description: op.description,
 		Errors:                       op.statuses(),
 		MaxBodyBytes:                 MaxBodyBytes + 1, // huma refuses a body that reaches its limit
@@ -152,18 +204,16 @@ const (
 // first time: that takes as long as all else of a server's start.
 func (s *Server) registerDocument() {
 	document := sync.OnceValue(func() []byte { return must(json.MarshalIndent(s.api.OpenAPI(), "", " ")) })
-	op := operation{id: "openapi", method: http.MethodGet, path: "/openapi.json", tag: tagNetwork,
+	op := operation{id: "openapi", path: "/openapi.json", tag: tagNetwork,
 		summary: "This description, as OpenAPI 3.1", response: map[string]any{"openapi": "3.1.0"}}
 	h := op.huma()
-	h.Responses = map[string]*huma.Response{"200": {Description: "OK",
-		Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}}}
-	huma.Register(s.api, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+	h.Responses = map[string]*huma.Response{"200": answered("OK", "application/json", huma.TypeObject)}
+	register(s, op, h, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			ctx.SetHeader("Content-Type", "application/json")
 			_, _ = ctx.BodyWriter().Write(document())
 		}}, nil
 	})
-	s.exemplify(op)
 }
 
 func must[T any](v T, err error) T {

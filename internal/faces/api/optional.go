@@ -12,6 +12,14 @@ type optional[T any] struct {
 	set   bool
 }
 
+// or returns the parameter, or another value if it is absent.
+func (o *optional[T]) or(otherwise T) T {
+	if o.set {
+		return o.Value
+	}
+	return otherwise
+}
+
 // Receiver, OnParamSet and Schema are how huma fills and describes it.
 func (o *optional[T]) Receiver() reflect.Value      { return reflect.ValueOf(&o.Value).Elem() }
 func (o *optional[T]) OnParamSet(isSet bool, _ any) { o.set = isSet }

@@ -21,48 +21,36 @@ import (
 func (s *Server) registerPolling() {
 	const gone = "410 in the phase sunset of cip11.push. A page has at most 1 MiB of specs; it has the header Next-After if more follow. " +
 		"A caller that asks for more than 4 MiB a second waits, and above two seconds is refused (429)."
-	serveWhole(s, operation{id: "runner_jobs", method: http.MethodGet, path: "/runner/{address}/jobs", tag: tagRunners,
+	serveWhole(s, operation{id: "runner_jobs", path: "/runner/{address}/jobs", tag: tagRunners,
 		summary: "List the work of a runner that polls: jobs drawn for it whose result is not final, by deadline", description: gone,
 		errors: []int{400, 404, 409, 410, 429}, response: []model.PolledJob{{JobID: exampleJobID, JobSpec: types.Bytes{0xab}, BlockHeight: 12,
 			DeadlineBlock: 42}}}, s.polledJobs)
-	serve(s, operation{id: "runner_heartbeat", method: http.MethodPost, path: "/runner/{address}/heartbeat", tag: tagRunners,
+	serveRead(s, operation{id: "runner_heartbeat", method: http.MethodPost, path: "/runner/{address}/heartbeat", tag: tagRunners,
 		summary:     "Bring a runner's heartbeat, a HeartbeatPing as it signs it on the wire; answers once a validator sent it to the chain",
-		description: "One in cip11.heartbeat_tx_blocks blocks is taken.", errors: []int{400, 404, 409, 429},
+		description: "One in cip11.heartbeat_tx_blocks blocks is taken.", errors: []int{400, 429},
 		request: model.HeartbeatRequest{BlockHeight: 112, Nonce: 1}, response: model.Reported{Hash: &exampleHash}}, s.polledHeartbeat)
-	serve(s, operation{id: "runner_job_result", method: http.MethodPost, path: "/runner/{address}/job_result", tag: tagRunners,
+	serveRead(s, operation{id: "runner_job_result", method: http.MethodPost, path: "/runner/{address}/job_result", tag: tagRunners,
 		summary: "Bring a runner's result, a JobResult as it signs it on the wire; answers once a validator took it",
 		description: "The validator commits to it, and reveals it when its time has come (decision J15): see GET /job/{id}/results. Where " +
 			"it does not land, hand it to another, by node.",
-		errors: []int{400, 404, 409, 429}, request: model.ResultRequest{JobID: exampleJobID, ResultData: types.Bytes("hello")},
+		errors: []int{400, 429}, request: model.ResultRequest{JobID: exampleJobID, ResultData: types.Bytes("hello")},
 		response: model.Reported{}}, s.polledResult)
-	serve(s, operation{id: "runner_job_refusal", method: http.MethodPost, path: "/runner/{address}/job_refusal", tag: tagRunners,
+	serveRead(s, operation{id: "runner_job_refusal", method: http.MethodPost, path: "/runner/{address}/job_refusal", tag: tagRunners,
 		summary: "Bring a runner's refusal of a job, a JobAck with Reject as it signs it on the wire; answers once a validator took it",
 		description: "It counts until the commit deadline and before a commitment, like the refusal of a pushed job (decision J21). The " +
 			"runner keeps its reputation, and the chain draws another. GET /job/{id}/story shows it.",
-		errors: []int{400, 404, 409, 429}, request: model.RefusalRequest{JobID: exampleJobID, Reject: string(push.Unsupported),
-			Reason: &exampleRefusal}, response: model.Reported{}}, s.polledRefusal)
+		errors: []int{400, 429}, request: model.RefusalRequest{JobID: exampleJobID, Reject: string(push.Unsupported),
+			Reason: new("no such executor")}, response: model.Reported{}}, s.polledRefusal)
 }
 
-// answering finds the runner that brings an answer to a job, which one that was deregistered
-// may too while the job is open.
-func (s *Server) answering(in *RunnerInput) (r model.Runner, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return r, err
-	}
-	return s.findRunner(v, in.Address, "address")
-}
-
-// polling finds the runner that asks or brings something.
-func (s *Server) polling(in *RunnerInput) (v Reader, r model.Runner, err error) {
-	if v, err = s.readerOf(in.OnNode); err != nil {
-		return v, r, err
-	}
-	r, err = s.findRunner(v, in.Address, "address")
+// polling finds the runner that asks or brings something. Answers to a job are taken from a
+// deregistered runner too, while the job is open.
+func (s *Server) polling(v Reader, in *RunnerInput) (model.Runner, error) {
+	r, err := s.findRunner(v, in.Address, "address")
 	if err == nil && r.Health == model.RunnerDeregistered {
 		err = Refuse(http.StatusConflict, "deregistered", "runner %s was deregistered permanently", r.Address).At("address")
 	}
-	return v, r, err
+	return r, err
 }
 
 type pollInput struct {
@@ -86,7 +74,11 @@ type polledPage struct {
 }
 
 func (s *Server) polledJobs(ctx context.Context, in *pollInput) (*polledPage, error) {
-	v, r, err := s.polling(&in.RunnerInput)
+	v, err := s.readerOf(in.OnNode)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.polling(v, &in.RunnerInput)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +112,8 @@ type heartbeatInput struct {
 	Body model.HeartbeatRequest
 }
 
-func (s *Server) polledHeartbeat(ctx context.Context, in *heartbeatInput) (m model.Reported, err error) {
-	_, r, err := s.polling(&in.RunnerInput)
+func (s *Server) polledHeartbeat(ctx context.Context, v Reader, in *heartbeatInput) (m model.Reported, err error) {
+	r, err := s.polling(v, &in.RunnerInput)
 	if err != nil {
 		return m, err
 	}
@@ -135,8 +127,8 @@ type resultInput struct {
 	Body model.ResultRequest
 }
 
-func (s *Server) polledResult(ctx context.Context, in *resultInput) (m model.Reported, err error) {
-	r, err := s.answering(&in.RunnerInput)
+func (s *Server) polledResult(ctx context.Context, v Reader, in *resultInput) (m model.Reported, err error) {
+	r, err := s.findRunner(v, in.Address, "address")
 	if err != nil {
 		return m, err
 	}
@@ -150,13 +142,12 @@ type refusalInput struct {
 	Body model.RefusalRequest
 }
 
-func (s *Server) polledRefusal(ctx context.Context, in *refusalInput) (m model.Reported, err error) {
-	r, err := s.answering(&in.RunnerInput)
+func (s *Server) polledRefusal(ctx context.Context, v Reader, in *refusalInput) (m model.Reported, err error) {
+	r, err := s.findRunner(v, in.Address, "address")
 	if err != nil {
 		return m, err
 	}
-	reject := push.RejectReason(in.Body.Reject)
-	ack := &push.JobAck{JobID: in.Body.JobID, Status: push.AckStatus{Reject: &reject}, Reason: in.Body.Reason,
+	ack := &push.JobAck{JobID: in.Body.JobID, Status: push.AckStatus{Reject: new(push.RejectReason(in.Body.Reject))}, Reason: in.Body.Reason,
 		RefusalSigned: &in.Body.RefusalSigned}
 	return m, s.backend.BringRefusal(ctx, in.Node, r.Address, ack)
 }

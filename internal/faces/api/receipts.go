@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -10,12 +9,12 @@ import (
 )
 
 func (s *Server) registerReceipts() {
-	serve(s, operation{id: "block_receipts", method: http.MethodGet, path: "/block/{id}/receipts", tag: tagChain,
+	serveRead(s, operation{id: "block_receipts", path: "/block/{id}/receipts", tag: tagChain,
 		summary:     "List the executions of a final block: transactions, fires and delivered messages, in their order",
 		description: "Only this list has delivered messages, since they are not submitted.",
-		errors:      []int{400, 404, 409}, response: []model.Receipt{exampleReceipt}}, s.blockReceipts)
-	serve(s, operation{id: "actor_receipts", method: http.MethodGet, path: "/actor/{address}/receipts", tag: tagActors,
-		summary: "List the executions of an actor in the latest blocks, newest first", errors: []int{400, 404, 409},
+		errors:      []int{400}, response: []model.Receipt{exampleReceipt}}, s.blockReceipts)
+	serveRead(s, operation{id: "actor_receipts", path: "/actor/{address}/receipts", tag: tagActors,
+		summary: "List the executions of an actor in the latest blocks, newest first", errors: []int{400},
 		response: []model.Receipt{exampleReceipt}}, s.actorReceipts)
 }
 
@@ -24,21 +23,10 @@ type blockReceiptsInput struct {
 	Page
 }
 
-func (s *Server) blockReceipts(_ context.Context, in *blockReceiptsInput) ([]model.Receipt, error) {
-	v, err := s.readerOf(in.OnNode)
+func (s *Server) blockReceipts(_ context.Context, v Reader, in *blockReceiptsInput) ([]model.Receipt, error) {
+	b, err := finalBlock(v, in.ID)
 	if err != nil {
 		return nil, err
-	}
-	height, err := blockHeight(v, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	b, err := v.Block(height)
-	if err != nil {
-		return nil, err
-	}
-	if b == nil {
-		return nil, noBlock(v, height)
 	}
 	out := []model.Receipt{}
 	printed, as := b.PrintedBy(), TypesOf(v)
@@ -55,11 +43,7 @@ type actorReceiptsInput struct {
 	Blocks int  `query:"blocks" minimum:"1" maximum:"1000" default:"100" doc:"Number of latest blocks to search."`
 }
 
-func (s *Server) actorReceipts(_ context.Context, in *actorReceiptsInput) ([]model.Receipt, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) actorReceipts(_ context.Context, v Reader, in *actorReceiptsInput) ([]model.Receipt, error) {
 	actor, err := s.address(v, in.Address, "address")
 	if err != nil {
 		return nil, err

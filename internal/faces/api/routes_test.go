@@ -115,13 +115,13 @@ func TestABlockTellsWhatWasPassedOver(t *testing.T) {
 		Messages:  types.PassedMessages{Failed: []types.Seq{7}},
 		Questions: types.PassedQuestions{Failed: []types.AgentQuestion{{Bidder: types.Address{3}, Actor: types.Address{4}, Trigger: 5}}},
 	}
-	got := blockModel(&Block{Stored: history.Stored{Block: &types.Block{Passed: p}}}).Passed
+	got := ShowBlock(&Block{Stored: history.Stored{Block: &types.Block{Passed: p}}}).Passed
 	if !slices.Equal(got.Timers, []types.TimerID{{1}, {2}}) || !slices.Equal(got.Messages, []types.Seq{7}) ||
 		!slices.Equal(got.Agents, []model.Asked{{Bidder: types.Address{3}, Actor: types.Address{4}, TriggerHeight: 5}}) ||
 		!slices.Equal(got.Stopped, []string{"timers"}) {
 		t.Errorf("%+v", got)
 	}
-	if none := blockModel(&Block{Stored: history.Stored{Block: &types.Block{}}}).Passed; none.Timers == nil || none.Messages == nil ||
+	if none := ShowBlock(&Block{Stored: history.Stored{Block: &types.Block{}}}).Passed; none.Timers == nil || none.Messages == nil ||
 		none.Agents == nil || len(none.Stopped) != 0 {
 		t.Errorf("a block that skipped nothing: %+v", none)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -17,7 +18,7 @@ import (
 // devnet.
 func (s *Server) registerRunnerOrders() {
 	key := types.PublicKey{0: 2, 32: 7}
-	serve(s, operation{id: "runner_join", method: http.MethodPost, path: "/devnet/runner/join", tag: tagDevnet,
+	serveLatest(s, operation{id: "runner_join", path: "/devnet/runner/join", tag: tagDevnet,
 		summary: "Register a runner, and start it where it is the devnet's own; answers it once its registration is final",
 		description: "With public_key it registers a runner that you start; without it the devnet starts one more. from pays fee and " +
 			"stake, and owns it: less than cip2.min_stake is refused. A runner with public_key signs for that account, by signed " +
@@ -25,7 +26,7 @@ func (s *Server) registerRunnerOrders() {
 		errors:   []int{404, 409, 429, 504},
 		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Signed: &types.Signature{}, Capability: []string{"custom"}},
 		response: exampleRunner}, s.joinRunner)
-	serve(s, operation{id: "runner_reload", method: http.MethodPost, path: "/devnet/runner/reload", tag: tagDevnet,
+	serveLatest(s, operation{id: "runner_reload", path: "/devnet/runner/reload", tag: tagDevnet,
 		summary: "Make a runner of a network of processes read its settings again, as SIGHUP does",
 		description: "It says to its validators what it offers since, and what no more: changes of GET /runner/{address}. " +
 			"Registry and draws do not change by that (CIP-11 6.5).",
@@ -37,11 +38,11 @@ func (s *Server) registerRunnerOrders() {
 		{"pause", "Keep a runner out of draws for its owner; answers it once that is final", "Its open jobs continue."},
 		{"resume", "Let a paused runner be drawn again; answers it once that is final", ""},
 	} {
-		serve(s, operation{id: "runner_" + one.verb, method: http.MethodPost, path: "/devnet/runner/" + one.verb, tag: tagDevnet,
+		serveLatest(s, operation{id: "runner_" + one.verb, path: "/devnet/runner/" + one.verb, tag: tagDevnet,
 			summary: one.summary, description: one.description, errors: []int{404, 409, 429, 504},
 			request: model.RunnerOrder{Runner: "r0"}, response: exampleRunner},
-			func(ctx context.Context, in *runnerOrderInput) (model.Runner, error) {
-				return s.orderRunner(ctx, one.verb, in.Body.Runner)
+			func(ctx context.Context, v Reader, in *model.RunnerOrder) (model.Runner, error) {
+				return s.orderRunner(ctx, v, one.verb, in.Runner)
 			})
 	}
 }
@@ -53,15 +54,8 @@ func ErrNoSettings(name string) *Error {
 }
 
 // reloadRunner has a runner of the devnet's own read its settings again.
-func (s *Server) reloadRunner(_ context.Context, in *runnerOrderInput) (m model.Runner, err error) {
-	if err := s.cheat("/devnet/runner/reload"); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
-	if err != nil {
-		return m, err
-	}
-	if m, err = s.findRunner(v, in.Body.Runner, "runner"); err != nil {
+func (s *Server) reloadRunner(_ context.Context, v Reader, in *model.RunnerOrder) (m model.Runner, err error) {
+	if m, err = s.findRunner(v, in.Runner, "runner"); err != nil {
 		return m, err
 	}
 	if m.Name == "" {
@@ -71,20 +65,18 @@ func (s *Server) reloadRunner(_ context.Context, in *runnerOrderInput) (m model.
 	return m, s.backend.Steer().ReloadRunner(m.Name)
 }
 
-type joinRunnerInput struct{ Body model.RunnerRequest }
-
-func (s *Server) joinRunner(ctx context.Context, in *joinRunnerInput) (m model.Runner, err error) {
-	v, key, err := s.signing("/devnet/runner/join", orFirst(in.Body.From))
+func (s *Server) joinRunner(ctx context.Context, v Reader, in *model.RunnerRequest) (m model.Runner, err error) {
+	key, err := s.key(cmp.Or(in.From, wallet.Users()[0]))
 	if err != nil {
 		return m, err
 	}
-	if in.Body.PublicKey == "" {
-		return s.joinOwn(ctx, v, key, &in.Body)
+	if in.PublicKey == "" {
+		return s.joinOwn(ctx, v, key, in)
 	}
-	if in.Body.Name != "" {
+	if in.Name != "" {
 		return m, badRunner("name", "the devnet starts that runner, so it takes no public_key")
 	}
-	registration, err := Registration(&in.Body)
+	registration, err := Registration(in)
 	if err != nil {
 		return m, err
 	}
@@ -154,20 +146,11 @@ func (s *Server) runnerAfter(ctx context.Context, r *Executed, a types.Address) 
 	return s.findRunner(v, a.String(), "runner")
 }
 
-type runnerOrderInput struct{ Body model.RunnerOrder }
-
 // runnerHandlers are the registry's handlers by the devnet's verbs.
 var runnerHandlers = map[string]string{"leave": "deregister", "pause": "pause", "resume": "resume"}
 
 // orderRunner sends an order about a runner for its owner.
-func (s *Server) orderRunner(ctx context.Context, verb, name string) (m model.Runner, err error) {
-	if err := s.cheat("/devnet/runner/" + verb); err != nil {
-		return m, err
-	}
-	v, err := s.backend.Reader("")
-	if err != nil {
-		return m, err
-	}
+func (s *Server) orderRunner(ctx context.Context, v Reader, verb, name string) (m model.Runner, err error) {
 	runner, err := s.findRunner(v, name, "runner")
 	if err != nil {
 		return m, err

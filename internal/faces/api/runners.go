@@ -11,22 +11,21 @@ import (
 )
 
 func (s *Server) registerRunners() {
-	serve(s, operation{id: "runners", method: http.MethodGet, path: "/runners", tag: tagRunners,
-		summary: "Runners in the order of the registry, deregistered ones too", errors: []int{404, 409},
-		response: []model.Runner{exampleRunner}}, s.listRunners)
-	serve(s, operation{id: "runners_active", method: http.MethodGet, path: "/runners/active", tag: tagRunners,
-		summary: "The runners that the next draw looks at: healthy, present where jobs are pushed, of enough reputation",
-		errors:  []int{404, 409}, response: []model.Runner{exampleRunner}}, s.activeRunners)
-	serve(s, operation{id: "runner", method: http.MethodGet, path: "/runner/{address}", tag: tagRunners,
-		summary: "A runner", errors: []int{400, 404, 409}, response: exampleRunner}, s.getRunner)
-	serve(s, operation{id: "subsets", method: http.MethodGet, path: "/subsets", tag: tagRunners,
+	serveRead(s, operation{id: "runners", path: "/runners", tag: tagRunners,
+		summary: "Runners in the order of the registry, deregistered ones too", response: []model.Runner{exampleRunner}}, s.listRunners)
+	serveRead(s, operation{id: "runners_active", path: "/runners/active", tag: tagRunners,
+		summary:  "The runners that the next draw looks at: healthy, present where jobs are pushed, of enough reputation",
+		response: []model.Runner{exampleRunner}}, s.activeRunners)
+	serveRead(s, operation{id: "runner", path: "/runner/{address}", tag: tagRunners,
+		summary: "A runner", errors: []int{400}, response: exampleRunner}, s.getRunner)
+	serveRead(s, operation{id: "subsets", path: "/subsets", tag: tagRunners,
 		summary:     "Show the basis of every runner's subset of validators (CIP-11 §5)",
 		description: "A runner's subset is the first subset_size validators in it, by keccak256(runner's key ‖ validator's key).",
-		errors:      []int{404, 409}, response: exampleSubsets}, s.subsets)
-	serve(s, operation{id: "presence", method: http.MethodGet, path: "/presence/{height}", tag: tagRunners,
+		response:    exampleSubsets}, s.subsets)
+	serveRead(s, operation{id: "presence", path: "/presence/{height}", tag: tagRunners,
 		summary:     "P(H), which runners are present at a height, and the votes that it follows from (CIP-11 §8)",
 		description: "It is known once the block after it is final: that carries the votes.",
-		errors:      []int{404, 409}, response: examplePresence}, s.presence)
+		response:    examplePresence}, s.presence)
 }
 
 type runnersInput struct {
@@ -35,31 +34,22 @@ type runnersInput struct {
 	Status string `query:"status" enum:"Healthy,Unhealthy,Paused,Deregistered" doc:"Only those of this health."`
 }
 
-func (s *Server) listRunners(_ context.Context, in *runnersInput) ([]model.Runner, error) {
-	return s.runners(in.OnNode, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
+func (s *Server) listRunners(_ context.Context, v Reader, in *runnersInput) ([]model.Runner, error) {
+	return s.runners(v, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
 }
 
-type activeInput struct {
-	OnNode
-	Page
+func (s *Server) activeRunners(_ context.Context, v Reader, in *listInput) ([]model.Runner, error) {
+	return s.runners(v, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
 }
 
-func (s *Server) activeRunners(_ context.Context, in *activeInput) ([]model.Runner, error) {
-	return s.runners(in.OnNode, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
-}
-
-func (s *Server) runners(on OnNode, f RunnerFilter) ([]model.Runner, error) {
-	v, err := s.readerOf(on)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) runners(v Reader, f RunnerFilter) ([]model.Runner, error) {
 	found, err := v.Runners(f)
 	if err != nil {
 		return nil, err
 	}
-	known := WhoRuns(s.backend.Runners(), s.backend.Nodes()).counting(s.backend.RunnerLetters())
+	facts := s.factsOfRunners()
 	for i := range found {
-		known.Complete(&found[i])
+		facts.complete(&found[i])
 	}
 	return append([]model.Runner{}, found...), nil
 }
@@ -70,11 +60,7 @@ type RunnerInput struct {
 	Address string `path:"address" maxLength:"256" example:"r0" doc:"0x and 40 hexadecimal digits, enough of them, or the name of one of the devnet's own."`
 }
 
-func (s *Server) getRunner(_ context.Context, in *RunnerInput) (m model.Runner, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) getRunner(_ context.Context, v Reader, in *RunnerInput) (m model.Runner, err error) {
 	return s.findRunner(v, in.Address, "address")
 }
 
@@ -96,7 +82,7 @@ func (d directory) findRunner(v Reader, text, field string) (m model.Runner, err
 		return m, Refuse(http.StatusNotFound, "unknown_runner", "no runner is registered at %s", a).
 			Hint("GET /runners lists those that are.").At(field)
 	}
-	WhoRuns(d.backend.Runners(), d.backend.Nodes()).counting(d.backend.RunnerLetters()).Complete(r)
+	d.factsOfRunners().complete(r)
 	return *r, nil
 }
 
@@ -120,8 +106,8 @@ func (d directory) runnerAddress(v Reader, text, field string) (types.Address, e
 	return one(short, found, "runner", field)
 }
 
-// Known holds facts about runners that no chain has.
-type Known struct {
+// runnerFacts holds facts about runners that no chain has.
+type runnerFacts struct {
 	names     map[types.Address]string
 	connected map[types.Address][]types.Address
 	sated     map[types.Address]bool // the runner announced that it takes no new jobs
@@ -129,51 +115,41 @@ type Known struct {
 	letters   map[types.Address]uint64 // of those that run here
 }
 
-// WhoRuns gathers the names of the devnet's own runners, and the connections
-// between nodes.
-func WhoRuns(own []NamedAccount, nodes []Node) *Known {
-	k := &Known{names: map[types.Address]string{}, connected: map[types.Address][]types.Address{}, sated: map[types.Address]bool{},
-		changes: map[types.Address]*model.RunnerChanges{}}
-	for _, r := range own {
-		k.names[r.Address] = r.Name
+// factsOfRunners gathers the names of the devnet's own runners, the connections between nodes,
+// and the dead letters of the runners that run here.
+func (d directory) factsOfRunners() *runnerFacts {
+	f := &runnerFacts{names: map[types.Address]string{}, connected: map[types.Address][]types.Address{}, sated: map[types.Address]bool{},
+		changes: map[types.Address]*model.RunnerChanges{}, letters: d.backend.RunnerLetters()}
+	for _, r := range d.backend.Runners() {
+		f.names[r.Address] = r.Name
 	}
-	for _, n := range nodes {
+	for _, n := range d.backend.Nodes() {
 		for _, c := range n.Runners {
-			k.connected[c.Runner] = append(k.connected[c.Runner], n.Validator.Address)
-			k.sated[c.Runner] = k.sated[c.Runner] || !c.Accepting
+			f.connected[c.Runner] = append(f.connected[c.Runner], n.Validator.Address)
+			f.sated[c.Runner] = f.sated[c.Runner] || !c.Accepting
 			if c.Changes != nil { // it says the same to all
-				k.changes[c.Runner] = c.Changes
+				f.changes[c.Runner] = c.Changes
 			}
 		}
 	}
-	for _, validators := range k.connected {
+	for _, validators := range f.connected {
 		slices.SortFunc(validators, types.Address.Compare)
 	}
-	return k
+	return f
 }
 
-// counting adds the dead letters of the runners that run here.
-func (k *Known) counting(letters map[types.Address]uint64) *Known {
-	k.letters = letters
-	return k
-}
-
-// Complete adds it to a runner.
-func (k *Known) Complete(r *model.Runner) {
-	r.Name = k.names[r.Address]
-	r.Connected = append([]types.Address{}, k.connected[r.Address]...)
-	r.Accepting = r.Accepting && !k.sated[r.Address]
-	r.Changes = k.changes[r.Address]
-	if n, here := k.letters[r.Address]; here {
+// complete adds it to a runner.
+func (f *runnerFacts) complete(r *model.Runner) {
+	r.Name = f.names[r.Address]
+	r.Connected = append([]types.Address{}, f.connected[r.Address]...)
+	r.Accepting = r.Accepting && !f.sated[r.Address]
+	r.Changes = f.changes[r.Address]
+	if n, here := f.letters[r.Address]; here {
 		r.DeadLetters = &n
 	}
 }
 
-func (s *Server) subsets(_ context.Context, in *OnNode) (m model.Subsets, err error) {
-	v, err := s.readerOf(*in)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) subsets(_ context.Context, v Reader, _ *OnNode) (m model.Subsets, err error) {
 	m = v.Subsets()
 	listens := map[types.Address]string{}
 	for _, n := range s.backend.Nodes() {
@@ -197,11 +173,7 @@ type presenceInput struct {
 	Height types.Height `path:"height" example:"12" doc:"Height of the block that was voted on."`
 }
 
-func (s *Server) presence(_ context.Context, in *presenceInput) (m model.Presence, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) presence(_ context.Context, v Reader, in *presenceInput) (m model.Presence, err error) {
 	p, err := v.Presence(in.Height)
 	if err != nil {
 		return m, err
@@ -209,9 +181,9 @@ func (s *Server) presence(_ context.Context, in *presenceInput) (m model.Presenc
 	if p == nil {
 		return m, noPresence(v, in.Height)
 	}
-	known := WhoRuns(s.backend.Runners(), nil)
+	facts := s.factsOfRunners()
 	for i := range p.Runners {
-		p.Runners[i].Name = known.names[p.Runners[i].Address]
+		p.Runners[i].Name = facts.names[p.Runners[i].Address]
 	}
 	return *p, nil
 }

@@ -23,19 +23,19 @@ var exampleSchema = json.RawMessage(`{"actor":"Club","doc":"A club: members pay 
 
 // registerSchema serves schemas byte for byte: their hash is the ETag, and clients carry it.
 func (s *Server) registerSchema() {
-	op := operation{id: "actor_schema", method: http.MethodGet, path: "/actor/{address}/schema", tag: tagActors,
+	op := operation{id: "actor_schema", path: "/actor/{address}/schema", tag: tagActors,
 		summary: "Schema of an actor, from its annotations: handlers, types, events, state",
 		description: "The bytes are those on the chain, and the ETag is their keccak256. " +
 			"An actor whose code has no schema answers 404 with no_schema.",
 		errors: []int{400, 404, 409}, response: exampleSchema}
 	h := op.huma()
 	h.Responses = map[string]*huma.Response{
-		"200": {Description: "OK", Content: map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}}},
+		"200": answered("OK", "application/json", huma.TypeObject),
 		"304": {Description: "The schema is the one of If-None-Match."}}
-	huma.Register(s.api, h, func(_ context.Context, in *schemaInput) (*huma.StreamResponse, error) {
+	register(s, op, h, func(_ context.Context, in *schemaInput) (*huma.StreamResponse, error) {
 		doc, err := s.schemaDocument(in)
 		if err != nil {
-			return nil, asError(err)
+			return nil, err
 		}
 		etag := `"` + types.Keccak(doc).String() + `"`
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
@@ -48,7 +48,6 @@ func (s *Server) registerSchema() {
 			_, _ = ctx.BodyWriter().Write(doc)
 		}}, nil
 	})
-	s.exemplify(op)
 }
 
 func (s *Server) schemaDocument(in *schemaInput) ([]byte, error) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 )
 
 // statuses are the HTTP statuses of refusals below the API, by their codes.
@@ -29,10 +30,8 @@ var statuses = map[int][]string{
 // refuses a transaction, whose codes are in no row.
 func statusOf(code string) int {
 	for status, codes := range statuses {
-		for _, one := range codes {
-			if one == code {
-				return status
-			}
+		if slices.Contains(codes, code) {
+			return status
 		}
 	}
 	return http.StatusBadRequest

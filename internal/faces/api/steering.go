@@ -67,29 +67,29 @@ func (s *Server) registerSteering() {
 		}
 		serve(s, op, func(context.Context, *struct{}) (m model.Pace, err error) { return s.pace(on) })
 	}
-	serve(s, operation{id: "advance", method: http.MethodPost, path: "/devnet/advance", tag: tagDevnet,
+	serveBody(s, operation{id: "advance", path: "/devnet/advance", tag: tagDevnet,
 		summary: "Travel in time: skip every height at which nothing is due, and list the fires",
 		description: "Timers on the way fire at their own heights, and the clock of all nodes moves along. " +
 			"Epochs end on the way, each with a block. 504 when it takes longer than four minutes; it still continues.",
 		errors: []int{409, 504}, request: model.AdvanceRequest{Blocks: 1000},
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
 			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}}, s.advance)
-	move := operation{id: "validator_join", method: http.MethodPost, path: "/devnet/validator/join", tag: tagDevnet,
+	move := operation{id: "validator_join", path: "/devnet/validator/join", tag: tagDevnet,
 		summary:     "Start a validator that joins the set at the end of the epoch; answers once that is decided",
 		description: "It starts from nothing and catches up before its first vote.",
 		errors:      []int{404, 409, 429, 504}, request: model.MoveRequest{Name: "v4"},
 		response: model.Move{Name: "v4", Address: exampleAddress, Status: "joining", Epoch: 1, Height: 65}}
-	serve(s, move, func(ctx context.Context, in *moveInput) (model.Move, error) {
-		return s.backend.Steer().Join(ctx, in.Body.Name)
+	serveBody(s, move, func(ctx context.Context, in *model.MoveRequest) (model.Move, error) {
+		return s.backend.Steer().Join(ctx, in.Name)
 	})
 	move.id, move.path = "validator_leave", "/devnet/validator/leave"
 	move.summary, move.description = "Remove a validator from the set at the end of the epoch; answers once that is decided", "Its node "+
 		"stops at that height."
 	move.response = model.Move{Name: "v4", Address: exampleAddress, Status: "leaving", Epoch: 1, Height: 65}
-	serve(s, move, func(ctx context.Context, in *moveInput) (model.Move, error) {
-		return s.backend.Steer().Leave(ctx, in.Body.Name)
+	serveBody(s, move, func(ctx context.Context, in *model.MoveRequest) (model.Move, error) {
+		return s.backend.Steer().Leave(ctx, in.Name)
 	})
-	serve(s, operation{id: "set_param", method: http.MethodPost, path: "/devnet/params", tag: tagDevnet,
+	serveBody(s, operation{id: "set_param", path: "/devnet/params", tag: tagDevnet,
 		summary: "Set a protocol parameter from a height on; answers once that is decided", errors: []int{404, 409, 429, 504},
 		request:  model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
 		response: model.ParamChange{Key: "cip3.min_basefee", Value: "10", Class: "block", Height: 14, Hash: exampleHash}}, s.setParam)
@@ -98,8 +98,6 @@ func (s *Server) registerSteering() {
 	s.registerJobOrders()
 	s.registerRunnerOrders()
 }
-
-type moveInput struct{ Body model.MoveRequest }
 
 func (s *Server) pace(on bool) (m model.Pace, err error) {
 	steering := s.backend.Steer()
@@ -113,10 +111,8 @@ func (s *Server) pace(on bool) (m model.Pace, err error) {
 	return model.Pace{Paused: steering.Paused(), Height: v.Head().Height}, nil
 }
 
-type advanceInput struct{ Body model.AdvanceRequest }
-
-func (s *Server) advance(ctx context.Context, in *advanceInput) (m model.Advance, err error) {
-	return s.travel(ctx, history.Target{Blocks: in.Body.Blocks, To: in.Body.To, NextTimer: in.Body.ToNextTimer})
+func (s *Server) advance(ctx context.Context, in *model.AdvanceRequest) (m model.Advance, err error) {
+	return s.travel(ctx, history.Target{Blocks: in.Blocks, To: in.To, NextTimer: in.ToNextTimer})
 }
 
 func (s *Server) travel(ctx context.Context, to history.Target) (m model.Advance, err error) {
@@ -144,8 +140,6 @@ func advanceModel(a *history.Advance) model.Advance {
 	return m
 }
 
-type paramInput struct{ Body model.ParamRequest }
-
-func (s *Server) setParam(ctx context.Context, in *paramInput) (model.ParamChange, error) {
-	return s.backend.Steer().SetParam(ctx, in.Body)
+func (s *Server) setParam(ctx context.Context, in *model.ParamRequest) (model.ParamChange, error) {
+	return s.backend.Steer().SetParam(ctx, *in)
 }

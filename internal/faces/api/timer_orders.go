@@ -12,12 +12,12 @@ import (
 
 // Orders of the system key about any actor's timer (CIP-1 §12).
 func (s *Server) registerTimerOrders() {
-	serve(s, operation{id: "timer_cancel", method: http.MethodPost, path: "/devnet/timer/cancel", tag: tagDevnet,
+	serveBody(s, operation{id: "timer_cancel", path: "/devnet/timer/cancel", tag: tagDevnet,
 		summary:     "Cancel any actor's timer by an instruction of the system key; answers once final",
 		description: "A timer that ends before the instruction's block is left as it ended: 409 with unknown_timer.",
 		errors:      []int{404, 409, 429, 504}, request: model.TimerRequest{ID: exampleTimerID.String()},
 		response: model.TimerOrder{ID: exampleTimerID, Status: "cancelled", ExpiresAt: 1022, Height: 14, Hash: exampleHash}}, s.cancelTimer)
-	serve(s, operation{id: "timer_extend", method: http.MethodPost, path: "/devnet/timer/extend", tag: tagDevnet,
+	serveBody(s, operation{id: "timer_extend", path: "/devnet/timer/extend", tag: tagDevnet,
 		summary:     "Move any actor's timer's expires_at by an instruction of the system key; answers once final",
 		description: "It only lengthens, and never beyond cip5.max_ttl_blocks from the instruction's block.",
 		errors:      []int{404, 409, 429, 504}, request: model.ExtendRequest{ID: exampleTimerID.String(), By: 1000},
@@ -37,13 +37,8 @@ func (s *Server) pending(text string) (*Timer, error) {
 	return CheckTimer(v, id)
 }
 
-type cancelInput struct{ Body model.TimerRequest }
-
-func (s *Server) cancelTimer(ctx context.Context, in *cancelInput) (m model.TimerOrder, err error) {
-	if err := s.cheat("/devnet/timer/cancel"); err != nil {
-		return m, err
-	}
-	t, err := s.pending(in.Body.ID)
+func (s *Server) cancelTimer(ctx context.Context, in *model.TimerRequest) (m model.TimerOrder, err error) {
+	t, err := s.pending(in.ID)
 	if err != nil {
 		return m, err
 	}
@@ -54,17 +49,12 @@ func (s *Server) cancelTimer(ctx context.Context, in *cancelInput) (m model.Time
 	return model.TimerOrder{ID: t.ID, Status: string(types.TimerCancelled), ExpiresAt: t.ExpiresAt, Height: r.Height, Hash: r.Hash}, nil
 }
 
-type extendInput struct{ Body model.ExtendRequest }
-
-func (s *Server) extendTimer(ctx context.Context, in *extendInput) (m model.TimerOrder, err error) {
-	if err := s.cheat("/devnet/timer/extend"); err != nil {
-		return m, err
-	}
-	to, by := in.Body.To, in.Body.By
+func (s *Server) extendTimer(ctx context.Context, in *model.ExtendRequest) (m model.TimerOrder, err error) {
+	to, by := in.To, in.By
 	if (to == 0) == (by == 0) {
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "an extension needs one of to and by, and not both").At("to")
 	}
-	t, err := s.pending(in.Body.ID)
+	t, err := s.pending(in.ID)
 	if err != nil {
 		return m, err
 	}

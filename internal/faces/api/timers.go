@@ -10,23 +10,22 @@ import (
 )
 
 func (s *Server) registerTimers() {
-	serve(s, operation{id: "timers", method: http.MethodGet, path: "/timers", tag: tagTimers,
-		summary: "Timers in every state, by due height, then insertion, or the other way round", errors: []int{400, 404, 409},
+	serveRead(s, operation{id: "timers", path: "/timers", tag: tagTimers,
+		summary: "Timers in every state, by due height, then insertion, or the other way round", errors: []int{400},
 		response: []model.Timer{exampleTimer}}, s.listTimers)
-	serve(s, operation{id: "timer", method: http.MethodGet, path: "/timer/{id}", tag: tagTimers,
-		summary: "A timer, with the receipt of its fire", errors: []int{400, 404, 409},
+	serveRead(s, operation{id: "timer", path: "/timer/{id}", tag: tagTimers,
+		summary: "A timer, with the receipt of its fire", errors: []int{400},
 		response: model.TimerDetail{Timer: exampleTimer, Receipt: &exampleFire}}, s.getTimer)
-	serve(s, operation{id: "timer_story", method: http.MethodGet, path: "/timer/{id}/story", tag: tagTimers,
+	serveRead(s, operation{id: "timer_story", path: "/timer/{id}/story", tag: tagTimers,
 		summary: "List the events of a timer: moves between tiers, blocks that deferred it with the reason, and the payments of its fire",
 		description: "Blocks in a row that deferred it for the same reason, at the same offer, are one entry. A timer deferred by more than " +
 			"limit " +
 			"blocks is told in parts: next is the height from which to ask on.",
-		errors: []int{400, 404, 409}, response: exampleStory}, s.story)
-	serve(s, operation{id: "lane", method: http.MethodGet, path: "/timers/lane", tag: tagTimers,
+		errors: []int{400}, response: exampleStory}, s.story)
+	serveRead(s, operation{id: "lane", path: "/timers/lane", tag: tagTimers,
 		summary: "Show the timer lane of the last blocks, newest last",
 		description: "Base fees, use of the budget, and how many timers fired, were deferred and why, expired or could not be paid for. A " +
 			"block without due timers is listed too.",
-		errors:   []int{404, 409},
 		response: []model.LaneBlock{exampleLane}}, s.lane)
 }
 
@@ -38,11 +37,7 @@ type timersInput struct {
 	Status string                 `query:"status" enum:"pending,fired,expired,insufficient_funds,cancelled" doc:"Only those in this state."`
 }
 
-func (s *Server) listTimers(_ context.Context, in *timersInput) ([]model.Timer, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) listTimers(_ context.Context, v Reader, in *timersInput) ([]model.Timer, error) {
 	filter := history.TimerFilter{Status: types.TimerStatus(in.Status), Page: in.page()}
 	if in.Actor != "" {
 		a, err := s.address(v, in.Actor, "actor")
@@ -71,11 +66,7 @@ type TimerInput struct {
 	ID string `path:"id" maxLength:"80" example:"0x2222222222222222222222222222222222222222222222222222222222222222" doc:"As schedule_timer returned it, and GET /timers lists it."`
 }
 
-func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetail, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) getTimer(_ context.Context, v Reader, in *TimerInput) (m model.TimerDetail, err error) {
 	id, err := find(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
@@ -94,8 +85,7 @@ func (s *Server) getTimer(_ context.Context, in *TimerInput) (m model.TimerDetai
 			return m, err
 		}
 		if r != nil {
-			receipt := TypesOf(v).Receipt(&r.Receipt, r.Logs)
-			m.Receipt = &receipt
+			m.Receipt = new(TypesOf(v).Receipt(&r.Receipt, r.Logs))
 		}
 	}
 	return m, nil
@@ -112,11 +102,7 @@ type storyInput struct {
 	Limit int          `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Maximum number of these blocks; rows of equal ones are joined."`
 }
 
-func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) story(_ context.Context, v Reader, in *storyInput) (m model.TimerStory, err error) {
 	id, err := find(v, history.TimerHash, in.ID, "id")
 	if err != nil {
 		return m, err
@@ -132,20 +118,11 @@ func (s *Server) story(_ context.Context, in *storyInput) (m model.TimerStory, e
 	if story.Next != 0 {
 		m.Next = &story.Next
 	}
+	names := s.nodeNames()
 	for i := range m.Story {
-		m.Story[i].NameNodes(s.nodeOf)
+		m.Story[i].NameNodes(func(a types.Address) string { return names[a] })
 	}
 	return m, nil
-}
-
-// nodeOf is the name of the node whose validator has an address, or "".
-func (d directory) nodeOf(a types.Address) string {
-	for _, n := range d.backend.Nodes() {
-		if n.Validator.Address == a {
-			return n.Name
-		}
-	}
-	return ""
 }
 
 type laneInput struct {
@@ -153,11 +130,7 @@ type laneInput struct {
 	Last int `query:"last" minimum:"1" maximum:"1000" default:"40" doc:"Number of latest blocks."`
 }
 
-func (s *Server) lane(_ context.Context, in *laneInput) ([]model.LaneBlock, error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) lane(_ context.Context, v Reader, in *laneInput) ([]model.LaneBlock, error) {
 	lane, err := v.Lane(in.Last)
 	return append([]model.LaneBlock{}, lane...), err
 }

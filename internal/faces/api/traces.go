@@ -13,13 +13,13 @@ import (
 )
 
 func (s *Server) registerTraces() {
-	serve(s, operation{id: "trace", method: http.MethodGet, path: "/transaction/{hash}/trace", tag: tagChain,
+	serveRead(s, operation{id: "trace", path: "/transaction/{hash}/trace", tag: tagChain,
 		summary: "Trace a transaction, a timer's fire or a delivered message: its block is executed again",
 		description: "Returns a tree of calls, each with the values it read, wrote, sent and printed, its cycles and cells, and the fee to " +
 			"the wei. Old states are not kept: the blocks since the nearest remembered state, or since genesis, are executed again, for at most " +
 			"20 seconds. If that is not enough, the answer is 503 still_replaying, and the next request continues there. A network that drops " +
 			"its oldest blocks (--history) answers not_kept for executions that are not recent.",
-		errors: []int{400, 404, 409, 500}, response: exampleTrace}, s.trace)
+		errors: []int{400, 500}, response: exampleTrace}, s.trace)
 }
 
 type traceInput struct {
@@ -29,11 +29,7 @@ type traceInput struct {
 	Text    bool `query:"text" doc:"With the same in lines for people."`
 }
 
-func (s *Server) trace(ctx context.Context, in *traceInput) (m model.Trace, err error) {
-	v, err := s.readerOf(in.OnNode)
-	if err != nil {
-		return m, err
-	}
+func (s *Server) trace(ctx context.Context, v Reader, in *traceInput) (m model.Trace, err error) {
 	h, err := find(v, history.ExecutionHash, in.Hash, "hash")
 	if err != nil {
 		return m, err

@@ -64,18 +64,14 @@ func serveSubmit[O any](s *Server, op operation, handle func(context.Context, []
 	h.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/json": {Schema: s.api.OpenAPI().Components.Schemas.Schema(submitRequestType, true, "")},
 	}}
-	huma.Register(s.api, h, func(ctx context.Context, in *submitInput) (*answer[O], error) {
+	register(s, op, h, func(ctx context.Context, in *submitInput) (*bodied[O], error) {
 		raw, err := rawTransaction(in.RawBody)
 		if err != nil {
-			return nil, asError(err)
+			return nil, err
 		}
 		out, err := handle(ctx, raw)
-		if err != nil {
-			return nil, asError(err)
-		}
-		return &answer[O]{out}, nil
+		return &bodied[O]{out}, err
 	})
-	s.exemplify(op)
 }
 
 // rawTransaction tells the two forms apart by their first byte: a transaction

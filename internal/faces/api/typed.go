@@ -22,9 +22,7 @@ func (t *Typing) schema(at types.Address) *typed.Schema {
 	if looked || t.reader == nil {
 		return known
 	}
-	if doc, err := t.reader.Schema(at); err == nil && doc != nil {
-		known, _ = typed.Parse(doc)
-	}
+	known, _ = schemaOf(t.reader, at)
 	t.schemas[at] = known
 	return known
 }
@@ -39,7 +37,7 @@ func meant(m model.Typed) *model.Typed {
 
 // Receipt is a receipt as GET /transaction/{hash}/receipt shows it.
 func (t *Typing) Receipt(r *types.Receipt, printed []string) model.Receipt {
-	m := receiptModel(r, printed)
+	m := ShowReceipt(r, printed)
 	t.outcome(&m)
 	return m
 }

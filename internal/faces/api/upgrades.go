@@ -13,8 +13,7 @@ import (
 // signs them: unlike a cheat they need no system key.
 func (s *Server) registerUpgrades() {
 	errors := []int{404, 409, 429, 504}
-	delay := uint64(20)
-	serve(s, operation{id: "devnet_upgrade", method: http.MethodPost, path: "/devnet/upgrade", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_upgrade", path: "/devnet/upgrade", tag: tagDevnet,
 		summary: "Give an actor new code, or announce it if its terms have a delay; answers the receipt once final",
 		description: "The signer is the account that the actor's terms name. Address, state, balance, name and timers stay. The new code " +
 			"keeps all state as it is, or has a handler migrate, which runs once. An upgrade that is refused answers 200: its receipt has the " +
@@ -22,14 +21,14 @@ func (s *Server) registerUpgrades() {
 		errors:   errors,
 		request:  model.UpgradeRequest{From: "alice", Actor: "ping", Code: "def ping(payload):\n    return b\"PONG\"\n"},
 		response: exampleUpgraded}, s.upgrade)
-	serve(s, operation{id: "devnet_upgrade_apply", method: http.MethodPost, path: "/devnet/upgrade/apply", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_upgrade_apply", path: "/devnet/upgrade/apply", tag: tagDevnet,
 		summary: "Apply an announced upgrade, from its height on; answers the receipt once final", errors: errors,
 		request: model.ApplyUpgradeRequest{From: "alice", Actor: "ping"}, response: exampleUpgraded}, s.applyUpgrade)
-	serve(s, operation{id: "devnet_upgrade_terms", method: http.MethodPost, path: "/devnet/upgrade/terms", tag: tagDevnet,
+	serveLatest(s, operation{id: "devnet_upgrade_terms", path: "/devnet/upgrade/terms", tag: tagDevnet,
 		summary: "Hand the upgrades of an actor over, lengthen their delay, or end them for good",
 		description: "Absent members stay as they are. A delay never becomes shorter. Any request drops an announced upgrade, even one that " +
 			"changes nothing.",
-		errors: errors, request: model.UpgradeTermsRequest{From: "alice", Actor: "ping", By: "bob", Delay: &delay},
+		errors: errors, request: model.UpgradeTermsRequest{From: "alice", Actor: "ping", By: "bob", Delay: new(uint64(20))},
 		response: model.Sent{Receipt: exampleReceipt}}, s.upgradeTerms)
 }
 
@@ -49,29 +48,26 @@ func UpgradeTerms(at types.Address, terms *types.UpgradeTerms) wallet.Draft {
 	return wallet.Draft{To: &at, Payload: types.SetUpgradeTerms{Kind: types.KindTerms, Terms: terms}}
 }
 
-type upgradeInput struct{ Body model.UpgradeRequest }
-
-func (s *Server) upgrade(ctx context.Context, in *upgradeInput) (m model.Upgraded, err error) {
-	body := in.Body
-	v, key, err := s.signing("/devnet/upgrade", body.From)
+func (s *Server) upgrade(ctx context.Context, v Reader, in *model.UpgradeRequest) (m model.Upgraded, err error) {
+	key, err := s.key(in.From)
 	if err != nil {
 		return m, err
 	}
-	actor, err := s.actor(v, body.Actor, "actor")
+	actor, err := s.actor(v, in.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
-	code, err := payload(body.Code, "code")
+	code, err := payload(in.Code, "code")
 	if err != nil {
 		return m, err
 	}
-	migrate, err := s.givenMigrate(v, code, body.Migrate, body.Args)
+	migrate, err := s.given(v, MigrateOf(code), in.Migrate, "migrate", in.Args)
 	if err != nil {
 		return m, err
 	}
-	from := or(body.CodeHash, actor.CodeHash)
+	from := or(in.CodeHash, actor.CodeHash)
 	d := Upgrade(actor.Address, from, code, migrate)
-	d.Cycles, d.Cells = body.CyclesLimit, body.CellsLimit
+	d.Cycles, d.Cells = in.CyclesLimit, in.CellsLimit
 	if _, err := s.runnable(ctx, v, key, d); err != nil {
 		return m, err
 	}
@@ -79,27 +75,24 @@ func (s *Server) upgrade(ctx context.Context, in *upgradeInput) (m model.Upgrade
 	if err != nil {
 		return m, err
 	}
-	m = model.Upgraded{From: from, To: types.Keccak(code), Receipt: receiptModel(&r.Receipt, r.Logs)}
+	m = model.Upgraded{From: from, To: types.Keccak(code), Receipt: ShowReceipt(&r.Receipt, r.Logs)}
 	if r.Status == types.StatusOK && actor.Upgrades != nil && actor.Upgrades.Terms != nil && actor.Upgrades.Terms.Delay > 0 {
-		height := r.Height + types.Height(actor.Upgrades.Terms.Delay)
-		m.AppliesAt = &height
+		m.AppliesAt = new(r.Height + types.Height(actor.Upgrades.Terms.Delay))
 	}
 	return m, nil
 }
 
-type applyUpgradeInput struct{ Body model.ApplyUpgradeRequest }
-
-func (s *Server) applyUpgrade(ctx context.Context, in *applyUpgradeInput) (m model.Upgraded, err error) {
-	v, key, err := s.signing("/devnet/upgrade/apply", in.Body.From)
+func (s *Server) applyUpgrade(ctx context.Context, v Reader, in *model.ApplyUpgradeRequest) (m model.Upgraded, err error) {
+	key, err := s.key(in.From)
 	if err != nil {
 		return m, err
 	}
-	actor, err := s.actor(v, in.Body.Actor, "actor")
+	actor, err := s.actor(v, in.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
 	if actor.Upgrades == nil || actor.Upgrades.Announced == nil {
-		return m, Refuse(http.StatusConflict, "not_announced", "no upgrade of %s is announced", clip(in.Body.Actor)).At("actor").
+		return m, Refuse(http.StatusConflict, "not_announced", "no upgrade of %s is announced", clip(in.Actor)).At("actor").
 			Hint("POST /devnet/upgrade announces one, if the actor's terms have a delay.")
 	}
 	to := actor.Upgrades.Announced.To
@@ -111,43 +104,40 @@ func (s *Server) applyUpgrade(ctx context.Context, in *applyUpgradeInput) (m mod
 	if err != nil {
 		return m, err
 	}
-	return model.Upgraded{From: actor.CodeHash, To: to, Receipt: receiptModel(&r.Receipt, r.Logs)}, nil
+	return model.Upgraded{From: actor.CodeHash, To: to, Receipt: ShowReceipt(&r.Receipt, r.Logs)}, nil
 }
 
-type upgradeTermsInput struct{ Body model.UpgradeTermsRequest }
-
-func (s *Server) upgradeTerms(ctx context.Context, in *upgradeTermsInput) (m model.Sent, err error) {
-	body := in.Body
-	v, key, err := s.signing("/devnet/upgrade/terms", body.From)
+func (s *Server) upgradeTerms(ctx context.Context, v Reader, in *model.UpgradeTermsRequest) (m model.Sent, err error) {
+	key, err := s.key(in.From)
 	if err != nil {
 		return m, err
 	}
-	actor, err := s.actor(v, body.Actor, "actor")
+	actor, err := s.actor(v, in.Actor, "actor")
 	if err != nil {
 		return m, err
 	}
 	terms := &types.UpgradeTerms{By: key.Address()}
 	switch {
-	case body.Never && (body.By != "" || body.Delay != nil):
+	case in.Never && (in.By != "" || in.Delay != nil):
 		return m, Refuse(http.StatusBadRequest, "invalid_request", "never ends upgrades for good: leave out by and delay").At("never")
-	case body.Never:
+	case in.Never:
 		terms = nil
 	default:
 		if actor.Upgrades != nil && actor.Upgrades.Terms != nil {
 			*terms = *actor.Upgrades.Terms
 		}
-		if body.By != "" {
-			if terms.By, err = s.address(v, body.By, "by"); err != nil {
+		if in.By != "" {
+			if terms.By, err = s.address(v, in.By, "by"); err != nil {
 				return m, err
 			}
 		}
-		terms.Delay = or(body.Delay, terms.Delay)
+		terms.Delay = or(in.Delay, terms.Delay)
 	}
 	r, err := s.sign(ctx, v, key, UpgradeTerms(actor.Address, terms))
 	if err != nil {
 		return m, err
 	}
-	m.Receipt = receiptModel(&r.Receipt, r.Logs)
+	m.Receipt = ShowReceipt(&r.Receipt, r.Logs)
 	return m, nil
 }
 

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -13,21 +12,18 @@ import (
 )
 
 func (s *Server) registerViews() {
-	serve(s, operation{id: "views", method: http.MethodGet, path: "/views", tag: tagNetwork,
+	serve(s, operation{id: "views", path: "/views", tag: tagNetwork,
 		summary: "The latest views: leader, votes seen, outcome, and the validators that gave each view up, with causes",
 		description: "The last 4,096 views that the validators of this process reported since it began. The API of a single " +
 			"validator knows only causes of its votes. Votes are read from certificates, so a late vote is missing.",
 		errors: []int{400}, response: exampleViews}, s.viewsOf)
 }
 
-var (
-	exampleTook  = uint64(1_500_210)
-	exampleViews = model.Views{From: 17, To: 17, Latest: 18, KeptFrom: 1, Failed: 1,
-		Validators: []model.NamedValidator{{Name: "v0", Address: exampleAddress}, {Name: "v3", Address: exampleActorAt}},
-		Views: []model.View{{View: 17, Leader: 1, Outcome: model.ViewNullified, BeganMS: 1_700_000_012_000, TookUS: &exampleTook,
-			Notarize: []int{}, Nullify: []int{0}, Finalize: []int{}, GaveUp: []model.GaveUp{{Validator: 0, Cause: "no_proposal"}},
-			Cause: "no_proposal", Text: "nullified after 1.500 s: no proposal (v0)"}}}
-)
+var exampleViews = model.Views{From: 17, To: 17, Latest: 18, KeptFrom: 1, Failed: 1,
+	Validators: []model.NamedValidator{{Name: "v0", Address: exampleAddress}, {Name: "v3", Address: exampleActorAt}},
+	Views: []model.View{{View: 17, Leader: 1, Outcome: model.ViewNullified, BeganMS: 1_700_000_012_000, TookUS: new(uint64(1_500_210)),
+		Notarize: []int{}, Nullify: []int{0}, Finalize: []int{}, GaveUp: []model.GaveUp{{Validator: 0, Cause: "no_proposal"}},
+		Cause: "no_proposal", Text: "nullified after 1.500 s: no proposal (v0)"}}}
 
 type viewsInput struct {
 	From optional[types.View] `query:"from" doc:"First view; where absent, the latest up to to are told."`
@@ -35,13 +31,7 @@ type viewsInput struct {
 }
 
 func (s *Server) viewsOf(_ context.Context, in *viewsInput) (m model.Views, err error) {
-	from, to := types.View(0), types.View(noEnd)
-	if in.From.set {
-		from = in.From.Value
-	}
-	if in.To.set {
-		to = in.To.Value
-	}
+	from, to := in.From.or(0), in.To.or(noEnd)
 	if to < from {
 		return m, backwards()
 	}
@@ -86,8 +76,7 @@ func viewModel(v *views.View, now types.Time, named *namedNodes, address map[str
 	}
 	var ended types.Time
 	if m.Outcome, ended = outcomeOf(v); ended != 0 {
-		took := uint64(max(0, ended.Sub(v.Began).Microseconds()))
-		m.TookUS = &took
+		m.TookUS = new(uint64(max(0, ended.Sub(v.Began).Microseconds())))
 	}
 	if c := v.Cause(); c != simplex.NoCause {
 		m.Cause = c.String()
@@ -120,10 +109,7 @@ func (f *feed) failures(h types.Height, known uint64) (events [][]byte, failed u
 	if len(told.Views) == 0 {
 		return nil, told.Failed
 	}
-	names := map[types.Address]string{}
-	for _, n := range f.backend.Nodes() {
-		names[n.Validator.Address] = n.Name
-	}
+	names := directory{f.backend}.nodeNames()
 	for i := max(0, len(told.Views)-MaxFaultEvents); i < len(told.Views); i++ {
 		v := &told.Views[i]
 		events = append(events, must(json.Marshal(viewEvent(v, h, names[v.Leader]))))

@@ -76,6 +76,26 @@ func (w *writer) called() (all []*typed.Handler) {
 	return all
 }
 
+// nameTypes gives every type of the schema its name, made of the schema's by as.
+func (w *writer) nameTypes(free names, as func(string) string) {
+	w.types = map[string]string{}
+	for i := range w.schema.Types {
+		name := w.schema.Types[i].Name
+		w.types[name] = free.free(as(name))
+	}
+}
+
+// same is a name as it is in the schema.
+func same(name string) string { return name }
+
+// literal is the value of a member of an enum; text writes words.
+func literal(m *typed.Member, text func(string) string) string {
+	if word, ok := m.Value.(string); ok {
+		return text(word)
+	}
+	return fmt.Sprint(m.Value)
+}
+
 // lines are the lines of a text of the schema, with printable characters only.
 func lines(doc string) (all []string) {
 	for _, line := range strings.Split(doc, "\n") {

@@ -1,7 +1,6 @@
 package clientgen
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -88,24 +87,14 @@ func (w *writer) annotated(t *typed.Named) {
 	w.p("")
 	if t.IsEnum() {
 		w.p("class %s(Enum):", w.types[t.Name])
-		for _, m := range t.Values {
-			if word, ok := m.Value.(string); ok {
-				w.p("    %s = %s", m.Name, pyText(word))
-			} else {
-				w.p("    %s = %s", m.Name, fmt.Sprint(m.Value))
-			}
-		}
+		w.pyMembers(t)
 		return
 	}
 	w.p("@dataclass")
 	w.p("class %s:", w.types[t.Name])
 	for i := range t.Fields {
 		f := &t.Fields[i]
-		given := ""
-		if f.Optional {
-			given = " = " + w.pyValue(&f.Type, f.Default)
-		}
-		w.p("    %s: %s%s", f.Name, w.annotation(&f.Type), given)
+		w.p("    %s: %s%s", f.Name, w.annotation(&f.Type), w.pyDefault(f))
 	}
 	if len(t.Fields) == 0 {
 		w.p("    pass")
@@ -122,11 +111,7 @@ func (w *writer) signature(h *typed.Handler) string {
 		if f.Name == "self" {
 			all[0] = "_self"
 		}
-		given := ""
-		if f.Optional {
-			given = " = " + w.pyValue(&f.Type, f.Default)
-		}
-		all = append(all, f.Name+": "+w.annotation(&f.Type)+given)
+		all = append(all, f.Name+": "+w.annotation(&f.Type)+w.pyDefault(f))
 	}
 	returns := "None"
 	if h.Returns != nil {
@@ -137,22 +122,9 @@ func (w *writer) signature(h *typed.Handler) string {
 
 // annotation is a type as in the contract.
 func (w *writer) annotation(t *typed.Type) string {
-	var of []string
-	for i := range t.Of {
-		of = append(of, w.annotation(&t.Of[i]))
-	}
-	inner := strings.Join(of, ", ")
 	switch t.Form {
-	case typed.OptionalForm:
-		return inner + " | None"
-	case typed.ListForm:
-		return "list[" + inner + "]"
-	case typed.TupleForm:
-		return "tuple[" + inner + "]"
-	case typed.DictForm:
-		return "dict[" + inner + "]"
-	case typed.NamedForm:
-		return w.types[t.Name]
+	case typed.Integer, typed.Bool, typed.Text, typed.Binary:
+		return t.String()
 	}
-	return t.String()
+	return w.pyComposed(t, w.annotation)
 }

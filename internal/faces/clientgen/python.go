@@ -76,10 +76,7 @@ func (w *writer) python() {
 // pyNames gives every type its name, and returns the actor's class.
 func (w *writer) pyNames() string {
 	free := taken(pyTypes)
-	w.types = map[string]string{}
-	for i := range w.schema.Types {
-		w.types[w.schema.Types[i].Name] = free.free(w.schema.Types[i].Name)
-	}
+	w.nameTypes(free, same)
 	return free.free(w.class)
 }
 
@@ -138,12 +135,9 @@ func (w *writer) pyTypes() {
 		w.pyDoc("    ", t.Doc)
 		for j := range t.Fields {
 			f := &t.Fields[j]
-			given := ""
-			if f.Optional {
-				given = " = " + w.pyValue(&f.Type, f.Default)
-				if made := strings.TrimPrefix(given, " = "); strings.ContainsAny(made[:1], "[{") || strings.HasSuffix(made, ")") {
-					given = " = field(default_factory=lambda: " + made + ")"
-				}
+			given := w.pyDefault(f)
+			if made, ok := strings.CutPrefix(given, " = "); ok && (strings.ContainsAny(made[:1], "[{") || strings.HasSuffix(made, ")")) {
+				given = " = field(default_factory=lambda: " + made + ")"
 			}
 			w.p("    %s: %s%s", f.Name, w.pyOf(&f.Type), given)
 		}
@@ -156,12 +150,12 @@ func (w *writer) pyTypes() {
 func (w *writer) pyEnum(t *typed.Named) {
 	w.p("class %s(enum.Enum):", w.types[t.Name])
 	w.pyDoc("    ", t.Doc)
-	for _, m := range t.Values {
-		if word, ok := m.Value.(string); ok {
-			w.p("    %s = %s", m.Name, pyText(word))
-		} else {
-			w.p("    %s = %s", m.Name, fmt.Sprint(m.Value))
-		}
+	w.pyMembers(t)
+}
+
+func (w *writer) pyMembers(t *typed.Named) {
+	for i := range t.Values {
+		w.p("    %s = %s", t.Values[i].Name, literal(&t.Values[i], pyText))
 	}
 }
 
@@ -180,17 +174,13 @@ func (w *writer) pyHandler(h *typed.Handler) {
 	var signature, passed []string
 	for i := range h.Arguments {
 		f := &h.Arguments[i]
-		given := ""
-		if f.Optional {
-			given = " = " + w.pyValue(&f.Type, f.Default)
-		}
 		if f.Name == "self" {
 			own = "_self"
 		}
 		if f.Name == "terms" || reserved[f.Name] {
 			terms = ""
 		}
-		signature = append(signature, f.Name+": "+w.pyLike(&f.Type)+given)
+		signature = append(signature, f.Name+": "+w.pyLike(&f.Type)+w.pyDefault(f))
 		passed = append(passed, pyText(f.Name)+": "+f.Name)
 	}
 	head := own
@@ -222,11 +212,6 @@ func (w *writer) pyLike(t *typed.Type) string {
 }
 
 func (w *writer) pyOf(t *typed.Type) string {
-	var of []string
-	for i := range t.Of {
-		of = append(of, w.pyOf(&t.Of[i]))
-	}
-	inner := strings.Join(of, ", ")
 	switch t.Form {
 	case typed.Integer:
 		return "int"
@@ -236,6 +221,18 @@ func (w *writer) pyOf(t *typed.Type) string {
 		return "str"
 	case typed.Binary:
 		return "bytes"
+	}
+	return w.pyComposed(t, w.pyOf)
+}
+
+// pyComposed is a type of others, each written by within, or a named one.
+func (w *writer) pyComposed(t *typed.Type, within func(*typed.Type) string) string {
+	var of []string
+	for i := range t.Of {
+		of = append(of, within(&t.Of[i]))
+	}
+	inner := strings.Join(of, ", ")
+	switch t.Form {
 	case typed.OptionalForm:
 		return inner + " | None"
 	case typed.ListForm:
@@ -246,6 +243,14 @@ func (w *writer) pyOf(t *typed.Type) string {
 		return "dict[" + inner + "]"
 	}
 	return w.types[t.Name]
+}
+
+// pyDefault is the default of a field after its type; "" without one.
+func (w *writer) pyDefault(f *typed.Field) string {
+	if !f.Optional {
+		return ""
+	}
+	return " = " + w.pyValue(&f.Type, f.Default)
 }
 
 // pyValue is a value as an expression.

@@ -27,10 +27,7 @@ const tsOwn = "$address $call $chain $check $checked $events $name $raw $schema 
 
 func (w *writer) typescript() {
 	free := taken(tsTypes)
-	w.types = map[string]string{}
-	for i := range w.schema.Types {
-		w.types[w.schema.Types[i].Name] = free.free(w.schema.Types[i].Name)
-	}
+	w.nameTypes(free, same)
 	class := free.free(w.class)
 	w.p("// Made by `%s. Do not edit.", w.made())
 	w.p("// Its schema is %s.", w.schema.Hash)
@@ -80,12 +77,8 @@ func (w *writer) tsType(t *typed.Named) {
 		return
 	}
 	var all []string
-	for _, m := range t.Values {
-		if word, ok := m.Value.(string); ok {
-			all = append(all, tsText(word))
-		} else {
-			all = append(all, fmt.Sprint(m.Value))
-		}
+	for i := range t.Values {
+		all = append(all, literal(&t.Values[i], tsText))
 	}
 	w.p("export type %s = %s", w.types[t.Name], strings.Join(all, " | "))
 }

@@ -13,11 +13,11 @@ import (
 
 // JobDraws implements api.Reader.
 func (v *reader) JobDraws(id types.Hash) (out []model.JobDraw, err error) {
-	record, err := v.archive.Job(id)
+	record, err := v.Archive.Job(id)
 	if err != nil || record == nil {
 		return nil, err
 	}
-	draws, err := v.archive.JobDraws(id)
+	draws, err := v.Archive.JobDraws(id)
 	for i := range draws {
 		out = append(out, drawOf(record, &draws[i]))
 	}
@@ -109,7 +109,7 @@ func (v *reader) pool(r *history.JobRecord, spec *push.JobSpec) (*model.JobPool,
 	if r.Status != types.JobPending && r.Status != types.JobFailed {
 		return nil, nil
 	}
-	latest, err := v.archive.LatestPresence(v.state.Height())
+	latest, err := v.Archive.LatestPresence(v.state.Height())
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (v *reader) pool(r *history.JobRecord, spec *push.JobSpec) (*model.JobPool,
 	}
 	// It has ended, or the archive is a block ahead of the state: use the counts of
 	// its last block, which only a callback can follow.
-	notes, err := v.archive.JobNotes(r.ID, history.Page{Limit: 2, Newest: true})
+	notes, err := v.Archive.JobNotes(r.ID, history.Page{Limit: 2, Newest: true})
 	for i := range notes {
 		if len(notes[i].Left) > 0 {
 			return v.poolOf(notes[i].Left, spec), err

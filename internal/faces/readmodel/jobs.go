@@ -14,7 +14,7 @@ import (
 )
 
 func (v *reader) Job(id types.Hash) (*model.Job, error) {
-	record, err := v.archive.Job(id)
+	record, err := v.Archive.Job(id)
 	if err != nil || record == nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (v *reader) Job(id types.Hash) (*model.Job, error) {
 }
 
 func (v *reader) Jobs(f history.JobFilter) (out []model.Job, err error) {
-	records, err := v.archive.Jobs(f)
+	records, err := v.Archive.Jobs(f)
 	for i := range records {
 		m, _, err := v.jobOf(&records[i])
 		if err != nil {
@@ -53,7 +53,7 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, *push.JobSpec, error) 
 	m := &model.Job{ID: r.ID, Kind: spec.JobType.Kind().String(), Submitter: r.Submitter, Mode: api.ModeName(spec.Verification.Mode),
 		Runners: spec.Verification.Runners, Status: string(r.Status), Committee: append([]types.Address{}, r.Committee...),
 		Attempts: r.Attempts, SubmittedAt: r.SubmittedAt, AssignedAt: known(r.DrawnAt), Deadline: r.Deadline(), CompletedAt: known(r.EndedAt),
-		Winner: r.Winner, Error: faultOf(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip, Escrow: r.Escrow,
+		Winner: r.Winner, Error: api.ShowError(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip, Escrow: r.Escrow,
 		Price: r.Price, Spec: r.Spec}
 	if c := spec.Callback; c != nil {
 		m.Callback = &model.JobCallback{Actor: c.Actor, Handler: c.Handler}
@@ -62,7 +62,7 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, *push.JobSpec, error) 
 		m.CommitDeadline = known(r.CommitDeadline())
 	}
 	if r.Winner != nil {
-		result, err := v.archive.JobResult(r.ID, r.Attempts, *r.Winner)
+		result, err := v.Archive.JobResult(r.ID, r.Attempts, *r.Winner)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -78,16 +78,9 @@ func known(h types.Height) *types.Height {
 	return &h
 }
 
-func faultOf(f *types.Fault) *model.Fault {
-	if f == nil {
-		return nil
-	}
-	return &model.Fault{Code: f.Code, Message: f.Message}
-}
-
 // JobRunners implements api.Reader: those of all draws, in the order drawn.
 func (v *reader) JobRunners(id types.Hash) (out []model.JobRunner, err error) {
-	turns, err := v.archive.JobTurns(id)
+	turns, err := v.Archive.JobTurns(id)
 	for i := range turns {
 		t := &turns[i]
 		m := model.JobRunner{Address: t.Runner, Attempt: t.Attempt, RevealedAt: known(t.RevealedAt), Outcome: outcomeOf(t)}
@@ -116,7 +109,7 @@ func outcomeOf(t *history.JobTurn) string {
 // JobResults implements api.Reader: the outcomes of runners that sent something.
 // Bare ones have no result.
 func (v *reader) JobResults(id types.Hash, p history.Page, bare bool) (out []model.JobResult, err error) {
-	turns, err := v.archive.JobTurns(id)
+	turns, err := v.Archive.JobTurns(id)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +122,7 @@ func (v *reader) JobResults(id types.Hash, p history.Page, bare bool) (out []mod
 			m.Commitments = append(m.Commitments, model.JobCommitment{Validator: *c.Validator, Height: c.At, Commitment: c.Commitment})
 		}
 		if t.RevealedAt > 0 && !bare {
-			result, err := v.archive.JobResult(id, t.Attempt, t.Runner)
+			result, err := v.Archive.JobResult(id, t.Attempt, t.Runner)
 			if err != nil {
 				return nil, err
 			}
@@ -142,7 +135,7 @@ func (v *reader) JobResults(id types.Hash, p history.Page, bare bool) (out []mod
 
 // JobStory implements api.Reader.
 func (v *reader) JobStory(id types.Hash, p history.Page) ([]model.JobEvent, error) {
-	notes, err := v.archive.JobNotes(id, history.Page{Limit: p.Offset + p.Limit})
+	notes, err := v.Archive.JobNotes(id, history.Page{Limit: p.Offset + p.Limit})
 	if err != nil {
 		return nil, err
 	}
@@ -166,9 +159,9 @@ func (v *reader) jobEvents(notes []history.JobNote) ([]model.JobEvent, error) {
 	for i := range notes {
 		n := &notes[i]
 		events[i] = model.JobEvent{ID: n.ID, Height: n.At, What: string(n.Kind), Attempt: n.Attempt, Runner: n.Runner, Validator: n.Validator,
-			Committee: append([]types.Address{}, n.Committee...), Error: faultOf(n.Error), Submitter: n.Submitter}
+			Committee: append([]types.Address{}, n.Committee...), Error: api.ShowError(n.Error), Submitter: n.Submitter}
 		if n.Kind == types.JobChangeDrawn {
-			draw, err := v.archive.JobDraw(n.ID, n.Attempt)
+			draw, err := v.Archive.JobDraw(n.ID, n.Attempt)
 			if err != nil {
 				return nil, err
 			}
@@ -177,7 +170,7 @@ func (v *reader) jobEvents(notes []history.JobNote) ([]model.JobEvent, error) {
 		if len(n.Left) == 0 {
 			continue
 		}
-		record, err := v.archive.Job(n.ID)
+		record, err := v.Archive.Job(n.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package readmodel
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -41,15 +42,7 @@ func (p *past) read(s *ledger.State) {
 	p.recent = slices.Insert(p.recent, at, s)
 }
 
-func byHeight(s *ledger.State, h types.Height) int {
-	switch {
-	case s.Height() < h:
-		return -1
-	case s.Height() > h:
-		return 1
-	}
-	return 0
-}
+func byHeight(s *ledger.State, h types.Height) int { return cmp.Compare(s.Height(), h) }
 
 // keep remembers a state that old blocks led to.
 func (p *past) keep(s *ledger.State) {

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -52,11 +53,12 @@ func NewSource(genesis *ledger.Genesis, programs program.Host, verifier env.Veri
 		described: memo.New[types.Hash, described](memo.Bound{Count: maxDescribed}, nil)}
 }
 
-// reader is one validator's latest final state.
+// reader is one validator's latest final state. The archive implements the methods of
+// api.Reader that read only history.
 type reader struct {
+	*history.Archive
 	source   *Source
 	state    *ledger.State
-	archive  *history.Archive
 	executor ledger.Executor // for reads and dry runs
 }
 
@@ -71,7 +73,7 @@ type Validator interface {
 func (s *Source) Of(v Validator) api.Reader {
 	state := v.Head().State
 	s.past.read(state)
-	return &reader{source: s, state: state, archive: v.Archive(),
+	return &reader{Archive: v.Archive(), source: s, state: state,
 		executor: ledger.Executor{Programs: s.programs, Verifier: s.verifier}}
 }
 
@@ -90,7 +92,7 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 		}
 		return &api.Block{Stored: history.Stored{Block: genesis, Hash: genesis.Hash()}}, nil
 	}
-	stored, err := v.archive.Block(h)
+	stored, err := v.Archive.Block(h)
 	if err == nil && stored == nil {
 		err = v.stillKept(h)
 	}
@@ -98,13 +100,13 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 		return nil, err
 	}
 	block := &api.Block{Stored: *stored}
-	if block.Deferred, err = v.archive.Deferred(h); err != nil {
+	if block.Deferred, err = v.Archive.Deferred(h); err != nil {
 		return nil, err
 	}
-	if block.Events, err = v.archive.Events(h); err != nil {
+	if block.Events, err = v.Archive.Events(h); err != nil {
 		return nil, err
 	}
-	jobs, err := v.archive.JobsOf(h)
+	jobs, err := v.Archive.JobsOf(h)
 	if err != nil {
 		return nil, err
 	}
@@ -121,18 +123,16 @@ func (v *reader) Block(h types.Height) (*api.Block, error) {
 // sentAt returns the height of the block that a sighting was sent with. That block may
 // have skipped the sighting's own height, which is the result while no block is known.
 func (v *reader) sentAt(h types.Height) (types.Height, error) {
-	next, err := v.archive.Next(h)
+	next, err := v.Archive.Next(h)
 	if err != nil || next <= h {
 		return h, err
 	}
-	stored, err := v.archive.Block(next)
+	stored, err := v.Archive.Block(next)
 	if err != nil || stored == nil || next-types.Height(stored.Block.Header.Skipped) > h {
 		return h, err
 	}
 	return next, nil
 }
-
-func (v *reader) Kept() (history.Kept, error) { return v.archive.Kept() }
 
 // stillKept refuses a height whose block was dropped.
 func (v *reader) stillKept(h types.Height) error {
@@ -143,19 +143,15 @@ func (v *reader) stillKept(h types.Height) error {
 	return err
 }
 
-func (v *reader) HeightOf(block types.Hash) (types.Height, bool, error) {
-	return v.archive.HeightOf(block)
-}
-
 func (v *reader) Transaction(hash types.Hash) (*types.Transaction, types.Height, error) {
-	tx, receipt, err := v.archive.Transaction(hash)
+	tx, receipt, err := v.Archive.Transaction(hash)
 	if err != nil || tx == nil {
 		return nil, 0, err
 	}
 	return tx, receipt.Height, nil
 }
 
-func (v *reader) Receipt(hash types.Hash) (*api.Executed, error) { return Receipt(v.archive, hash) }
+func (v *reader) Receipt(hash types.Hash) (*api.Executed, error) { return Receipt(v.Archive, hash) }
 
 // Receipt returns the receipt of an execution with its printed lines, or nil.
 func Receipt(archive *history.Archive, hash types.Hash) (*api.Executed, error) {
@@ -166,14 +162,7 @@ func Receipt(archive *history.Archive, hash types.Hash) (*api.Executed, error) {
 	return &api.Executed{Receipt: *receipt, Logs: lines}, nil
 }
 
-func (v *reader) Hashes(of history.HashKind, first, last types.Hash, each func(types.Hash) bool) error {
-	return v.archive.Hashes(of, first, last, each)
-}
-
-func (v *reader) Account(a types.Address) (api.Account, error) {
-	account := v.state.Account(a)
-	return api.Account{Nonce: account.Nonce, Balance: account.Balance}, nil
-}
+func (v *reader) Account(a types.Address) (actors.Account, error) { return v.state.Account(a), nil }
 
 func (v *reader) Actor(a types.Address) (*api.Actor, error) {
 	record := v.state.Actor(a)
@@ -246,23 +235,19 @@ func (v *reader) Addresses(first, last types.Address) (out []types.Address, err 
 	return out, nil
 }
 
-func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) (out []api.Entry, err error) {
+func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) (out []actors.Entry, err error) {
 	v.state.ScanStorage(actor, func(e actors.Entry) bool {
 		if bytes.HasPrefix(e.Key, prefix) {
-			out = append(out, api.Entry{Key: e.Key, Value: e.Value})
+			out = append(out, e)
 		}
 		return true
 	})
-	slices.SortFunc(out, func(a, b api.Entry) int { return bytes.Compare(a.Key, b.Key) })
+	slices.SortFunc(out, func(a, b actors.Entry) int { return bytes.Compare(a.Key, b.Key) })
 	out = out[min(offset, len(out)):]
 	return out[:min(limit, len(out))], nil
 }
 
-func (v *reader) Logs(actor types.Address, p history.Page) ([]history.LogLine, error) {
-	return v.archive.Logs(actor, p)
-}
-
-func (v *reader) Params() (out []api.Param, err error) {
+func (v *reader) Params() (out []model.Param, err error) {
 	p, defaults := v.state.NextParams(), params.Defaults()
 	for _, info := range params.Keys() {
 		value, err := p.Get(info.Key)
@@ -273,25 +258,17 @@ func (v *reader) Params() (out []api.Param, err error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, api.Param{Key: info.Key, Value: value, Class: string(info.Class), Tier: info.Tier, Default: usual})
+		out = append(out, model.Param{Key: info.Key, Value: value, Class: string(info.Class), Tier: info.Tier, Default: usual})
 	}
 	return out, nil
 }
 
-func (v *reader) Read(_ context.Context, call api.Call) (api.Result, error) {
-	result, err := v.executor.Read(v.state, ledger.Call{Actor: call.Actor, Sender: call.Sender, Handler: call.Handler, Payload: call.Payload})
+func (v *reader) Read(_ context.Context, call ledger.Call) (ledger.ReadResult, error) {
+	result, err := v.executor.Read(v.state, call)
 	if err != nil {
-		return api.Result{}, environment(err)
+		err = environment(err)
 	}
-	return resultOf(result), nil
-}
-
-func resultOf(r ledger.ReadResult) api.Result {
-	out := api.Result{Outcome: r.Outcome, Cycles: r.Cycles, Cells: r.Cells}
-	for _, line := range r.Logs {
-		out.Logs = append(out.Logs, line.Line)
-	}
-	return out
+	return result, err
 }
 
 func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Executed, error) {
@@ -312,10 +289,7 @@ func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Execut
 	case err != nil:
 		return nil, Refusal(err)
 	}
-	out := &api.Executed{Receipt: *receipt}
-	for i := range printed {
-		out.Logs = append(out.Logs, printed[i].Line)
-	}
+	out := &api.Executed{Receipt: *receipt, Logs: api.Printed(printed)}
 	t := &tracer{reader: v, state: v.state, sources: map[types.Hash]bool{}}
 	out.Trace = t.dry(receipt, out.Logs, traced.Recorder.Trace())
 	return out, nil

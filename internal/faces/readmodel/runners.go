@@ -25,7 +25,7 @@ func (v *reader) Runner(a types.Address) (*model.Runner, error) {
 	if r == nil {
 		return nil, nil
 	}
-	latest, err := v.archive.LatestPresence(v.state.Height())
+	latest, err := v.Archive.LatestPresence(v.state.Height())
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (v *reader) Runner(a types.Address) (*model.Runner, error) {
 }
 
 func (v *reader) Runners(f api.RunnerFilter) (out []model.Runner, err error) {
-	latest, err := v.archive.LatestPresence(v.state.Height())
+	latest, err := v.Archive.LatestPresence(v.state.Height())
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,7 @@ func (v *reader) Subsets() model.Subsets {
 	r := v.state.Rotation()
 	m := model.Subsets{SubsetEpoch: r.Epoch, Height: r.Height, OverlapBlocks: v.state.Params().OverlapBlocks, Current: basisOf(&r.Current)}
 	if r.Former != nil {
-		former := basisOf(r.Former)
-		m.Former = &former
+		m.Former = new(basisOf(r.Former))
 	}
 	return m
 }
@@ -140,20 +139,20 @@ func basisOf(a *selection.Assignment) model.SubsetBasis {
 	return m
 }
 
-// Presence implements api.Reader. Where P is not known it says why.
 // Attested implements api.Reader.
 func (v *reader) Attested(h types.Height) (*history.Presence, error) {
 	if h >= v.state.Height() {
 		return nil, nil
 	}
-	return v.archive.Presence(h)
+	return v.Archive.Presence(h)
 }
 
+// Presence implements api.Reader. Where P is not known it says why.
 func (v *reader) Presence(h types.Height) (*model.Presence, error) {
 	if h >= v.state.Height() {
 		return nil, nil
 	}
-	p, err := v.archive.Presence(h)
+	p, err := v.Archive.Presence(h)
 	if err == nil && p == nil {
 		err = v.stillKept(h + 1)
 	}
@@ -184,7 +183,7 @@ func (v *reader) Presence(h types.Height) (*model.Presence, error) {
 
 // presenceEvents lists the bits of P that a block changed.
 func (v *reader) presenceEvents(h types.Height) (events []model.PresenceEvent, err error) {
-	p, bits, err := v.archive.Changed(h)
+	p, bits, err := v.Archive.Changed(h)
 	if err != nil || len(bits) == 0 {
 		return nil, err
 	}

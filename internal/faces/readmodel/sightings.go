@@ -3,7 +3,6 @@ package readmodel
 import (
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -116,7 +115,7 @@ func ofJob(validator types.Address, report gateway.Report) (model.JobEvent, bool
 		of(model.JobPushed, r.Runner, r.Assignment, "")
 	case gateway.Accepted:
 		of(model.JobAcked, r.Runner, r.Assignment, r.Reason)
-		e.AfterMicros = micros(r.After)
+		e.AfterMicros = new(uint64(r.After.Microseconds()))
 	case gateway.Progressed:
 		of(model.JobProgressed, r.Runner, r.Assignment, "")
 		e.Fraction, e.Detail = &r.Fraction, r.Detail
@@ -127,10 +126,9 @@ func ofJob(validator types.Address, report gateway.Report) (model.JobEvent, bool
 		}
 		of(what, r.Runner, r.Assignment, r.Reason)
 		if what == model.JobAcked && r.After > 0 {
-			e.AfterMicros = micros(r.After)
+			e.AfterMicros = new(uint64(r.After.Microseconds()))
 		}
-		outcome := outcomes[r.Outcome]
-		e.Outcome = &outcome
+		e.Outcome = new(outcomes[r.Outcome])
 		if rejected := string(r.Rejected); rejected != "" {
 			e.Rejected = &rejected
 		}
@@ -141,11 +139,6 @@ func ofJob(validator types.Address, report gateway.Report) (model.JobEvent, bool
 		return e, false
 	}
 	return e, true
-}
-
-func micros(d time.Duration) *uint64 {
-	n := uint64(d.Microseconds())
-	return &n
 }
 
 // ofRunner converts a report of a validator's gateway to an event of a runner, and

@@ -13,16 +13,15 @@ import (
 )
 
 func (v *reader) Timer(id types.TimerID) (*api.Timer, error) {
-	record, err := v.archive.Timer(id)
+	record, err := v.Archive.Timer(id)
 	if err != nil || record == nil {
 		return nil, err
 	}
-	timer := v.timerOf(record)
-	return &timer, nil
+	return new(v.timerOf(record)), nil
 }
 
 func (v *reader) Timers(f history.TimerFilter) (out []api.Timer, err error) {
-	records, err := v.archive.Timers(f)
+	records, err := v.Archive.Timers(f)
 	for i := range records {
 		out = append(out, v.timerOf(&records[i]))
 	}
@@ -38,16 +37,11 @@ func (v *reader) timerOf(r *history.TimerRecord) api.Timer {
 }
 
 func (v *reader) Lane(last int) (out []model.LaneBlock, err error) {
-	lanes, err := v.archive.Lanes(v.state.Height(), last)
+	lanes, err := v.Archive.Lanes(v.state.Height(), last)
 	for i := range lanes {
 		out = append(out, laneOf(&lanes[i]))
 	}
 	return out, err
-}
-
-// Heads implements api.Reader.
-func (v *reader) Heads(from, to types.Height, newest bool, limit int) ([]history.Head, error) {
-	return v.archive.Heads(from, to, newest, limit)
 }
 
 // Tally implements api.Reader.
@@ -72,7 +66,7 @@ func laneOf(l *history.LaneRecord) model.LaneBlock {
 }
 
 func (v *reader) Story(id types.TimerID, from types.Height, blocks int) (*api.Story, error) {
-	s, err := v.archive.Story(v.state.Params(), id, from, blocks)
+	s, err := v.Archive.Story(v.state.Params(), id, from, blocks)
 	if err != nil || s == nil {
 		return nil, err
 	}

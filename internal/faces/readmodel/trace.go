@@ -21,11 +21,11 @@ const keepEvery = 256
 // Trace executes a final execution again, from the nearest state before it that is
 // remembered, or from genesis. It is nil if there is no such execution.
 func (v *reader) Trace(ctx context.Context, hash types.Hash, ask api.TraceRequest) (*model.Trace, error) {
-	receipt, err := v.archive.Receipt(hash)
+	receipt, err := v.Archive.Receipt(hash)
 	if err != nil || receipt == nil {
 		return nil, err
 	}
-	stored, err := v.archive.Block(receipt.Height)
+	stored, err := v.Archive.Block(receipt.Height)
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -92,14 +92,14 @@ func (v *reader) stateBefore(ctx context.Context, stored *history.Stored) (*ledg
 
 // step executes the block that follows a state again.
 func (v *reader) step(state *ledger.State, target *types.Header) (*ledger.State, error) {
-	next, err := v.archive.Next(state.Height() + 1)
+	next, err := v.Archive.Next(state.Height() + 1)
 	if err != nil {
 		return nil, err
 	}
 	if next == 0 || next >= target.Height {
 		return nil, notAgain(target.Height, errors.New("no stored block leads to its parent"))
 	}
-	stored, err := v.archive.Block(next)
+	stored, err := v.Archive.Block(next)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (v *reader) nearest(h types.Height) (*ledger.State, error) {
 		if s.Height() == 0 {
 			return s.Hash() == genesis.Hash()
 		}
-		at, found, err := v.archive.HeightOf(s.Hash())
+		at, found, err := v.Archive.HeightOf(s.Hash())
 		return err == nil && found && at == s.Height()
 	})
 	switch {

@@ -25,11 +25,7 @@ type tracer struct {
 }
 
 func (t *tracer) model(found *ledger.Retraced, h *types.Header, replayed int) *model.Trace {
-	lines := make([]string, len(found.Logs))
-	for i := range found.Logs {
-		lines[i] = found.Logs[i].Line
-	}
-	t.begin(found.Receipt, lines, replayed)
+	t.begin(found.Receipt, api.Printed(found.Logs), replayed)
 	t.whole.Block = model.TraceBlock{ChainID: h.ChainID, Height: h.Height, TimestampMS: h.Timestamp}
 	t.whole.Fee = feeOf(found.Receipt, h, found.Message)
 	t.program(found.Trace)
@@ -119,11 +115,10 @@ func (t *tracer) call(c *actors.TracedCall, undone bool) *model.TraceCall {
 	m := &model.TraceCall{Actor: c.Message.Self, Name: t.nameOf(c.Message.Self), Code: c.Code.Hash, Kind: kindNames[c.Message.Kind],
 		Sender: c.Message.Sender, Owner: c.Message.Owner, Handler: c.Message.Handler, Payload: c.Message.Payload,
 		Value: c.Message.Value, CyclesLimit: c.Limit, Cycles: c.Cycles, Own: c.Own, Cells: c.Cells,
-		Status: string(c.Outcome.Status), Output: c.Outcome.Output, Failed: []model.TracePlace{},
+		Status: string(c.Outcome.Status), Error: api.ShowError(c.Outcome.Fault), Output: c.Outcome.Output, Failed: []model.TracePlace{},
 		Steps: []model.TraceStep{}, Lines: []model.TraceLine{}}
 	where := c.Outcome.Where
 	if f := c.Outcome.Fault; f != nil {
-		m.Error = &model.Fault{Code: f.Code, Message: f.Message}
 		where = f.Message
 	}
 	if f := c.OutOf; f != nil {
@@ -233,11 +228,7 @@ func (t *tracer) step(s *actors.TracedStep, undone bool) model.TraceStep {
 }
 
 func shownBytes(b []byte) *types.Bytes {
-	shown := types.Bytes(b)
-	if shown == nil {
-		shown = types.Bytes{}
-	}
-	return &shown
+	return new(append(types.Bytes{}, b...))
 }
 
 // changes adds up what a call and those within it left in the state.

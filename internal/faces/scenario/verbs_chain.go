@@ -19,6 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 func netDeploy(c *call) (starlark.Value, error) {
@@ -37,9 +38,7 @@ func netDeploy(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	init, err := c.given("init", func(v api.Reader, args []byte, named api.Named) ([]byte, error) {
-		return api.InitArguments(v, code, args, named)
-	})
+	init, err := c.given("init", api.InitOf(code))
 	if err != nil {
 		return nil, err
 	}
@@ -98,8 +97,8 @@ func (s *sources) code(file string) ([]byte, error) {
 	return nil, err
 }
 
-// given is what a verb gives a handler: bytes, or arguments by name, which of checks.
-func (c *call) given(bytes string, of func(api.Reader, []byte, api.Named) ([]byte, error)) ([]byte, error) {
+// given is what a verb gives a handler: bytes, or arguments by name.
+func (c *call) given(bytes string, to api.Taker) ([]byte, error) {
 	if !c.has("args") {
 		return get[[]byte](c, bytes), nil
 	}
@@ -110,7 +109,7 @@ func (c *call) given(bytes string, of func(api.Reader, []byte, api.Named) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	payload, err := of(v, get[json.RawMessage](c, "args"), func(name, field string) (types.Address, error) {
+	payload, err := api.Arguments(v, to, get[json.RawMessage](c, "args"), func(name, field string) (types.Address, error) {
 		at, err := netOf(c).named(name)
 		if err != nil {
 			err = mistake("%s: %s %v", c.title, field, err)
@@ -125,9 +124,7 @@ func (c *call) given(bytes string, of func(api.Reader, []byte, api.Named) ([]byt
 
 // payload is what a verb gives the handler that it calls.
 func (c *call) payload() ([]byte, error) {
-	return c.given("payload", func(v api.Reader, args []byte, named api.Named) ([]byte, error) {
-		return api.Arguments(v, get[types.Address](c, "actor"), get[string](c, "handler"), args, named)
-	})
+	return c.given("payload", api.HandlerOf(get[types.Address](c, "actor"), get[string](c, "handler")))
 }
 
 func (c *call) executeDraft() (wallet.Draft, error) {
@@ -217,7 +214,7 @@ func netRead(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := api.Call{Actor: get[types.Address](c, "actor"), Sender: get[types.Address](c, "sender"), Handler: get[string](c, "handler"),
+	call := ledger.Call{Actor: get[types.Address](c, "actor"), Sender: get[types.Address](c, "sender"), Handler: get[string](c, "handler"),
 		Payload: payload}
 	result, err := v.Read(context.Background(), call)
 	if err != nil {

@@ -51,9 +51,7 @@ func netUpgrade(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	migrate, err := c.given("migrate", func(v api.Reader, args []byte, named api.Named) ([]byte, error) {
-		return api.MigrateArguments(v, code, args, named)
-	})
+	migrate, err := c.given("migrate", api.MigrateOf(code))
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@
 package views
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -83,7 +84,7 @@ func (t *Table) Tell(at types.Time, node string, report simplex.Report) bool {
 		v.surrender(Surrender{node, r.Cause, r.Detail})
 	case simplex.Notarized:
 		v := t.view(at, r.Certificate.Epoch, r.Certificate.View)
-		v.Height, v.Notarized = r.Certificate.Height, first(v.Notarized, at)
+		v.Height, v.Notarized = r.Certificate.Height, cmp.Or(v.Notarized, at)
 		t.voted(v, r.Certificate)
 	case simplex.Nullified:
 		v := t.view(at, r.Certificate.Epoch, r.Certificate.View)
@@ -91,7 +92,7 @@ func (t *Table) Tell(at types.Time, node string, report simplex.Report) bool {
 			t.failed++
 			v.failure = t.failed
 		}
-		v.Nullified = first(v.Nullified, at)
+		v.Nullified = cmp.Or(v.Nullified, at)
 		t.voted(v, r.Certificate)
 	case simplex.Finalized:
 		t.finalized(at, &r)
@@ -104,7 +105,7 @@ func (t *Table) Tell(at types.Time, node string, report simplex.Report) bool {
 func (t *Table) finalized(at types.Time, r *simplex.Finalized) {
 	for _, b := range r.Blocks {
 		v := t.view(at, b.Header.SetEpoch, b.Header.View)
-		v.Leader, v.Height, v.Final = b.Header.Proposer, b.Header.Height, first(v.Final, at)
+		v.Leader, v.Height, v.Final = b.Header.Proposer, b.Header.Height, cmp.Or(v.Final, at)
 		for _, carried := range []*types.Certificate{b.Parent, b.Finalization} {
 			if carried != nil {
 				t.voted(t.at[key{carried.Epoch, carried.View}], carried)
@@ -180,13 +181,6 @@ func (t *Table) Pass(now types.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.now = max(t.now, now)
-}
-
-func first(known, at types.Time) types.Time {
-	if known != 0 {
-		return known
-	}
-	return at
 }
 
 // Forget forgets all views: the network is at an earlier state again.

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/validators/history"
 )
@@ -266,7 +267,7 @@ func (b *recorded) balances(reader api.Reader, _ func(types.Address) string) err
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(params, func(p api.Param) bool { return p.Key == feesKey && p.Value == "free" }) {
+	if !slices.ContainsFunc(params, func(p model.Param) bool { return p.Key == feesKey && p.Value == "free" }) {
 		return nil
 	}
 	for _, a := range b.Accounts() {
