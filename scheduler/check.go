@@ -82,7 +82,7 @@ func checkEntry(kv KV, e *Entry, next types.Seq) error {
 	r := mustReadRecord(data)
 	switch {
 	case r.place() != e.Place:
-		return fmt.Errorf("scheduler: timer %s is at %v and its record says %v", e.ID, e.Place, r.place())
+		return fmt.Errorf("scheduler: timer %s: got the place %v, want %v by its record", e.ID, e.Place, r.place())
 	case e.Seq >= next:
 		return fmt.Errorf("scheduler: timer %s has sequence %d, the next is %d", e.ID, e.Seq, next)
 	case string(kv.Get(keyOwned(e.Actor, e.Seq))) != string(e.ID[:]):

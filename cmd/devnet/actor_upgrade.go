@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	upgradeByFlag = &cli.StringFlag{Name: "upgrade-by", Usage: "`ACCOUNT` that may give the actor new code (default: no account, for good)"}
+	upgradeByFlag = &cli.StringFlag{Name: "upgrade-by", Usage: "`ACCOUNT` that may give the actor new code (default: none, for good)"}
 
 	upgradeDelayFlag = &cli.Uint64Flag{Name: "upgrade-delay",
 		Usage: "`BLOCKS` from the announcement of an upgrade to its height; needs --upgrade-by"}

@@ -34,7 +34,7 @@ func check(c *cli.Context, args []string) error {
 			return failed("Stop the network first: devnet down"+ofHome(dir)+", or Ctrl-C where it runs in a terminal.",
 				"%s is in use by process %d, and changes while it is audited", dir, inUse.PID)
 		}
-		return failed("", "the audit cannot be made: %v", err)
+		return failed("", "cannot audit: %v", err)
 	}
 	report.Advise(remedies(dir))
 	problems := 0

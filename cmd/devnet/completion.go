@@ -21,7 +21,7 @@ var shells = []string{"bash", "zsh", "fish"}
 var completionScripts embed.FS
 
 func completionCommand() *cli.Command {
-	return &cli.Command{Name: "completion", Usage: "the script by which a shell completes commands and flags", ArgsUsage: "SHELL",
+	return &cli.Command{Name: "completion", Usage: "print the script that completes commands and flags in a shell", ArgsUsage: "SHELL",
 		Description: "Example: devnet completion bash\n" +
 			"SHELL is bash, zsh or fish. In .bashrc: source <(devnet completion bash). In .zshrc, after\n" +
 			"compinit: source <(devnet completion zsh). In config.fish: devnet completion fish | source.",

@@ -31,10 +31,10 @@ func jobCommand() *cli.Command {
 					&cli.StringFlag{Name: "runner", Usage: "only those in whose committee `RUNNER` is or was"},
 					oldestFlag, jsonFlag, httpFlag, nodeFlag}, pageFlags...),
 				Action: takingNothing(jobList)},
-			{Name: "wait", Usage: "wait until a job ended, and its actor was called back", ArgsUsage: "ID",
+			{Name: "wait", Usage: "wait until a job has ended and its actor was called back", ArgsUsage: "ID",
 				Description: "Example: devnet job wait 0x2f370e1a\nExit code 1 when it fails.",
 				Flags:       []cli.Flag{jsonFlag, httpFlag}, Action: taking(jobWait)},
-			{Name: "cancel", Usage: "cancel a job for its submitter, who gets all of the escrow back", ArgsUsage: "ID",
+			{Name: "cancel", Usage: "cancel a job; its escrow returns to its submitter", ArgsUsage: "ID",
 				Description: "Example: devnet job cancel 0x2f370e1a",
 				Flags:       []cli.Flag{jsonFlag, httpFlag},
 				Action: taking(func(c *cli.Context, args []string) error {

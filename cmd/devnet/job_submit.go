@@ -30,7 +30,7 @@ func jobSubmitCommand() *cli.Command {
 var jobFlags = append([]cli.Flag{
 	&cli.StringFlag{Name: "kind", Usage: "`KIND`: " + plural.List(push.JobKinds(), "or")},
 	fromFlag,
-	&cli.BoolFlag{Name: "wait", Usage: "wait until the job ended, and its actor was called back"},
+	&cli.BoolFlag{Name: "wait", Usage: "wait until the job has ended and its actor was called back"},
 	&cli.Uint64Flag{Name: "runners", Value: 1, Usage: "a committee of `N`"},
 	&cli.StringFlag{Name: "mode", Value: "none", Usage: "`MODE` by which results are judged: none, majority_vote, structured_match, " +
 		"deterministic or semantic_similarity; economic_bond is refused, since the drafts do not define the bond"},

@@ -13,7 +13,7 @@ import (
 func manCommand() *cli.Command {
 	return &cli.Command{Name: "man", Usage: "write the manual pages, one for each command",
 		Description: "Example: devnet man --out man/man1\n" +
-			"Then: man -M man devnet-actor-deploy. The pages have the words of --help.",
+			"Then: man -M man devnet-actor-deploy. The pages contain the text of --help.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "out", Value: ".", Usage: "`DIR` for the pages; it is made if it is missing"}, jsonFlag},
 		Action: takingNothing(func(c *cli.Context) error {
 			dir := c.String("out")

@@ -27,8 +27,8 @@ func nodeHealthCommand() *cli.Command {
 		Name: "health", Usage: "check whether a node does its work: one line, and exit code 0 or 1; for containers",
 		Description: "Example: devnet node health --config net/v0.toml\n" +
 			"A validator is healthy when it has what it needs itself, whether others lack something or not; a runner\n" +
-			"when its validators see it. With --http, of a validator or of a whole network, which is healthy when\n" +
-			"all of it is ready. A network that was paused on purpose is healthy.",
+			"when its validators see it. --http asks a validator or a whole network. A network is healthy when all\n" +
+			"its nodes are ready, or when it was paused on purpose.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with the settings of the node, as TOML"},
 			&cli.StringFlag{Name: "http", Usage: "`ADDRESS` of a validator or a network, instead"},

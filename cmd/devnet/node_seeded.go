@@ -27,7 +27,7 @@ func nodeSeededCommand() *cli.Command {
 			&cli.StringFlag{Name: "name", Usage: "`NAME` of the node: v0, v1, … or r0, r1, …"},
 			&cli.StringFlag{Name: "dir", Value: "net", Usage: "`DIR` for the files and the home"},
 			&cli.Uint64Flag{Name: "seed", Value: 1, Usage: "`N` from which all keys are made"},
-			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
+			&cli.BoolFlag{Name: "lost", Usage: "the node ran before and its home is lost: it votes after the others have advanced"},
 			&cli.BoolFlag{Name: "wait", Usage: "a runner waits for its devnet (always)", Value: true, Hidden: true},
 			attachedFlag,
 			corsFlag(corsVariable),

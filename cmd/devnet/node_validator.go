@@ -29,7 +29,7 @@ func nodeValidatorCommand() *cli.Command {
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 			attachedFlag,
-			&cli.BoolFlag{Name: "lost", Usage: "it has run before, on a home that is gone: it votes once the others have gone on"},
+			&cli.BoolFlag{Name: "lost", Usage: "the node ran before and its home is lost: it votes after the others have advanced"},
 			corsFlag(corsVariable),
 		}, watchFlags()...),
 		Action: takingNothing(nodeValidator),

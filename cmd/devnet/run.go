@@ -33,7 +33,7 @@ func runCommand() *cli.Command {
 			&cli.StringFlag{Name: "backend", Value: batch.Sim,
 				Usage: "`WORLD`: sim (virtual time, one seed is one run), live (this process, wall clock, real QUIC),\n" +
 					"processes (one process per node) or docker (one container per node); all compares sim, live and docker"},
-			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the containers' image, as make image calls it"},
+			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the image that make image builds"},
 			&cli.StringFlag{Name: "seed", Usage: "`N`, instead of the script's own; with --seeds the first"},
 			&cli.StringFlag{Name: "seeds", Usage: "`N` seeds instead of one"},
 			&cli.StringFlag{Name: "block-time", Usage: "`TIME` between blocks like 100ms, or auto, instead of the script's own"},

@@ -213,7 +213,7 @@ class Lowering:
         others = [*getattr(s, "targets", ()), getattr(s, "target", None), getattr(value, "value", None)]
         if type(s) not in (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return) or type(value) is not ast.Await or any(map(self.waits, others)):
             within = any(isinstance(n, COMPREHENSIONS) and self.waits(n) for n in ast.walk(s))
-            alone = "await stands alone: as in x = await runner.http(url)"
+            alone = "await must be the whole right side: write x = await runner.http(url)"
             loop = FORBIDDEN[ast.For].replace("for", "comprehension", 1)
             check.refuse(self.inside[id(s)], loop if within else FORBIDDEN.get(type(s), alone))
         self.count += 1

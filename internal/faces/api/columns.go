@@ -29,7 +29,7 @@ var exampleColumns = model.Columns{From: 12, To: 12, Head: 12, KeptFrom: 1,
 
 // HeightRange is a range of heights that is asked for.
 type HeightRange struct {
-	From optional[types.Height] `query:"from" doc:"First height; where absent, the latest up to to are told."`
+	From optional[types.Height] `query:"from" doc:"First height. Default: the latest heights, up to that of to."`
 	To   optional[types.Height] `query:"to" doc:"Last height; where absent, the latest final one."`
 }
 

@@ -20,11 +20,11 @@ func (s *Server) registerJobOrders() {
 			"(CIP-2).",
 		errors: []int{404, 409, 429, 504}, request: executor, response: exampleJob}, s.submitJob)
 	serveLatest(s, operation{id: "job_cancel", path: "/devnet/job/cancel", tag: tagDevnet,
-		summary:     "Cancel a job for its submitter, a devnet account; answers it once that is final",
+		summary:     "Cancel a job for its submitter, a devnet account; answers with the job once that is final",
 		description: "All of its escrow returns. A job that ended first is left as it ended: 409.",
 		errors:      []int{404, 409, 429, 504}, request: model.JobOrder{ID: exampleHash.String()}, response: exampleJob}, s.cancelJob)
 	serveBody(s, operation{id: "job_answer", path: "/devnet/job/answer", tag: tagDevnet,
-		summary: "Give the result of a job of the executor manual; answers the job",
+		summary: "Give the result of a job of the executor manual; answers with the job",
 		description: "Each of the devnet's runners in its committee receives the result as soon as it has the job; the request waits for " +
 			"that. 409 with bad_result " +
 			"where the job does not take it.",

@@ -23,7 +23,7 @@ func (s *Server) registerJobs() {
 		response: []model.JobRunner{{Address: exampleAddress, Attempt: 1, CommittedAt: new(types.Height(14)), RevealedAt: &exampleReveal,
 			Outcome: model.RunnerAgreed}}}, pageOfJob(Reader.JobRunners))
 	serveRead(s, operation{id: "job_draws", path: "/job/{id}/draws", tag: tagJobs,
-		summary: "The draws of a job, each with all that it follows from: who could be drawn, their weights, the seed and each step",
+		summary: "The draws of a job, each with its inputs: the candidates, their weights, the seed and each step",
 		errors:  []int{400}, response: []model.JobDraw{exampleDraw}}, pageOfJob(Reader.JobDraws))
 	serveRead(s, operation{id: "job_results", path: "/job/{id}/results", tag: tagJobs,
 		summary: "List the commitments and results of the runners of all draws of a job", errors: []int{400},

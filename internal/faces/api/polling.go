@@ -30,7 +30,7 @@ func (s *Server) registerPolling() {
 		description: "One in cip11.heartbeat_tx_blocks blocks is taken.", errors: []int{400, 429},
 		request: model.HeartbeatRequest{BlockHeight: 112, Nonce: 1}, response: model.Reported{Hash: &exampleHash}}, s.polledHeartbeat)
 	serveRead(s, operation{id: "runner_job_result", method: http.MethodPost, path: "/runner/{address}/job_result", tag: tagRunners,
-		summary: "Bring a runner's result, a JobResult as it signs it on the wire; answers once a validator took it",
+		summary: "Deliver a runner's signed JobResult; answers once a validator has accepted it",
 		description: "The validator commits to it, and reveals it when its time has come (decision J15): see GET /job/{id}/results. Where " +
 			"it does not land, hand it to another, by node.",
 		errors: []int{400, 429}, request: model.ResultRequest{JobID: exampleJobID, ResultData: types.Bytes("hello")},

@@ -32,11 +32,11 @@ func (s *Server) registerRunnerOrders() {
 			"Registry and draws do not change by that (CIP-11 6.5).",
 		errors: []int{404, 409, 429}, request: model.RunnerOrder{Runner: "r0"}, response: exampleRunner}, s.reloadRunner)
 	for _, one := range []struct{ verb, summary, description string }{
-		{"leave", "Deregister a runner for its owner, permanently; answers it once that is final",
+		{"leave", "Deregister a runner for its owner, permanently; answers with the runner once that is final",
 			"Its stake returns to its owner cip2.stake_return_epochs epochs later, and when its last job ended if that is later: stake_returns " +
 				"is the block. Then its place is given again."},
-		{"pause", "Keep a runner out of draws for its owner; answers it once that is final", "Its open jobs continue."},
-		{"resume", "Let a paused runner be drawn again; answers it once that is final", ""},
+		{"pause", "Keep a runner out of draws for its owner; answers with the runner once that is final", "Its open jobs continue."},
+		{"resume", "Let a paused runner be drawn again; answers with the runner once that is final", ""},
 	} {
 		serveLatest(s, operation{id: "runner_" + one.verb, path: "/devnet/runner/" + one.verb, tag: tagDevnet,
 			summary: one.summary, description: one.description, errors: []int{404, 409, 429, 504},
@@ -50,7 +50,7 @@ func (s *Server) registerRunnerOrders() {
 // ErrNoSettings refuses to read the settings of a runner again that has no file of them.
 func ErrNoSettings(name string) *Error {
 	return Refuse(http.StatusConflict, "no_settings", "runner %s runs in the network's process and has no settings file", name).
-		Hint("Use the fault capability to change what it says, or a network of processes: devnet up --processes.").At("runner")
+		Hint("To change its offer type devnet fault capability, or start the nodes as processes: devnet up --processes.").At("runner")
 }
 
 // reloadRunner has a runner of the devnet's own read its settings again.

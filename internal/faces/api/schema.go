@@ -13,7 +13,7 @@ import (
 
 type schemaInput struct {
 	AddressInput
-	Form  string `query:"form" enum:"schema,jsonschema" default:"schema" doc:"jsonschema: JSON Schema 2020-12, one schema a handler."`
+	Form  string `query:"form" enum:"schema,jsonschema" default:"schema" doc:"jsonschema: JSON Schema 2020-12, one schema per handler."`
 	Match string `header:"If-None-Match" doc:"An ETag: 304 while the schema has it."`
 }
 

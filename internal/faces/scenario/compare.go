@@ -16,5 +16,5 @@ func compared(op syntaxToken, same bool, kind string) (bool, error) {
 	case syntax.NEQ:
 		return !same, nil
 	}
-	return false, fmt.Errorf("values of type %s have no order", kind)
+	return false, fmt.Errorf("values of type %s cannot be ordered: compare them by == or !=", kind)
 }

@@ -199,7 +199,7 @@ func netLeaveRunner(c *call) (starlark.Value, error) {
 	of := &runnerValue{netOf(c), get[types.Address](c, "runner")}
 	name := of.name()
 	if name == "" {
-		return nil, mistake("net.leave_runner: the devnet does not run %s, and who owns it deregisters it", of.at)
+		return nil, mistake("net.leave_runner: %s does not run here; only its owner can deregister it", of.at)
 	}
 	return starlark.None, netOf(c).backend.LeaveRunner(name)
 }

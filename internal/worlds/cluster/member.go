@@ -130,7 +130,7 @@ func (m *member) begin() (*life, control.Hello, error) {
 		l.socket, err = netip.ParseAddrPort(hello.Socket)
 	}
 	if err == nil && hello.Address != m.identity.Address {
-		err = fmt.Errorf("%s answers as %s, and is %s", m.identity.Name, hello.Address, m.identity.Address)
+		err = fmt.Errorf("%s: got the address %s, want %s", m.identity.Name, hello.Address, m.identity.Address)
 	}
 	m.crew.remember(hello.Ahead)
 	if ahead := m.crew.ahead(); err == nil && ahead != hello.Ahead {

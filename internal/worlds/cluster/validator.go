@@ -400,7 +400,7 @@ func (v *validator) Pause(on bool) {
 		return // it gets this when it resumes
 	}
 	if err := v.client.Pause(v.crew.ctx, on); err != nil && v.answers() {
-		v.crew.note(fmt.Errorf("%s was not told to pause or resume: %w", v.name, err))
+		v.crew.note(fmt.Errorf("cannot pause or resume %s: %w", v.name, err))
 	}
 }
 

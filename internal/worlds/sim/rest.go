@@ -108,7 +108,7 @@ func (n *Network) restless() error {
 		return &UnrestError{fmt.Sprintf("the fault %s is in force", f.Order.String()), "End it first: heal, thaw, or give the disk back."}
 	}
 	if len(n.tasks.open) > 0 {
-		return &UnrestError{n.tasks.open[0].name + " later", "Let it come first: advance by some blocks."}
+		return &UnrestError{n.tasks.open[0].name + " later", "Advance some blocks until it has happened, then take the snapshot."}
 	}
 	return nil
 }

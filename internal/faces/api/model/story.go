@@ -37,7 +37,7 @@ type StoryEntry struct {
 	Tier      string         `json:"tier,omitempty" doc:"Into which it was put or moved: ring, epoch, overflow or carry."`
 	ExpiresAt *types.Height  `json:"expires_at,omitempty" doc:"From then on."`
 	Policy    string         `json:"policy,omitempty" doc:"Of the lane."`
-	Priority  *types.Wei     `json:"priority,omitempty" doc:"In wei a cycle; an auction's bid. Absent where the block did not come to look at it."`
+	Priority  *types.Wei     `json:"priority,omitempty" doc:"In wei a cycle; an auction's bid. Absent if the block did not examine the timer."`
 	Weight    string         `json:"weight,omitempty" doc:"Weight of its actor, as n/d; absent under a policy without weights."`
 	LaneFee   *FeeRange      `json:"basefee_lane_timer,omitempty"`
 	Budget    *types.Cycles  `json:"budget,omitempty" doc:"Of the lane."`

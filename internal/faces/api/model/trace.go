@@ -48,7 +48,7 @@ type TraceCall struct {
 	Owner       types.Address `json:"owner"`
 	Handler     string        `json:"handler"`
 	Payload     types.Bytes   `json:"payload"`
-	Value       types.Wei     `json:"value" doc:"Amount in wei that was moved with it from outside, as in context()."`
+	Value       types.Wei     `json:"value" doc:"Value in wei that the caller sent with the message, as in context()."`
 	CyclesLimit types.Cycles  `json:"cycles_limit" doc:"With which it began."`
 	Cycles      types.Cycles  `json:"cycles" doc:"That it used, with all that it called."`
 	Own         types.Cycles  `json:"own_cycles" doc:"Part of these that its code computed; the chain charged the others for its steps."`

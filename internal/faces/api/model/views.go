@@ -47,7 +47,7 @@ type ViewEvent struct {
 	BeganMS types.Millis `json:"began_ms" doc:"Time of the first validator's report, by the network's clock."`
 	TookUS  uint64       `json:"took_us" doc:"From then until it was nullified, in microseconds."`
 	GaveUp  []ViewLost   `json:"gave_up" doc:"The validators that gave it up, with their causes."`
-	Cause   string       `json:"cause" doc:"The most frequent of these causes, the first of equals; empty if there is none."`
+	Cause   string       `json:"cause" doc:"The most frequent of these causes, on a tie the first; empty if there is none."`
 	Text    string       `json:"text" doc:"The view's end and its causes, as a sentence."`
 }
 
