@@ -30,7 +30,7 @@ func TestBytesAreShownAsWhatTheyMayStandFor(t *testing.T) {
 			t.Errorf("%q is shown in a line as %q, want %q", c.bytes, got, c.inLine)
 		}
 	}
-	if got := words.Quoted(types.Bytes("a long text that goes on"), 10); got != `"a long t…` {
+	if got := words.Quoted(types.Bytes("a long text that continues"), 10); got != `"a long t…` {
 		t.Errorf("a long text is cut to %q", got)
 	}
 	if got := words.Quoted(make(types.Bytes, 32), 20); got != "0x000000000000000000000000… 32 bytes" {

@@ -339,8 +339,6 @@ def div(a, b, do=operator.truediv):
 
 
 INVERTED = 30  # cycles of an inverse by a modulus, in addition to those of a power
-
-
 WHOLE_POWER, POWER = 200, 1000  # cycles of a Decimal to the power of an integer, and of a Decimal
 
 

@@ -90,7 +90,7 @@ def succeeding(expressions):
 
 
 def trial(expressions):
-    """Those that end. One that does not is worth a program."""
+    """The expressions that succeed. An expression without an end is worth a program."""
     ended = child.in_child(lambda: tried(expressions))
     if isinstance(ended, list):
         return [expressions[i] for i in ended]
@@ -99,7 +99,7 @@ def trial(expressions):
 
 
 def tried(expressions):
-    """The numbers of those that end without an error; None where one has no end."""
+    """The numbers of the expressions that succeed; None if one of them has no end."""
     body = "good = []\n"
     for i, (expression, names) in enumerate(expressions):
         body += "".join("v%d = %s\n" % (k, VALUES[name]) for k, name in enumerate(names))

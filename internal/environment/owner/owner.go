@@ -179,8 +179,8 @@ func Clear(ctx context.Context, e Engine) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	slog.Warn("containers or networks of a process that died cannot be removed; devnet down --containers tries again, "+
-		"and a restart of the engine frees what it keeps", "error", strings.Join(strings.Fields(err.Error()), " "))
+	slog.Warn("containers or networks of a process that died cannot be removed. To try again: devnet down --containers. "+
+		"A restart of the engine frees them too.", "error", strings.Join(strings.Fields(err.Error()), " "))
 	return nil
 }
 
