@@ -11,6 +11,71 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
+// Answers and requests of this part, with the field names of their JSON forms.
+type (
+	Account             = model.Account
+	ActorInfo           = model.Actor
+	ActorTimers         = model.ActorTimers
+	ActorUpgrades       = model.ActorUpgrades
+	ApplyUpgradeRequest = model.ApplyUpgradeRequest
+	Asked               = model.Asked
+	BaseFee             = model.BaseFee
+	BidRequest          = model.BidRequest
+	BidTrial            = model.BidTrial
+	Block               = model.Block
+	ChainEvent          = model.Event // of a receipt or a block
+	DeployRequest       = model.DeployRequest
+	Deployed            = model.Deployed
+	DevnetAccount       = model.DevnetAccount
+	ErrorBody           = model.ErrorBody
+	FaucetReceipt       = model.Faucet
+	Fault               = model.Fault // why something failed
+	FeeRange            = model.FeeRange
+	GaveUp              = model.GaveUp
+	Handler             = model.Handler
+	Health              = model.Health
+	LaneBlock           = model.LaneBlock
+	LaneDeferral        = model.LaneDeferral
+	LogLine             = model.LogLine
+	Param               = model.Param
+	Passed              = model.Passed
+	ReadRequest         = model.ReadRequest
+	ReadResult          = model.ReadResult
+	Ready               = model.Ready
+	ReadyNode           = model.ReadyNode
+	Receipt             = model.Receipt
+	SendRequest         = model.SendRequest
+	Sent                = model.Sent
+	Settlement          = model.Settlement
+	Split               = model.Split
+	StateEntry          = model.StateEntry
+	StoryEntry          = model.StoryEntry
+	Timer               = model.Timer
+	TimerDetail         = model.TimerDetail
+	TimerStory          = model.TimerStory
+	Tips                = model.Tips
+	Trace               = model.Trace
+	TraceBlock          = model.TraceBlock
+	TraceCall           = model.TraceCall
+	TraceChange         = model.TraceChange
+	TraceFee            = model.TraceFee
+	TraceLine           = model.TraceLine
+	TracePlace          = model.TracePlace
+	TraceSent           = model.TraceSent
+	TraceSource         = model.TraceSource
+	TraceStep           = model.TraceStep
+	Transaction         = model.Transaction
+	Typed               = model.Typed
+	UpgradeRequest      = model.UpgradeRequest
+	UpgradeTerms        = model.UpgradeTerms
+	UpgradeTermsRequest = model.UpgradeTermsRequest
+	Upgraded            = model.Upgraded
+	Validator           = model.Validator
+	ViewOutcome         = model.View
+	Vote                = model.Vote
+	Watch               = model.Watch
+)
+
 // Metrics are the figures of GET /metrics, as Prometheus reads them.
 func (a *API) Metrics(ctx context.Context) ([]byte, error) {
 	status, data, err := a.exchange(ctx, http.MethodGet, "/metrics", "", nil)

@@ -10,6 +10,42 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
+// Answers and requests of this part, with the field names of their JSON forms.
+type (
+	AnswerRequest    = model.AnswerRequest
+	DrawCandidate    = model.DrawCandidate
+	DrawStep         = model.DrawStep
+	HeartbeatRequest = model.HeartbeatRequest
+	Job              = model.Job
+	JobCallback      = model.JobCallback
+	JobCommitment    = model.JobCommitment
+	JobDraw          = model.JobDraw
+	JobEvent         = model.JobEvent
+	JobLeftOut       = model.JobLeftOut
+	JobPool          = model.JobPool
+	JobRequest       = model.JobRequest
+	JobResult        = model.JobResult
+	JobRunner        = model.JobRunner
+	JobState         = model.JobState
+	JobStory         = model.JobStory
+	JobVerified      = model.JobVerified
+	PolledJob        = model.PolledJob
+	Presence         = model.Presence
+	ProgressRequest  = model.ProgressRequest
+	RateCard         = model.RateCard
+	RefusalRequest   = model.RefusalRequest
+	Reported         = model.Reported
+	ResultRequest    = model.ResultRequest
+	Runner           = model.Runner
+	RunnerChanges    = model.RunnerChanges
+	RunnerEvent      = model.RunnerEvent
+	RunnerPresence   = model.RunnerPresence
+	RunnerRequest    = model.RunnerRequest
+	SubsetBasis      = model.SubsetBasis
+	SubsetMember     = model.SubsetMember
+	Subsets          = model.Subsets
+)
+
 // Jobs lists jobs in the order they were submitted.
 func (a *API) Jobs(ctx context.Context, f JobFilter, p Page) iter.Seq2[model.Job, error] {
 	q := query(nil).text("status", f.Status).text("submitter", f.Submitter).text("runner", f.Runner)

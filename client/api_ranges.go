@@ -8,6 +8,24 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
+// Answers and requests of this part, with the field names of their JSON forms.
+type (
+	CalendarTier  = model.CalendarTier
+	Columns       = model.Columns
+	Link          = model.Link
+	LinkNode      = model.LinkNode
+	LinkRule      = model.LinkRule
+	Links         = model.Links
+	NamedNode     = model.NamedValidator
+	NodeLog       = model.NodeLog
+	NodeLogLine   = model.NodeLogLine
+	PresenceAt    = model.PresenceAt
+	PresenceRange = model.PresenceRange
+	PresenceVote  = model.PresenceVote
+	TimerCalendar = model.Calendar
+	Views         = model.Views
+)
+
 // between is a range of which 0 is not given.
 func between[T Height | View](from, to T) query {
 	return query(nil).number("from", uint64(from)).number("to", uint64(to))

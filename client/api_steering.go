@@ -6,6 +6,26 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
+// Answers and requests of this part, with the field names of their JSON forms.
+type (
+	Advance        = model.Advance
+	AdvanceRequest = model.AdvanceRequest
+	AdvanceTimer   = model.AdvanceTimer
+	BalanceRequest = model.BalanceRequest
+	BalanceSet     = model.BalanceSet
+	ExtendRequest  = model.ExtendRequest
+	FaultEffect    = model.FaultReceipt
+	FaultOrder     = model.FaultRequest
+	Late           = model.Late
+	Move           = model.Move
+	Pace           = model.Pace
+	ParamChange    = model.ParamChange
+	ParamRequest   = model.ParamRequest
+	StateRequest   = model.StateRequest
+	StateSet       = model.StateSet
+	TimerOrder     = model.TimerOrder
+)
+
 // Fault makes a fault by its verb, as docs/SCENARIOS.md tells them, and returns what it
 // did so far.
 func (a *API) Fault(ctx context.Context, r model.FaultRequest) (model.FaultReceipt, error) {

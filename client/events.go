@@ -12,6 +12,14 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
+// The data of events, by their kinds; other kinds have an answer of the same name.
+type (
+	PresenceEvent = model.PresenceEvent
+	TimerEvent    = model.TimerEvent
+	ViewEvent     = model.ViewEvent
+	ViewLost      = model.ViewLost
+)
+
 // maxEventBytes bounds one event: a block's largest receipt in hexadecimal.
 const maxEventBytes = 64 << 20
 

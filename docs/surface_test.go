@@ -35,7 +35,7 @@ func TestTheSurfaceIsTheList(t *testing.T) {
 		text.WriteString(line + "\n")
 	}
 	if at := strings.Index(text.String(), "internal/"); at >= 0 {
-		t.Errorf("a type that others cannot name is part of the surface, where it says %.80q: export it in client/types.go", text.String()[at:])
+		t.Errorf("a type that others cannot name is part of the surface, where it says %.80q: export it at the top of the file of its part in client", text.String()[at:])
 	}
 	const begin, end = "<!-- surface -->\n```\n", "```\n<!-- /surface -->\n"
 	page := "GO.md"
