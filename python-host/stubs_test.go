@@ -1,6 +1,9 @@
 package pythonhost_test
 
 import (
+	"bytes"
+	"flag"
+	"os"
 	"os/exec"
 	"testing"
 
@@ -60,6 +63,48 @@ for module in ("pvm_host/__init__", "cowboy_sdk/__init__", "cowboy_sdk/runner", 
 print("\n".join(wrong))
 sys.exit(bool(wrong))
 `
+
+// jobs prints a stub of runner with its functions of jobs as the module has them. Each takes
+// the terms of every job, and gives a task.
+const jobs = `
+import ast
+
+source, stub = (open("cowboy_sdk/runner" + end).read() for end in (".py", ".pyi"))
+told = []
+for f in ast.parse(source).body:
+    if isinstance(f, ast.FunctionDef) and f.args.kwarg:
+        f.args.kwarg.annotation, f.returns = ast.parse("Unpack[Terms]").body[0].value, ast.Name("Task")
+        f.body = [ast.Expr(ast.Constant(...))]
+        told.append(ast.unparse(f).replace("\n    ...", " ...") + "\n")
+head, rest = stub.split("-rewrite\n", 1)
+print(head + "-rewrite\n" + "".join(told) + rest[rest.index("# The end"):], end="")
+`
+
+var rewrite = flag.Bool("rewrite", false, "write the jobs into cowboy_sdk/runner.pyi")
+
+// The stub of a job is written from the module, whose types are thus stated once.
+func TestTheStubsOfJobsAreWritten(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	needed.Python(t, err)
+	want, err := exec.Command(python, "-c", jobs).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const stub = "cowboy_sdk/runner.pyi"
+	have, err := os.ReadFile(stub)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(have, want) {
+		return
+	}
+	if !*rewrite {
+		t.Fatalf("%s has other jobs than runner.py; type: go test ./python-host -rewrite", stub)
+	}
+	if err := os.WriteFile(stub, want, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // What editors are told is what there is.
 func TestStubsAreOfTheModules(t *testing.T) {

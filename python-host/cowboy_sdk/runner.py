@@ -35,7 +35,7 @@ from host.libraries_data import _dumps as dumps
 __all__ = ("llm http mcp ethsend custom continuation cancel RunnerError RunnerTimeout").split()
 
 
-def llm(prompt, *, model="offline", system_prompt=None, max_tokens=256, temperature=0, **terms):
+def llm(prompt: str, *, model: str = "offline", system_prompt: str | None = None, max_tokens: int = 256, temperature: int = 0, **terms):
     """A job: what a language model answers, as text. temperature is in thousandths: 700 is 0.7."""
     asked = {
         "model": jobs.text(model, "the model"), "prompt": jobs.text(prompt, "the prompt"),
@@ -46,7 +46,8 @@ def llm(prompt, *, model="offline", system_prompt=None, max_tokens=256, temperat
     return jobs.task("Llm", asked, "text", "SemanticSimilarity", terms)
 
 
-def http(url, method="GET", *, headers=None, body=None, extraction=None, **terms):
+def http(url: str, method: str = "GET", *, headers: dict[str, str] | None = None, body: bytes | None = None,
+         extraction: str | None = None, **terms):
     """A job: the body of a URL's answer, or the value at the JSON pointer extraction in it, as text. headers is a dict."""
     if headers is not None and type(headers) is not dict:
         raise TypeError("headers is a dict of names and values")
@@ -58,7 +59,7 @@ def http(url, method="GET", *, headers=None, body=None, extraction=None, **terms
     return jobs.task("Http", asked, "text", "Deterministic", terms)
 
 
-def mcp(server, tool, arguments=None, **terms):
+def mcp(server: str, tool: str, arguments: dict | str | None = None, **terms):
     """A job: what a tool of an MCP server answers, as the text of its JSON. arguments is a dict, or JSON."""
     arguments = {} if arguments is None else arguments
     if type(arguments) is dict:
@@ -68,13 +69,13 @@ def mcp(server, tool, arguments=None, **terms):
     return jobs.task("Mcp", asked, "text", "Deterministic", terms)
 
 
-def ethsend(chain_id, signed_transaction, **terms):
+def ethsend(chain_id: int, signed_transaction: bytes, **terms):
     """A job: send a transaction that is signed already to another chain. Its hash, as bytes."""
     asked = {"chain": chain.number(chain_id, 64, "the chain's id"), "signed_transaction": chain.data(signed_transaction, "the transaction")}
     return jobs.task("EthSend", asked, "bytes", "Deterministic", terms)
 
 
-def custom(executor, params=b"", **terms):
+def custom(executor: str, params: bytes = b"", **terms):
     """A job: what an executor of this name makes of params, as bytes."""
     name = jobs.text(executor, "the executor").encode()
     asked = {"executor_hash": chain.request_of(chain.KECCAK, name, chain.WAITING), "params": chain.data(params, "params")}

@@ -35,27 +35,13 @@ class Task:
 
 F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
 
-def llm(
-    prompt: str,
-    *,
-    model: str = "offline",
-    system_prompt: str | None = None,
-    max_tokens: int = 256,
-    temperature: int = 0,
-    **terms: Unpack[Terms],
-) -> Task: ...
-def http(
-    url: str,
-    method: str = "GET",
-    *,
-    headers: dict[str, str] | None = None,
-    body: bytes | None = None,
-    extraction: str | None = None,
-    **terms: Unpack[Terms],
-) -> Task: ...
-def mcp(server: str, tool: str, arguments: dict[str, Any] | str | None = None, **terms: Unpack[Terms]) -> Task: ...
+# The jobs, as runner.py has them: go test ./python-host -rewrite
+def llm(prompt: str, *, model: str='offline', system_prompt: str | None=None, max_tokens: int=256, temperature: int=0, **terms: Unpack[Terms]) -> Task: ...
+def http(url: str, method: str='GET', *, headers: dict[str, str] | None=None, body: bytes | None=None, extraction: str | None=None, **terms: Unpack[Terms]) -> Task: ...
+def mcp(server: str, tool: str, arguments: dict | str | None=None, **terms: Unpack[Terms]) -> Task: ...
 def ethsend(chain_id: int, signed_transaction: bytes, **terms: Unpack[Terms]) -> Task: ...
-def custom(executor: str, params: bytes = b"", **terms: Unpack[Terms]) -> Task: ...
+def custom(executor: str, params: bytes=b'', **terms: Unpack[Terms]) -> Task: ...
+# The end of the jobs.
 @overload
 def continuation(function: F, *, timeout_blocks: int | None = None) -> F: ...
 @overload

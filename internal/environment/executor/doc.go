@@ -1,12 +1,6 @@
 // Package executor does the work of a runner's jobs: it implements env.Executor
 // over one Kind for each kind of job (CIP-2), which are packages below this one.
 //
-//	custom    named executors: echo, sha256, manual, Python functions, commands
-//	httpjob   requests to domains that the runner offers
-//	llm       language models behind an OpenAI-compatible endpoint, or the offline one
-//	mcpjob    tools of MCP servers
-//	ethsend   signed transactions to Ethereum's JSON-RPC
-//
 // They use three more packages: process, which runs programs of the machine,
 // outbound, which makes HTTP requests, and cassette, which records the answers.
 // settings reads a runner's configuration and opens all that it names.

@@ -1,26 +1,20 @@
 package oracle
 
-// jobKind is the kind of a job, by its number (CIP-2).
-type jobKind uint8
+import "strings"
 
-// The kinds of jobs, by the wire's numbers.
+// jobKind is the kind of a job, by its name on the wire (CIP-2).
+type jobKind string
+
+// The kinds with a separate price, or of which runners offer parts.
 const (
-	jobLLM jobKind = 1 + iota
-	jobHTTP
-	jobMCP
-	jobEthSend
-	jobCustom
+	jobLLM    jobKind = "Llm"
+	jobHTTP   jobKind = "Http"
+	jobMCP    jobKind = "Mcp"
+	jobCustom jobKind = "Custom"
 )
 
-// jobKinds is the table of kinds: the wire's name, the capability, and the prefix of
-// capabilities of runners that do a part of the kind.
-var jobKinds = []struct {
-	number                 jobKind
-	wire, capability, part string
-}{
-	{jobLLM, "Llm", "llm", "model:"},
-	{jobHTTP, "Http", "http", "domain:"},
-	{jobMCP, "Mcp", "mcp", "server:"},
-	{jobEthSend, "EthSend", "ethsend", ""},
-	{jobCustom, "Custom", "custom", "executor:"},
-}
+// partPrefix has the prefix of capabilities of runners that do a part of a kind.
+var partPrefix = map[jobKind]string{jobLLM: "model:", jobHTTP: "domain:", jobMCP: "server:", jobCustom: "executor:"}
+
+// capability is what runners of the kind offer: the wire's name in lower case.
+func (k jobKind) capability() string { return strings.ToLower(string(k)) }

@@ -152,16 +152,16 @@ func (j *job) price(agreeing []*member) *big.Int {
 		for _, item := range []struct {
 			asked types.Wei
 			times uint64
-			of    jobKind // 0: of all
+			of    jobKind // "": of all
 		}{
-			{m.offer.ComputeSecond, upTo(j.spec.ResultSchema.ExpectedExecutionMS, 1000), 0},
-			{m.offer.MemoryMB, j.spec.Bounds.MaxMemoryMB, 0},
+			{m.offer.ComputeSecond, upTo(j.spec.ResultSchema.ExpectedExecutionMS, 1000), ""},
+			{m.offer.MemoryMB, j.spec.Bounds.MaxMemoryMB, ""},
 			{m.offer.InputToken, j.spec.input, jobLLM},
 			{m.offer.OutputToken, upTo(m.bytes, tokenBytes), jobLLM},
 			{m.offer.Request, 1, jobHTTP},
 			{m.offer.Call, 1, jobMCP},
 		} {
-			if item.of == 0 || item.of == j.spec.kind {
+			if item.of == "" || item.of == j.spec.kind {
 				sum.Add(sum, times(item.asked.Big(), item.times))
 			}
 		}

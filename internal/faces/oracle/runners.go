@@ -249,16 +249,10 @@ func (w *work) reputation(r *Runner) uint64 {
 // can reports whether a runner serves a job of a kind about a subject: a model, a
 // host or a server (CIP-11 §9.1, filter 3).
 func (o *Offer) can(kind jobKind, subject string) bool {
-	offered, part := "", ""
-	for _, k := range jobKinds {
-		if k.number == kind {
-			offered, part = k.capability, k.part
-		}
-	}
-	if !slices.Contains(o.Capabilities, offered) {
+	if !slices.Contains(o.Capabilities, kind.capability()) {
 		return false
 	}
-	restricted := false
+	part, restricted := partPrefix[kind], false
 	for _, word := range o.Capabilities {
 		if name, of := strings.CutPrefix(word, part); of && part != "" {
 			if kind == jobCustom {

@@ -69,12 +69,7 @@ func readSpec(data []byte) (s spec, err error) {
 		if err = codec.UnmarshalPartial(of, types.MaxTransactionBytes, &in); err != nil {
 			return s, err
 		}
-		for _, k := range jobKinds {
-			if k.wire == name {
-				s.kind = k.number
-			}
-		}
-		switch s.kind {
+		switch s.kind = jobKind(name); s.kind {
 		case jobLLM:
 			s.subject, s.input = in.Model, upTo(uint64(len(in.Prompt)), tokenBytes)
 			if in.SystemPrompt != nil {
@@ -163,8 +158,8 @@ func (w *work) submitted(id types.Hash) {
 		return
 	}
 	v := &j.spec.Verification
-	if j.spec.TimeoutBlocks == 0 || v.Runners == 0 || j.spec.kind == 0 {
-		w.wrong("the spec of job %s is invalid: got timeout_blocks %d, %d runners and job_type %d, want none of them 0",
+	if j.spec.TimeoutBlocks == 0 || v.Runners == 0 || j.spec.kind == "" {
+		w.wrong("the spec of job %s is invalid: got timeout_blocks %d, %d runners and job_type %q, want none of them empty",
 			id, j.spec.TimeoutBlocks, v.Runners, j.spec.kind)
 		return
 	}
