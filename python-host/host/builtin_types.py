@@ -10,6 +10,7 @@ from host.ops import drain, mapping
 from host.sealed import Type
 from host.weights import SETS, weigh
 
+TEXTS = (str, bytes, bytearray)
 MAX_MADE = 1 << 26  # bytes that one constructor may make
 
 
@@ -20,11 +21,12 @@ def make_int(*args, base=None):
         args += (base,)
     elif len(args) == 1 and type(args[0]) is int:
         return args[0]
-    if args and type(args[0]) is Decimal and args[0].is_finite():
-        n = max(args[0].adjusted(), 0)
+    value = args[0] if args else None
+    if type(value) is Decimal and value.is_finite():
+        n = max(value.adjusted(), 0)
         charge(n + (n * n >> 8))
-    if args and isinstance(args[0], (str, bytes, bytearray)):
-        size = weights.size(args[0])
+    elif isinstance(value, TEXTS):
+        size = weights.size(value)
         charge(size)
         if size > 4300 and (len(args) < 2 or args[1] not in (2, 4, 8, 16, 32)) or size > INT_BITS:
             raise ValueError("int of more than 4300 digits")

@@ -65,7 +65,7 @@ class Message:
     """One message and what it did that the chain was not told yet."""
 
     __slots__ = ("about", "kind", "effects", "bytes", "known", "ahead", "modules", "lines", "changes", "continuations", "resumed", "space",
-                 "schema", "slots", "older")
+                 "schema", "declared", "slots", "older")
 
     def __init__(self, about=None, kind=None, ahead=None):
         self.about = about  # what a call begins with, by its names
@@ -77,8 +77,9 @@ class Message:
         self.lines = ""  # printed and not ended yet
         self.changes = 0  # of its requests and effects, without printed lines
         self.continuations = {}  # name → (function, timeout): those of the running module
-        self.space = {}  # the names of its module
+        self.space = None  # the names of its module, once it runs
         self.schema = None  # of its file
+        self.declared = ()  # the attributes of its class that are state, by name
         self.slots = {}  # key → what it uses of the state that its class declares, in the order of first use
         self.older = False  # a value that was read lacks fields, or has some that the file lacks: older code wrote it
         self.resumed = None  # the continuation that this message resumes, until it has begun
@@ -286,24 +287,22 @@ def free(key):
     """A key that an actor may write: not one of the SDK's."""
     if key[:len(RESERVED)] == RESERVED:
         raise ValueError("keys that begin with \\0runner/ are reserved: the SDK stores open awaits there")
-    return undeclared(key)
+    return undeclared(key) if now.declared else key
 
 
 def look(key):
     """The value under a key that an actor spells itself."""
-    return get(undeclared(state_key(key)))
+    key = state_key(key)
+    return get(undeclared(key) if now.declared else key)
 
 
 def undeclared(key):
     """A key that belongs to no attribute of the class: this message's changes of attributes are not
     in state yet."""
-    schema = now.schema
-    if schema is not None and schema.state:
-        name = NAMED_KEY.match(key)
-        if name is not None and name[0].decode() in schema.state:
-            found = schema.state[name[0].decode()]
-            if (len(key) == len(name[0])) == (found.kind == "value"):
-                raise ValueError("%s is state that the class declares: write self.%s" % (found.name, found.name))
+    name = NAMED_KEY.match(key)
+    found = now.declared.get(name[0].decode()) if name is not None else None
+    if found is not None and (len(key) == len(name[0])) == (found.kind == "value"):
+        raise ValueError("%s is state that the class declares: write self.%s" % (found.name, found.name))
     return key
 
 

@@ -16,7 +16,7 @@ seeds:
 from collections import deque
 from decimal import Decimal
 
-from host import weights
+from host import meter, weights
 from host.enums import Enum
 from host.meter import charge, left
 from host.weights import SETS, size, span, weigh
@@ -76,12 +76,12 @@ def charge_lookup(n, key):
             return  # the hash of its name, and no member is equal to another
     if t is not int or key.bit_length() > 64:
         weigh(key)
-    dear = weights.seen.decimals and weights.seen.largest > DEAR_BITS
+    dear = meter.account.decimals and meter.account.largest > DEAR_BITS
     if n < FEW and not dear:
         return
     how = kind(key)
     if dear and how >= EQUAL:
-        charge(n * weights.as_decimal(weights.seen.largest))
+        charge(n * weights.as_decimal(meter.account.largest))
     if how == NEAR:
         charge(n >> 6)
     elif how == EQUAL:

@@ -11,7 +11,7 @@ import re
 import struct
 import types
 
-from host import actor_code, exact, ops, sealed, weights
+from host import actor_code, exact, meter, ops, sealed
 from host.attribute_tables import lists
 from host.costs import table
 from host.hashing import charge_lookups
@@ -342,7 +342,7 @@ CONTEXT = decimal.Context(prec=28, Emax=MAX_DIGITS, Emin=-MAX_DIGITS, rounding=d
 def begin_decimal():
     """Every message that imports decimal begins in the same context."""
     decimal.setcontext(CONTEXT.copy())
-    weights.seen.decimals = True
+    meter.account.decimals = True
 
 
 def _decimal(value="0", context=None):

@@ -39,9 +39,10 @@ class Crash(BaseException):
 
 
 class Account:
-    """One message's limits, and its reports."""
+    """One message's limits and reports, and the contents that make its comparisons dear. Python makes a
+    Decimal of an integer that it compares with one, in time that grows with the square of its length."""
 
-    __slots__ = ("told", "over", "spent", "rest", "zero")
+    __slots__ = ("told", "over", "spent", "rest", "zero", "decimals", "largest")
 
     def __init__(self, told, used):
         self.told = told  # cycles left at the last answer of the chain
@@ -49,6 +50,8 @@ class Account:
         self.spent = 0  # steps at the moment the meter ran out
         self.rest = 0  # cycles beyond the slice
         self.zero = used + told  # cycles of the outermost message once none are left of this one
+        self.decimals = False  # it imported decimal
+        self.largest = 0  # bits of the largest integer that was weighed
 
 
 idle = account = Account(0, 0)
@@ -80,9 +83,10 @@ def begin(cycles):
     saved = (*meter, account)
     account = Account(cycles, 0 if account is idle else account.zero - left())
     grant(cycles)
+    depth = meter[1] + DEPTH_PER_CALL
+    meter[2] = depth if depth < DEPTH_IN_ALL else DEPTH_IN_ALL
     if saved[3] is idle and words[WATCHED]:
         count()
-    meter[2] = min(meter[1] + DEPTH_PER_CALL, DEPTH_IN_ALL)
     return saved
 
 
@@ -149,8 +153,9 @@ def report():
     if a.over:
         steps, a.spent = a.spent, 0
     else:
-        now = left()
-        steps, a.told = a.told - now, now
+        now = meter[0] + a.rest
+        steps = a.told - now
+        a.told = now
     return steps if 0 <= steps <= MAX_STEPS else max(0, min(steps, MAX_STEPS))
 
 
@@ -197,8 +202,8 @@ def tick(cost):
 def charge(cost):
     if cost < 0:
         raise ValueError("a charge below zero")
-    meter[0] -= cost
-    if meter[0] < 0:
+    meter[0] = rest = meter[0] - cost
+    if rest < 0:
         stop()
 
 

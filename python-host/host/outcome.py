@@ -4,7 +4,7 @@ No error of an actor may pass this function, since the host's loop above it woul
 catches all errors, and describes them without running the actor's code.
 """
 
-from host import actor_code, chain, check, meter, program, weights
+from host import actor_code, chain, check, meter, program
 from host.protocol import MAX_MESSAGE
 
 
@@ -12,13 +12,11 @@ def outcome(code_of, hash, kind, handler, payload):
     """(end, its fields) of one message, as in protocol.ENDS; code_of(hash) gives the actor's
     code."""
     mark = len(actor_code.MADE)
-    seen, weights.seen = weights.seen, weights.Seen()
     try:
         return ended(code_of, hash, kind, handler, payload)
     except MemoryError:
         return crashed(b"out of memory")
     finally:
-        weights.seen = seen
         actor_code.forget(mark)
 
 

@@ -249,6 +249,7 @@ def run(code, kind, handler, payload):
     now = chain.now
     space = now.space = fresh()
     now.schema = code.schema
+    now.declared = code.schema.state
     try:
         found = handled(code, space, kind, handler, payload)
         if now.slots:
@@ -269,8 +270,10 @@ def handled(code, space, kind, handler, payload):
     if kind == "init":
         handler = next((h for h in DEFAULT_INIT if h in code.handlers), None)
     said = code.typed.get(handler)
-    awaited = said is not None and said.result is not None  # it is given the result of a job
-    given = arguments(said, payload) if said is not None and not awaited else None
+    awaited, given = False, None
+    if said is not None:
+        awaited = said.result is not None  # it is given the result of a job
+        given = None if awaited else arguments(said, payload)
     exec(code.program, space)
     meter.shown()
     if probe.asked:

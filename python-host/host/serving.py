@@ -89,7 +89,8 @@ def call(frame):
     finally:
         if probe.asked:
             probe.end(noted)
-        uncollected += about.cycles - max(meter.left(), 0)
+        left = meter.left()
+        uncollected += about.cycles - (left if left > 0 else 0)
         meter.end(saved)
         chain.now = outer
     chain.pipe.write(protocol.REPLY, reply)

@@ -7,6 +7,7 @@ import operator
 from collections import deque
 from decimal import Decimal
 
+from host import meter
 from host.meter import INT_BITS, NESTING, charge
 
 PLAIN = {}  # classes whose instances have only what their actor gave them (actor_code)
@@ -83,24 +84,11 @@ def weigh_atom(v, per=MOVED):
     elif t is int and v.bit_length() > 64:
         n = v.bit_length()
         charge(n >> 6)
-        if n > seen.largest:
-            seen.largest = n
-        if seen.decimals:
+        a = meter.account
+        if n > a.largest:
+            a.largest = n
+        if a.decimals:
             charge(as_decimal(n))
-
-
-class Seen:
-    """The contents of the running message that make comparisons dear. Python makes a Decimal of an integer
-    that it compares with one, in time that grows with the square of its length."""
-
-    __slots__ = ("decimals", "largest")
-
-    def __init__(self):
-        self.decimals = False  # it imported decimal
-        self.largest = 0  # bits of the largest integer that was weighed
-
-
-seen = Seen()
 
 
 def as_decimal(n):
