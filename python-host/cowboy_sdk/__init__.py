@@ -148,7 +148,7 @@ def emit(event):
     """An event: an instance of a dataclass of this file, whose name the event has."""
     name = type(event).__name__
     if name not in chain.now.schema.events:
-        raise TypeError("emit takes an instance of a dataclass, made where it is emitted, as in emit(Joined(who))")
+        raise TypeError("emit takes an instance of a dataclass, made in the call, as in emit(Joined(who))")
     meter.charge(table.serialise)
     try:
         data = typed.bounded(chain.now.schema.types[name].text(event))
@@ -191,7 +191,7 @@ class _Sending:
 
     def __get__(self, instance, owner=None):
         if instance is None:
-            raise AttributeError("send is of an actor, as in %s(address).send" % owner.__name__)
+            raise AttributeError("send belongs to an actor, as in %s(address).send" % owner.__name__)
         return _bound(owner, instance.__dict__["address"], sends=True)
 
 
@@ -237,7 +237,7 @@ def interface(cls):
     """Over a class of methods without bodies: another actor, whose handlers they are."""
     methods = chain.now.schema.interfaces.get(getattr(cls, "__name__", None))
     if not actor_code.is_class(cls) or methods is None:
-        raise TypeError("@interface stands over a class at the top of this file")
+        raise TypeError("@interface decorates a class at the top of this file")
     meter.charge(ATTRIBUTE * (3 + len(methods)))
     for name, said in methods.items():
         setattr(cls, name, _asked(said))

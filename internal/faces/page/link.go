@@ -28,7 +28,7 @@ func linked(modules map[string][]byte, entry string) []byte {
 			return
 		}
 		if begun[name] || modules[name] == nil {
-			panic(fmt.Sprintf("the module %s is imported in a circle, or is not there", name))
+			panic(fmt.Sprintf("the module %s is imported in a circle, or does not exist", name))
 		}
 		begun[name] = true
 		text := modules[name]

@@ -54,7 +54,7 @@ func init() {
 		{"texts", `a list of strings, like ["accept: text/html"]`, readTexts},
 		{"json", `a dict of JSON values, or its text, like {\"city\": \"Oslo\"}`, readJSON},
 		{"jsons", `a list of dicts of JSON values, like [{\"Equal\": [\"/city\"]}]`, readJSONs},
-		{"args", `a dict of arguments by name, like {"who": "bob", "amount": 5}; bytes, actors and other parties may stand in it`, readArgs},
+		{"args", `a dict of arguments by name, like {"who": "bob", "amount": 5}; its values may be bytes, actors and other parties`, readArgs},
 		{"value", "any value", func(_ *call, v starlark.Value) (any, error) { return v, nil }},
 		{"names", "names of oracles, each a string", readText},
 	}
