@@ -77,7 +77,7 @@ func TestADeployIsAllOrNothing(t *testing.T) {
 			state := NewState(trie.Empty)
 			state.Credit(alice, types.WeiOf(1_000_000))
 			before, _ := state.Seal()
-			x := Start(&BlockContext{Params: &p, Height: 5, Carrier: Direct{}, Sessions: host}, state, Cause{}, 100_000, 10_000)
+			x := Start(&BlockContext{Params: &p, Height: 5, Deliverer: Direct{}, Sessions: host}, state, Cause{}, 100_000, 10_000)
 			at, outcome, err := x.Deploy(alice, &d, types.WeiOf(c.value))
 			if !errors.Is(err, c.err) || outcome.Status != c.status || c.code != "" && outcome.Fault.Code != c.code {
 				t.Fatalf("%+v %v, %v", outcome, outcome.Fault, err)
@@ -125,7 +125,7 @@ func TestASchemaPaysForItsBytes(t *testing.T) {
 	deploy := func(schema string, cells types.Cells) (program.Outcome, types.Cycles, types.Cells, *State) {
 		state := NewState(trie.Empty)
 		host := described{inspecting{scripted: ok}, []byte(schema)}
-		x := Start(&BlockContext{Params: &p, Height: 5, Carrier: Direct{}, Sessions: host}, state, Cause{}, 100_000, cells)
+		x := Start(&BlockContext{Params: &p, Height: 5, Deliverer: Direct{}, Sessions: host}, state, Cause{}, 100_000, cells)
 		_, outcome, err := x.Deploy(alice, &d, types.Wei{})
 		if err != nil {
 			t.Fatal(err)

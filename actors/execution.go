@@ -20,7 +20,7 @@ type BlockContext struct {
 	BaseFeeCell  types.Wei
 	Timers       Timers
 	System       System // nil: the chain answers for no address
-	Carrier      Carrier
+	Deliverer    Deliverer
 	Sessions     Sessions
 	// Doubted reports whether a handler of a code is not to be begun, nil: none. The
 	// execution then has no result (decision C18).
@@ -33,12 +33,12 @@ type Sessions interface {
 	Session() (program.Session, error)
 }
 
-// Carrier carries one message to its actor: to a program, or to a contract, whose
+// Deliverer delivers one message to its actor: to a program, or to a contract, whose
 // session is Native. A panic of a program is a failed outcome; a contract's
 // panic gives no outcome; an error comes from the environment.
 //
 // Spec: decision C21.
-type Carrier interface {
+type Deliverer interface {
 	Run(program.Session, program.Context, program.Code, program.Message) (program.Outcome, error)
 }
 
@@ -236,7 +236,7 @@ func (x *Execution) carry(parent *frame, msg program.Message, purse *types.Cycle
 	if native {
 		session = Native(f.handleSystem)
 	}
-	outcome, err := x.block.Carrier.Run(session, f, code, msg)
+	outcome, err := x.block.Deliverer.Run(session, f, code, msg)
 	if x.bug != nil {
 		panic(x.bug)
 	}
@@ -302,10 +302,10 @@ func (x *Execution) log(actor types.Address, line string) {
 	x.Logs = append(x.Logs, LogLine{Actor: actor, Cause: x.cause.Hash, Line: clip(line, MaxLogBytes)})
 }
 
-// Direct is the Carrier that hands a message to the session and no more.
+// Direct is the Deliverer that hands a message to the session and no more.
 type Direct struct{}
 
-// Run implements Carrier.
+// Run implements Deliverer.
 func (Direct) Run(session program.Session, ctx program.Context, code program.Code,
 	msg program.Message) (outcome program.Outcome, err error) {
 	if _, native := session.(Native); native {

@@ -36,7 +36,7 @@ var (
 func play(t *testing.T, host scripted, change func(*BlockContext, *Cause)) (*Execution, *State, program.Outcome, error) {
 	t.Helper()
 	p := params.Defaults()
-	block := &BlockContext{Params: &p, ChainID: 1, Height: 5, Carrier: Direct{}, Sessions: host, BaseFeeCycle: types.WeiOf(2),
+	block := &BlockContext{Params: &p, ChainID: 1, Height: 5, Deliverer: Direct{}, Sessions: host, BaseFeeCycle: types.WeiOf(2),
 		BaseFeeCell: types.WeiOf(3)}
 	cause := Cause{Origin: types.OriginTransaction}
 	if change != nil {
@@ -71,7 +71,7 @@ func TestTheValueIsOfTheOutermostMessageAlone(t *testing.T) {
 		state.setActor(a, &Actor{Owner: alice})
 	}
 	state.Credit(alice, types.WeiOf(10))
-	x := Start(&BlockContext{Params: &p, ChainID: 1, Height: 5, Carrier: Direct{}, Sessions: host}, state,
+	x := Start(&BlockContext{Params: &p, ChainID: 1, Height: 5, Deliverer: Direct{}, Sessions: host}, state,
 		Cause{Origin: types.OriginTransaction}, 100_000, 10_000)
 	outcome, err := x.Deliver(program.Message{Kind: program.Call, Sender: alice, Self: one, Handler: "outer"}, types.WeiOf(7))
 	if err != nil || outcome.Status != types.StatusOK {
@@ -139,7 +139,7 @@ func TestAnEnvironmentErrorEndsTheWholeExecution(t *testing.T) {
 // TestABugIsNotTakenForAProgramsPanic: a panic in the chain's own code passes
 // the recovery that is meant for programs, also one that swallows everything.
 func TestABugIsNotTakenForAProgramsPanic(t *testing.T) {
-	for name, runner := range map[string]Carrier{"direct": Direct{}, "swallowing": swallowing{}} {
+	for name, runner := range map[string]Deliverer{"direct": Direct{}, "swallowing": swallowing{}} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				if bug, ok := recover().(*Bug); !ok || !strings.Contains(bug.Error(), "nil pointer") {
@@ -149,7 +149,7 @@ func TestABugIsNotTakenForAProgramsPanic(t *testing.T) {
 			play(t, func(ctx program.Context, _ program.Message) (program.Outcome, error) {
 				_, _ = ctx.ScheduleTimer(program.TimerRequest{Height: 9}) // there is no scheduler
 				return fine()
-			}, func(b *BlockContext, _ *Cause) { b.Carrier = runner })
+			}, func(b *BlockContext, _ *Cause) { b.Deliverer = runner })
 		})
 	}
 }

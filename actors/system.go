@@ -54,7 +54,7 @@ func (e *ContractError) Error() string {
 func (x *Execution) Instruct(from, contract types.Address, what string, do func() program.Outcome) (program.Outcome, error) {
 	msg := program.Message{Kind: program.Call, Sender: from, Self: contract, Handler: what}
 	f := x.push(x.top, msg, x.cyclesLeft)
-	outcome, err := x.block.Carrier.Run(Native(do), f, program.Code{}, msg)
+	outcome, err := x.block.Deliverer.Run(Native(do), f, program.Code{}, msg)
 	x.top = f.parent
 	return outcome, err
 }

@@ -12,7 +12,7 @@ const (
 	MaxTraceBytes = 4 << 20 // of keys, values, payloads and outputs
 )
 
-// Recorder is a Carrier that notes an execution's requests to the chain, call by
+// Recorder is a Deliverer that notes an execution's requests to the chain, call by
 // call. It changes nothing: every method of the Context is the frame's own. An
 // Executor that has none runs without any of this.
 type Recorder struct {
@@ -92,7 +92,7 @@ func (r *Recorder) Probed(p *program.Probed) {
 	}
 }
 
-// Run implements Carrier.
+// Run implements Deliverer.
 func (r *Recorder) Run(session program.Session, ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	f, ok := ctx.(*frame)
 	if !r.on || !ok || r.full() {

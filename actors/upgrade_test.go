@@ -58,7 +58,7 @@ func upgradeTo(t *testing.T, code string, timers manyTimers, script scripted) (*
 	state.setUpgradable(one, &Upgradable{Terms: &types.UpgradeTerms{By: alice}, DeployedAs: types.Keccak([]byte("old"))})
 	state.SetStorage(one, []byte("k"), []byte("v"))
 	timers.handler = "tick"
-	x := Start(&BlockContext{Params: &p, Height: 5, Carrier: Direct{}, Sessions: host, Timers: timers}, state, Cause{}, 1_000_000, 10_000)
+	x := Start(&BlockContext{Params: &p, Height: 5, Deliverer: Direct{}, Sessions: host, Timers: timers}, state, Cause{}, 1_000_000, 10_000)
 	before, _ := state.Seal()
 	outcome, err := x.Upgrade(alice, one, &types.Upgrade{From: types.Keccak([]byte("old")), Code: []byte(code), Migrate: []byte("given")})
 	if code == "plain" || code == "bare" {

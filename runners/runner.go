@@ -47,7 +47,7 @@ type Report any
 type Runner struct {
 	config  Config
 	node    env.Runner
-	crew    *roles.Crew
+	group   *roles.Group
 	inbox   roles.Inbox[event]
 	log     *slog.Logger
 	stopped atomic.Bool
@@ -81,10 +81,10 @@ type Status struct {
 func Start(rt *roles.Runtime, cfg Config, node env.Runner) (*Runner, error) {
 	cfg.MaxJobs = max(cfg.MaxJobs, 1)
 	r := &Runner{config: cfg, node: node, log: cfg.Log.With("node", cfg.Name)}
-	r.crew = roles.NewCrew(rt, r.supervision())
+	r.group = roles.NewGroup(rt, r.supervision())
 	r.status.Store(&Status{Name: cfg.Name, Address: node.Signer.Address(), PublicKey: node.Signer.PublicKey(), MaxJobs: cfg.MaxJobs,
 		Accepting: true})
-	if err := r.crew.Start(cfg.Name, node.Loops.Loop, []roles.Part{roles.As("runner", &r.inbox, r.newRole)}); err != nil {
+	if err := r.group.Start(cfg.Name, node.Loops.Loop, []roles.Part{roles.As("runner", &r.inbox, r.newRole)}); err != nil {
 		return nil, r.failed(err)
 	}
 	if err := node.Connections.Start(func(e connection.Event) { r.inbox.Post(connectionEvent{e}) }); err != nil {
@@ -118,9 +118,9 @@ func (r *Runner) supervision() roles.Supervision {
 }
 
 // Upset has the role panic, as ordered, or with a duration handle no event for so long
-// (roles.Crew says more).
+// (roles.Group says more).
 func (r *Runner) Upset(role string, hang time.Duration, order *roles.Ordered) error {
-	return r.crew.Upset(role, hang, order)
+	return r.group.Upset(role, hang, order)
 }
 
 // failed stops a runner that does not come up, for the reason given.
@@ -195,7 +195,7 @@ func (r *Runner) Stop() {
 	if r.node.Polls != nil {
 		r.close("its polls", r.node.Polls.Close)
 	}
-	r.crew.Stop()
+	r.group.Stop()
 	r.node.Executor.Close()
 	r.show(func(s *Status) { s.Connected, s.Open, s.Running, s.Accepting = nil, nil, 0, false })
 	r.left()
@@ -211,7 +211,7 @@ func (r *Runner) close(what string, close func() error) {
 // not be changed.
 func (r *Runner) Status() Status {
 	s := *r.status.Load()
-	s.DeadLetters = r.crew.DeadLetters()
+	s.DeadLetters = r.group.DeadLetters()
 	return s
 }
 

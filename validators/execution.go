@@ -124,7 +124,7 @@ func (e *execution) start(ctx actor.Context) {
 		return
 	}
 	e.onchain = onchain
-	e.executor = &ledger.Executor{Programs: e.v.node.Programs, Verifier: e.v.node.Verifier, Carrier: onchain,
+	e.executor = &ledger.Executor{Programs: e.v.node.Programs, Verifier: e.v.node.Verifier, Deliverer: onchain,
 		Worked: func(cycles types.Cycles) { e.v.did(env.Cycles, uint64(cycles)) }}
 }
 

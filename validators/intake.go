@@ -46,12 +46,12 @@ func (newSets) forIntake()    {}
 // (catchup.Answer, peerAhead).
 type intake struct {
 	v    *Validator
-	held map[types.Address]*held
+	held map[types.Address]*futureFrames
 	from []types.Address // the keys of held, as they came
 }
 
-// held is one peer's frames of sets to come, until those are known.
-type held struct {
+// futureFrames is one peer's frames of sets to come, until those are known.
+type futureFrames struct {
 	frames [][]byte
 	size   int // in bytes
 }
@@ -203,7 +203,7 @@ func (in *intake) noteAhead(from types.Address, data []byte, unknown *simplex.Un
 	}
 	kept := in.heldOf(from)
 	if len(kept.frames) >= maxHeld || kept.size+len(data) > in.share() {
-		*kept = held{}
+		*kept = futureFrames{}
 	}
 	if len(kept.frames)%aheadHintEvery == 0 {
 		pass[consensusEvent](in, in.v.consensus, peerAhead{from, unknown.Epoch})
@@ -212,14 +212,14 @@ func (in *intake) noteAhead(from types.Address, data []byte, unknown *simplex.Un
 	kept.size += len(data)
 }
 
-func (in *intake) heldOf(from types.Address) *held {
+func (in *intake) heldOf(from types.Address) *futureFrames {
 	if kept := in.held[from]; kept != nil {
 		return kept
 	}
 	if in.held == nil {
-		in.held = map[types.Address]*held{}
+		in.held = map[types.Address]*futureFrames{}
 	}
-	kept := &held{}
+	kept := &futureFrames{}
 	in.held[from], in.from = kept, append(in.from, from)
 	return kept
 }

@@ -60,7 +60,7 @@ func handle(message any) any {
 	return handled{outcome, err}
 }
 
-// Run implements actors.Carrier. A program that panics is a failed receipt. A contract
+// Run implements actors.Deliverer. A program that panics is a failed receipt. A contract
 // that panics is not: this validator has no result then, and tries again (decision C18).
 func (o *onchain) Run(session program.Session, ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	_, native := session.(actors.Native)

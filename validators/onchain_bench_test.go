@@ -15,7 +15,7 @@ import (
 func BenchmarkContract(b *testing.B) {
 	msg := program.Message{Self: types.DispatcherAddress, Handler: "advance"}
 	native := actors.Native(func() program.Outcome { return program.Outcome{Status: types.StatusOK} })
-	run := func(b *testing.B, c actors.Carrier) {
+	run := func(b *testing.B, c actors.Deliverer) {
 		b.ReportAllocs()
 		for range b.N {
 			if outcome, err := c.Run(native, nil, program.Code{}, msg); err != nil || outcome.Status != types.StatusOK {

@@ -92,7 +92,7 @@ type Validator struct {
 	genesis  *ledger.Genesis
 	node     env.Validator
 	runtime  *roles.Runtime
-	crew     *roles.Crew
+	group    *roles.Group
 	memo     *Memo
 	life     *life // this run, as memo knows it
 	log      *slog.Logger
@@ -213,7 +213,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, life: &life{},
 		config: cfg,
 		log:    cfg.Log.With("node", cfg.Name), history: history.Of(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
-	v.crew = roles.NewCrew(rt, v.supervision())
+	v.group = roles.NewGroup(rt, v.supervision())
 	head, err := v.restore()
 	if err != nil {
 		return nil, &StoreError{cfg.Name, err}
@@ -226,7 +226,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	}
 	v.since.Store(int64(node.Clock.Now()))
 	v.began = node.Clock.Now().Millis()
-	if err := v.crew.Start(cfg.Name, node.Loops.Loop, v.roles()); err != nil {
+	if err := v.group.Start(cfg.Name, node.Loops.Loop, v.roles()); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
 	v.setPeers(head.State)
@@ -282,7 +282,7 @@ func (v *Validator) Stop() {
 	if err := v.node.Mesh.Close(); err != nil {
 		v.log.Warn("the transport did not close cleanly", "error", err)
 	}
-	v.crew.Stop()
+	v.group.Stop()
 	v.desk.close()
 	v.memo.end(v.life) // if the roles were killed, they were not notified
 }
@@ -300,9 +300,9 @@ func (v *Validator) supervision() roles.Supervision {
 }
 
 // Upset has a role panic, as ordered, or with a duration handle no event for so long
-// (roles.Crew says more).
+// (roles.Group says more).
 func (v *Validator) Upset(role string, hang time.Duration, order *roles.Ordered) error {
-	return v.crew.Upset(role, hang, order)
+	return v.group.Upset(role, hang, order)
 }
 
 // fail stops a validator that cannot continue.
@@ -310,7 +310,7 @@ func (v *Validator) fail(what string, err error) {
 	v.once.Do(func() {
 		failure := fmt.Errorf("%s stops: %s: %w", v.name, what, err)
 		v.log.Error("the validator stops", "what", what, "error", err)
-		v.crew.Dismiss()
+		v.group.Dismiss()
 		if v.config.OnFailure != nil {
 			v.config.OnFailure(failure)
 		}
@@ -377,7 +377,7 @@ func (v *Validator) Status() Status {
 		Blocks: v.count.refusedBlocks.Load(), Builds: v.count.buildFailures.Load(),
 		Nullified: v.count.nullified.Load(), Evidence: v.count.evidence.Load(), Hosts: v.count.hostFailures.Load(),
 		Peers: v.count.mutedPeers.Load() + v.count.shutPeers.Load()}
-	s.Roles = Roles{DeadLetters: v.crew.DeadLetters(), Restarted: v.count.restarted.Load(), Contracts: v.count.contracts.Load()}
+	s.Roles = Roles{DeadLetters: v.group.DeadLetters(), Restarted: v.count.restarted.Load(), Contracts: v.count.contracts.Load()}
 	s.Lost = v.lost.Load()
 	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
 	s.Unfit = v.config.Unfit

@@ -95,7 +95,7 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 		Parts: node.Parts{Name: set.Name, Signer: verifier.Signer(set.Key), Verifier: verifier, Clock: now,
 			Along: func(_ uint64, f *roles.Failure) { fell <- f }}, // once in each life
 		Shell:   runners.Config{ChainID: ready.ChainID, MaxJobs: uint32(set.Jobs), PollEvery: set.PollEvery, Strategy: set.Strategy},
-		Runtime: runtime, Listen: listenFor(set.API), Log: log, Watch: watch,
+		Runtime: runtime, Listen: listenFor(set.API), Log: log, Capture: watch,
 		Chain:    func() (env.ChainView, error) { return chainhttp.New(asked) },
 		Polls:    func() (env.Polls, error) { return chainhttp.NewPolls(asked) },
 		Executor: func() (env.Executor, error) { return settings.does, nil },

@@ -31,14 +31,14 @@ func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.API, model.Re
 
 // seatOf has a validator be driven, where its settings name a driver; it is nil where they
 // do not. The driver of a strict network only reads.
-func seatOf(set *hosts.Validator, config *box.Config) *control.ValidatorSeat {
+func controlOf(set *hosts.Validator, config *box.Config) *control.ValidatorServer {
 	if set.Driver == "" {
 		return nil
 	}
-	seat := control.NewValidatorSeat(set.Driver, set.Strict)
+	server := control.NewValidatorServer(set.Driver, set.Strict)
 	config.Here.Driven = !set.Strict
-	config.Observe, config.Overhear, config.Tell = seat.Observe, seat.Overhear, seat.Tell
-	config.Gateway, config.Dropped = seat.Gateway, seat.Dropped
-	config.Booted = func(_ types.Address, begins box.Boot) { seat.Booted(begins.Header, begins.Hash, begins.Root) }
-	return seat
+	config.Observe, config.Overhear, config.Tell = server.Observe, server.Overhear, server.Tell
+	config.Gateway, config.Dropped = server.Gateway, server.Dropped
+	config.Booted = func(_ types.Address, begins box.Boot) { server.Booted(begins.Header, begins.Hash, begins.Root) }
+	return server
 }

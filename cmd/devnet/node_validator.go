@@ -83,13 +83,13 @@ func validatorOf(c *cli.Context, path string) error {
 		_ = listener.Close()
 		return err
 	}
-	seat := seatOf(set, &config)
+	server := controlOf(set, &config)
 	n, err := box.Up(c.Context, config)
 	if err != nil {
 		_ = listener.Close()
 		return notUp(err)
 	}
-	v := &loneValidator{c, n, listener.Addr().String(), seat, origins}
+	v := &loneValidator{c, n, listener.Addr().String(), server, origins}
 	return v.serve(listener, append(callable(set.HTTP), set.Hosts...))
 }
 
@@ -98,20 +98,20 @@ type loneValidator struct {
 	*cli.Context
 	network *box.Network
 	address string
-	seat    *control.ValidatorSeat // nil: no supervisor
-	origins []string               // whose pages may call the API
+	control *control.ValidatorServer // nil: no supervisor
+	origins []string                 // whose pages may call the API
 }
 
 // serve answers until the process is asked to end, or the validator stops by itself.
 func (v *loneValidator) serve(listener net.Listener, names []string) (err error) {
 	serve := api.Config{Hosts: names, Origins: v.origins}
-	if v.seat != nil {
-		serve.Node = v.seat
-		defer v.seat.Close()
+	if v.control != nil {
+		serve.Node = v.control
+		defer v.control.Close()
 	}
 	server := api.New(v.network, serve)
-	if v.seat != nil {
-		v.seat.Begin(v.network.Driven())
+	if v.control != nil {
+		v.control.Begin(v.network.Driven())
 	}
 	defer func() { err = errors.Join(err, server.Close(), v.network.Close()) }()
 	served := make(chan error, 1)

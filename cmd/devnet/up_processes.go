@@ -92,16 +92,16 @@ func (n *apartNetwork) start() error {
 		return fmt.Errorf("the settings in %s name no driver, by which this process reads and drives nodes: begin again with --reset", dir)
 	}
 	log := slog.New(slog.NewTextHandler(n.u.App.ErrWriter, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	n.crew = cluster.NewCrew(cluster.Config{Carrier: n.carrier, Hosts: folder, Dir: dir, Secret: folder.Driver(), Port: cluster.FreePort,
+	n.backend = cluster.NewBackend(cluster.Config{Carrier: n.carrier, Hosts: folder, Dir: dir, Secret: folder.Driver(), Port: cluster.FreePort,
 		Stores: filepath.Join(dir, followedDir), URL: "http://" + n.u.address, Log: log, Ended: n.ended})
-	defer context.AfterFunc(n.u.Context.Context, n.crew.Abandon)() // Ctrl-C ends the start
-	if err := n.crew.Adopt(); err != nil {
+	defer context.AfterFunc(n.u.Context.Context, n.backend.Abandon)() // Ctrl-C ends the start
+	if err := n.backend.Adopt(); err != nil {
 		return err
 	}
-	n.crew.Launch()
+	n.backend.Launch()
 	config := folder.Chain()
 	config.Version, config.Home, config.Log = version, n.u.settings.Home, log
-	config.Elsewhere, config.Genesis, config.Seed = n.crew, folder.Genesis, &n.home.Meta.Seed
+	config.Elsewhere, config.Genesis, config.Seed = n.backend, folder.Genesis, &n.home.Meta.Seed
 	config.Params = n.u.settings.Params
 	config.Slow = func(words string) { fmt.Fprintf(n.u.App.ErrWriter, "%s.\n", words) }
 	n.Network, err = box.Up(n.u.Context.Context, config)
@@ -134,7 +134,7 @@ type apartNetwork struct {
 	home         *home.Home
 	folder       *hosts.Folder
 	carrier      *process.Carrier
-	crew         *cluster.Crew
+	backend      *cluster.Backend
 
 	mu   sync.Mutex
 	died error // the first node that ended by itself: how
@@ -308,16 +308,16 @@ func (n *apartNetwork) note(string) {} // each node notes it itself
 // Close ends all nodes at once, and lets the home go.
 func (n *apartNetwork) Close() (err error) {
 	switch {
-	case n.crew != nil:
-		err = n.crew.Close()
+	case n.backend != nil:
+		err = n.backend.Close()
 	case n.carrier != nil:
 		err = n.carrier.Close()
 	}
 	if n.Network != nil {
 		err = errors.Join(err, n.Network.Close())
 	}
-	if n.crew != nil {
-		err = errors.Join(err, n.crew.CloseStores())
+	if n.backend != nil {
+		err = errors.Join(err, n.backend.CloseStores())
 	}
 	if n.home != nil {
 		err = errors.Join(err, n.home.Close())

@@ -65,7 +65,7 @@ func (w watching) keys(log *slog.Logger) (io.WriteCloser, error) {
 }
 
 // ofRunner opens the watch of one runner. A strict network is refused.
-func (w watching) ofRunner(name string, strict bool, log *slog.Logger) (*connections.Watch, error) {
+func (w watching) ofRunner(name string, strict bool, log *slog.Logger) (*connections.Capture, error) {
 	if !w.asked() {
 		return nil, nil
 	}
@@ -76,7 +76,7 @@ func (w watching) ofRunner(name string, strict bool, log *slog.Logger) (*connect
 	if err != nil {
 		return nil, err
 	}
-	watch, err := connections.NewWatch(w.qlog, name, keys, log)
+	watch, err := connections.NewCapture(w.qlog, name, keys, log)
 	if err != nil {
 		return nil, noStart("Give a folder that this user may write to.", "--qlog: %v", err)
 	}

@@ -90,11 +90,11 @@ func BenchmarkBitmap(b *testing.B) {
 // lookedUp reads the chain as the job index does: an assignment is found by its name.
 type lookedUp struct {
 	*world
-	of map[heldID]*Assignment
+	of map[resultID]*Assignment
 }
 
 func (l lookedUp) Assignment(a types.Address, id AssignmentID) *Assignment {
-	return l.of[heldID{a, id}]
+	return l.of[resultID{a, id}]
 }
 
 // BenchmarkHeldResults is the cost of a head that follows from results of 31 runners for 4,096
@@ -103,15 +103,15 @@ func (l lookedUp) Assignment(a types.Address, id AssignmentID) *Assignment {
 func BenchmarkHeldResults(b *testing.B) {
 	const runners, jobs, changed = 31, 4096, 16
 	w := newWorld(b, nil)
-	of := map[heldID]*Assignment{}
+	of := map[resultID]*Assignment{}
 	w.head.Reader = lookedUp{w, of}
 	var list plainList
 	for i := range runners {
 		address := w.register(fmt.Sprint("r", i)).Address()
 		for n := range jobs {
-			id := heldID{address, AssignmentID{Job: types.Keccak(fmt.Append(nil, n)), Drawn: 90}}
+			id := resultID{address, AssignmentID{Job: types.Keccak(fmt.Append(nil, n)), Drawn: 90}}
 			of[id] = &Assignment{AssignmentID: id.AssignmentID, MaxReturn: 10, Deadline: 1 << 40, CommitEnd: 1 << 39, Committee: runners}
-			w.results.keep(&held{heldID: id, committed: true})
+			w.results.keep(&pendingResult{resultID: id, committed: true})
 			list = append(list, &brought{runner: address, id: id.AssignmentID, committed: true})
 			if i == 0 && n < changed {
 				w.changed = append(w.changed, id.Job)
@@ -125,7 +125,7 @@ func BenchmarkHeldResults(b *testing.B) {
 	})
 	b.Run("list", func(b *testing.B) {
 		for b.Loop() {
-			list.visit(w.head.Height, func(one *brought) *Assignment { return of[heldID{one.runner, one.id}] })
+			list.visit(w.head.Height, func(one *brought) *Assignment { return of[resultID{one.runner, one.id}] })
 		}
 	})
 }
@@ -137,7 +137,7 @@ func BenchmarkHeadWithJobs(b *testing.B) {
 	for _, runners := range []int{1, 4, 31} {
 		b.Run(fmt.Sprint(runners), func(b *testing.B) {
 			w, keys := crowd(b, runners)
-			chain := lookedUp{w, map[heldID]*Assignment{}}
+			chain := lookedUp{w, map[resultID]*Assignment{}}
 			w.head.Reader = chain
 			for i, key := range keys {
 				p := w.connections.peers[connection.ID(i+1)]
@@ -146,11 +146,11 @@ func BenchmarkHeadWithJobs(b *testing.B) {
 					a := Assignment{AssignmentID: AssignmentID{Job: types.Keccak(fmt.Append(nil, n)), Drawn: 90}, MaxReturn: 10,
 						Deadline: 1 << 40, CommitEnd: 1 << 39, Committee: runners}
 					w.open[key.Address()] = append(w.open[key.Address()], a)
-					chain.of[heldID{key.Address(), a.AssignmentID}] = &a
+					chain.of[resultID{key.Address(), a.AssignmentID}] = &a
 					if n >= jobs-MaxJobStreams {
 						p.deliveries = append(p.deliveries, &delivery{AssignmentID: a.AssignmentID, answered: true})
 					}
-					w.results.keep(&held{heldID: heldID{key.Address(), a.AssignmentID}, committed: true, revealed: true})
+					w.results.keep(&pendingResult{resultID: resultID{key.Address(), a.AssignmentID}, committed: true, revealed: true})
 				}
 			}
 			for b.Loop() {

@@ -60,23 +60,23 @@ func (r *results) check() error {
 }
 
 // check compares the parts of the index, and that none holds what was dropped.
-func (x *heldIndex) check() error {
+func (x *resultIndex) check() error {
 	jobs := 0
 	for job, of := range x.jobs { // order: any that is wrong will do
 		jobs += len(of)
 		for _, h := range of {
-			if x.all[h.heldID] != h || h.Job != job {
+			if x.all[h.resultID] != h || h.Job != job {
 				return fmt.Errorf("gateway: job %s has a result that is not held", job)
 			}
 		}
 	}
 	for i, h := range x.dues {
-		if x.all[h.heldID] != h || h.at != i || h.due == 0 {
+		if x.all[h.resultID] != h || h.at != i || h.due == 0 {
 			return fmt.Errorf("gateway: the result due at height %d is not held", h.due)
 		}
 	}
 	for _, h := range x.lost {
-		if x.all[h.heldID] != h || !h.lost {
+		if x.all[h.resultID] != h || !h.lost {
 			return fmt.Errorf("gateway: a lost result of job %s is not held", h.Job)
 		}
 	}

@@ -597,7 +597,7 @@ func (n *network) submit(committee ...*runner) *task {
 func (n *network) present(r *runner, among []*validator) (count int) {
 	index := slices.Index(n.runners, r)
 	for _, v := range among {
-		if v.attested.Bitmap(n.now, len(n.runners), held(len(n.runners))).Has(index) {
+		if v.attested.Bitmap(n.now, len(n.runners), pendingResult(len(n.runners))).Has(index) {
 			count++
 		}
 	}
@@ -790,7 +790,7 @@ func TestOneSeedIsOneRun(t *testing.T) {
 }
 
 // held is a registry of n places, all held since genesis.
-func held(places int) (p selection.Places) {
+func pendingResult(places int) (p selection.Places) {
 	for i := range places {
 		p = p.With(i, 0)
 	}

@@ -18,11 +18,11 @@ func (m *Machine) onRefusal(p *peer, d *delivery, f *push.JobAck) {
 		m.connections.leave(p, push.BadSignature)
 		return
 	}
-	why = m.results.full(one.heldID(), len(one.Refusal.Text))
+	why = m.results.full(one.resultID(), len(one.Refusal.Text))
 	switch {
 	case why == "":
-		m.results.keep(&held{heldID: one.heldID(), refusal: &one})
-	case m.results.index.all[one.heldID()] == nil:
+		m.results.keep(&pendingResult{resultID: one.resultID(), refusal: &one})
+	case m.results.index.all[one.resultID()] == nil:
 		m.report(NotTaken{Runner: p.address, Assignment: d.AssignmentID, Why: why})
 	}
 }
@@ -35,7 +35,7 @@ func (m *Machine) onPolledRefusal(e Polled) {
 	id := m.chain.assigned(e.Runner, e.Ack.JobID)
 	one, why := m.refusalOf(e.Runner, id, e.Ack)
 	if why == "" {
-		why = m.results.full(one.heldID(), len(one.Refusal.Text))
+		why = m.results.full(one.resultID(), len(one.Refusal.Text))
 	}
 	if why == "" && !m.config.by(e.Runner, one.Refusal.Digest(m.config.ChainID), one.Signed) {
 		why = "the runner did not sign the refusal of this draw and spec (refusal_signed)"
@@ -44,7 +44,7 @@ func (m *Machine) onPolledRefusal(e Polled) {
 		m.report(NotTaken{Runner: e.Runner, Assignment: id, Why: why, Polled: true})
 		return
 	}
-	m.results.keep(&held{heldID: one.heldID(), refusal: &one})
+	m.results.keep(&pendingResult{resultID: one.resultID(), refusal: &one})
 }
 
 // refusalOf returns what an ack refuses: the assignment, with its draw and its spec. why
@@ -73,7 +73,7 @@ func (m *Machine) refusalOf(runner types.Address, id AssignmentID, f *push.JobAc
 	return one, one.Refusal.Counts()
 }
 
-// heldID returns the runner and the assignment of a refusal.
-func (one *Refuse) heldID() heldID {
-	return heldID{one.Runner, AssignmentID{Job: one.Refusal.JobID, Drawn: one.Refusal.Drawn}}
+// resultID returns the runner and the assignment of a refusal.
+func (one *Refuse) resultID() resultID {
+	return resultID{one.Runner, AssignmentID{Job: one.Refusal.JobID, Drawn: one.Refusal.Drawn}}
 }

@@ -11,7 +11,7 @@ import (
 type results struct {
 	*step
 	chain *chain
-	index heldIndex
+	index resultIndex
 	bytes int                   // of all that are held
 	of    map[types.Address]int // the bytes of each runner that has any
 }
@@ -23,11 +23,11 @@ func (r *results) hold(runner types.Address, id AssignmentID, f *push.JobResult)
 		r.report(NotTaken{Runner: runner, Assignment: id, Why: why})
 		return
 	}
-	r.keep(&held{heldID: heldID{runner, id}, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)})
+	r.keep(&pendingResult{resultID: resultID{runner, id}, result: *f, commitment: push.Commitment(f.ResultData, f.RunnerSigned)})
 }
 
 // keep holds what was found to have room, of an open assignment, and submits what is next.
-func (r *results) keep(h *held) {
+func (r *results) keep(h *pendingResult) {
 	a := r.chain.assignment(h.runner, h.AssignmentID)
 	due := types.Height(0)
 	if h.refusal == nil && a.Committee > 1 && a.CommitEnd > r.chain.head.Height {
@@ -50,12 +50,12 @@ func (r *results) refuses(runner types.Address, id AssignmentID, f *push.JobResu
 	case a.Committee > 1 && f.CommitSigned == nil:
 		return "commit_signed is null, and its job has a committee: sign the commitment"
 	}
-	return r.full(heldID{runner, id}, size)
+	return r.full(resultID{runner, id}, size)
 }
 
 // full says why nothing more of a number of bytes is held, "" if it can be: the runner's
 // answer is held already, or the runner would have more held than is left to all others.
-func (r *results) full(id heldID, size int) (why string) {
+func (r *results) full(id resultID, size int) (why string) {
 	switch before := r.index.all[id]; {
 	case before != nil && before.refusal != nil:
 		return "the runner's refusal is held already"
@@ -68,7 +68,7 @@ func (r *results) full(id heldID, size int) (why string) {
 }
 
 // weight is what a result or a refusal counts of MaxHeldBytes.
-func (h *held) weight() int {
+func (h *pendingResult) weight() int {
 	if h.refusal != nil {
 		return len(h.refusal.Refusal.Text) + heldOverhead
 	}
@@ -103,7 +103,7 @@ func (r *results) advanceReady() {
 // hide.
 //
 // Spec: decisions J15, J21.
-func (r *results) advance(h *held, a *Assignment) {
+func (r *results) advance(h *pendingResult, a *Assignment) {
 	if h.refusal != nil {
 		if !h.committed && r.chain.head.Height < a.CommitEnd && len(a.Commitments) == 0 {
 			h.committed = true

@@ -47,7 +47,7 @@ func (c *carrying) Run(s program.Session, ctx program.Context, code program.Code
 // contractStory sends a message of each kind to each contract.
 func contractStory(t *testing.T, c *carrying) *world {
 	w := newRunnerWorld(t, 2, nil)
-	w.executor.Carrier = c
+	w.executor.Deliverer = c
 	w.step(w.transfer("alice", "r0", types.CBY/10))
 	to := types.RegistryAddress
 	w.step(w.submit("bob", jobSpec(1)),
@@ -61,7 +61,7 @@ func contractStory(t *testing.T, c *carrying) *world {
 }
 
 // Decision C21: every contract is reached through the carrier, by one path.
-func TestC21EveryContractIsReachedThroughTheCarrier(t *testing.T) {
+func TestC21EveryContractIsReachedThroughTheDeliverer(t *testing.T) {
 	c := &carrying{}
 	contractStory(t, c)
 	for _, want := range []string{"dispatcher.submit", "dispatcher.advance", "registry.pause", "verifier.result", "treasury.collect",
@@ -95,7 +95,7 @@ func TestC21APanicOfAContractIsNoReceipt(t *testing.T) {
 	w := newRunnerWorld(t, 2, nil)
 	w.step()
 	c := &carrying{fails: map[string]int{"dispatcher.submit": maxAttempts}}
-	w.executor.Carrier = c
+	w.executor.Deliverer = c
 	built, err := w.executor.Build(w.head, w.shown(), slices.Values([]*Checked{w.submit("bob", jobSpec(1))}), nil)
 	if err != nil {
 		t.Fatal(err)

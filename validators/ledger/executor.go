@@ -11,9 +11,9 @@ import (
 // Executor executes blocks. It holds no state of the chain, and is safe for
 // concurrent use where its parts are.
 type Executor struct {
-	Programs program.Host // nil: this node can run none
-	Verifier Verifier
-	Carrier  actors.Carrier // nil: actors.Direct
+	Programs  program.Host // nil: this node can run none
+	Verifier  Verifier
+	Deliverer actors.Deliverer // nil: actors.Direct
 	// Worked is told the cycles of each execution once it is over, so that its time
 	// may pass before the next. It may be nil.
 	Worked func(types.Cycles)
@@ -69,14 +69,14 @@ func (s *sessions) close() {
 	}
 }
 
-func (x *Executor) carrier() actors.Carrier {
+func (x *Executor) carrier() actors.Deliverer {
 	switch {
 	case x.Recorder != nil:
 		return x.Recorder
-	case x.Carrier == nil:
+	case x.Deliverer == nil:
 		return actors.Direct{}
 	}
-	return x.Carrier
+	return x.Deliverer
 }
 
 // begun names the execution that begins to the recorder, if there is one.

@@ -60,7 +60,7 @@ func (x *Executor) open(parent *State, header types.Header, presence Presence, p
 	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer
 	r.shared = actors.BlockContext{Params: p, ChainID: header.ChainID, Height: header.Height, Timestamp: header.Timestamp,
 		Randomness: header.Randomness, BaseFeeCycle: fees.Cycle, BaseFeeCell: fees.Cell,
-		Timers: r.programTimers(), System: systemActors{r}, Carrier: x.carrier(), Sessions: &r.sessions,
+		Timers: r.programTimers(), System: systemActors{r}, Deliverer: x.carrier(), Sessions: &r.sessions,
 		Doubted: func(code types.Hash, handler string) bool { return r.pace.doubts(ranCode{code, handler}) }}
 	return r
 }

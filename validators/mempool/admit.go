@@ -12,7 +12,7 @@ func (p *Pool[T]) Add(now types.Height, e Entry[T], account types.Nonce) (displa
 	if err := p.admissible(&e, account); err != nil {
 		return nil, err
 	}
-	h := &held[T]{Entry: e, bid: e.bid(), came: now, arrival: p.arrival}
+	h := &pooled[T]{Entry: e, bid: e.bid(), came: now, arrival: p.arrival}
 	gone, refusal := p.makeRoom(h)
 	if refusal != nil {
 		for i := len(gone) - 1; i >= 0; i-- {
@@ -48,7 +48,7 @@ func (p *Pool[T]) admissible(e *Entry[T], account types.Nonce) error {
 }
 
 // at returns the transaction that holds a nonce, or nil.
-func (p *Pool[T]) at(sender types.Address, nonce types.Nonce) *held[T] {
+func (p *Pool[T]) at(sender types.Address, nonce types.Nonce) *pooled[T] {
 	q := p.senders[sender]
 	if q == nil {
 		return nil
@@ -62,7 +62,7 @@ func (p *Pool[T]) at(sender types.Address, nonce types.Nonce) *held[T] {
 // outbids judges a replacement: both fees per cycle at least ReplacePercent
 // above the old ones and by 1 wei at least, rounded up, and neither per cell
 // below.
-func outbids[T any](e *Entry[T], old *held[T]) error {
+func outbids[T any](e *Entry[T], old *pooled[T]) error {
 	fee, priority := raised(old.MaxFeePerCycle), raised(old.MaxPriorityFeePerCycle)
 	switch {
 	case e.MaxFeePerCycle.Less(fee):
@@ -94,8 +94,8 @@ func raised(fee types.Wei) types.Wei {
 // makeRoom takes out the one whose nonce h takes, and as many of the others as h
 // needs and may displace. If it may not displace enough, it returns an error, and
 // the caller puts the displaced ones back.
-func (p *Pool[T]) makeRoom(h *held[T]) (gone []*held[T], refusal error) {
-	give := func(x *held[T]) {
+func (p *Pool[T]) makeRoom(h *pooled[T]) (gone []*pooled[T], refusal error) {
+	give := func(x *pooled[T]) {
 		p.remove(x)
 		gone = append(gone, x)
 	}
@@ -120,7 +120,7 @@ func (p *Pool[T]) makeRoom(h *held[T]) (gone []*held[T], refusal error) {
 	return gone, nil
 }
 
-func (p *Pool[T]) senderOver(h *held[T]) bool {
+func (p *Pool[T]) senderOver(h *pooled[T]) bool {
 	q := p.senders[h.Sender]
 	if q == nil {
 		return h.Size > p.limits.SenderBytes
@@ -130,17 +130,17 @@ func (p *Pool[T]) senderOver(h *held[T]) bool {
 
 // displaces reports whether h may push x out of a full pool: it bids more, and x
 // is not one that h must come after.
-func (p *Pool[T]) displaces(h, x *held[T]) bool {
+func (p *Pool[T]) displaces(h, x *pooled[T]) bool {
 	return x.bid.Less(h.bid) && (x.Sender != h.Sender || x.Nonce > h.Nonce)
 }
 
 // age notes an arrival, and forgets those that left once they are the most.
-func (p *Pool[T]) age(h *held[T]) {
+func (p *Pool[T]) age(h *pooled[T]) {
 	p.byAge = append(p.byAge, h)
 	if len(p.byAge) < 2*len(p.byHash)+64 {
 		return
 	}
-	kept := make([]*held[T], 0, len(p.byHash))
+	kept := make([]*pooled[T], 0, len(p.byHash))
 	for _, x := range p.byAge {
 		if !x.left {
 			kept = append(kept, x)

@@ -54,7 +54,7 @@ type turn[T any] struct {
 	queue    *queue[T]
 	at       int
 	next     types.Nonce
-	head     *held[T]
+	head     *pooled[T]
 	tipCycle types.Wei
 	tipCell  types.Wei
 }
@@ -96,7 +96,7 @@ func (t *turns[T]) Pop() any {
 // Held lists all transactions in the order they came: for sending again and for
 // people.
 func (p *Pool[T]) Held() []Entry[T] {
-	all := make([]*held[T], 0, len(p.byHash))
+	all := make([]*pooled[T], 0, len(p.byHash))
 	for _, q := range p.tails {
 		all = append(all, q.txs...)
 	}

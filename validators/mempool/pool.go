@@ -11,16 +11,16 @@ import (
 // concurrent use.
 type Pool[T any] struct {
 	limits  Limits
-	byHash  map[types.Hash]*held[T]
+	byHash  map[types.Hash]*pooled[T]
 	senders map[types.Address]*queue[T]
-	tails   tailHeap[T] // all queues, that with the cheapest last transaction on top
-	byAge   []*held[T]  // all by their arrival; those that left are still in it for a while
+	tails   tailHeap[T]  // all queues, that with the cheapest last transaction on top
+	byAge   []*pooled[T] // all by their arrival; those that left are still in it for a while
 	arrival uint64
 	bytes   int
 }
 
-// held is an entry in the pool.
-type held[T any] struct {
+// pooled is an entry in the pool.
+type pooled[T any] struct {
 	Entry[T]
 	bid     types.Wei
 	arrival uint64
@@ -31,12 +31,12 @@ type held[T any] struct {
 // queue is a sender's transactions by nonce. It is never empty.
 type queue[T any] struct {
 	sender types.Address
-	txs    []*held[T]
+	txs    []*pooled[T]
 	bytes  int
 	index  int // its place in tails
 }
 
-func (q *queue[T]) tail() *held[T] { return q.txs[len(q.txs)-1] }
+func (q *queue[T]) tail() *pooled[T] { return q.txs[len(q.txs)-1] }
 
 // position returns the index of nonce in the queue, or the index at which it would
 // be inserted.
@@ -47,7 +47,7 @@ func (q *queue[T]) position(nonce types.Nonce) (at int, found bool) {
 
 // New returns an empty pool.
 func New[T any](limits Limits) *Pool[T] {
-	return &Pool[T]{limits: limits, byHash: make(map[types.Hash]*held[T]), senders: make(map[types.Address]*queue[T])}
+	return &Pool[T]{limits: limits, byHash: make(map[types.Hash]*pooled[T]), senders: make(map[types.Address]*queue[T])}
 }
 
 // Len is how many transactions the pool holds.
@@ -132,13 +132,13 @@ func (p *Pool[T]) Expire(now types.Height) (gone []Entry[T]) {
 }
 
 // insert puts a transaction into its sender's queue.
-func (p *Pool[T]) insert(h *held[T]) {
+func (p *Pool[T]) insert(h *pooled[T]) {
 	h.left = false
 	p.byHash[h.Hash] = h
 	p.bytes += h.Size
 	q := p.senders[h.Sender]
 	if q == nil {
-		q = &queue[T]{sender: h.Sender, txs: []*held[T]{h}, bytes: h.Size}
+		q = &queue[T]{sender: h.Sender, txs: []*pooled[T]{h}, bytes: h.Size}
 		p.senders[h.Sender] = q
 		heap.Push(&p.tails, q)
 		return
@@ -154,7 +154,7 @@ func (p *Pool[T]) insert(h *held[T]) {
 }
 
 // remove takes a transaction out of its sender's queue.
-func (p *Pool[T]) remove(h *held[T]) {
+func (p *Pool[T]) remove(h *pooled[T]) {
 	h.left = true
 	delete(p.byHash, h.Hash)
 	p.bytes -= h.Size
@@ -206,7 +206,7 @@ func (t *tailHeap[T]) Pop() any {
 	return q
 }
 
-func cheaper[T any](a, b *held[T]) bool {
+func cheaper[T any](a, b *pooled[T]) bool {
 	if c := a.bid.Cmp(b.bid); c != 0 {
 		return c < 0
 	}

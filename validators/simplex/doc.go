@@ -86,7 +86,7 @@
 //
 // # Parts
 //
-// A machine's knowledge is its state: seat (the set and this validator's place in it),
+// A machine's knowledge is its state: membership (the set and this validator's place in it),
 // finalized, views with a round each, bodies, pacemaker, fetcher, demand. Its behaviour
 // is in parts that share the state, each of which calls only those before it: executor,
 // requester, responder, collector (of votes), proposer, voter, finalizer, synchronizer

@@ -72,9 +72,10 @@ func New(cfg Config, replay [][]byte) (*Machine, error) {
 		return nil, err
 	}
 	m := compose(&state{
-		cfg: cfg, seat: seat{self: cfg.Signer.Address(), unfit: cfg.Follows}, finalized: finalized{root: cfg.Root, gap: cfg.Timing.BlockTime},
-		bodies: newBodies(),
-		pace:   pacemaker{Timing: cfg.Timing},
+		cfg: cfg, membership: membership{self: cfg.Signer.Address(), unfit: cfg.Follows},
+		finalized: finalized{root: cfg.Root, gap: cfg.Timing.BlockTime},
+		bodies:    newBodies(),
+		pace:      pacemaker{Timing: cfg.Timing},
 	})
 	if cfg.Previous != nil {
 		m.previous = cfg.Previous

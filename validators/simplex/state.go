@@ -15,7 +15,7 @@ type state struct {
 	back    time.Duration // by how much the clock was set back in all: now - clock
 	started bool
 	out     Output // of the step that is under way
-	seat
+	membership
 	finalized
 	views
 	demand
@@ -36,7 +36,7 @@ type peer struct {
 // the view of the first proposal of the last block. Its hash fixes that view, so
 // that every validator begins after the border with the same one.
 func (m *state) install(set *types.ValidatorSet) {
-	m.seat.install(set)
+	m.membership.install(set)
 	m.views.begin(m.rootView(), len(set.Members))
 	m.peers = make(map[types.Address]*peer, len(set.Members))
 	for i := range set.Members {

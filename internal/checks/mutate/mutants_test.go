@@ -328,7 +328,7 @@ var mutants = []mutant{
 	{name: "vouch-few", what: "a quorum less one vouches (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "if len(v.answers) < m.set.Quorum() {", "if len(v.answers) < m.set.Quorum()-1 {"}}},
 	{name: "vouch-epoch", what: "a floor of one epoch holds in the next (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/seat.go", "m.floor.known && m.floor.epoch == m.set.Epoch && v", "m.floor.known && v"}}},
+		{"validators/simplex/membership.go", "m.floor.known && m.floor.epoch == m.set.Epoch && v", "m.floor.known && v"}}},
 	{name: "vouch-unsaid", what: "a crash forgets the floor (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "	m.persist(vouchRecord(f))\n", ""}}},
 	{name: "vouch-lost", what: "the floor of a life whose log is lost holds (C5)", tests: consensusCore, edits: []edit{

@@ -21,7 +21,7 @@ type Inbox[E any] struct {
 
 // Spawn starts a role under the root supervisor of r, on the dispatcher d. The name
 // is unique in the process: node and role. On InPlace, its First must not spawn. A role
-// of a node is a Part of its Crew.
+// of a node is a Part of its Group.
 func Spawn[E any](r *Runtime, name string, d actor.Dispatcher, steps Steps[E]) (Inbox[E], error) {
 	return spawnSteps(r, r.supervisor, name, name, d, steps, nil)
 }
@@ -60,7 +60,7 @@ func spawnSteps[E any](r *Runtime, parent *actor.PID, name, part string, d actor
 }
 
 // Post tells the role of an event of the node's own. An event for a stopped role is a dead letter, and counted
-// (Crew.DeadLetters). It never blocks; events from outside the node go through Offer.
+// (Group.DeadLetters). It never blocks; events from outside the node go through Offer.
 func (b Inbox[E]) Post(event E) {
 	if b.runtime != nil {
 		b.runtime.post(b.role, event)

@@ -3,7 +3,7 @@
 // (docs/INSIDE.md, "A validator").
 //
 // A Runtime holds the one actor system of a process and its root supervisor.
-// A Crew is all roles of a node, started by a list, below an actor of the node's name:
+// A Group is all roles of a node, started by a list, below an actor of the node's name:
 // their parent, which decides by a Strategy the effect of a role's panic. Each role runs
 // on a dispatcher of the node's environment (a Loop when live, the seeded loop of the
 // world in the simulator) with a mailbox that handles one event a run: so the dispatcher
@@ -51,7 +51,7 @@ const MaxOffered = MaxQueued / 4
 type Runtime struct {
 	// OnPanic is called for a panic in a role or a contract, or for another bug of this
 	// program, with the stack; it runs on the role's loop and must not wait for that
-	// loop. The Crew reports the effect on the node. Set it before the first Spawn. If
+	// loop. The Group reports the effect on the node. Set it before the first Spawn. If
 	// it is nil, the panic is logged as an error.
 	OnPanic func(name string, value any, stack []byte)
 	// Later returns a function that holds posted events back, or nil if they are
@@ -65,8 +65,8 @@ type Runtime struct {
 	ended      chan struct{} // the supervisor has stopped
 
 	mu     sync.Mutex
-	order  []*role          // as they were spawned
-	crews  map[string]*Crew // by the id of the parent
+	order  []*role           // as they were spawned
+	groups map[string]*Group // by the id of the parent
 	closed bool
 }
 
@@ -88,9 +88,9 @@ type role struct {
 func New(log *slog.Logger) *Runtime {
 	chatter := slog.New(&demoted{log.Handler()})
 	r := &Runtime{
-		log:   log,
-		ended: make(chan struct{}),
-		crews: map[string]*Crew{},
+		log:    log,
+		ended:  make(chan struct{}),
+		groups: map[string]*Group{},
 	}
 	r.system = actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return chatter }),
@@ -110,12 +110,12 @@ func (r *Runtime) spawn(name string, d actor.Dispatcher, receive func(actor.Cont
 func (r *Runtime) spawnBelow(parent *actor.PID, name, part string, d actor.Dispatcher, receive func(actor.Context)) (*role, error) {
 	one := &role{runtime: r, name: name, part: part, receive: receive, done: make(chan struct{})}
 	r.mu.Lock()
-	crew := r.crews[parent.Id]
+	group := r.groups[parent.Id]
 	r.mu.Unlock()
 	one.mailbox = newMailbox(func(value any, stack []byte) { r.report(name, value, stack) })
-	if crew != nil {
-		one.dead = &crew.dead
-		one.mailbox.full = func() { crew.along(part, overfull) }
+	if group != nil {
+		one.dead = &group.dead
+		one.mailbox.full = func() { group.along(part, overfull) }
 	}
 	order := &spawnOrder{role: one, name: part, dispatcher: d, done: make(chan error, 1)}
 	if r.isClosed() {

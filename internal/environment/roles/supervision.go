@@ -69,7 +69,7 @@ func (r *Restarts) Allow(now types.Time) bool {
 	return true
 }
 
-// Supervision configures a Crew's reaction to a role that panics, and its reports.
+// Supervision configures a Group's reaction to a role that panics, and its reports.
 type Supervision struct {
 	Strategy Strategy
 	// Now is the node's time, and After calls do when d of it has passed.

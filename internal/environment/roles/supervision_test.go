@@ -11,10 +11,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// watched is a crew of two roles, a of which may be made again separately, and its
+// watched is a group of two roles, a of which may be made again separately, and its
 // reports.
 type watched struct {
-	*Crew
+	*Group
 	a, b   Inbox[string]
 	told   []string
 	failed []*Failure
@@ -27,7 +27,7 @@ func watch(t *testing.T, by Strategy) (*watched, *Runtime) {
 	r := New(quiet())
 	t.Cleanup(r.Close)
 	w := &watched{}
-	w.Crew = NewCrew(r, Supervision{Strategy: by, Now: func() types.Time { return w.now },
+	w.Group = NewGroup(r, Supervision{Strategy: by, Now: func() types.Time { return w.now },
 		After:     func(_ time.Duration, do func()) { w.later = do },
 		Restarted: func(role string) { w.told = append(w.told, role+" again") },
 		Along:     func(f *Failure) { w.failed = append(w.failed, f) }})
@@ -182,19 +182,19 @@ func TestDeadLettersAreCounted(t *testing.T) {
 	}
 }
 
-// The names of a crew are free again once it has stopped, however it did.
+// The names of a group are free again once it has stopped, however it did.
 func TestANodeStartsAgainUnderItsName(t *testing.T) {
 	w, r := watch(t, Stop)
 	w.b.Post("bug")
 	w.Stop()
-	again := NewCrew(r, Supervision{})
+	again := NewGroup(r, Supervision{})
 	var inbox Inbox[string]
 	var seen []string
 	if err := again.Start("n0", func(string) actor.Dispatcher { return InPlace }, []Part{hand(&seen, "a", &inbox, nil)}); err != nil {
 		t.Fatal(err)
 	}
 	again.Stop()
-	empty := NewCrew(r, Supervision{})
+	empty := NewGroup(r, Supervision{})
 	if err := empty.Start("n0", nil, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -18,10 +18,10 @@ type spawnOrder struct {
 	done       chan error
 }
 
-// parentOrder asks the root supervisor for the parent of a crew.
+// parentOrder asks the root supervisor for the parent of a group.
 type parentOrder struct {
-	crew *Crew
-	done chan error
+	group *Group
+	done  chan error
 }
 
 // HandleFailure implements actor.SupervisorStrategy, as the root supervisor does: what
@@ -29,10 +29,10 @@ type parentOrder struct {
 func (r *Runtime) HandleFailure(_ *actor.ActorSystem, root actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
 	root.StopChildren(child)
 	r.mu.Lock()
-	crew := r.crews[child.Id]
+	group := r.groups[child.Id]
 	r.mu.Unlock()
-	if crew != nil {
-		crew.along(Parent, reason)
+	if group != nil {
+		group.along(Parent, reason)
 	}
 }
 
@@ -44,7 +44,7 @@ func (r *Runtime) spawnSupervisor() *actor.PID {
 		case *spawnOrder:
 			message.done <- r.spawnChild(ctx, message)
 		case *parentOrder:
-			message.done <- r.spawnCrew(ctx, message.crew)
+			message.done <- r.spawnGroup(ctx, message.group)
 		case *actor.Stopped:
 			close(r.ended)
 		}
@@ -67,8 +67,8 @@ func (r *Runtime) inPlace(name string, receive actor.ReceiveFunc, by actor.Super
 	)
 }
 
-// spawnParent starts the parent of a crew below the root supervisor.
-func (r *Runtime) spawnParent(c *Crew) error {
+// spawnParent starts the parent of a group below the root supervisor.
+func (r *Runtime) spawnParent(c *Group) error {
 	if r.isClosed() {
 		return fmt.Errorf("roles: %s: the runtime is closed", c.node)
 	}
@@ -80,7 +80,7 @@ func (r *Runtime) spawnParent(c *Crew) error {
 	return nil
 }
 
-func (r *Runtime) spawnCrew(ctx actor.Context, c *Crew) (err error) {
+func (r *Runtime) spawnGroup(ctx actor.Context, c *Group) (err error) {
 	pid, err := ctx.SpawnNamed(r.inPlace(c.node, c.receive, c), c.node)
 	if err != nil {
 		return err
@@ -88,16 +88,16 @@ func (r *Runtime) spawnCrew(ctx actor.Context, c *Crew) (err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.parent = pid
-	r.crews[pid.Id] = c
+	r.groups[pid.Id] = c
 	return nil
 }
 
-// forget lets a crew go whose parent has stopped.
-func (r *Runtime) forget(c *Crew) {
+// forget lets a group go whose parent has stopped.
+func (r *Runtime) forget(c *Group) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.parent != nil {
-		delete(r.crews, c.parent.Id)
+		delete(r.groups, c.parent.Id)
 	}
 }
 

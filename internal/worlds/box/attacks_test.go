@@ -95,7 +95,7 @@ func someAttacks() (some []attacks.Attack) {
 // assault is a live network under attack.
 type assault struct {
 	n                *Network
-	watch            *stopwatch
+	feed             *stopwatch
 	relay, neighbour types.Address
 	seed             uint64
 	halts            atomic.Bool // something did not end: it is of no use to go on
@@ -130,8 +130,8 @@ func TestAttacksInALiveNetwork(t *testing.T) {
 	_, err := pool.Probe()
 	needed.Python(t, err)
 	home := t.TempDir() + "/home"
-	w := &assault{watch: newStopwatch(pool), ends: map[string]int{}, seed: 7}
-	w.n = up(t, Config{Home: home, NoMemo: true, BlockTime: 20 * time.Millisecond, Programs: w.watch})
+	w := &assault{feed: newStopwatch(pool), ends: map[string]int{}, seed: 7}
+	w.n = up(t, Config{Home: home, NoMemo: true, BlockTime: 20 * time.Millisecond, Programs: w.feed})
 	alice := newPayer(w.n, "alice")
 	w.relay = deploySample(t, alice, "relay", "relay", 100*types.CBY)
 	deployed := w.end(t, alice.limited(alice.deploy([]byte(neighbour), "neighbour", 100*types.CBY), deployCycles, attackCells))
@@ -139,7 +139,7 @@ func TestAttacksInALiveNetwork(t *testing.T) {
 		t.Fatalf("the honest actor: %+v", deployed)
 	}
 	w.neighbour = deployed.To
-	w.watch.name(w.neighbour, "the honest actor")
+	w.feed.name(w.neighbour, "the honest actor")
 
 	purses := w.fill(t, 2*attacksAtOnce)
 	next := make(chan attacks.Attack)
@@ -251,7 +251,7 @@ func (l *attackLane) attack(t *testing.T, a attacks.Attack) {
 	case deployed.Status != types.StatusOK: // by its reading already, or by its first lines
 		l.count(&l.refused)
 	default:
-		l.watch.name(deployed.To, a.Family+"/"+a.Name)
+		l.feed.name(deployed.To, a.Family+"/"+a.Name)
 		l.count(&l.called)
 		l.call(t, a, deployed.To, arms)
 	}
@@ -358,7 +358,7 @@ func (w *assault) judge(t *testing.T, tried int) {
 	t.Logf("%d attacks: %d ran, of which %d spent their cycles before they ended as in the corpus; %d were refused at deploy; "+
 		"%d transactions were given up for want of time (C18): %v", tried, w.called, w.spent, w.refused, len(w.dropped), w.dropped)
 	t.Logf("%d heights; receipts: %v", end, w.ends)
-	w.watch.tell(t)
+	w.feed.tell(t)
 	if w.called == 0 || w.refused == 0 || w.called+w.refused+len(w.dropped) < tried {
 		t.Errorf("not all was tried")
 	}
@@ -401,17 +401,17 @@ func (w *stopwatch) name(at types.Address, name string) {
 
 type timed struct {
 	program.Session
-	watch *stopwatch
+	feed *stopwatch
 }
 
 func (s timed) Handle(ctx program.Context, code program.Code, m program.Message) (program.Outcome, error) {
 	begin := time.Now()
 	out, err := s.Session.Handle(ctx, code, m)
-	s.watch.mu.Lock()
-	defer s.watch.mu.Unlock()
+	s.feed.mu.Lock()
+	defer s.feed.mu.Unlock()
 	took := time.Since(begin)
-	s.watch.all = append(s.watch.all, took)
-	s.watch.took[m.Self] = max(s.watch.took[m.Self], took)
+	s.feed.all = append(s.feed.all, took)
+	s.feed.took[m.Self] = max(s.feed.took[m.Self], took)
 	return out, err
 }
 

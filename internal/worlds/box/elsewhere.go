@@ -39,7 +39,7 @@ type others struct {
 	origin   *origin
 	nodes    *nodeList
 	presence *presence
-	book     *node.Book
+	book     *node.AddressBook
 
 	mu    sync.Mutex
 	names map[types.Address]string // replaced, never changed

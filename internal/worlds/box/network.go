@@ -52,7 +52,7 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 func compose(o *origin) *Network {
 	s := share(o)
 	n := &Network{origin: o, shared: s, nodeList: &nodeList{}, runnerList: &runnerList{}, links: newLinks(),
-		finality: newFinality(), presence: &presence{watch: node.NewWatch(s.book)}}
+		finality: newFinality(), presence: &presence{feed: node.NewStateFeed(s.book)}}
 	views := readmodel.NewSource(o.genesis, s.programs, s.verifier)
 	views.Sightings = &readmodel.Sightings{}
 	n.scheduler = newScheduler(func(task string, err error) { s.log.Error("a task of the network fails", "task", task, "error", err) })
@@ -98,7 +98,7 @@ func (n *Network) start(ctx context.Context) error {
 			return err
 		}
 	}
-	n.presence.watch.Show(n.state())
+	n.presence.feed.Show(n.state())
 	if err := n.resumeRunners(); err != nil || !first {
 		return err
 	}
@@ -153,7 +153,7 @@ func (n *Network) Close() error {
 	err := n.roster.turn.Close(func() error {
 		n.scheduler.close()
 		errs := n.stopRunners()
-		n.presence.watch.Close()
+		n.presence.feed.Close()
 		errs = append(errs, n.stopNodes()...)
 		n.shared.close()
 		n.finality.close()

@@ -54,11 +54,11 @@ func newNode(n *Network, name string) (*Node, error) {
 	if n.home != nil {
 		config.Files = func() (home.Node, error) { return n.home.Node(name) }
 	}
-	watch, err := connections.NewWatch(n.config.Qlog, name, n.config.KeyLog, n.log)
+	watch, err := connections.NewCapture(n.config.Qlog, name, n.config.KeyLog, n.log)
 	if err != nil {
 		return nil, err
 	}
-	config.Watch = watch
+	config.Capture = watch
 	validator, err := node.NewValidator(config)
 	if err != nil {
 		return nil, err

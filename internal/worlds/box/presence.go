@@ -12,7 +12,7 @@ import (
 // presence is the set of runners that the chain holds present, and runners' view of
 // it.
 type presence struct {
-	watch  *node.Watch // of final states, by the runners
+	feed   *node.StateFeed // of final states, by the runners
 	latest atomic.Pointer[shownPresence]
 }
 
@@ -37,7 +37,7 @@ func (p *presence) note(result *ledger.Result) {
 			return
 		}
 		if p.latest.CompareAndSwap(before, &shownPresence{height, result.Presence.Bitmap}) {
-			p.watch.Show(result.State)
+			p.feed.Show(result.State)
 			return
 		}
 	}

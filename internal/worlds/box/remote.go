@@ -28,7 +28,7 @@ import (
 // which this one controls: all other parts of a network are here.
 type Elsewhere interface {
 	// Validator and Runner make a node that is not started.
-	Validator(name string, key *crypto.Key, tell Told) (RemoteValidator, error)
+	Validator(name string, key *crypto.Key, tell Receivers) (RemoteValidator, error)
 	Runner(name string, key *crypto.Key) RemoteRunner
 	// Validators names the validators that have files, in their order. Key is the key of a
 	// node that has files, or nil.
@@ -50,9 +50,9 @@ type Elsewhere interface {
 	Abandon()
 }
 
-// Told has the receivers of a remote validator's reports, one call at a time for
+// Receivers has the receivers of a remote validator's reports, one call at a time for
 // each function, and the executor of its blocks here.
-type Told struct {
+type Receivers struct {
 	Executor  ledger.Executor
 	Final     func(validators.FinalBlocks)
 	Booted    func(types.Address, Boot)
@@ -236,7 +236,7 @@ func (r localRunner) Manual() Manual {
 
 // remoteNode makes a validator elsewhere.
 func remoteNode(n *Network, name string, one *Node) (*Node, error) {
-	tell := Told{Executor: ledger.Executor{Programs: n.programs, Verifier: n.verifier}, Final: n.reports.observe, Booted: n.reports.boots,
+	tell := Receivers{Executor: ledger.Executor{Programs: n.programs, Verifier: n.verifier}, Final: n.reports.observe, Booted: n.reports.boots,
 		Consensus: n.reports.tell, Runners: n.reports.gateway(one.key.Address()), Sent: n.reports.sent, Dropped: n.reports.dropped}
 	validator, err := n.config.Elsewhere.Validator(name, one.key, tell)
 	if err != nil {

@@ -67,18 +67,18 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 		mask.Store(before)
 		return given
 	}
-	watch, err := connections.NewWatch(n.config.Qlog, name, n.config.KeyLog, n.log)
+	watch, err := connections.NewCapture(n.config.Qlog, name, n.config.KeyLog, n.log)
 	if err != nil {
 		n.log.Warn("the connections of a runner are not written down", "node", name, "error", err)
 	}
 	runner := node.NewRunner(node.RunnerConfig{
-		Watch: watch,
+		Capture: watch,
 		Parts: node.Parts{Name: name, Signer: n.verifier.Signer(key), Verifier: n.verifier, Clock: n.clock,
 			Along: func(life uint64, f *roles.Failure) { n.along(name, life, f) }},
 		Shell: runners.Config{ChainID: n.genesis.ChainID, MaxJobs: wallet.RunnerJobs, Tell: n.config.TellRunner,
 			Strategy: n.config.Strategy},
 		Runtime: n.runtime, Log: n.log, Turns: n.turns, WrapConn: socketOf(n, name), Wrap: wrap,
-		Chain: func() (env.ChainView, error) { return n.presence.watch.View(key.PublicKey()), nil },
+		Chain: func() (env.ChainView, error) { return n.presence.feed.View(key.PublicKey()), nil },
 		Executor: func() (env.Executor, error) {
 			does, byHand := settings.Own()
 			manual.Store(byHand)

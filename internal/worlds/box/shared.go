@@ -23,7 +23,7 @@ type shared struct {
 	runtime  *roles.Runtime
 	programs program.Host
 	owned    *pyhost.Pool // closed with the network; nil when the programs were given
-	book     *node.Book
+	book     *node.AddressBook
 	log      *slog.Logger
 
 	turns, meshTurns *connections.Turns // of the handshakes that runners and validators begin
@@ -37,7 +37,7 @@ const meshHandshakes = 8
 // network runs all the same, and reports that to users that need one.
 func share(o *origin) *shared {
 	c := &o.config
-	s := &shared{clock: clock.New(), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log), book: node.NewBook(),
+	s := &shared{clock: clock.New(), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log), book: node.NewAddressBook(),
 		turns: connections.NewTurns(handshakes), meshTurns: connections.NewTurns(meshHandshakes), log: c.Log}
 	if !c.NoMemo {
 		s.memo = validators.NewMemo()

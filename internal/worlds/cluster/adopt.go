@@ -14,7 +14,7 @@ import (
 // if that has no file of the validator: an earlier version kept none, and a bounded
 // history cannot be executed again. It comes before Launch, since a running validator
 // holds its state.
-func (c *Crew) Adopt() error {
+func (c *Backend) Adopt() error {
 	if c.stores == "" {
 		return nil
 	}

@@ -20,7 +20,7 @@ type Detacher interface {
 // Detach takes a node off the network that all nodes are on, where the carrier can.
 // The supervisor does not reach it either: its events of that time are read when it
 // is attached again.
-func (c *Crew) Detach(ctx context.Context, name string) error {
+func (c *Backend) Detach(ctx context.Context, name string) error {
 	m, carrier, err := c.detachable(name)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (c *Crew) Detach(ctx context.Context, name string) error {
 }
 
 // Attach brings a node back that was detached, and returns when it answers.
-func (c *Crew) Attach(ctx context.Context, name string) error {
+func (c *Backend) Attach(ctx context.Context, name string) error {
 	m, carrier, err := c.detachable(name)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c *Crew) Attach(ctx context.Context, name string) error {
 	return nil
 }
 
-func (c *Crew) detachable(name string) (*member, Detacher, error) {
+func (c *Backend) detachable(name string) (*member, Detacher, error) {
 	carrier, can := c.carrier.(Detacher)
 	if !can {
 		return nil, nil, fmt.Errorf("%s shares its network with this machine, and cannot be taken off: cut its links instead", name)

@@ -10,7 +10,7 @@ import (
 
 // node returns a node of the folder, nil if it has none of that name. The lock is
 // held.
-func (c *Crew) node(name string) *hosts.Node {
+func (c *Backend) node(name string) *hosts.Node {
 	for _, kind := range [][]hosts.Node{c.hosts.Validators, c.hosts.Runners} {
 		if at := slices.IndexFunc(kind, func(n hosts.Node) bool { return n.Name == name }); at >= 0 {
 			return &kind[at]
@@ -19,7 +19,7 @@ func (c *Crew) node(name string) *hosts.Node {
 	return nil
 }
 
-func (c *Crew) find(name string) (one hosts.Node, known bool) {
+func (c *Backend) find(name string) (one hosts.Node, known bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if found := c.node(name); found != nil {
@@ -29,7 +29,7 @@ func (c *Crew) find(name string) (one hosts.Node, known bool) {
 }
 
 // Validators implements box.Elsewhere.
-func (c *Crew) Validators() (names []string) {
+func (c *Backend) Validators() (names []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range c.hosts.Validators {
@@ -39,19 +39,19 @@ func (c *Crew) Validators() (names []string) {
 }
 
 // Key implements box.Elsewhere.
-func (c *Crew) Key(name string) *crypto.Key {
+func (c *Backend) Key(name string) *crypto.Key {
 	one, _ := c.find(name)
 	return one.Key
 }
 
 // Left implements box.Elsewhere.
-func (c *Crew) Left(name string) bool {
+func (c *Backend) Left(name string) bool {
 	one, _ := c.find(name)
 	return one.Left
 }
 
 // SetLeft implements box.Elsewhere. A node that Launch began to start is ended again.
-func (c *Crew) SetLeft(name string) {
+func (c *Backend) SetLeft(name string) {
 	c.noteLeft(name, true)
 	c.mu.Lock()
 	started := c.early[name]
@@ -67,7 +67,7 @@ func (c *Crew) SetLeft(name string) {
 // noteLeft notes in the folder whether a node has left. A node that starts is noted as
 // back before that: one that is started for nothing is ended again, and one that is not
 // started would be missed.
-func (c *Crew) noteLeft(name string, left bool) {
+func (c *Backend) noteLeft(name string, left bool) {
 	c.mu.Lock()
 	one := c.node(name)
 	changed := one != nil && one.Left != left
@@ -84,7 +84,7 @@ func (c *Crew) noteLeft(name string, left bool) {
 }
 
 // names are the names of all nodes, by address.
-func (c *Crew) names() map[types.Address]string {
+func (c *Backend) names() map[types.Address]string {
 	all := map[types.Address]string{}
 	for _, m := range c.all() {
 		all[m.identity.Address] = m.identity.Name
@@ -94,7 +94,7 @@ func (c *Crew) names() map[types.Address]string {
 
 // introduce tells validators, which answer people too, what nodes are called and where the
 // network's API is. A validator that is not reached gets them when it starts again.
-func (c *Crew) introduce(to ...*member) {
+func (c *Backend) introduce(to ...*member) {
 	if c.url == "" || c.closing() {
 		return
 	}
@@ -107,7 +107,7 @@ func (c *Crew) introduce(to ...*member) {
 }
 
 // giveKey writes the key of a node, if the folder has another.
-func (c *Crew) giveKey(name string, key *crypto.Key) error {
+func (c *Backend) giveKey(name string, key *crypto.Key) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.node(name)

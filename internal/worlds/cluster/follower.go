@@ -21,7 +21,7 @@ import (
 
 // follower is what one validator made final, as executed here.
 type follower struct {
-	owner   *Crew
+	owner   *Backend
 	name    string
 	store   atomic.Pointer[env.Store]
 	head    atomic.Pointer[validators.Head]

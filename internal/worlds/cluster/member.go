@@ -28,10 +28,10 @@ const (
 )
 
 // member is what is common to nodes of both kinds: the carrier's process of a name, and
-// the seat in it.
+// the control server in it.
 type member struct {
 	identity node.Identity
-	crew     *Crew
+	backend  *Backend
 	client   *control.Client
 	follows  bool // what it says is followed: it is a validator
 
@@ -66,8 +66,8 @@ type life struct {
 	made    int            // streams so far
 }
 
-func newMember(c *Crew, identity node.Identity) *member {
-	m := &member{identity: identity, crew: c}
+func newMember(c *Backend, identity node.Identity) *member {
+	m := &member{identity: identity, backend: c}
 	m.client = control.NewClient(func() string { return c.carrier.Control(identity.Name) }, c.secret)
 	return m
 }
@@ -87,11 +87,11 @@ func (m *member) Frozen() bool { return m.frozen.Load() }
 // Fail implements box.Engine. An ordered panic of a role is not a failure of the node.
 func (m *member) Fail(err error) {
 	most := int64(roles.MaxRestarts)
-	if m.crew.hosts.Strategy() == roles.Stop {
+	if m.backend.hosts.Strategy() == roles.Stop {
 		most = 0
 	}
 	if m.fallen.Load() > most {
-		err = fmt.Errorf("%w: %w", err, &roles.Failure{Role: *m.felled.Load(), Reason: &roles.Ordered{}, Strategy: m.crew.hosts.Strategy()})
+		err = fmt.Errorf("%w: %w", err, &roles.Failure{Role: *m.felled.Load(), Reason: &roles.Ordered{}, Strategy: m.backend.hosts.Strategy()})
 	}
 	m.failure.Store(&err)
 }
@@ -107,23 +107,23 @@ func (m *member) Failure() error {
 // answers reports whether the node can be asked something now.
 func (m *member) answers() bool { return m.Running() && !m.Frozen() && !m.away.Load() }
 
-// begin starts the process, and returns when its seat answers.
+// begin starts the process, and returns when its control server answers.
 func (m *member) begin() (*life, control.Hello, error) {
 	l := &life{heard: make(chan struct{}, 1), followed: make(chan struct{}, 1)}
-	l.ctx, l.end = context.WithCancel(m.crew.ctx)
+	l.ctx, l.end = context.WithCancel(m.backend.ctx)
 	m.mu.Lock()
 	m.life, m.before, m.told = l, map[int][fault.Effects]int64{}, ""
 	m.mu.Unlock()
 	m.failure.Store(nil)
 	m.fallen.Store(0)
-	if err := m.crew.launch(m.identity.Name); err != nil {
+	if err := m.backend.launch(m.identity.Name); err != nil {
 		l.end()
 		m.mu.Lock()
 		m.life = nil
 		m.mu.Unlock()
 		return nil, control.Hello{}, err
 	}
-	ctx, cancel := context.WithTimeout(m.crew.ctx, startPatience) // from its start on, however long that took
+	ctx, cancel := context.WithTimeout(m.backend.ctx, startPatience) // from its start on, however long that took
 	defer cancel()
 	hello, err := m.await(ctx, l)
 	if err == nil {
@@ -132,8 +132,8 @@ func (m *member) begin() (*life, control.Hello, error) {
 	if err == nil && hello.Address != m.identity.Address {
 		err = fmt.Errorf("%s: got the address %s, want %s", m.identity.Name, hello.Address, m.identity.Address)
 	}
-	m.crew.remember(hello.Ahead)
-	if ahead := m.crew.ahead(); err == nil && ahead != hello.Ahead {
+	m.backend.remember(hello.Ahead)
+	if ahead := m.backend.ahead(); err == nil && ahead != hello.Ahead {
 		err = m.client.SetClock(ctx, ahead)
 	}
 	if err != nil {
@@ -142,7 +142,7 @@ func (m *member) begin() (*life, control.Hello, error) {
 	return l, hello, nil
 }
 
-// await asks the seat until it answers, or the process has ended.
+// await asks the control server until it answers, or the process has ended.
 func (m *member) await(ctx context.Context, l *life) (hello control.Hello, err error) {
 	for {
 		if hello, err = m.client.Hello(ctx); err == nil {
@@ -172,15 +172,15 @@ func (m *member) finish(atOnce bool) error {
 		return nil
 	}
 	var err error
-	if l.ctx.Err() == nil && !m.crew.closing() {
+	if l.ctx.Err() == nil && !m.backend.closing() {
 		ctx, cancel := context.WithTimeout(context.Background(), endPatience)
 		defer cancel()
 		if m.frozen.Load() {
 			atOnce = true
 		}
-		end := m.crew.carrier.Stop
+		end := m.backend.carrier.Stop
 		if atOnce {
-			end = m.crew.carrier.Kill
+			end = m.backend.carrier.Kill
 		}
 		err = end(ctx, m.identity.Name)
 		l.drain()
@@ -229,7 +229,7 @@ func (m *member) Freeze(counts *fault.Counts) error {
 	case m.frozen.Swap(true):
 		return fmt.Errorf("%s is frozen already", m.identity.Name)
 	}
-	if err := m.crew.carrier.Freeze(m.identity.Name); err != nil {
+	if err := m.backend.carrier.Freeze(m.identity.Name); err != nil {
 		m.frozen.Store(false)
 		return err
 	}
@@ -242,7 +242,7 @@ func (m *member) Thaw() bool {
 	if !m.frozen.Load() {
 		return false
 	}
-	if err := m.crew.carrier.Thaw(m.identity.Name); err != nil {
+	if err := m.backend.carrier.Thaw(m.identity.Name); err != nil {
 		m.Fail(err)
 	}
 	m.frozen.Store(false)
@@ -283,7 +283,7 @@ func (m *member) applyRules() {
 		return // it is told when it runs
 	}
 	m.mu.Lock()
-	rules := m.crew.ruled(m.rules)
+	rules := m.backend.ruled(m.rules)
 	text := fmt.Sprint(rules)
 	if text == m.told || len(rules) == 0 && m.told == "" {
 		m.mu.Unlock()
@@ -291,8 +291,8 @@ func (m *member) applyRules() {
 	}
 	m.told = text
 	m.mu.Unlock()
-	if err := m.client.SetRules(m.crew.ctx, rules); err != nil && m.answers() {
-		m.crew.note(fmt.Errorf("cannot set the link rules of %s: %w", m.identity.Name, err))
+	if err := m.client.SetRules(m.backend.ctx, rules); err != nil && m.answers() {
+		m.backend.note(fmt.Errorf("cannot set the link rules of %s: %w", m.identity.Name, err))
 	}
 }
 
@@ -301,7 +301,7 @@ func (m *member) order(counts *fault.Counts, o fault.Order) error {
 	if !m.answers() {
 		return nil // a new process is sound
 	}
-	all, err := m.client.Order(m.crew.ctx, m.crew.number(counts), o)
+	all, err := m.client.Order(m.backend.ctx, m.backend.number(counts), o)
 	m.counted(all)
 	return err
 }
@@ -316,7 +316,7 @@ func (m *member) Do(o *fault.Order, counts *fault.Counts, over func(time.Duratio
 	case counts == nil:
 		m.count() // what it did is counted before it ends
 	case over != nil:
-		m.crew.whenOver(counts, func() { over(0) })
+		m.backend.whenOver(counts, func() { over(0) })
 	}
 	if err := m.order(counts, *o); err != nil {
 		return err
@@ -333,7 +333,7 @@ func (m *member) mute() {
 	if !m.answers() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(m.crew.ctx, countPatience)
+	ctx, cancel := context.WithTimeout(m.backend.ctx, countPatience)
 	defer cancel()
 	_ = m.client.Mute(ctx) // the kill that follows does not depend on it
 }
@@ -345,10 +345,10 @@ func (m *member) show() {
 		return
 	}
 	go func() {
-		seen := m.crew.seen.Load()
-		err := m.client.Show(m.crew.ctx, types.Height(seen)) // one that is not told loses its patience by itself
+		seen := m.backend.seen.Load()
+		err := m.client.Show(m.backend.ctx, types.Height(seen)) // one that is not told loses its patience by itself
 		m.showing.Store(false)
-		if err == nil && m.crew.seen.Load() != seen {
+		if err == nil && m.backend.seen.Load() != seen {
 			m.show()
 		}
 	}()
@@ -359,7 +359,7 @@ func (m *member) count() {
 	if !m.answers() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(m.crew.ctx, countPatience)
+	ctx, cancel := context.WithTimeout(m.backend.ctx, countPatience)
 	defer cancel()
 	all, err := m.client.Counts(ctx)
 	if err == nil {
@@ -375,7 +375,7 @@ func (m *member) counted(all []control.Count) {
 		return
 	}
 	for _, one := range all {
-		m.crew.grow(one, m.before[one.Fault])
+		m.backend.grow(one, m.before[one.Fault])
 		m.before[one.Fault] = one.Figures
 	}
 }

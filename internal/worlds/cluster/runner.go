@@ -27,7 +27,7 @@ type runner struct {
 var _ box.RemoteRunner = (*runner)(nil)
 
 // Runner implements box.Elsewhere.
-func (c *Crew) Runner(name string, key *crypto.Key) box.RemoteRunner {
+func (c *Backend) Runner(name string, key *crypto.Key) box.RemoteRunner {
 	r := &runner{member: newMember(c, node.Identity{Name: name, Address: key.Address()}), key: key}
 	r.last.Status = runners.Status{Name: name, Address: key.Address(), PublicKey: key.PublicKey()}
 	c.enter(r.member)
@@ -37,7 +37,7 @@ func (c *Crew) Runner(name string, key *crypto.Key) box.RemoteRunner {
 // Start implements box.Serving. It writes the files of a runner that joined, and the key
 // of one that has another than before.
 func (r *runner) Start() error {
-	c := r.crew
+	c := r.backend
 	c.noteLeft(r.identity.Name, false)
 	if err := c.add(Runner, r.identity.Name, func(port int) error {
 		c.mu.Lock()
@@ -66,7 +66,7 @@ func (r *runner) Kill() {
 	r.mute()
 	r.count()
 	if err := r.finish(true); err != nil {
-		r.crew.note(err)
+		r.backend.note(err)
 	}
 }
 
@@ -90,7 +90,7 @@ func (r *runner) Wipe(*fault.Counts) error {
 func (r *runner) Leave(finish bool, gone func()) {
 	go func() {
 		if r.answers() {
-			ctx, cancel := context.WithTimeout(r.crew.ctx, countPatience)
+			ctx, cancel := context.WithTimeout(r.backend.ctx, countPatience)
 			defer cancel()
 			_ = r.client.Leave(ctx, finish) // one that is gone has left
 		}
@@ -107,7 +107,7 @@ func (r *runner) refresh() {
 	if young || !r.answers() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.crew.ctx, countPatience)
+	ctx, cancel := context.WithTimeout(r.backend.ctx, countPatience)
 	defer cancel()
 	s, err := r.client.RunnerStatus(ctx)
 	if err != nil {
@@ -136,11 +136,11 @@ func (r *runner) Waiting() []types.Hash {
 
 // Answer implements box.Manual.
 func (r *runner) Answer(job types.Hash, given execution.Given) error {
-	return r.client.Answer(r.crew.ctx, job, given)
+	return r.client.Answer(r.backend.ctx, job, given)
 }
 
 // Reload implements box.Serving.
-func (r *runner) Reload() error { return r.client.Reload(r.crew.ctx) }
+func (r *runner) Reload() error { return r.client.Reload(r.backend.ctx) }
 
 // Manual implements box.Serving.
 func (r *runner) Manual() box.Manual { return r }

@@ -53,18 +53,18 @@ func TestANodeThatHasLeftIsNotStartedWithTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	carrier := &refusing{ended: make(chan Ended)}
-	crew := NewCrew(Config{Carrier: carrier, Hosts: network, Dir: dir})
-	crew.Launch()
+	backend := NewBackend(Config{Carrier: carrier, Hosts: network, Dir: dir})
+	backend.Launch()
 	for _, name := range []string{"v0", "v4", "r0", "r1"} {
-		if left := name == "v4" || name == "r1"; crew.Left(name) != left {
+		if left := name == "v4" || name == "r1"; backend.Left(name) != left {
 			t.Errorf("%s has left: %v", name, !left)
 		}
 	}
-	if err := crew.Runner("r1", crew.Key("r1")).Start(); err == nil || crew.Left("r1") {
+	if err := backend.Runner("r1", backend.Key("r1")).Start(); err == nil || backend.Left("r1") {
 		t.Errorf("r1 has left, though it was to start: %v", err)
 	}
-	crew.SetLeft("r2")
-	if err := crew.Close(); err != nil {
+	backend.SetLeft("r2")
+	if err := backend.Close(); err != nil {
 		t.Error(err)
 	}
 	slices.Sort(carrier.asked)

@@ -29,7 +29,7 @@ type validator struct {
 	follower
 	key      *crypto.Key
 	endpoint string // "": not settled yet
-	tell     box.Told
+	tell     box.Receivers
 	last     validators.Status // latest answer; guarded by mu
 	live     []gateway.Live
 	at       time.Time
@@ -42,7 +42,7 @@ type validator struct {
 var _ box.RemoteValidator = (*validator)(nil)
 
 // Validator implements box.Elsewhere.
-func (c *Crew) Validator(name string, key *crypto.Key, tell box.Told) (box.RemoteValidator, error) {
+func (c *Backend) Validator(name string, key *crypto.Key, tell box.Receivers) (box.RemoteValidator, error) {
 	c.mu.Lock()
 	if c.chain == nil {
 		c.chain = newChain(tell.Executor)
@@ -62,7 +62,7 @@ func (c *Crew) Validator(name string, key *crypto.Key, tell box.Told) (box.Remot
 // Endpoint implements box.Validating: where others reach it. The files of a validator
 // that joins are written here.
 func (v *validator) Endpoint() (string, error) {
-	c := v.crew
+	c := v.backend
 	if v.endpoint != "" {
 		return v.endpoint, nil
 	}
@@ -92,7 +92,7 @@ func (v *validator) Open() error {
 
 // Start implements box.Validating.
 func (v *validator) Start([]types.Validator) error {
-	v.crew.noteLeft(v.name, false)
+	v.backend.noteLeft(v.name, false)
 	l, hello, err := v.begin()
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (v *validator) Start([]types.Validator) error {
 		return errors.Join(err, v.finish(true))
 	}
 	v.started.Store(true)
-	v.crew.introduce(v.crew.all()...)
+	v.backend.introduce(v.backend.all()...)
 	return nil
 }
 
@@ -175,7 +175,7 @@ func (v *validator) each(l *life, stream func(context.Context) error) {
 // hear hands on the events of the process.
 func (v *validator) hear(l *life) {
 	v.each(l, func(ctx context.Context) error {
-		return v.client.Heard(ctx, l.seq.Load(), func(h *control.Heard) error {
+		return v.client.Reports(ctx, l.seq.Load(), func(h *control.Report) error {
 			v.hand(h)
 			l.seq.Store(h.Seq)
 			select {
@@ -187,7 +187,7 @@ func (v *validator) hear(l *life) {
 	})
 }
 
-func (v *validator) hand(h *control.Heard) {
+func (v *validator) hand(h *control.Report) {
 	if report := h.Consensus(); report != nil {
 		v.tell.Consensus(v.name, report)
 	}
@@ -209,7 +209,7 @@ func (v *validator) follow(l *life) {
 		return v.client.Finals(ctx, v.head.Load().Block.Header.Height, func(final control.Final) error {
 			made, err := v.add(final)
 			if err != nil {
-				v.crew.note(err)
+				v.backend.note(err)
 				v.Fail(err)
 				l.end()
 				return err
@@ -229,7 +229,7 @@ func (v *validator) follow(l *life) {
 // made hands on blocks that are final, once what their validators said before was heard.
 func (v *validator) made(f *validators.FinalBlocks) {
 	last := f.Results[len(f.Results)-1]
-	v.crew.hearUpTo(last.Block.Header.Height)
+	v.backend.hearUpTo(last.Block.Header.Height)
 	blocks := simplex.Finalized{Finalization: f.Finalization}
 	for _, r := range f.Results {
 		blocks.Blocks, blocks.Hashes = append(blocks.Blocks, r.Block), append(blocks.Hashes, r.Hash)
@@ -242,7 +242,7 @@ func (v *validator) made(f *validators.FinalBlocks) {
 func (v *validator) Kill() {
 	v.mute()
 	v.count()
-	ctx, cancel := context.WithTimeout(v.crew.ctx, hearPatience)
+	ctx, cancel := context.WithTimeout(v.backend.ctx, hearPatience)
 	defer cancel()
 	v.mu.Lock()
 	l := v.life
@@ -262,7 +262,7 @@ func (v *validator) Stop() error {
 func (v *validator) end(atOnce bool) error {
 	err := v.finish(atOnce)
 	if err != nil && atOnce {
-		v.crew.note(err)
+		v.backend.note(err)
 	}
 	v.mu.Lock()
 	v.lies, v.last.Connected, v.live = false, nil, nil
@@ -272,9 +272,9 @@ func (v *validator) end(atOnce bool) error {
 
 // Wipe implements box.Engine.
 func (v *validator) Wipe(counts *fault.Counts) error {
-	ctx, cancel := context.WithTimeout(v.crew.ctx, endPatience)
+	ctx, cancel := context.WithTimeout(v.backend.ctx, endPatience)
 	defer cancel()
-	if err := v.crew.carrier.Wipe(ctx, v.name); err != nil {
+	if err := v.backend.carrier.Wipe(ctx, v.name); err != nil {
 		return err
 	}
 	v.identity.Lost = true
@@ -323,7 +323,7 @@ func (v *validator) refresh() {
 	if young || !v.answers() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(v.crew.ctx, countPatience)
+	ctx, cancel := context.WithTimeout(v.backend.ctx, countPatience)
 	defer cancel()
 	s, err := v.client.ValidatorStatus(ctx)
 	if err != nil {
@@ -342,13 +342,13 @@ func (v *validator) refresh() {
 
 // Submit implements box.Shell.
 func (v *validator) Submit(raw []byte, answer func(types.Hash, error)) {
-	go func() { answer(v.client.Submit(v.crew.ctx, raw)) }()
+	go func() { answer(v.client.Submit(v.backend.ctx, raw)) }()
 }
 
 // NextNonce implements box.Shell.
 func (v *validator) NextNonce(a types.Address, final types.Nonce, answer func(types.Nonce)) {
 	go func() {
-		if next, err := v.client.NextNonce(v.crew.ctx, a, final); err == nil {
+		if next, err := v.client.NextNonce(v.backend.ctx, a, final); err == nil {
 			answer(next)
 		}
 	}()
@@ -357,7 +357,7 @@ func (v *validator) NextNonce(a types.Address, final types.Nonce, answer func(ty
 // Waiting implements box.Shell.
 func (v *validator) Waiting(hash types.Hash, answer func(*ledger.Checked)) {
 	go func() {
-		raw, sender, err := v.client.Waiting(v.crew.ctx, hash)
+		raw, sender, err := v.client.Waiting(v.backend.ctx, hash)
 		if err != nil {
 			return
 		}
@@ -372,13 +372,13 @@ func (v *validator) Waiting(hash types.Hash, answer func(*ledger.Checked)) {
 
 // BringHeartbeat implements box.Shell.
 func (v *validator) BringHeartbeat(runner types.Address, ping *push.HeartbeatPing, answer func(types.Hash, error)) {
-	go func() { answer(v.client.Bring(v.crew.ctx, control.Brought{Runner: runner, Ping: ping})) }()
+	go func() { answer(v.client.Bring(v.backend.ctx, control.Brought{Runner: runner, Ping: ping})) }()
 }
 
 // BringResult implements box.Shell.
 func (v *validator) BringResult(runner types.Address, result *push.JobResult, answer func(error)) {
 	go func() {
-		_, err := v.client.Bring(v.crew.ctx, control.Brought{Runner: runner, Result: result})
+		_, err := v.client.Bring(v.backend.ctx, control.Brought{Runner: runner, Result: result})
 		answer(err)
 	}()
 }
@@ -386,7 +386,7 @@ func (v *validator) BringResult(runner types.Address, result *push.JobResult, an
 // BringRefusal implements box.Shell.
 func (v *validator) BringRefusal(runner types.Address, ack *push.JobAck, answer func(error)) {
 	go func() {
-		_, err := v.client.Bring(v.crew.ctx, control.Brought{Runner: runner, Refusal: ack})
+		_, err := v.client.Bring(v.backend.ctx, control.Brought{Runner: runner, Refusal: ack})
 		answer(err)
 	}()
 }
@@ -399,8 +399,8 @@ func (v *validator) Pause(on bool) {
 	if !v.answers() {
 		return // it gets this when it resumes
 	}
-	if err := v.client.Pause(v.crew.ctx, on); err != nil && v.answers() {
-		v.crew.note(fmt.Errorf("cannot pause or resume %s: %w", v.name, err))
+	if err := v.client.Pause(v.backend.ctx, on); err != nil && v.answers() {
+		v.backend.note(fmt.Errorf("cannot pause or resume %s: %w", v.name, err))
 	}
 }
 
@@ -416,8 +416,8 @@ func (v *validator) travel(to types.Height, every bool, done func()) {
 	v.mu.Unlock()
 	go func() {
 		if v.answers() {
-			if err := v.client.SkipTo(v.crew.ctx, to, every); err != nil && v.answers() {
-				v.crew.note(fmt.Errorf("%s was not told where to travel: %w", v.name, err))
+			if err := v.client.SkipTo(v.backend.ctx, to, every); err != nil && v.answers() {
+				v.backend.note(fmt.Errorf("%s was not told where to travel: %w", v.name, err))
 			}
 		}
 		if done != nil {

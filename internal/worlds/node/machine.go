@@ -6,7 +6,7 @@
 // the gate through which frames come in, and so what can happen to a node whatever it
 // is: it is frozen, killed, loses its files, or stops by itself. A Validator is opened
 // on one from key, genesis, files, socket and peers, a Runner from key, socket, a view
-// of the chain and an executor. A Watch shows the validators' final states to the
+// of the chain and an executor. A StateFeed shows the validators' final states to the
 // runners in the same process.
 //
 // Nothing here decides about the protocol, and nothing is an ordered fault: a world

@@ -34,8 +34,8 @@ type RunnerConfig struct {
 	Polls func() (env.Polls, error)
 	Log   *slog.Logger
 	// Turns bounds the handshakes of all runners that share it; nil: there is no bound.
-	Turns *connections.Turns
-	Watch *connections.Watch // writes qlog files and secrets; nil: none
+	Turns   *connections.Turns
+	Capture *connections.Capture // writes qlog files and secrets; nil: none
 	// WrapConn may put itself between the connections and their socket. It may be nil.
 	WrapConn func(net.PacketConn) net.PacketConn
 	// Wrap may put itself between the runner and its environment, at each start. It
@@ -73,7 +73,7 @@ func (r *Runner) Start() error {
 		return fmt.Errorf("%s: its view of the chain: %w", r.Name, err)
 	}
 	dialer, err := connections.NewDialer(connections.DialerConfig{Signer: c.Signer, JobStreams: int(c.Shell.MaxJobs), Listen: r.listen,
-		WrapPacketConn: c.WrapConn, Turns: c.Turns, Watch: c.Watch, Logger: c.Log.With("node", r.Name)})
+		WrapPacketConn: c.WrapConn, Turns: c.Turns, Capture: c.Capture, Logger: c.Log.With("node", r.Name)})
 	if err != nil {
 		executor.Close()
 		return errors.Join(fmt.Errorf("%s: %w", r.Name, err), view.Close())

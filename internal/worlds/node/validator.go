@@ -32,11 +32,11 @@ type Config struct {
 	Listen string
 	// Announced is host:port by which others reach that; "": its address.
 	Announced string
-	Book      *Book // where its peers listen; it enters itself
+	Book      *AddressBook // where its peers listen; it enters itself
 	Programs  program.Host
 	Log       *slog.Logger
-	Turns     *connections.Turns // bounds the handshakes of all validators that share it; nil: there is no bound
-	Watch     *connections.Watch // writes qlog files and secrets; nil: none
+	Turns     *connections.Turns   // bounds the handshakes of all validators that share it; nil: there is no bound
+	Capture   *connections.Capture // writes qlog files and secrets; nil: none
 	// WrapConn may put itself between the mesh and its socket. It may be nil.
 	WrapConn func(net.PacketConn) net.PacketConn
 	// Wrap may put itself between the validator and its environment, at each start.
@@ -72,7 +72,7 @@ func (v *Validator) openSocket() error {
 	log := c.Log.With("node", v.Name)
 	runners := connections.NewGateway(log)
 	socket, err := quic.New(quic.Config{Signer: c.Signer, Genesis: c.Shell.Genesis.Hash(), Listen: v.listen,
-		WrapPacketConn: c.WrapConn, Runners: runners, Turns: c.Turns, Watch: c.Watch, Logger: log})
+		WrapPacketConn: c.WrapConn, Runners: runners, Turns: c.Turns, Capture: c.Capture, Logger: log})
 	if err != nil {
 		return fmt.Errorf("%s cannot listen: %w", v.Name, err)
 	}

@@ -26,7 +26,7 @@ const patience = time.Minute
 type alone struct {
 	*Validator
 	home    *home.Home
-	book    *Book
+	book    *AddressBook
 	heights chan types.Height
 }
 
@@ -49,7 +49,7 @@ func openAlone(t *testing.T, dir, name string, key *crypto.Key, genesis *ledger.
 		t.Fatal(err)
 	}
 	runtime, verifier := roles.New(slog.New(slog.DiscardHandler)), crypto.NewVerifier(true)
-	one := &alone{home: h, book: NewBook(), heights: make(chan types.Height, 1<<16)}
+	one := &alone{home: h, book: NewAddressBook(), heights: make(chan types.Height, 1<<16)}
 	one.Validator, err = NewValidator(Config{
 		Parts: Parts{Name: name, Signer: verifier.Signer(key), Verifier: verifier, Clock: clock.New(),
 			Files: func() (home.Node, error) { return h.Node(name) }},

@@ -66,7 +66,7 @@ const (
 )
 
 // resubmit hands a transaction in at all validators, until it is final.
-func (f *fleet) resubmit(from string, tx *types.Transaction, times int) {
+func (f *validatorNodes) resubmit(from string, tx *types.Transaction, times int) {
 	best := f.best()
 	if times == 0 || best != nil && best.Head().State.Account(f.keys[from].Address()).Nonce > tx.Nonce {
 		return

@@ -73,10 +73,10 @@ type Network struct {
 	system *crypto.Key
 	wiped  map[string]bool // lost their disks at some time
 	accounts
-	fleet
+	validatorNodes
 	watch
 	sets
-	crew
+	runnerNodes
 	*network.Network
 }
 
@@ -125,9 +125,10 @@ func (n *Network) listen() {
 // compose gives each part those that it is built on.
 func (n *Network) compose() {
 	n.accounts = accounts{chainID: n.config.ChainID, keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}}
-	n.fleet = fleet{World: n.World, accounts: &n.accounts, running: map[string]*validators.Validator{}}
-	n.watch = watch{fleet: &n.fleet, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps}
-	n.crew = crew{fleet: &n.fleet, config: &n.config, working: map[string]*runners.Runner{}, states: map[string]*ledger.State{}}
+	n.validatorNodes = validatorNodes{World: n.World, accounts: &n.accounts, running: map[string]*validators.Validator{}}
+	n.watch = watch{validatorNodes: &n.validatorNodes, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps}
+	n.runnerNodes = runnerNodes{validatorNodes: &n.validatorNodes, config: &n.config, working: map[string]*runners.Runner{},
+		states: map[string]*ledger.State{}}
 	var begin network.Begin
 	if from := n.config.From; from != nil {
 		begin = network.Begin{Goal: from.goal, Joining: slices.Clone(from.joining)}

@@ -18,9 +18,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// crew is the runners of a network, and what validators tell their views.
-type crew struct {
-	*fleet
+// runnerNodes is the runners of a network, and what validators tell their views.
+type runnerNodes struct {
+	*validatorNodes
 	config  *NetworkConfig
 	runners []string                   // by name, in the order of the registry
 	working map[string]*runners.Runner // looked up only
@@ -33,10 +33,10 @@ type crew struct {
 const keptLooks = 4
 
 // open says whether validators let runners in.
-func (c *crew) open() bool { return c.config.Open || c.config.Runners > 0 }
+func (c *runnerNodes) open() bool { return c.config.Open || c.config.Runners > 0 }
 
 // endpoint is where a validator listens for runners; "" where it lets none in.
-func (c *crew) endpoint(name string) string {
+func (c *runnerNodes) endpoint(name string) string {
 	if c.open() {
 		return Endpoint(name)
 	}
@@ -44,12 +44,12 @@ func (c *crew) endpoint(name string) string {
 }
 
 // addRunner adds the machine of a runner, whose key is known.
-func (c *crew) addRunner(name string) error {
+func (c *runnerNodes) addRunner(name string) error {
 	parts := Parts{Signer: c.scheme.Signer(c.keys[name]), Verifier: c.scheme, MaxJobs: wallet.RunnerJobs}
 	return c.AddRunner(name, parts, c.bootRunner(name))
 }
 
-func (c *crew) bootRunner(name string) Boot[env.Runner] {
+func (c *runnerNodes) bootRunner(name string) Boot[env.Runner] {
 	return func(node env.Runner) (func(), error) {
 		log := c.config.World.Log
 		if log == nil {
@@ -70,7 +70,7 @@ func (c *crew) bootRunner(name string) Boot[env.Runner] {
 }
 
 // host lets runners' views ask a validator that has just started.
-func (c *crew) host(name string, head *ledger.State) {
+func (c *runnerNodes) host(name string, head *ledger.State) {
 	if !c.open() {
 		return
 	}
@@ -89,7 +89,7 @@ func (c *crew) host(name string, head *ledger.State) {
 }
 
 // answerViews answers them from a validator's new final state.
-func (c *crew) answerViews(name string, head *ledger.State) {
+func (c *runnerNodes) answerViews(name string, head *ledger.State) {
 	if process := c.find(name).process; process != nil && process.views != nil {
 		c.states[name] = head
 		process.answer()
@@ -97,7 +97,7 @@ func (c *crew) answerViews(name string, head *ledger.State) {
 }
 
 // outlook is how runners see a state.
-func (c *crew) outlook(s *ledger.State) *ledger.Outlook {
+func (c *runnerNodes) outlook(s *ledger.State) *ledger.Outlook {
 	for _, o := range slices.Backward(c.looks) {
 		if o.Of() == s.Hash() {
 			return o
@@ -113,10 +113,10 @@ func (c *crew) outlook(s *ledger.State) *ledger.Outlook {
 }
 
 // Runners are the runners' names, in the order of the registry.
-func (c *crew) Runners() []string { return slices.Clone(c.runners) }
+func (c *runnerNodes) Runners() []string { return slices.Clone(c.runners) }
 
 // Runner returns a running runner, or nil where the node is down.
-func (c *crew) Runner(name string) *runners.Runner {
+func (c *runnerNodes) Runner(name string) *runners.Runner {
 	if !c.Running(name) {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (c *crew) Runner(name string) *runners.Runner {
 
 // RunnerLetters is how many events a runner's role was told after it had stopped, since the
 // runner started last.
-func (c *crew) RunnerLetters(name string) uint64 {
+func (c *runnerNodes) RunnerLetters(name string) uint64 {
 	if r := c.working[name]; r != nil {
 		return r.Status().DeadLetters
 	}
@@ -142,7 +142,7 @@ func (o operated) Runners() (all []network.Runner) {
 
 // AddRunner implements network.Operated.
 func (o operated) AddRunner(name string, key *crypto.Key) (network.Runner, error) {
-	c := &o.network.crew
+	c := &o.network.runnerNodes
 	known := c.keys[name] != nil
 	if c.keys[name] = key; !known {
 		if err := c.addRunner(name); err != nil {
@@ -175,6 +175,6 @@ func (n *node) Leave(finish bool, gone func()) {
 }
 
 // RunnerOffer is what a runner of a network registers.
-func (c *crew) RunnerOffer() system.Offer {
+func (c *runnerNodes) RunnerOffer() system.Offer {
 	return system.Offer{Capabilities: capabilities(c.answers), Entitlements: []string{}, MaxConcurrentJobs: wallet.RunnerJobs}
 }

@@ -15,7 +15,7 @@ func (n *Network) harm(name, verb string) {
 }
 
 // Honest says whether a validator does what the protocol wants, as far as it runs.
-func (f *fleet) Honest(name string) bool {
+func (f *validatorNodes) Honest(name string) bool {
 	process := f.find(name).process
 	return process == nil || process.mask == nil || !process.mask.Misbehaves()
 }

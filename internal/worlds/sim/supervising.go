@@ -23,10 +23,10 @@ type supervisor interface {
 func (s *supervised) Contracts() *fault.Contracts { return s.contracts }
 
 // ended is told that a node stopped by itself. A node that a role took along ends as at a crash, and starts anew if its strategy says so.
-func (n *Network) ended(name string, err error) { n.crew.ended(name, err) }
+func (n *Network) ended(name string, err error) { n.runnerNodes.ended(name, err) }
 
 // ended is Network.ended.
-func (c *crew) ended(name string, err error) {
+func (c *runnerNodes) ended(name string, err error) {
 	var along *roles.Failure
 	if !errors.As(err, &along) {
 		c.failed(err)

@@ -12,7 +12,7 @@ import (
 
 // watch is the oracles over a network.
 type watch struct {
-	*fleet
+	*validatorNodes
 	Judge  *oracle.Judge
 	rules  oracle.Rules
 	audits *observe.Audits

@@ -33,9 +33,9 @@ type DialerConfig struct {
 	WrapPacketConn func(net.PacketConn) net.PacketConn
 	// Turns bounds the handshakes under way of all dialers that share it; nil: there is
 	// no bound.
-	Turns  *Turns
-	Watch  *Watch       // writes qlog files and secrets; nil: none
-	Logger *slog.Logger // of connections, at level debug; nil: none
+	Turns   *Turns
+	Capture *Capture     // writes qlog files and secrets; nil: none
+	Logger  *slog.Logger // of connections, at level debug; nil: none
 }
 
 // Dialer is a runner's end: one socket for all its validators.
@@ -68,8 +68,8 @@ func NewDialer(config DialerConfig) (*Dialer, error) {
 	d := &Dialer{socket: socket, quic: &quic.Transport{Conn: socket}, tls: client, turns: config.Turns,
 		config: quicConfig(int64(max(config.JobStreams, connection.LeastJobStreams)), 1)}
 	d.config.KeepAlivePeriod = keepAlive
-	config.Watch.QUIC(d.config)
-	config.Watch.TLS(d.tls)
+	config.Capture.QUIC(d.config)
+	config.Capture.TLS(d.tls)
 	d.init(config.Logger)
 	return d, nil
 }

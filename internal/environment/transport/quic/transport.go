@@ -65,9 +65,9 @@ type Config struct {
 	Runners        *connections.Gateway // of the runners that dial this socket; nil: they are refused
 	// Turns bounds the handshakes under way of all transports that share it; nil: there is
 	// no bound.
-	Turns  *connections.Turns
-	Watch  *connections.Watch // writes qlog files and secrets; nil: none
-	Logger *slog.Logger       // of connections, at level debug; nil: none
+	Turns   *connections.Turns
+	Capture *connections.Capture // writes qlog files and secrets; nil: none
+	Logger  *slog.Logger         // of connections, at level debug; nil: none
 }
 
 // Transport is one validator's end of the mesh.
@@ -127,8 +127,8 @@ func New(config Config) (*Transport, error) {
 		quic:      &quic.Transport{Conn: socket, StatelessResetKey: resetKey(config.Signer)},
 		byAddress: map[types.Address]*peer{}, byKey: map[types.PublicKey]*peer{},
 	}
-	config.Watch.QUIC(t.config)
-	config.Watch.TLS(t.client)
+	config.Capture.QUIC(t.config)
+	config.Capture.TLS(t.client)
 	if config.Runners != nil {
 		t.guests = newGuests(t, config.Runners)
 	}

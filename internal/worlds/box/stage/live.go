@@ -35,10 +35,10 @@ const (
 type Stage struct {
 	*box.Network
 	stage.Verbs
-	ctx    context.Context
-	judge  *judge
-	name   string
-	ground Ground // nil: its nodes run in this process
+	ctx      context.Context
+	judge    *judge
+	name     string
+	separate SeparateNodes // nil: its nodes run in this process
 
 	closing sync.Once
 	ended   error
@@ -50,8 +50,8 @@ var _ scenario.Backend = (*Stage)(nil)
 // waiting.
 func Opener(ctx context.Context) scenario.Open { return OpenerOn(ctx, "live", nil) }
 
-// Ground is where the nodes of a stage run, if not in this process.
-type Ground interface {
+// SeparateNodes are the nodes of a stage in other processes.
+type SeparateNodes interface {
 	// Saw is told up to which block the script has seen the chain: what it does about
 	// those it has done. It returns at once.
 	Saw(types.Height)
@@ -61,11 +61,11 @@ type Ground interface {
 	Close() error
 }
 
-// Prepare makes a ground for a scenario, by the configuration that its network is brought
+// Prepare makes the separate nodes of a scenario, by the configuration that its network is brought
 // up with, which it completes.
-type Prepare func(context.Context, *box.Config) (Ground, error)
+type Prepare func(context.Context, *box.Config) (SeparateNodes, error)
 
-// OpenerOn returns what brings networks up on a ground, nil for this process, as the
+// OpenerOn returns what brings networks up over separate nodes, nil for this process, as the
 // backend of a name.
 func OpenerOn(ctx context.Context, name string, prepare Prepare) scenario.Open {
 	return func(c scenario.Config) (scenario.Backend, error) { return open(ctx, c, name, prepare) }
@@ -79,7 +79,7 @@ func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) 
 	s.judge.attend(&config)
 	if prepare != nil {
 		var err error
-		if s.ground, err = prepare(ctx, &config); err != nil {
+		if s.separate, err = prepare(ctx, &config); err != nil {
 			return nil, err
 		}
 	}
@@ -131,8 +131,8 @@ func (s *Stage) Name() string { return s.name }
 
 // Next implements scenario.Backend: it waits for the real network.
 func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, error) {
-	if s.ground != nil {
-		s.ground.Saw(above)
+	if s.separate != nil {
+		s.separate.Saw(above)
 	}
 	news := make(chan struct{}, 1)
 	defer s.Subscribe(func(types.Height) {
@@ -205,12 +205,12 @@ func (s *Stage) Close() error {
 	return s.ended
 }
 
-// leave ends the ground: separate nodes end at once, since they are no longer needed.
+// leave ends separate nodes at once, since they are no longer needed.
 func (s *Stage) leave() error {
-	if s.ground == nil {
+	if s.separate == nil {
 		return nil
 	}
-	return s.ground.Close()
+	return s.separate.Close()
 }
 
 // Queues implements scenario.Backend.
@@ -228,8 +228,8 @@ func (s *Stage) Violation() error {
 	if err := s.judge.err(); err != nil {
 		return err
 	}
-	if s.ground != nil {
-		if err := s.ground.Err(); err != nil {
+	if s.separate != nil {
+		if err := s.separate.Err(); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ type Config struct {
 
 // Carrier runs nodes as containers.
 type Carrier struct {
-	*cluster.Fleet[*node]
+	*cluster.CarriedNodes[*node]
 	config  Config
 	id      string
 	labels  []string // arguments of calls that make something
@@ -62,7 +62,7 @@ func Open(ctx context.Context, config Config) (*Carrier, error) {
 	if err := clearDead(ctx); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	c := &Carrier{Fleet: cluster.NewFleet[*node](dir, errClosed), config: config, id: newID(), lock: lock}
+	c := &Carrier{CarriedNodes: cluster.NewCarriedNodes[*node](dir, errClosed), config: config, id: newID(), lock: lock}
 	for key, value := range owner.Labels(c.id, dir) {
 		c.labels = append(c.labels, "--label", key+"="+value)
 	}
@@ -145,7 +145,7 @@ func (c *Carrier) Logs(name string) (io.ReadCloser, error) {
 
 // died handles the end of a container.
 func (c *Carrier) died(container string, code string) {
-	for _, n := range c.Bearers() {
+	for _, n := range c.List() {
 		if n.container() == container {
 			n.died(code)
 		}

@@ -43,7 +43,7 @@ type life struct {
 	gone  chan struct{} // closed by the engine's event
 }
 
-// URL implements cluster.Bearer.
+// URL implements cluster.Carried.
 func (n *node) URL() string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -60,7 +60,7 @@ func (n *node) running() *life {
 // notRunning is the error of an order that needs a node that runs.
 func (n *node) notRunning() error { return fmt.Errorf("%s does not run: start it first", n.Name) }
 
-// Start implements cluster.Bearer.
+// Start implements cluster.Carried.
 func (n *node) Start(ctx context.Context) error {
 	if n.running() != nil {
 		return fmt.Errorf("%s runs already: stop it first", n.Name)
@@ -204,12 +204,12 @@ func (n *node) howEnded(code string) error {
 	return fmt.Errorf("exit status %s: %s", code, end(strings.TrimSpace(said.String()), maxTailBytes))
 }
 
-// Stop implements cluster.Bearer.
+// Stop implements cluster.Carried.
 func (n *node) Stop(ctx context.Context) error {
 	return n.end(ctx, "stop", "--time", stopSeconds, n.container())
 }
 
-// Kill implements cluster.Bearer.
+// Kill implements cluster.Carried.
 func (n *node) Kill(ctx context.Context) error { return n.end(ctx, "kill", n.container()) }
 
 // end makes the call that ends a node, and waits for its end.
@@ -235,12 +235,12 @@ func (n *node) end(ctx context.Context, call ...string) error {
 	}
 }
 
-// Freeze implements cluster.Bearer.
+// Freeze implements cluster.Carried.
 func (n *node) Freeze(ctx context.Context) error {
 	return n.pause(ctx, true, "is already frozen: thaw it first", "pause")
 }
 
-// Thaw implements cluster.Bearer.
+// Thaw implements cluster.Carried.
 func (n *node) Thaw(ctx context.Context) error {
 	return n.pause(ctx, false, "is not frozen", "unpause")
 }
@@ -264,7 +264,7 @@ func (n *node) pause(ctx context.Context, frozen bool, already, call string) err
 	return nil
 }
 
-// Wipe implements cluster.Bearer.
+// Wipe implements cluster.Carried.
 func (n *node) Wipe(ctx context.Context) error {
 	switch {
 	case n.Kind != cluster.Validator:

@@ -257,10 +257,10 @@ func (c *Client) Finals(ctx context.Context, after types.Height, each func(Final
 	})
 }
 
-// Heard calls each for the validator's events after a number.
-func (c *Client) Heard(ctx context.Context, after uint64, each func(*Heard) error) error {
+// Reports calls each for the validator's events after a number.
+func (c *Client) Reports(ctx context.Context, after uint64, each func(*Report) error) error {
 	return c.lines(ctx, fmt.Sprintf("heard?after=%d", after), func(line []byte) error {
-		var h Heard
+		var h Report
 		if err := decode(line, &h); err != nil {
 			return err
 		}

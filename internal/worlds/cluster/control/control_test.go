@@ -21,8 +21,8 @@ import (
 
 const secret = "0123456789abcdef"
 
-// ruled is a seat whose node takes rules and does nothing else.
-func ruled(t *testing.T) (*seat, *httptest.Server, *map[netip.AddrPort]lossy.Rule) {
+// ruled is a server whose node takes rules and does nothing else.
+func ruled(t *testing.T) (*server, *httptest.Server, *map[netip.AddrPort]lossy.Rule) {
 	t.Helper()
 	s := newSeat(secret, false)
 	rules := new(map[netip.AddrPort]lossy.Rule)
@@ -159,7 +159,7 @@ func TestEffectsAreCountedByTheDriversNumbers(t *testing.T) {
 }
 
 func TestWhatIsHeardIsKeptUntilItIsRead(t *testing.T) {
-	h := newHearing()
+	h := newReports()
 	vote := []byte{mesh.Vote, 1}
 	h.sent(vote)
 	h.sent(vote) // to the next peer
@@ -168,14 +168,14 @@ func TestWhatIsHeardIsKeptUntilItIsRead(t *testing.T) {
 	leader, runner := types.Address{1}, types.Address{2}
 	for _, report := range []simplex.Report{simplex.Entered{View: 3, Leader: leader},
 		simplex.GaveUp{View: 3, Leader: leader, Detail: "late"}, simplex.Behind{}} {
-		if one, is := consensusHeard(report); is {
+		if one, is := consensusReport(report); is {
 			h.add(one)
 		}
 	}
 	words := "half"
 	for _, report := range []gateway.Report{gateway.Arrived{Runner: runner}, gateway.Progressed{Runner: runner, Fraction: 50, Detail: &words},
 		gateway.Left{Runner: runner, Reason: "gone"}} {
-		if one, is := gatewayHeard(report); is {
+		if one, is := gatewayReport(report); is {
 			h.add(one)
 		}
 	}
@@ -194,13 +194,13 @@ func TestWhatIsHeardIsKeptUntilItIsRead(t *testing.T) {
 		t.Error("there is more")
 	default:
 	}
-	h.add(Heard{Kind: heardDropped})
+	h.add(Report{Kind: heardDropped})
 	<-more
 	if rest, _ := h.after(6); len(rest) != 1 || rest[0].Seq != 7 || len(h.kept) != 1 {
 		t.Errorf("%+v", rest)
 	}
 	for range maxHeard {
-		h.add(Heard{Kind: heardEntered})
+		h.add(Report{Kind: heardEntered})
 	}
 	if len(h.kept) != maxHeard || !h.latest().Missed {
 		t.Errorf("%d are kept, missed %v", len(h.kept), h.latest().Missed)
@@ -228,14 +228,14 @@ func TestASocketOfAllAddressesIsReachedAtOne(t *testing.T) {
 }
 
 func TestAStreamEndsWithItsSeat(t *testing.T) {
-	s := NewValidatorSeat(secret, false)
+	s := NewValidatorServer(secret, false)
 	server := httptest.NewServer(s)
 	defer server.Close()
 	s.begin()
-	s.hearing.add(Heard{Kind: heardEntered, View: 9})
+	s.hearing.add(Report{Kind: heardEntered, View: 9})
 	c := client(t, server, secret)
 	var seen []uint64
-	err := c.Heard(context.Background(), 0, func(h *Heard) error {
+	err := c.Reports(context.Background(), 0, func(h *Report) error {
 		seen = append(seen, h.Seq)
 		s.Close()
 		return nil

@@ -22,12 +22,12 @@ import (
 // DrivenRunner wraps a runner's environment, so that a supervisor may control it. Nil
 // is a runner without a supervisor.
 type DrivenRunner struct {
-	seat   *RunnerSeat
+	orders *RunnerServer
 	server *http.Server
 	clock  *clock.Clock
 	manual *custom.Manual
 	mask   *byzantine.RunnerMask
-	held   *held
+	held   *gatedExecutor
 	socket netip.AddrPort
 	reload func() (added, removed []string, err error)
 
@@ -40,7 +40,7 @@ type DrivenRunner struct {
 // The clock belongs to the runner; manual is its executor manual, or nil. With strict the
 // supervisor only reads, and nothing is wrapped.
 func DriveRunner(config *node.RunnerConfig, secret string, strict bool, clock *clock.Clock, manual *custom.Manual) *DrivenRunner {
-	d := &DrivenRunner{seat: NewRunnerSeat(secret, strict), clock: clock, manual: manual}
+	d := &DrivenRunner{orders: NewRunnerServer(secret, strict), clock: clock, manual: manual}
 	if strict {
 		config.WrapConn = func(socket net.PacketConn) net.PacketConn {
 			d.socket = socket.LocalAddr().(*net.UDPAddr).AddrPort()
@@ -62,7 +62,7 @@ func DriveRunner(config *node.RunnerConfig, secret string, strict bool, clock *c
 		if d.held != nil {
 			shown = d.held.seen()
 		}
-		d.held = holdBack(given.Executor)
+		d.held = gated(given.Executor)
 		d.held.show(shown)
 		given.Executor = d.held
 		return given
@@ -81,8 +81,8 @@ func (d *DrivenRunner) Begin(r *node.Runner, at string, reload func() (added, re
 		return fmt.Errorf("cannot serve the supervisor at %s: %w", at, err)
 	}
 	d.reload = reload
-	d.seat.Begin(d.runner(r))
-	d.server = d.seat.Server()
+	d.orders.Begin(d.runner(r))
+	d.server = d.orders.Server()
 	go func() { _ = d.server.Serve(listener) }() // it ends with Close
 	return nil
 }
@@ -91,7 +91,7 @@ func (d *DrivenRunner) Begin(r *node.Runner, at string, reload func() (added, re
 func (d *DrivenRunner) Again(r *node.Runner, manual *custom.Manual) {
 	if d != nil {
 		d.manual = manual
-		d.seat.Again(d.runner(r))
+		d.orders.Again(d.runner(r))
 	}
 }
 
@@ -127,7 +127,7 @@ func (d *DrivenRunner) Close() error {
 	if d == nil || d.server == nil {
 		return nil
 	}
-	d.seat.Close()
+	d.orders.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	if d.server.Shutdown(ctx) == nil {

@@ -28,8 +28,8 @@ func (l *closing) Close() error {
 // Under the strategy stop a runner's process ends for a panic while its driver waits for
 // the answer, which reports the panic's effect.
 func TestADriverHearsOfAPanicThatEndsTheProcess(t *testing.T) {
-	d := &DrivenRunner{seat: NewRunnerSeat(secret, false)}
-	d.server = d.seat.Server()
+	d := &DrivenRunner{orders: NewRunnerServer(secret, false)}
+	d.server = d.orders.Server()
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestADriverHearsOfAPanicThatEndsTheProcess(t *testing.T) {
 	listener := &closing{inner, make(chan struct{})}
 	go func() { _ = d.server.Serve(listener) }()
 	closed := make(chan error, 1)
-	d.seat.Begin(Runner{Do: func(_ *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
+	d.orders.Begin(Runner{Do: func(_ *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
 		go func() { closed <- d.Close() }()
 		<-listener.closed
 		roles.TakenAlong.Count(&counts.Panicked, &counts.Restarted, &counts.Ended)

@@ -13,7 +13,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
-// Path is where a seat answers.
+// Path is where a control server answers.
 const Path = "/devnet/node/"
 
 // Limits of requests and answers.

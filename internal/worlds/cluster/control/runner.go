@@ -19,7 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/runners"
 )
 
-// Runner is a runner in its own process, for its seat.
+// Runner is a runner in its own process, for its server.
 type Runner struct {
 	Name     string
 	Shell    *runners.Runner
@@ -34,44 +34,44 @@ type Runner struct {
 	Reload func() (added, removed []string, err error)
 }
 
-// RunnerSeat is the seat of a runner. It answers from Begin on.
-type RunnerSeat struct {
-	*seat
+// RunnerServer is the control server of a runner. It answers from Begin on.
+type RunnerServer struct {
+	*server
 	runner atomic.Pointer[Runner]
 }
 
-// NewRunnerSeat makes the seat of a runner whose supervisor sends a secret. With strict
+// NewRunnerServer makes the server of a runner whose supervisor sends a secret. With strict
 // the driver reads, and gives no orders.
-func NewRunnerSeat(secret string, strict bool) *RunnerSeat {
-	s := &RunnerSeat{seat: newSeat(secret, strict)}
-	answer(s.seat, "hello", s.hello)
-	answer(s.seat, "status", s.status)
-	obey(s.seat, "order", s.seat.ordered(s.order))
-	obey(s.seat, "clock", s.clock)
-	obey(s.seat, "answer", s.answer)
-	answer(s.seat, "leave", s.leave)
-	answer(s.seat, "show", s.show)
-	answer(s.seat, "reload", s.reload)
+func NewRunnerServer(secret string, strict bool) *RunnerServer {
+	s := &RunnerServer{server: newSeat(secret, strict)}
+	answer(s.server, "hello", s.hello)
+	answer(s.server, "status", s.status)
+	obey(s.server, "order", s.server.ordered(s.order))
+	obey(s.server, "clock", s.clock)
+	obey(s.server, "answer", s.answer)
+	answer(s.server, "leave", s.leave)
+	answer(s.server, "show", s.show)
+	answer(s.server, "reload", s.reload)
 	return s
 }
 
 // Begin lets it answer for a runner that runs.
-func (s *RunnerSeat) Begin(r Runner) {
-	s.seat.rules, s.seat.mute = r.SetRules, r.Mute
+func (s *RunnerServer) Begin(r Runner) {
+	s.server.rules, s.server.mute = r.SetRules, r.Mute
 	s.Again(r)
 	s.begin()
 }
 
 // Again lets it answer for the next process of that runner.
-func (s *RunnerSeat) Again(r Runner) { s.runner.Store(&r) }
+func (s *RunnerServer) Again(r Runner) { s.runner.Store(&r) }
 
-func (s *RunnerSeat) at() *Runner { return s.runner.Load() }
+func (s *RunnerServer) at() *Runner { return s.runner.Load() }
 
-func (s *RunnerSeat) hello(context.Context, empty) (Hello, error) {
+func (s *RunnerServer) hello(context.Context, empty) (Hello, error) {
 	return Hello{Life: s.life, Name: s.at().Name, Address: s.at().Shell.Status().Address, Socket: reached(s.at().Socket).String()}, nil
 }
 
-func (s *RunnerSeat) status(context.Context, empty) (out RunnerStatus, err error) {
+func (s *RunnerServer) status(context.Context, empty) (out RunnerStatus, err error) {
 	out.Status = s.at().Shell.Status()
 	if s.at().Manual != nil {
 		out.Waiting = s.at().Manual.Waiting()
@@ -79,7 +79,7 @@ func (s *RunnerSeat) status(context.Context, empty) (out RunnerStatus, err error
 	return out, nil
 }
 
-func (s *RunnerSeat) clock(_ context.Context, r clockRequest) (empty, error) {
+func (s *RunnerServer) clock(_ context.Context, r clockRequest) (empty, error) {
 	if r.Offset.Abs() > MaxOffset {
 		return empty{}, fmt.Errorf("a clock is put ahead by at most %v", MaxOffset)
 	}
@@ -87,7 +87,7 @@ func (s *RunnerSeat) clock(_ context.Context, r clockRequest) (empty, error) {
 	return empty{}, nil
 }
 
-func (s *RunnerSeat) answer(_ context.Context, r answerRequest) (empty, error) {
+func (s *RunnerServer) answer(_ context.Context, r answerRequest) (empty, error) {
 	if s.at().Manual == nil {
 		return empty{}, errors.New("this runner has no executor manual")
 	}
@@ -97,14 +97,14 @@ func (s *RunnerSeat) answer(_ context.Context, r answerRequest) (empty, error) {
 	return empty{}, nil
 }
 
-func (s *RunnerSeat) show(_ context.Context, r showRequest) (empty, error) {
+func (s *RunnerServer) show(_ context.Context, r showRequest) (empty, error) {
 	if show := s.at().Show; show != nil {
 		show(r.Height)
 	}
 	return empty{}, nil
 }
 
-func (s *RunnerSeat) reload(context.Context, empty) (empty, error) {
+func (s *RunnerServer) reload(context.Context, empty) (empty, error) {
 	if _, _, err := s.at().Reload(); err != nil {
 		return empty{}, refusal.New("bad_settings", "the settings of %s stay as they were: %v", s.at().Name, err).
 			Hint("Correct the file and reload it again.").At("runner")
@@ -114,7 +114,7 @@ func (s *RunnerSeat) reload(context.Context, empty) (empty, error) {
 
 // leave answers when the Goodbyes are said, or at once with finish: they are said when
 // what the runner accepted is over.
-func (s *RunnerSeat) leave(ctx context.Context, r leaveRequest) (empty, error) {
+func (s *RunnerServer) leave(ctx context.Context, r leaveRequest) (empty, error) {
 	if r.Finish {
 		s.at().Shell.Leave(true, func() {})
 		return empty{}, nil
@@ -123,11 +123,11 @@ func (s *RunnerSeat) leave(ctx context.Context, r leaveRequest) (empty, error) {
 }
 
 // order does a fault of the runner itself.
-func (s *RunnerSeat) order(ctx context.Context, r orderRequest) error {
+func (s *RunnerServer) order(ctx context.Context, r orderRequest) error {
 	return s.faults.order(ctx, r, fault.Runners, s.at().Do)
 }
 
-// Server serves the seat of a runner, which has no other API.
-func (s *RunnerSeat) Server() *http.Server {
+// Server serves the control server of a runner, which has no other API.
+func (s *RunnerServer) Server() *http.Server {
 	return &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, MaxHeaderBytes: 16 << 10}
 }

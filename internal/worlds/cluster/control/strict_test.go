@@ -11,7 +11,7 @@ import (
 
 // A client with the secret of a strict node reads it, and gives it no orders.
 func TestAStrictNodeTakesNoOrders(t *testing.T) {
-	validator, runner := NewValidatorSeat(secret, true), NewRunnerSeat(secret, true)
+	validator, runner := NewValidatorServer(secret, true), NewRunnerServer(secret, true)
 	validator.begin()
 	runner.begin()
 	servers := []*httptest.Server{httptest.NewServer(validator), httptest.NewServer(runner)}

@@ -26,7 +26,7 @@ import (
 // answerTimeout is how long a validator may take to answer a question.
 const answerTimeout = 10 * time.Second
 
-// Validator is a validator in its own process, for its seat.
+// Validator is a validator in its own process, for its server.
 type Validator interface {
 	Name() string
 	// Shell is the running validator, or the one that ran last.
@@ -48,11 +48,11 @@ type Validator interface {
 	Belongs(url string)
 }
 
-// ValidatorSeat is the seat of a validator. Its process tells it what the validator does
+// ValidatorServer is the control server of a validator. Its process tells it what the validator does
 // from the first moment on; it answers from Begin on.
-type ValidatorSeat struct {
-	*seat
-	hearing *hearing
+type ValidatorServer struct {
+	*server
+	hearing *reports
 	node    Validator
 
 	mu   sync.Mutex
@@ -60,38 +60,38 @@ type ValidatorSeat struct {
 	news chan struct{} // closed when a block is final
 }
 
-// NewValidatorSeat makes the seat of a validator whose supervisor sends a secret. With
+// NewValidatorServer makes the server of a validator whose supervisor sends a secret. With
 // strict the driver reads and submits, and gives no orders.
-func NewValidatorSeat(secret string, strict bool) *ValidatorSeat {
-	s := &ValidatorSeat{seat: newSeat(secret, strict), hearing: newHearing(), news: make(chan struct{})}
-	answer(s.seat, "hello", s.hello)
-	answer(s.seat, "status", s.status)
-	obey(s.seat, "order", s.seat.ordered(s.order))
-	obey(s.seat, "clock", s.clock)
-	obey(s.seat, "pause", s.pause)
-	obey(s.seat, "skip", s.skip)
-	answer(s.seat, "submit", s.submit)
-	answer(s.seat, "waiting", s.waiting)
-	answer(s.seat, "nonce", s.nonce)
-	answer(s.seat, "heartbeat", s.heartbeat)
-	answer(s.seat, "result", s.result)
-	answer(s.seat, "refusal", s.refusal)
-	answer(s.seat, "heard", func(context.Context, empty) (heardAnswer, error) { return s.hearing.latest(), nil })
-	answer(s.seat, "call", s.call)
+func NewValidatorServer(secret string, strict bool) *ValidatorServer {
+	s := &ValidatorServer{server: newSeat(secret, strict), hearing: newReports(), news: make(chan struct{})}
+	answer(s.server, "hello", s.hello)
+	answer(s.server, "status", s.status)
+	obey(s.server, "order", s.server.ordered(s.order))
+	obey(s.server, "clock", s.clock)
+	obey(s.server, "pause", s.pause)
+	obey(s.server, "skip", s.skip)
+	answer(s.server, "submit", s.submit)
+	answer(s.server, "waiting", s.waiting)
+	answer(s.server, "nonce", s.nonce)
+	answer(s.server, "heartbeat", s.heartbeat)
+	answer(s.server, "result", s.result)
+	answer(s.server, "refusal", s.refusal)
+	answer(s.server, "heard", func(context.Context, empty) (heardAnswer, error) { return s.hearing.latest(), nil })
+	answer(s.server, "call", s.call)
 	s.mux.HandleFunc("GET "+Path+"final", s.streamFinal)
 	s.mux.HandleFunc("GET "+Path+"heard", s.streamHeard)
 	return s
 }
 
 // Begin lets it answer for a validator that runs.
-func (s *ValidatorSeat) Begin(node Validator) {
+func (s *ValidatorServer) Begin(node Validator) {
 	s.node = node
-	s.seat.rules, s.seat.mute = node.SetRules, node.Mute
+	s.server.rules, s.server.mute = node.SetRules, node.Mute
 	s.begin()
 }
 
 // Observe is called for the blocks that the validator made final.
-func (s *ValidatorSeat) Observe(validators.FinalBlocks) {
+func (s *ValidatorServer) Observe(validators.FinalBlocks) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	close(s.news)
@@ -100,42 +100,42 @@ func (s *ValidatorSeat) Observe(validators.FinalBlocks) {
 
 // Booted is told what the validator began with: the last block that it has, and the
 // root of the state after that.
-func (s *ValidatorSeat) Booted(header *types.Header, hash, root types.Hash) {
+func (s *ValidatorServer) Booted(header *types.Header, hash, root types.Hash) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.boot = &Boot{Header: codec.Marshal(header), Hash: hash, Root: root}
 }
 
 // Overhear is called for each frame that leaves the validator.
-func (s *ValidatorSeat) Overhear(_ types.Address, frame []byte) { s.hearing.sent(frame) }
+func (s *ValidatorServer) Overhear(_ types.Address, frame []byte) { s.hearing.sent(frame) }
 
 // Tell is told what its consensus reports.
-func (s *ValidatorSeat) Tell(_ types.Time, _ string, report simplex.Report) {
-	if one, is := consensusHeard(report); is {
+func (s *ValidatorServer) Tell(_ types.Time, _ string, report simplex.Report) {
+	if one, is := consensusReport(report); is {
 		s.hearing.add(one)
 	}
 }
 
 // Gateway is told what its gateway reports.
-func (s *ValidatorSeat) Gateway(_ types.Address, report gateway.Report) {
-	if one, is := gatewayHeard(report); is {
+func (s *ValidatorServer) Gateway(_ types.Address, report gateway.Report) {
+	if one, is := gatewayReport(report); is {
 		s.hearing.add(one)
 	}
 }
 
 // Dropped is called for the transactions that it gave up.
-func (s *ValidatorSeat) Dropped(hash types.Hash, why string) {
-	s.hearing.add(Heard{Kind: heardDropped, Hash: &hash, Detail: why})
+func (s *ValidatorServer) Dropped(hash types.Hash, why string) {
+	s.hearing.add(Report{Kind: heardDropped, Hash: &hash, Detail: why})
 }
 
-func (s *ValidatorSeat) hello(context.Context, empty) (Hello, error) {
+func (s *ValidatorServer) hello(context.Context, empty) (Hello, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Hello{Life: s.life, Name: s.node.Name(), Address: s.node.Shell().Status().Address, Socket: reached(s.node.Socket()).String(),
 		Boot: s.boot, Ahead: s.node.Ahead()}, nil
 }
 
-func (s *ValidatorSeat) status(context.Context, empty) (out ValidatorStatus, err error) {
+func (s *ValidatorServer) status(context.Context, empty) (out ValidatorStatus, err error) {
 	v := s.node.Shell()
 	out.Status = v.Status()
 	out.Round = out.Status.Round
@@ -148,23 +148,23 @@ func (s *ValidatorSeat) status(context.Context, empty) (out ValidatorStatus, err
 	return out, nil
 }
 
-func (s *ValidatorSeat) order(ctx context.Context, r orderRequest) error {
+func (s *ValidatorServer) order(ctx context.Context, r orderRequest) error {
 	return s.faults.order(ctx, r, fault.Validators, s.node.Do)
 }
 
-func (s *ValidatorSeat) clock(_ context.Context, r clockRequest) (empty, error) {
+func (s *ValidatorServer) clock(_ context.Context, r clockRequest) (empty, error) {
 	if r.Offset.Abs() > MaxOffset {
 		return empty{}, fmt.Errorf("a clock is put ahead by at most %v", MaxOffset)
 	}
 	return empty{}, s.node.SetClock(r.Offset)
 }
 
-func (s *ValidatorSeat) pause(_ context.Context, r pauseRequest) (empty, error) {
+func (s *ValidatorServer) pause(_ context.Context, r pauseRequest) (empty, error) {
 	s.node.Pause(r.On)
 	return empty{}, nil
 }
 
-func (s *ValidatorSeat) call(_ context.Context, r callRequest) (empty, error) {
+func (s *ValidatorServer) call(_ context.Context, r callRequest) (empty, error) {
 	if len(r.Names) > maxNames {
 		return empty{}, fmt.Errorf("%d names, at most %d", len(r.Names), maxNames)
 	}
@@ -178,7 +178,7 @@ func (s *ValidatorSeat) call(_ context.Context, r callRequest) (empty, error) {
 }
 
 // skip answers when the validator knows where to go.
-func (s *ValidatorSeat) skip(ctx context.Context, r skipRequest) (empty, error) {
+func (s *ValidatorServer) skip(ctx context.Context, r skipRequest) (empty, error) {
 	travel := s.node.Shell().SkipTo
 	if r.Every {
 		travel = s.node.Shell().MakeTo
@@ -186,7 +186,7 @@ func (s *ValidatorSeat) skip(ctx context.Context, r skipRequest) (empty, error) 
 	return awaited(ctx, func(done func(empty)) { travel(r.To, func() { done(empty{}) }) })
 }
 
-func (s *ValidatorSeat) submit(ctx context.Context, r submitRequest) (hashAnswer, error) {
+func (s *ValidatorServer) submit(ctx context.Context, r submitRequest) (hashAnswer, error) {
 	type answer struct {
 		hash types.Hash
 		err  error
@@ -200,7 +200,7 @@ func (s *ValidatorSeat) submit(ctx context.Context, r submitRequest) (hashAnswer
 	return hashAnswer{a.hash}, err
 }
 
-func (s *ValidatorSeat) waiting(ctx context.Context, r hashAnswer) (out waitingAnswer, err error) {
+func (s *ValidatorServer) waiting(ctx context.Context, r hashAnswer) (out waitingAnswer, err error) {
 	found, err := awaited(ctx, func(done func(*ledger.Checked)) { s.node.Shell().Waiting(r.Hash, done) })
 	if err == nil && found != nil {
 		out = waitingAnswer{found.Tx.Encode(), found.Sender}
@@ -208,7 +208,7 @@ func (s *ValidatorSeat) waiting(ctx context.Context, r hashAnswer) (out waitingA
 	return out, err
 }
 
-func (s *ValidatorSeat) nonce(ctx context.Context, r nonceRequest) (out nonceAnswer, err error) {
+func (s *ValidatorServer) nonce(ctx context.Context, r nonceRequest) (out nonceAnswer, err error) {
 	out.Nonce, err = awaited(ctx, func(done func(types.Nonce)) { s.node.Shell().NextNonce(r.Account, r.Final, done) })
 	return out, err
 }
@@ -221,7 +221,7 @@ type Brought struct {
 	Refusal *push.JobAck        `json:"refusal,omitempty"`
 }
 
-func (s *ValidatorSeat) heartbeat(ctx context.Context, r Brought) (hashAnswer, error) {
+func (s *ValidatorServer) heartbeat(ctx context.Context, r Brought) (hashAnswer, error) {
 	if r.Ping == nil {
 		return hashAnswer{}, errors.New("there is no ping")
 	}
@@ -238,14 +238,14 @@ func (s *ValidatorSeat) heartbeat(ctx context.Context, r Brought) (hashAnswer, e
 	return hashAnswer{a.hash}, err
 }
 
-func (s *ValidatorSeat) result(ctx context.Context, r Brought) (empty, error) {
+func (s *ValidatorServer) result(ctx context.Context, r Brought) (empty, error) {
 	if r.Result == nil {
 		return empty{}, errors.New("there is no result")
 	}
 	return brought(ctx, func(done func(error)) { s.node.Shell().BringResult(r.Runner, r.Result, done) })
 }
 
-func (s *ValidatorSeat) refusal(ctx context.Context, r Brought) (empty, error) {
+func (s *ValidatorServer) refusal(ctx context.Context, r Brought) (empty, error) {
 	if r.Refusal == nil {
 		return empty{}, errors.New("there is no refusal")
 	}
@@ -279,7 +279,7 @@ func awaited[T any](ctx context.Context, ask func(done func(T))) (answer T, err 
 const maxFinalLines = 64
 
 // streamFinal writes the blocks above a height that are final and in the store.
-func (s *ValidatorSeat) streamFinal(w http.ResponseWriter, r *http.Request) {
+func (s *ValidatorServer) streamFinal(w http.ResponseWriter, r *http.Request) {
 	after, ok := numberIn(w, r, "after")
 	if !ok {
 		return
@@ -313,7 +313,7 @@ func (s *ValidatorSeat) streamFinal(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *ValidatorSeat) streamHeard(w http.ResponseWriter, r *http.Request) {
+func (s *ValidatorServer) streamHeard(w http.ResponseWriter, r *http.Request) {
 	at, ok := numberIn(w, r, "after")
 	if !ok {
 		return

@@ -40,7 +40,7 @@ type Config struct {
 
 // Carrier runs nodes as processes.
 type Carrier struct {
-	*cluster.Fleet[*node]
+	*cluster.CarriedNodes[*node]
 	config  Config
 	spawner *spawner
 	waiters sync.WaitGroup
@@ -56,7 +56,7 @@ func Open(config Config) (*Carrier, error) {
 	if err := os.MkdirAll(filepath.Join(config.Logs, logsDir), 0o700); err != nil {
 		return nil, err
 	}
-	c := &Carrier{Fleet: cluster.NewFleet[*node](config.Dir, errClosed), config: config, spawner: newSpawner()}
+	c := &Carrier{CarriedNodes: cluster.NewCarriedNodes[*node](config.Dir, errClosed), config: config, spawner: newSpawner()}
 	for _, one := range config.Nodes {
 		if err := c.Add(context.Background(), one); err != nil {
 			return nil, errors.Join(err, c.Close())

@@ -86,7 +86,7 @@ func newNode(c *Carrier, one cluster.Node) (*node, error) {
 // file is a file of the node's in the folder.
 func (n *node) file(suffix string) string { return filepath.Join(n.carrier.config.Dir, n.Name+suffix) }
 
-// URL implements cluster.Bearer.
+// URL implements cluster.Carried.
 func (n *node) URL() string {
 	host, port, err := net.SplitHostPort(n.listens)
 	if err != nil {
@@ -105,7 +105,7 @@ func (n *node) running() *life {
 	return n.life
 }
 
-// Start implements cluster.Bearer.
+// Start implements cluster.Carried.
 func (n *node) Start(context.Context) error {
 	if n.running() != nil {
 		return fmt.Errorf("%s runs already: stop it first", n.Name)
@@ -188,10 +188,10 @@ func (n *node) ask(signal syscall.Signal) (*life, error) {
 	return n.life, nil
 }
 
-// Stop implements cluster.Bearer.
+// Stop implements cluster.Carried.
 func (n *node) Stop(ctx context.Context) error { return n.end(ctx, syscall.SIGTERM) }
 
-// Kill implements cluster.Bearer.
+// Kill implements cluster.Carried.
 func (n *node) Kill(ctx context.Context) error { return n.end(ctx, syscall.SIGKILL) }
 
 func (n *node) end(ctx context.Context, signal syscall.Signal) error {
@@ -207,12 +207,12 @@ func (n *node) end(ctx context.Context, signal syscall.Signal) error {
 	}
 }
 
-// Freeze implements cluster.Bearer.
+// Freeze implements cluster.Carried.
 func (n *node) Freeze(context.Context) error {
 	return n.pause(true, "is already frozen: thaw it first", syscall.SIGSTOP)
 }
 
-// Thaw implements cluster.Bearer.
+// Thaw implements cluster.Carried.
 func (n *node) Thaw(context.Context) error { return n.pause(false, "is not frozen", syscall.SIGCONT) }
 
 func (n *node) pause(frozen bool, already string, signal syscall.Signal) error {
@@ -231,7 +231,7 @@ func (n *node) pause(frozen bool, already string, signal syscall.Signal) error {
 	return nil
 }
 
-// Wipe implements cluster.Bearer: it empties the home of a validator, and notes that it
+// Wipe implements cluster.Carried: it empties the home of a validator, and notes that it
 // had one.
 func (n *node) Wipe(context.Context) error {
 	switch {

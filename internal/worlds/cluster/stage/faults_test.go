@@ -25,7 +25,7 @@ type faulty struct {
 	*testing.T
 	*client.Client
 	stage   *live.Stage
-	crew    *cluster.Crew
+	backend *cluster.Backend
 	carrier *container.Carrier
 	image   string
 	paid    map[client.Hash]client.Height // payments, by the height at which they were final
@@ -42,14 +42,14 @@ func containers(t *testing.T) *faulty {
 		t.Skip(err)
 	}
 	f := &faulty{T: t, image: image, paid: map[client.Hash]client.Height{}}
-	open := live.OpenerOn(t.Context(), "docker", func(ctx context.Context, c *box.Config) (live.Ground, error) {
+	open := live.OpenerOn(t.Context(), "docker", func(ctx context.Context, c *box.Config) (live.SeparateNodes, error) {
 		g, err := prepare(c, hosts.Plan{Format: hosts.Compose, Image: image}, nil,
 			func(dir string, nodes []cluster.Node) (carrier cluster.Carrier, err error) {
 				f.carrier, err = container.Open(ctx, container.Config{Dir: dir, Image: image, Nodes: nodes})
 				return f.carrier, err
 			})
 		if err == nil {
-			f.crew = g.(*ground).Crew
+			f.backend = g.(*folderNodes).Backend
 		}
 		return g, err
 	})
@@ -89,7 +89,7 @@ func (f *faulty) works() {
 		client.JobRequest{Kind: "custom", Executor: "sha256", Params: "hello", TimeoutBlocks: new(uint64(12))})
 	f.done(err)
 	f.jobs = append(f.jobs, job.ID)
-	f.crew.Saw(job.SubmittedAt)
+	f.backend.Saw(job.SubmittedAt)
 	f.done(f.stage.Violation())
 }
 
@@ -124,11 +124,11 @@ func TestFaultsOfContainersLoseNothingThatWasAcknowledged(t *testing.T) {
 	}{
 		{"v1", f.verb("crash"), f.verb("restart")},
 		{"v2", f.verb("freeze"), f.verb("thaw")},
-		{"v3", f.crew.Detach, f.crew.Attach},
+		{"v3", f.backend.Detach, f.backend.Attach},
 		{"v1", f.verb("crash", "wipe"), f.verb("restart")},
 		{"r0", f.verb("drop"), f.verb("restart")},
 		{"r1", f.verb("freeze"), f.verb("thaw")},
-		{"r2", f.crew.Detach, f.crew.Attach},
+		{"r2", f.backend.Detach, f.backend.Attach},
 	} {
 		f.done(one.begin(t.Context(), one.node))
 		f.works()

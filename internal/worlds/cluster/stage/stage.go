@@ -1,5 +1,5 @@
 // Package stage lets scripts drive a network whose nodes run in separate processes or
-// containers: internal/worlds/box/stage on a different ground. A script's view of a node
+// containers: internal/worlds/box/stage over separate nodes. A script's view of a node
 // follows from executing the node's final blocks here, which the oracles judge: no
 // node's report on its own state is used.
 package stage
@@ -26,7 +26,7 @@ import (
 // Processes returns what brings networks up whose nodes are processes of this machine:
 // command is devnet with some arguments. When ctx ends, so does all waiting.
 func Processes(ctx context.Context, command func(args ...string) *exec.Cmd) scenario.Open {
-	return live.OpenerOn(ctx, "processes", func(ctx context.Context, c *box.Config) (live.Ground, error) {
+	return live.OpenerOn(ctx, "processes", func(ctx context.Context, c *box.Config) (live.SeparateNodes, error) {
 		ports, err := freePorts(c.Validators + c.Runners)
 		if err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ func Processes(ctx context.Context, command func(args ...string) *exec.Cmd) scen
 
 // Containers returns what brings networks up whose nodes are containers of an image.
 func Containers(ctx context.Context, image string) scenario.Open {
-	return live.OpenerOn(ctx, "docker", func(ctx context.Context, c *box.Config) (live.Ground, error) {
+	return live.OpenerOn(ctx, "docker", func(ctx context.Context, c *box.Config) (live.SeparateNodes, error) {
 		return prepare(c, hosts.Plan{Format: hosts.Compose, Image: image}, nil,
 			func(dir string, nodes []cluster.Node) (cluster.Carrier, error) {
 				return container.Open(ctx, container.Config{Dir: dir, Image: image, Nodes: nodes})
@@ -48,18 +48,18 @@ func Containers(ctx context.Context, image string) scenario.Open {
 	})
 }
 
-// ground is a crew, and the folder of its network.
-type ground struct {
-	*cluster.Crew
+// folderNodes is a backend, and the folder of its network.
+type folderNodes struct {
+	*cluster.Backend
 	dir string
 }
 
-// Close implements live.Ground.
-func (g *ground) Close() error { return errors.Join(g.Crew.Close(), os.RemoveAll(g.dir)) }
+// Close implements live.SeparateNodes.
+func (g *folderNodes) Close() error { return errors.Join(g.Backend.Close(), os.RemoveAll(g.dir)) }
 
 // prepare makes a network in a separate folder, and begins to start its nodes.
 func prepare(c *box.Config, plan hosts.Plan, port func() (int, error),
-	carry func(dir string, nodes []cluster.Node) (cluster.Carrier, error)) (live.Ground, error) {
+	carry func(dir string, nodes []cluster.Node) (cluster.Carrier, error)) (live.SeparateNodes, error) {
 	secret := control.NewSecret()
 	plan.Chain, plan.Seed, plan.Derived, plan.Driver, plan.Now = *c, c.Seed, true, secret, time.Now()
 	plan.Chain.ChainID = wallet.ChainID
@@ -81,10 +81,11 @@ func prepare(c *box.Config, plan hosts.Plan, port func() (int, error),
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(top))
 	}
-	crew := cluster.NewCrew(cluster.Config{Carrier: carrier, Hosts: made, Dir: dir, Secret: secret, Port: port, Log: c.Log, Scripted: true})
-	crew.Launch()
-	c.Elsewhere, c.Genesis = crew, made.Genesis
-	return &ground{crew, top}, nil
+	backend := cluster.NewBackend(cluster.Config{Carrier: carrier, Hosts: made, Dir: dir, Secret: secret, Port: port, Log: c.Log,
+		Scripted: true})
+	backend.Launch()
+	c.Elsewhere, c.Genesis = backend, made.Genesis
+	return &folderNodes{backend, top}, nil
 }
 
 // nodes returns the nodes of a network in the form of a carrier.

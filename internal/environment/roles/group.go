@@ -17,18 +17,18 @@ type Part struct {
 	// it held is needed, or it will be asked for again.
 	alone bool
 	// make makes what the role does, and returns what starts it.
-	make func() (start func(c *Crew, d actor.Dispatcher) (*role, error), err error)
+	make func() (start func(c *Group, d actor.Dispatcher) (*role, error), err error)
 }
 
 // As is the part of a role that does what make returns. Its inbox is set when it
 // has been started. A panic takes its node along (Failure).
 func As[E any](name string, inbox *Inbox[E], make func() (Steps[E], error)) Part {
-	return Part{Name: name, make: func() (func(*Crew, actor.Dispatcher) (*role, error), error) {
+	return Part{Name: name, make: func() (func(*Group, actor.Dispatcher) (*role, error), error) {
 		steps, err := make()
 		if err != nil {
 			return nil, err
 		}
-		return func(c *Crew, d actor.Dispatcher) (*role, error) {
+		return func(c *Group, d actor.Dispatcher) (*role, error) {
 			spawned, err := spawnSteps(c.runtime, c.parent, c.node+"/"+name, name, d, steps, make)
 			*inbox = spawned
 			return spawned.role, err
@@ -46,10 +46,10 @@ func (p Part) Alone() Part {
 // Parent is how the actor above the roles of a node is called among them.
 const Parent = "parent"
 
-// Crew is the roles of one node, in the order in which they were started, and the actor
+// Group is the roles of one node, in the order in which they were started, and the actor
 // above them: their supervisor. That actor ends with the last of them. It is safe for
 // concurrent use.
-type Crew struct {
+type Group struct {
 	runtime *Runtime
 	by      Supervision
 	node    string
@@ -65,16 +65,16 @@ type Crew struct {
 	waiting  []func()             // failures of roles that wait for it
 }
 
-// NewCrew returns a crew without a role.
-func NewCrew(r *Runtime, by Supervision) *Crew {
-	return &Crew{runtime: r, by: by, ended: make(chan struct{}), parts: map[string]Part{}, restarts: map[string]*Restarts{}}
+// NewGroup returns a group without a role.
+func NewGroup(r *Runtime, by Supervision) *Group {
+	return &Group{runtime: r, by: by, ended: make(chan struct{}), parts: map[string]Part{}, restarts: map[string]*Restarts{}}
 }
 
 // Start makes all parts and then starts them, in the order of the list, each on the
 // dispatcher that loop gives a role of its name, below a parent with the name of the
 // node. Where one cannot be made or started none is left.
-func (c *Crew) Start(node string, loop func(role string) actor.Dispatcher, parts []Part) error {
-	starts := make([]func(*Crew, actor.Dispatcher) (*role, error), len(parts))
+func (c *Group) Start(node string, loop func(role string) actor.Dispatcher, parts []Part) error {
+	starts := make([]func(*Group, actor.Dispatcher) (*role, error), len(parts))
 	for i, part := range parts {
 		start, err := part.make()
 		if err != nil {
@@ -106,7 +106,7 @@ func (c *Crew) Start(node string, loop func(role string) actor.Dispatcher, parts
 // children; the events that wait are dropped. It returns when they have stopped; a
 // step of one of their loops must not call it (Dismiss is for that), unless that is
 // Inline.
-func (c *Crew) Stop() {
+func (c *Group) Stop() {
 	c.runtime.stop(c.backwards()...)
 	if c.parent != nil {
 		c.runtime.system.Root.Stop(c.parent) // it has ended, unless no role was started
@@ -116,7 +116,7 @@ func (c *Crew) Stop() {
 
 // Dismiss tells the roles to stop after their present steps, the last first, and
 // does not wait. A role may call it.
-func (c *Crew) Dismiss() {
+func (c *Group) Dismiss() {
 	for _, one := range c.backwards() {
 		c.runtime.dismiss(one)
 	}
@@ -124,12 +124,12 @@ func (c *Crew) Dismiss() {
 
 // DeadLetters is how many events were told a role that had stopped, or waited for it
 // when it did.
-func (c *Crew) DeadLetters() uint64 { return c.dead.Load() }
+func (c *Group) DeadLetters() uint64 { return c.dead.Load() }
 
 // Upset makes a role misbehave, or with the name Parent the actor above the roles: with
 // a duration it handles no event for that time, otherwise it panics with the order. The
 // error is that the node has no such role, or that the role has stopped.
-func (c *Crew) Upset(name string, hang time.Duration, order *Ordered) error {
+func (c *Group) Upset(name string, hang time.Duration, order *Ordered) error {
 	if name == Parent {
 		return c.upsetParent(hang, order)
 	}
@@ -148,7 +148,7 @@ func (c *Crew) Upset(name string, hang time.Duration, order *Ordered) error {
 	return nil
 }
 
-func (c *Crew) upsetParent(hang time.Duration, order *Ordered) error {
+func (c *Group) upsetParent(hang time.Duration, order *Ordered) error {
 	select {
 	case <-c.ended:
 		return fmt.Errorf("the actor above the roles of %s has stopped", c.node)
@@ -169,7 +169,7 @@ func (c *Crew) upsetParent(hang time.Duration, order *Ordered) error {
 type wake struct{}
 
 // role returns the role with a name, or nil.
-func (c *Crew) role(name string) *role {
+func (c *Group) role(name string) *role {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range c.roles {
@@ -180,7 +180,7 @@ func (c *Crew) role(name string) *role {
 	return nil
 }
 
-func (c *Crew) backwards() []*role {
+func (c *Group) backwards() []*role {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := slices.Clone(c.roles)
@@ -189,7 +189,7 @@ func (c *Crew) backwards() []*role {
 }
 
 // receive is the behaviour of the parent.
-func (c *Crew) receive(ctx actor.Context) {
+func (c *Group) receive(ctx actor.Context) {
 	switch message := ctx.Message().(type) {
 	case *spawnOrder:
 		message.done <- c.runtime.spawnChild(ctx, message)
@@ -207,7 +207,7 @@ func (c *Crew) receive(ctx actor.Context) {
 	}
 }
 
-func (c *Crew) wake() {
+func (c *Group) wake() {
 	c.mu.Lock()
 	c.hanging = false
 	waiting := c.waiting
@@ -220,7 +220,7 @@ func (c *Crew) wake() {
 
 // HandleFailure implements actor.SupervisorStrategy: a parent that hangs decides when it
 // hangs no more, and the role waits for that.
-func (c *Crew) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
+func (c *Group) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, reason, _ any) {
 	decide := func() { c.decide(parent, child, reason) }
 	c.mu.Lock()
 	hanging := c.hanging
@@ -234,7 +234,7 @@ func (c *Crew) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, chil
 }
 
 // decide decides the effect of a role's panic.
-func (c *Crew) decide(parent actor.Supervisor, child *actor.PID, reason any) {
+func (c *Group) decide(parent actor.Supervisor, child *actor.PID, reason any) {
 	name := ""
 	for _, one := range c.backwards() {
 		if one.pid.Id == child.Id {
@@ -254,7 +254,7 @@ func (c *Crew) decide(parent actor.Supervisor, child *actor.PID, reason any) {
 }
 
 // allows reports whether a role is made again separately.
-func (c *Crew) allows(name string) bool {
+func (c *Group) allows(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.by.Strategy != Restart || !c.parts[name].alone {
@@ -267,7 +267,7 @@ func (c *Crew) allows(name string) bool {
 }
 
 // along reports that a role takes its node along.
-func (c *Crew) along(name string, reason any) {
+func (c *Group) along(name string, reason any) {
 	OrderOf(reason).then(TakenAlong)
 	if c.by.Along != nil {
 		c.by.Along(&Failure{Role: name, Reason: reason, Strategy: c.by.Strategy})

@@ -24,8 +24,8 @@ import (
 // writeTimeout drops a driver that takes nothing of a stream for so long.
 const writeTimeout = 30 * time.Second
 
-// seat is what both kinds of node answer.
-type seat struct {
+// server is what both kinds of node answer.
+type server struct {
 	secret string
 	strict bool // it takes no orders: the network has no cheats
 	life   string
@@ -43,8 +43,8 @@ type seat struct {
 // NewSecret draws a secret of a driver.
 func NewSecret() string { return rand.Text() }
 
-func newSeat(secret string, strict bool) *seat {
-	s := &seat{secret: secret, strict: strict, life: rand.Text(), mux: http.NewServeMux()}
+func newSeat(secret string, strict bool) *server {
+	s := &server{secret: secret, strict: strict, life: rand.Text(), mux: http.NewServeMux()}
 	s.ended, s.end = context.WithCancel(context.Background())
 	answer(s, "counts", func(context.Context, countsRequest) (countsAnswer, error) {
 		return countsAnswer{s.faults.list()}, nil
@@ -61,7 +61,7 @@ func newSeat(secret string, strict bool) *seat {
 
 // ordered answers an order with the counts of the node's faults: its process may end
 // because of this order before it is asked.
-func (s *seat) ordered(do func(context.Context, orderRequest) error) func(context.Context, orderRequest) (countsAnswer, error) {
+func (s *server) ordered(do func(context.Context, orderRequest) error) func(context.Context, orderRequest) (countsAnswer, error) {
 	return func(ctx context.Context, r orderRequest) (countsAnswer, error) {
 		if err := do(ctx, r); err != nil {
 			return countsAnswer{}, err
@@ -70,25 +70,25 @@ func (s *seat) ordered(do func(context.Context, orderRequest) error) func(contex
 	}
 }
 
-// begin lets the seat answer: its node exists.
-func (s *seat) begin() {
+// begin lets the server answer: its node exists.
+func (s *server) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open = true
 }
 
-func (s *seat) begun() bool {
+func (s *server) begun() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
 }
 
 // Close ends the streams.
-func (s *seat) Close() { s.end() }
+func (s *server) Close() { s.end() }
 
 // ServeHTTP implements http.Handler. A request without the secret gets no
 // information.
-func (s *seat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case subtle.ConstantTimeCompare([]byte(given), []byte(s.secret)) != 1:
@@ -108,9 +108,9 @@ func refuse(w http.ResponseWriter, why *refusal.Error) {
 	_ = json.NewEncoder(w).Encode(refusedAnswer{e.Status, e.Body})
 }
 
-// answer has a seat answer requests of a kind. An error that is not made for the
+// answer has a server answer requests of a kind. An error that is not made for the
 // driver's user is told by its words all the same: who has the secret may know.
-func answer[In, Out any](s *seat, word string, do func(context.Context, In) (Out, error)) {
+func answer[In, Out any](s *server, word string, do func(context.Context, In) (Out, error)) {
 	s.mux.HandleFunc("POST "+Path+word, func(w http.ResponseWriter, r *http.Request) {
 		var in In
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
@@ -132,7 +132,7 @@ func answer[In, Out any](s *seat, word string, do func(context.Context, In) (Out
 }
 
 // obey is answer for orders, which a strict network refuses.
-func obey[In, Out any](s *seat, word string, do func(context.Context, In) (Out, error)) {
+func obey[In, Out any](s *server, word string, do func(context.Context, In) (Out, error)) {
 	answer(s, word, func(ctx context.Context, in In) (out Out, err error) {
 		if s.strict {
 			return out, network.ErrStrict(word)
@@ -163,7 +163,7 @@ func readable(err error) *refusal.Error {
 }
 
 // setRules replaces what happens to the packets that the node sends.
-func (s *seat) setRules(given []Rule) error {
+func (s *server) setRules(given []Rule) error {
 	if s.rules == nil {
 		return errors.New("the links of this node cannot be ruled")
 	}
@@ -200,9 +200,9 @@ func (s *seat) setRules(given []Rule) error {
 	return nil
 }
 
-// stream writes lines until the driver goes, or the seat is closed. next returns the
+// stream writes lines until the driver goes, or the server is closed. next returns the
 // available lines, and a channel that signals more.
-func (s *seat) stream(w http.ResponseWriter, r *http.Request, next func() (lines []any, more <-chan struct{}, err error)) {
+func (s *server) stream(w http.ResponseWriter, r *http.Request, next func() (lines []any, more <-chan struct{}, err error)) {
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.WriteHeader(http.StatusOK)

@@ -9,16 +9,16 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
-// heldID names a result: of a runner, for an assignment.
-type heldID struct {
+// resultID names a result: of a runner, for an assignment.
+type resultID struct {
 	runner types.Address
 	AssignmentID
 }
 
-// held is a result or a refusal on its way to the chain. It outlives the connection that it
+// pendingResult is a result or a refusal on its way to the chain. It outlives the connection that it
 // came by, and lasts until its assignment is not open any more.
-type held struct {
-	heldID
+type pendingResult struct {
+	resultID
 	result     push.JobResult
 	refusal    *Refuse // in place of a result
 	commitment types.Hash
@@ -32,27 +32,27 @@ type held struct {
 	lost  bool         // it is in lost
 }
 
-// heldIndex finds the held results that a head can advance: those whose job changed, whose
+// resultIndex finds the pending results that a head can advance: those whose job changed, whose
 // height came, and whose submission was lost. A head costs the number of these, and not
 // of all that are held. Each result has at most one entry in each part.
-type heldIndex struct {
-	all  map[heldID]*held
-	jobs map[types.Hash][]*held // at most one of each member of a job's committees
+type resultIndex struct {
+	all  map[resultID]*pendingResult
+	jobs map[types.Hash][]*pendingResult // at most one of each member of a job's committees
 	dues dues
-	lost []*held
+	lost []*pendingResult
 	next uint64 // the place of the next
 }
 
-func newHeldIndex() heldIndex {
-	return heldIndex{all: map[heldID]*held{}, jobs: map[types.Hash][]*held{}}
+func newHeldIndex() resultIndex {
+	return resultIndex{all: map[resultID]*pendingResult{}, jobs: map[types.Hash][]*pendingResult{}}
 }
 
 // put adds a result. The first head at height due or above advances it, whatever changed;
 // due is 0 if the result waits for changes only.
-func (x *heldIndex) put(h *held, due types.Height) {
+func (x *resultIndex) put(h *pendingResult, due types.Height) {
 	h.place, h.due = x.next, due
 	x.next++
-	x.all[h.heldID] = h
+	x.all[h.resultID] = h
 	x.jobs[h.Job] = append(x.jobs[h.Job], h)
 	if due > 0 {
 		heap.Push(&x.dues, h)
@@ -60,9 +60,9 @@ func (x *heldIndex) put(h *held, due types.Height) {
 }
 
 // drop removes a result. Its submission is not marked as lost: ready took the mark.
-func (x *heldIndex) drop(h *held) {
-	delete(x.all, h.heldID)
-	rest := slices.DeleteFunc(x.jobs[h.Job], func(other *held) bool { return other == h })
+func (x *resultIndex) drop(h *pendingResult) {
+	delete(x.all, h.resultID)
+	rest := slices.DeleteFunc(x.jobs[h.Job], func(other *pendingResult) bool { return other == h })
 	if x.jobs[h.Job] = rest; len(rest) == 0 {
 		delete(x.jobs, h.Job)
 	}
@@ -73,7 +73,7 @@ func (x *heldIndex) drop(h *held) {
 }
 
 // lose marks what is held of a runner for a job, so that the next head advances it.
-func (x *heldIndex) lose(runner types.Address, job types.Hash) {
+func (x *resultIndex) lose(runner types.Address, job types.Hash) {
 	for _, h := range x.jobs[job] {
 		if h.runner != runner {
 			continue
@@ -88,14 +88,14 @@ func (x *heldIndex) lose(runner types.Address, job types.Hash) {
 
 // ready takes the results that a head at a height can advance, in the order in which they
 // came. changed are the jobs that changed; unknown says that all may have.
-func (x *heldIndex) ready(height types.Height, changed []types.Hash, unknown bool) []*held {
+func (x *resultIndex) ready(height types.Height, changed []types.Hash, unknown bool) []*pendingResult {
 	found := x.lost
 	x.lost = nil
 	for _, h := range found {
 		h.lost = false
 	}
 	for len(x.dues) > 0 && x.dues[0].due <= height {
-		h := heap.Pop(&x.dues).(*held)
+		h := heap.Pop(&x.dues).(*pendingResult)
 		h.due = 0
 		found = append(found, h)
 	}
@@ -109,12 +109,12 @@ func (x *heldIndex) ready(height types.Height, changed []types.Hash, unknown boo
 			found = append(found, x.jobs[job]...)
 		}
 	}
-	slices.SortFunc(found, func(a, b *held) int { return cmp.Compare(a.place, b.place) })
+	slices.SortFunc(found, func(a, b *pendingResult) int { return cmp.Compare(a.place, b.place) })
 	return slices.Compact(found)
 }
 
 // dues are a heap, the lowest height first.
-type dues []*held
+type dues []*pendingResult
 
 func (d dues) Len() int { return len(d) }
 func (d dues) Less(i, j int) bool {
@@ -130,7 +130,7 @@ func (d dues) Swap(i, j int) {
 }
 
 func (d *dues) Push(x any) {
-	h := x.(*held)
+	h := x.(*pendingResult)
 	h.at = len(*d)
 	*d = append(*d, h)
 }

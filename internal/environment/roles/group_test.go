@@ -26,7 +26,7 @@ func TestACrewStartsByItsListAndStopsBackwards(t *testing.T) {
 	var seen []string
 	var a, b Inbox[string]
 	a.Post("lost") // to no role
-	c := NewCrew(r, Supervision{})
+	c := NewGroup(r, Supervision{})
 	loop := func(string) actor.Dispatcher { return InPlace }
 	if err := c.Start("n0", loop, []Part{hand(&seen, "a", &a, nil), hand(&seen, "b", &b, nil)}); err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestACrewStartsByItsListAndStopsBackwards(t *testing.T) {
 	}
 }
 
-// A crew whose roles cannot all be made or started leaves none.
+// A group whose roles cannot all be made or started leaves none.
 func TestACrewThatDoesNotStartLeavesNoRole(t *testing.T) {
 	r := New(quiet())
 	defer r.Close()
@@ -54,23 +54,23 @@ func TestACrewThatDoesNotStartLeavesNoRole(t *testing.T) {
 	var a, b Inbox[string]
 	broken := errors.New("no log")
 	parts := []Part{hand(&seen, "a", &a, nil), hand(&seen, "b", &b, broken)}
-	if err := NewCrew(r, Supervision{}).Start("n0", loop, parts); err != broken || len(seen) != 2 {
+	if err := NewGroup(r, Supervision{}).Start("n0", loop, parts); err != broken || len(seen) != 2 {
 		t.Errorf("%v, %q", err, seen)
 	}
 	seen = nil
-	err := NewCrew(r, Supervision{}).Start("n0", loop, []Part{hand(&seen, "a", &a, nil), hand(&seen, "a", &b, nil)})
+	err := NewGroup(r, Supervision{}).Start("n0", loop, []Part{hand(&seen, "a", &a, nil), hand(&seen, "a", &b, nil)})
 	if err == nil || !strings.Contains(err.Error(), "n0/a") || !slices.Contains(seen, "a last") || a.Offer("late") {
 		t.Errorf("two roles of one name: %v, %q", err, seen)
 	}
 }
 
-// A role may dismiss its whole crew.
+// A role may dismiss its whole group.
 func TestARoleMayDismissItsCrew(t *testing.T) {
 	r := New(quiet())
 	defer r.Close()
 	var seen []string
 	var a, b Inbox[string]
-	c := NewCrew(r, Supervision{})
+	c := NewGroup(r, Supervision{})
 	enough := As("b", &b, func() (Steps[string], error) {
 		return Steps[string]{Each: func(string) { c.Dismiss() }, Last: func() { seen = append(seen, "b last") }}, nil
 	})

@@ -225,9 +225,9 @@ func (g *game) change(what string, key crypto.Signer, a *Assignment) (want []str
 // later height.
 func TestAHeadTouchesOnlyWhatItCanAdvance(t *testing.T) {
 	x := newHeldIndex()
-	var all []*held
+	var all []*pendingResult
 	for n := range 4096 {
-		h := &held{heldID: heldID{types.Address{byte(n)}, AssignmentID{Job: types.Keccak(fmt.Append(nil, n)), Drawn: 1}}}
+		h := &pendingResult{resultID: resultID{types.Address{byte(n)}, AssignmentID{Job: types.Keccak(fmt.Append(nil, n)), Drawn: 1}}}
 		all = append(all, h)
 		x.put(h, types.Height(10+n%2*10)) // at 10 and 20 in turn
 	}
@@ -236,7 +236,8 @@ func TestAHeadTouchesOnlyWhatItCanAdvance(t *testing.T) {
 	}
 	x.lose(all[7].runner, all[7].Job)
 	x.lose(all[7].runner, all[7].Job)
-	if got := x.ready(9, []types.Hash{all[9].Job, all[7].Job, {1}, all[3].Job}, false); !slices.Equal(got, []*held{all[3], all[7], all[9]}) {
+	changed := []types.Hash{all[9].Job, all[7].Job, {1}, all[3].Job}
+	if got := x.ready(9, changed, false); !slices.Equal(got, []*pendingResult{all[3], all[7], all[9]}) {
 		t.Errorf("%d are ready, want three", len(got))
 	}
 	if got := x.ready(15, nil, false); len(got) != 2048 || got[1] != all[2] {

@@ -21,7 +21,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// Config is what a crew is made of.
+// Config is what a backend is made of.
 type Config struct {
 	Carrier Carrier
 	Hosts   *hosts.Network // as it was written to Dir, with its driver's secret
@@ -40,8 +40,8 @@ type Config struct {
 	Ended  func(Ended) // called for nodes that ended without an order; it may be nil
 }
 
-// Crew opens the nodes of a network where a carrier runs them (box.Elsewhere).
-type Crew struct {
+// Backend opens the nodes of a network where a carrier runs them (box.Elsewhere).
+type Backend struct {
 	carrier Carrier
 	hosts   *hosts.Network
 	dir     string
@@ -78,25 +78,25 @@ type Crew struct {
 	abandoned bool
 }
 
-// NewCrew makes a crew.
-func NewCrew(c Config) *Crew {
-	crew := &Crew{carrier: c.Carrier, hosts: c.Hosts, dir: c.Dir, secret: c.Secret, port: c.Port, genesis: c.Hosts.Genesis, log: c.Log,
+// NewBackend makes a backend.
+func NewBackend(c Config) *Backend {
+	backend := &Backend{carrier: c.Carrier, hosts: c.Hosts, dir: c.Dir, secret: c.Secret, port: c.Port, genesis: c.Hosts.Genesis, log: c.Log,
 		script: c.Scripted, stores: c.Stores, url: c.URL, told: c.Ended,
 		early: map[string]chan error{}, fell: map[string]error{}, members: map[string]*member{}, known: map[string]bool{},
 		numbers: map[*fault.Counts]int{}, counts: map[int]*fault.Counts{}, overs: map[int]func(){}}
-	if crew.log == nil {
-		crew.log = slog.New(slog.DiscardHandler)
+	if backend.log == nil {
+		backend.log = slog.New(slog.DiscardHandler)
 	}
 	for _, one := range slices.Concat(c.Hosts.Validators, c.Hosts.Runners) {
-		crew.known[one.Name] = true
+		backend.known[one.Name] = true
 	}
-	crew.ctx, crew.cancel = context.WithCancel(context.Background())
-	crew.reader.Go(crew.attend)
-	return crew
+	backend.ctx, backend.cancel = context.WithCancel(context.Background())
+	backend.reader.Go(backend.attend)
+	return backend
 }
 
 // attend notes which nodes end by themselves.
-func (c *Crew) attend() {
+func (c *Backend) attend() {
 	for end := range c.carrier.Ended() {
 		c.mu.Lock()
 		m := c.members[end.Name]
@@ -115,7 +115,7 @@ func (c *Crew) attend() {
 
 // Launch begins to start all nodes at once but those that have left: each takes a while,
 // and none waits for another.
-func (c *Crew) Launch() {
+func (c *Backend) Launch() {
 	nodes := slices.Concat(c.hosts.Validators, c.hosts.Runners)
 	nodes = slices.DeleteFunc(nodes, func(one hosts.Node) bool { return one.Left })
 	patience := startPatience + time.Duration(len(nodes))*startEach
@@ -134,7 +134,7 @@ func (c *Crew) Launch() {
 }
 
 // launch starts a node, where Launch has not.
-func (c *Crew) launch(name string) error {
+func (c *Backend) launch(name string) error {
 	c.mu.Lock()
 	started := c.early[name]
 	c.mu.Unlock()
@@ -152,7 +152,7 @@ func (c *Crew) launch(name string) error {
 
 // add adds a node to the carrier, unless it is known, once write has written its
 // files, given a port for it.
-func (c *Crew) add(kind, name string, write func(port int) error) error {
+func (c *Backend) add(kind, name string, write func(port int) error) error {
 	c.mu.Lock()
 	known := c.known[name]
 	c.known[name] = true
@@ -173,13 +173,13 @@ func (c *Crew) add(kind, name string, write func(port int) error) error {
 	return c.carrier.Add(c.ctx, Node{Name: name, Kind: kind})
 }
 
-func (c *Crew) enter(m *member) {
+func (c *Backend) enter(m *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.members[m.identity.Name] = m
 }
 
-func (c *Crew) all() []*member {
+func (c *Backend) all() []*member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var list []*member
@@ -190,7 +190,7 @@ func (c *Crew) all() []*member {
 }
 
 // number returns the number of a fault, by the counts of its effects; 0 for nil.
-func (c *Crew) number(counts *fault.Counts) int {
+func (c *Backend) number(counts *fault.Counts) int {
 	if counts == nil {
 		return 0
 	}
@@ -205,7 +205,7 @@ func (c *Crew) number(counts *fault.Counts) int {
 }
 
 // whenOver calls over when a fault can have no effect any more.
-func (c *Crew) whenOver(counts *fault.Counts, over func()) {
+func (c *Backend) whenOver(counts *fault.Counts, over func()) {
 	n := c.number(counts)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,7 +213,7 @@ func (c *Crew) whenOver(counts *fault.Counts, over func()) {
 }
 
 // grow adds what a fault did in a node.
-func (c *Crew) grow(one control.Count, before [fault.Effects]int64) {
+func (c *Backend) grow(one control.Count, before [fault.Effects]int64) {
 	c.mu.Lock()
 	counts, over := c.counts[one.Fault], c.overs[one.Fault]
 	if one.Over {
@@ -229,7 +229,7 @@ func (c *Crew) grow(one control.Count, before [fault.Effects]int64) {
 }
 
 // Count implements box.Elsewhere: it asks all nodes what faults did there.
-func (c *Crew) Count() {
+func (c *Backend) Count() {
 	var asked sync.WaitGroup
 	for _, m := range c.all() {
 		asked.Go(m.count)
@@ -238,7 +238,7 @@ func (c *Crew) Count() {
 }
 
 // ruled are rules as nodes are told them.
-func (c *Crew) ruled(rules map[netip.AddrPort]lossy.Rule) (all []control.Rule) {
+func (c *Backend) ruled(rules map[netip.AddrPort]lossy.Rule) (all []control.Rule) {
 	for to, rule := range rules {
 		one := control.Rule{To: to.String(), Link: rule.Link, LinkFault: c.number(rule.LinkCounts)}
 		if rule.Cut {
@@ -251,14 +251,14 @@ func (c *Crew) ruled(rules map[netip.AddrPort]lossy.Rule) (all []control.Rule) {
 }
 
 // Ahead implements box.Elsewhere.
-func (c *Crew) Ahead() time.Duration { return c.ahead() }
+func (c *Backend) Ahead() time.Duration { return c.ahead() }
 
 // ahead is what the network's clock is ahead of the machine's.
-func (c *Crew) ahead() time.Duration { return time.Duration(c.offset.Load()) }
+func (c *Backend) ahead() time.Duration { return time.Duration(c.offset.Load()) }
 
 // SetClock implements box.Elsewhere: it sends all nodes the offset of the network's
 // clock. A node that starts later gets the offset at its start.
-func (c *Crew) SetClock(ahead time.Duration) {
+func (c *Backend) SetClock(ahead time.Duration) {
 	c.offset.Store(int64(ahead))
 	var told sync.WaitGroup
 	for _, m := range c.all() {
@@ -276,7 +276,7 @@ func (c *Crew) SetClock(ahead time.Duration) {
 
 // Saw announces to runners the block up to which the supervisor has seen the chain:
 // work for which earlier blocks drew them may begin.
-func (c *Crew) Saw(height types.Height) {
+func (c *Backend) Saw(height types.Height) {
 	if c.seen.Swap(uint64(height)) == uint64(height) {
 		return
 	}
@@ -288,13 +288,13 @@ func (c *Crew) Saw(height types.Height) {
 }
 
 // remember takes the clock of a node that has run before, if that is further ahead.
-func (c *Crew) remember(ahead time.Duration) {
+func (c *Backend) remember(ahead time.Duration) {
 	for have := c.ahead(); ahead > have && !c.offset.CompareAndSwap(int64(have), int64(ahead)); have = c.ahead() {
 	}
 }
 
 // note keeps the first thing that went wrong in driving.
-func (c *Crew) note(err error) {
+func (c *Backend) note(err error) {
 	c.log.Error("driving a network", "error", err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -305,20 +305,20 @@ func (c *Crew) note(err error) {
 
 // Err returns the first failure other than those of nodes: a final block of a node that
 // gives a different result here, or a node that could not be reached.
-func (c *Crew) Err() error {
+func (c *Backend) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.wrong
 }
 
-func (c *Crew) closing() bool {
+func (c *Backend) closing() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.isClosed || c.abandoned
 }
 
 // Abandon implements box.Elsewhere: Close ends all nodes at once.
-func (c *Crew) Abandon() {
+func (c *Backend) Abandon() {
 	c.mu.Lock()
 	c.abandoned = true
 	c.mu.Unlock()
@@ -326,7 +326,7 @@ func (c *Crew) Abandon() {
 }
 
 // Close ends all nodes at once, and the carrier with them.
-func (c *Crew) Close() error {
+func (c *Backend) Close() error {
 	c.mu.Lock()
 	if c.isClosed {
 		c.mu.Unlock()
@@ -348,7 +348,7 @@ func (c *Crew) Close() error {
 
 // CloseStores closes the stores of validators' final blocks. They have no readers any
 // more, and Close was called before.
-func (c *Crew) CloseStores() (err error) {
+func (c *Backend) CloseStores() (err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.followers {

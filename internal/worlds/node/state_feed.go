@@ -11,12 +11,12 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// Watch shows the final states of the validators of this process to the runners of
+// StateFeed shows the final states of the validators of this process to the runners of
 // this process (env.ChainView): one goroutine reads each state once for all of them,
 // and leaves out states that are no longer the newest. It is safe for concurrent
 // use.
-type Watch struct {
-	book *Book
+type StateFeed struct {
+	book *AddressBook
 
 	mu     sync.Mutex
 	wakes  *sync.Cond
@@ -26,16 +26,16 @@ type Watch struct {
 	done   sync.WaitGroup
 }
 
-// NewWatch begins to watch. Where validators listen the book knows.
-func NewWatch(book *Book) *Watch {
-	w := &Watch{book: book}
+// NewStateFeed makes one. The address book knows where validators listen.
+func NewStateFeed(book *AddressBook) *StateFeed {
+	w := &StateFeed{book: book}
 	w.wakes = sync.NewCond(&w.mu)
 	w.done.Go(w.run)
 	return w
 }
 
 // Show shows a final state, if it is newer than the last.
-func (w *Watch) Show(state *ledger.State) {
+func (w *StateFeed) Show(state *ledger.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.state == nil || state.Height() > w.state.Height() {
@@ -45,12 +45,12 @@ func (w *Watch) Show(state *ledger.State) {
 }
 
 // View makes the view of one runner.
-func (w *Watch) View(runner types.PublicKey) env.ChainView {
+func (w *StateFeed) View(runner types.PublicKey) env.ChainView {
 	return &watching{watch: w, runner: runner}
 }
 
 // Close ends all views.
-func (w *Watch) Close() {
+func (w *StateFeed) Close() {
 	w.mu.Lock()
 	w.closed = true
 	w.wakes.Signal()
@@ -59,7 +59,7 @@ func (w *Watch) Close() {
 }
 
 // run tells each view what it has not been told.
-func (w *Watch) run() {
+func (w *StateFeed) run() {
 	var outlook *ledger.Outlook
 	var of *ledger.State
 	for {
@@ -81,7 +81,7 @@ func (w *Watch) run() {
 }
 
 // next waits until there is something to tell; the state is nil at the end.
-func (w *Watch) next() (state *ledger.State, views []*watching) {
+func (w *StateFeed) next() (state *ledger.State, views []*watching) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for !w.closed {
@@ -101,7 +101,7 @@ func (w *Watch) next() (state *ledger.State, views []*watching) {
 
 // watching is the view of one runner.
 type watching struct {
-	watch  *Watch
+	watch  *StateFeed
 	runner types.PublicKey
 
 	// Guarded by the watch's lock:

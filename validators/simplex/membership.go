@@ -2,8 +2,8 @@ package simplex
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// seat is which set decides now, and this validator's place in it.
-type seat struct {
+// membership is which set decides now, and this validator's place in it.
+type membership struct {
 	self     types.Address
 	previous *types.ValidatorSet // the set before the last border; nil when not known
 	set      *types.ValidatorSet
@@ -24,12 +24,12 @@ type floor struct {
 }
 
 // free reports whether this validator can have cast no vote in a view that it forgot.
-func (m *seat) free(v types.View) bool {
+func (m *membership) free(v types.View) bool {
 	return m.sitsOut == 0 || m.floor.known && m.floor.epoch == m.set.Epoch && v > m.floor.view
 }
 
 // install makes set the current one.
-func (m *seat) install(set *types.ValidatorSet) {
+func (m *membership) install(set *types.ValidatorSet) {
 	m.set, m.upcoming = set, nil
 	m.sets = Sets{*set}
 	if m.previous != nil {
@@ -44,7 +44,7 @@ func (m *seat) install(set *types.ValidatorSet) {
 
 // place is this validator's index in the set as far as it takes part. A validator that sits
 // out takes part from a view on that others vouch for (recovery.comeBack).
-func (m *seat) place() int {
+func (m *membership) place() int {
 	if m.sitsOut != 0 || m.unfit {
 		return -1
 	}
@@ -53,12 +53,14 @@ func (m *seat) place() int {
 
 // Sets are those that messages can be checked against now. The result is never
 // changed afterwards.
-func (m *seat) Sets() Sets { return m.sets }
+func (m *membership) Sets() Sets { return m.sets }
 
-func (m *seat) leaderIndex(v types.View) int { return int(uint64(v) % uint64(len(m.set.Members))) }
+func (m *membership) leaderIndex(v types.View) int {
+	return int(uint64(v) % uint64(len(m.set.Members)))
+}
 
 // nextPeer goes around the set.
-func (m *seat) nextPeer(turn *int) (types.Address, bool) {
+func (m *membership) nextPeer(turn *int) (types.Address, bool) {
 	for range m.set.Members {
 		*turn++
 		to := m.set.Members[(m.me+1+*turn)%len(m.set.Members)].Address

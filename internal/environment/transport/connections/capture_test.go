@@ -21,7 +21,7 @@ import (
 func logTo(text *bytes.Buffer) *slog.Logger { return slog.New(slog.NewTextHandler(text, nil)) }
 
 // record writes a file of a connection with the given number of events.
-func record(t *testing.T, w *Watch, id byte, events int) {
+func record(t *testing.T, w *Capture, id byte, events int) {
 	t.Helper()
 	config := &quic.Config{}
 	w.QUIC(config)
@@ -59,7 +59,7 @@ func held(t *testing.T, dir string) (all []string, bytes int) {
 func TestQlogFilesHaveABoundOfBytes(t *testing.T) {
 	dir, said := t.TempDir(), new(bytes.Buffer)
 	for run := range byte(3) {
-		w, err := NewWatch(dir, "v0", nil, logTo(said))
+		w, err := NewCapture(dir, "v0", nil, logTo(said))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestQlogFilesHaveABoundOfBytes(t *testing.T) {
 
 // A folder takes a bounded number of files: connections of strangers cost nothing.
 func TestQlogFilesHaveABoundOfFiles(t *testing.T) {
-	w, err := NewWatch(t.TempDir(), "v0", nil, logTo(new(bytes.Buffer)))
+	w, err := NewCapture(t.TempDir(), "v0", nil, logTo(new(bytes.Buffer)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestTheFileOfSecretsHasABound(t *testing.T) {
 		t.Errorf("it was told %d times, want once by each:\n%s", n, said)
 	}
 	config := &tls.Config{Time: time.Now}
-	(&Watch{keys: both[0]}).TLS(config)
+	(&Capture{keys: both[0]}).TLS(config)
 	if config.KeyLogWriter == nil {
 		t.Error("the secrets are not asked for")
 	}

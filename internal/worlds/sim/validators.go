@@ -10,8 +10,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// fleet is the validators of a network, in their world.
-type fleet struct {
+// validatorNodes is the validators of a network, in their world.
+type validatorNodes struct {
 	*World
 	*accounts
 	Genesis *ledger.Genesis
@@ -22,10 +22,10 @@ type fleet struct {
 }
 
 // Names are the nodes' names.
-func (f *fleet) Names() []string { return slices.Clone(f.names) }
+func (f *validatorNodes) Names() []string { return slices.Clone(f.names) }
 
 // Validator returns a running validator, or nil where the node is down.
-func (f *fleet) Validator(name string) *validators.Validator {
+func (f *validatorNodes) Validator(name string) *validators.Validator {
 	if !f.Running(name) {
 		return nil
 	}
@@ -33,10 +33,10 @@ func (f *fleet) Validator(name string) *validators.Validator {
 }
 
 // Tip is the highest height that any validator finalized.
-func (f *fleet) Tip() types.Height { return f.tip }
+func (f *validatorNodes) Tip() types.Height { return f.tip }
 
 // Height returns a validator's highest final height; 0 if it is down.
-func (f *fleet) Height(name string) types.Height {
+func (f *validatorNodes) Height(name string) types.Height {
 	if v := f.Validator(name); v != nil {
 		return v.Head().Block.Header.Height
 	}
@@ -44,7 +44,7 @@ func (f *fleet) Height(name string) types.Height {
 }
 
 // heights is what each has finalized, for people.
-func (f *fleet) heights() []string {
+func (f *validatorNodes) heights() []string {
 	var all []string
 	for _, name := range f.names {
 		all = append(all, fmt.Sprintf("%s:%d", name, f.Height(name)))
@@ -54,7 +54,7 @@ func (f *fleet) heights() []string {
 
 // Submit hands a transaction to a validator; answer, which may be nil, is told
 // whether it was taken. Where the validator is down it is lost.
-func (f *fleet) Submit(via string, tx *types.Transaction, answer func(types.Hash, error)) {
+func (f *validatorNodes) Submit(via string, tx *types.Transaction, answer func(types.Hash, error)) {
 	if answer == nil {
 		answer = func(types.Hash, error) {}
 	}
@@ -65,14 +65,14 @@ func (f *fleet) Submit(via string, tx *types.Transaction, answer func(types.Hash
 
 // failed keeps why a validator stopped by itself. A crash, or an ordered failure of
 // its disk, does not count: the test caused it.
-func (f *fleet) failed(err error) {
+func (f *validatorNodes) failed(err error) {
 	if f.failure == nil && !errors.Is(err, ErrCrashed) && !errors.Is(err, ErrDiskFailed) && !errors.Is(err, ErrDamaged) {
 		f.failure = fmt.Errorf("sim: seed %d: %w", f.Seed(), err)
 	}
 }
 
 // nameOf is what the node of an address is called.
-func (f *fleet) nameOf(a types.Address) string {
+func (f *validatorNodes) nameOf(a types.Address) string {
 	if one := f.byAddress[a]; one != nil {
 		return one.name
 	}
@@ -80,7 +80,7 @@ func (f *fleet) nameOf(a types.Address) string {
 }
 
 // best is the running validator with the highest final block, or nil.
-func (f *fleet) best() (best *validators.Validator) {
+func (f *validatorNodes) best() (best *validators.Validator) {
 	for _, name := range f.names {
 		v := f.Validator(name)
 		if v != nil && (best == nil || v.Head().Block.Header.Height > best.Head().Block.Header.Height) {
@@ -91,7 +91,7 @@ func (f *fleet) best() (best *validators.Validator) {
 }
 
 // reached is the highest height that a running validator has finalized.
-func (f *fleet) reached() types.Height {
+func (f *validatorNodes) reached() types.Height {
 	if best := f.best(); best != nil {
 		return best.Head().Block.Header.Height
 	}

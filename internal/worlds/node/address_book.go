@@ -8,18 +8,18 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
 )
 
-// Book knows where validators listen: the chain's own record may have no endpoints
+// AddressBook knows where validators listen: the chain's own record may have no endpoints
 // for them, since ports are the system's choice. It is safe for concurrent use.
-type Book struct {
+type AddressBook struct {
 	mu        sync.Mutex
 	endpoints map[types.Address]string
 }
 
-// NewBook returns an empty book.
-func NewBook() *Book { return &Book{endpoints: map[types.Address]string{}} }
+// NewAddressBook returns an empty one.
+func NewAddressBook() *AddressBook { return &AddressBook{endpoints: map[types.Address]string{}} }
 
 // Enter records a validator's endpoint, host:port, replacing an earlier record.
-func (b *Book) Enter(a types.Address, endpoint string) {
+func (b *AddressBook) Enter(a types.Address, endpoint string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.endpoints[a] = endpoint
@@ -27,7 +27,7 @@ func (b *Book) Enter(a types.Address, endpoint string) {
 
 // Endpoint returns a validator's endpoint: the one recorded here, or otherwise the
 // chain's; "" without either.
-func (b *Book) Endpoint(v types.Validator) string {
+func (b *AddressBook) Endpoint(v types.Validator) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if endpoint, ok := b.endpoints[v.Address]; ok {
@@ -37,11 +37,11 @@ func (b *Book) Endpoint(v types.Validator) string {
 }
 
 // mesh returns t with peers looked up in the book.
-func (b *Book) mesh(t *quic.Transport) env.Mesh { return bookedMesh{t, b} }
+func (b *AddressBook) mesh(t *quic.Transport) env.Mesh { return bookedMesh{t, b} }
 
 type bookedMesh struct {
 	*quic.Transport
-	book *Book
+	book *AddressBook
 }
 
 // SetPeers implements env.Mesh. Peers without a known endpoint are left out.

@@ -26,11 +26,11 @@ const (
 	maxKeyLogBytes = 16 << 20  // in the file of secrets of all nodes
 )
 
-// Watch writes qlog files and TLS secrets of the QUIC connections of one node, for tools
+// Capture writes qlog files and TLS secrets of the QUIC connections of one node, for tools
 // that look into them. Each connection has a file (draft-ietf-quic-qlog-main-schema). Each
 // secret is a line in the format of NSS, with which anybody can read the connection. A nil
-// Watch writes nothing.
-type Watch struct {
+// Capture writes nothing.
+type Capture struct {
 	dir   string // of the qlog files; "": none are written
 	keys  io.Writer
 	log   *slog.Logger
@@ -40,14 +40,14 @@ type Watch struct {
 	full  sync.Once    // the log was told
 }
 
-// NewWatch returns the watch of a node. Its qlog files go into a folder of the node's
+// NewCapture returns the capture of a node. Its qlog files go into a folder of the node's
 // name below dir, and its secrets to keys; either may be empty. Files of former runs count
 // for the bounds. Its error says that there is no such folder.
-func NewWatch(dir, node string, keys io.Writer, log *slog.Logger) (*Watch, error) {
+func NewCapture(dir, node string, keys io.Writer, log *slog.Logger) (*Capture, error) {
 	if dir == "" && keys == nil {
 		return nil, nil
 	}
-	w := &Watch{keys: keys, log: log, most: maxQlogBytes}
+	w := &Capture{keys: keys, log: log, most: maxQlogBytes}
 	if dir == "" {
 		return w, nil
 	}
@@ -59,7 +59,7 @@ func NewWatch(dir, node string, keys io.Writer, log *slog.Logger) (*Watch, error
 }
 
 // count counts the files of former runs.
-func (w *Watch) count() error {
+func (w *Capture) count() error {
 	entries, err := os.ReadDir(w.dir)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (w *Watch) count() error {
 }
 
 // room reports whether the folder takes more, and tells the log once if it does not.
-func (w *Watch) room(files int64) bool {
+func (w *Capture) room(files int64) bool {
 	if files <= maxQlogs && w.bytes.Load() < w.most {
 		return true
 	}
@@ -91,21 +91,21 @@ func (w *Watch) room(files int64) bool {
 }
 
 // QUIC makes the connections of a configuration write qlog files.
-func (w *Watch) QUIC(config *quic.Config) {
+func (w *Capture) QUIC(config *quic.Config) {
 	if w != nil && w.dir != "" {
 		config.Tracer = w.trace
 	}
 }
 
 // TLS makes the connections of a configuration write their secrets.
-func (w *Watch) TLS(config *tls.Config) {
+func (w *Capture) TLS(config *tls.Config) {
 	if w != nil && w.keys != nil {
 		config.KeyLogWriter = w.keys
 	}
 }
 
 // trace begins the file of a connection. Where it cannot, the connection goes without one.
-func (w *Watch) trace(_ context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
+func (w *Capture) trace(_ context.Context, isClient bool, id quic.ConnectionID) qlogwriter.Trace {
 	if !w.room(w.files.Add(1)) {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (w *Watch) trace(_ context.Context, isClient bool, id quic.ConnectionID) ql
 type buffered struct {
 	*bufio.Writer
 	file  *os.File
-	watch *Watch
+	watch *Capture
 	full  bool
 }
 

@@ -27,7 +27,7 @@ func (b *begun) Close()              {}
 func TestWorkBeginsWhenTheDriverHasSeenItsBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &begun{}
-		h := holdBack(b)
+		h := gated(b)
 		draw := func(height types.Height) { h.Execute(execution.ID{Drawn: height}, nil, nil) }
 		want := func(all ...types.Height) {
 			t.Helper()

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Bearer is what runs one node for a carrier, which gives it one order at a time.
-type Bearer interface {
+// Carried is what runs one node for a carrier, which gives it one order at a time.
+type Carried interface {
 	Start(context.Context) error
 	Stop(context.Context) error
 	Kill(context.Context) error
@@ -21,61 +21,62 @@ type Bearer interface {
 	URL() string
 }
 
-// Fleet is the common part of all carriers: their nodes by name, whose orders follow
+// CarriedNodes is the common part of all carriers: their nodes by name, whose orders follow
 // one another, and unordered ends. A carrier embeds one.
-type Fleet[B Bearer] struct {
+type CarriedNodes[B Carried] struct {
 	dir     string
 	over    error // error of every call after Shut
 	ended   chan Ended
 	closing chan struct{} // closed when Shut begins
 
 	mu     sync.Mutex // guards the fields below
-	berths map[string]berth[B]
+	slots  map[string]slot[B]
 	closed bool
 }
 
-// berth is a node and its turn, which holds an entry while an order is being done.
-type berth[B Bearer] struct {
-	bearer B
-	turn   chan struct{}
+// slot is a node and its turn, which holds an entry while an order is being done.
+type slot[B Carried] struct {
+	carried B
+	turn    chan struct{}
 }
 
 // endedBuffer is how many ends of nodes wait for their reader.
 const endedBuffer = 64
 
-// NewFleet has no nodes yet; dir is the folder that theirs are in, and over what is said
+// NewCarriedNodes has no nodes yet; dir is the folder that theirs are in, and over what is said
 // once they were stopped for good.
-func NewFleet[B Bearer](dir string, over error) *Fleet[B] {
-	return &Fleet[B]{dir: dir, over: over, ended: make(chan Ended, endedBuffer), closing: make(chan struct{}), berths: map[string]berth[B]{}}
+func NewCarriedNodes[B Carried](dir string, over error) *CarriedNodes[B] {
+	return &CarriedNodes[B]{dir: dir, over: over, ended: make(chan Ended, endedBuffer), closing: make(chan struct{}),
+		slots: map[string]slot[B]{}}
 }
 
 // Put makes a node known.
-func (f *Fleet[B]) Put(name string, b B) error {
+func (f *CarriedNodes[B]) Put(name string, b B) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return f.over
 	}
-	if _, there := f.berths[name]; there {
+	if _, there := f.slots[name]; there {
 		return fmt.Errorf("there is a node %s already: give the new one another name", name)
 	}
-	f.berths[name] = berth[B]{b, make(chan struct{}, 1)}
+	f.slots[name] = slot[B]{b, make(chan struct{}, 1)}
 	return nil
 }
 
 // Find is the node of a name.
-func (f *Fleet[B]) Find(name string) (B, error) {
+func (f *CarriedNodes[B]) Find(name string) (B, error) {
 	found, err := f.find(name)
-	return found.bearer, err
+	return found.carried, err
 }
 
-func (f *Fleet[B]) find(name string) (berth[B], error) {
+func (f *CarriedNodes[B]) find(name string) (slot[B], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return berth[B]{}, f.over
+		return slot[B]{}, f.over
 	}
-	found, there := f.berths[name]
+	found, there := f.slots[name]
 	if !there {
 		return found, fmt.Errorf("no settings of a node %.40q in %s", name, f.dir)
 	}
@@ -83,7 +84,7 @@ func (f *Fleet[B]) find(name string) (berth[B], error) {
 }
 
 // Order applies an order to a node, after the orders that are being applied to it.
-func (f *Fleet[B]) Order(ctx context.Context, name string, do func(B, context.Context) error) error {
+func (f *CarriedNodes[B]) Order(ctx context.Context, name string, do func(B, context.Context) error) error {
 	found, err := f.find(name)
 	if err != nil {
 		return err
@@ -94,31 +95,39 @@ func (f *Fleet[B]) Order(ctx context.Context, name string, do func(B, context.Co
 	case <-ctx.Done():
 		return fmt.Errorf("%s was busy with another order: %w", name, ctx.Err())
 	}
-	return do(found.bearer, ctx)
+	return do(found.carried, ctx)
 }
 
 // Start implements Carrier.
-func (f *Fleet[B]) Start(ctx context.Context, name string) error { return f.Order(ctx, name, B.Start) }
+func (f *CarriedNodes[B]) Start(ctx context.Context, name string) error {
+	return f.Order(ctx, name, B.Start)
+}
 
 // Stop implements Carrier.
-func (f *Fleet[B]) Stop(ctx context.Context, name string) error { return f.Order(ctx, name, B.Stop) }
+func (f *CarriedNodes[B]) Stop(ctx context.Context, name string) error {
+	return f.Order(ctx, name, B.Stop)
+}
 
 // Kill implements Carrier.
-func (f *Fleet[B]) Kill(ctx context.Context, name string) error { return f.Order(ctx, name, B.Kill) }
+func (f *CarriedNodes[B]) Kill(ctx context.Context, name string) error {
+	return f.Order(ctx, name, B.Kill)
+}
 
 // Wipe implements Carrier.
-func (f *Fleet[B]) Wipe(ctx context.Context, name string) error { return f.Order(ctx, name, B.Wipe) }
+func (f *CarriedNodes[B]) Wipe(ctx context.Context, name string) error {
+	return f.Order(ctx, name, B.Wipe)
+}
 
 // Freeze implements Carrier.
-func (f *Fleet[B]) Freeze(name string) error {
+func (f *CarriedNodes[B]) Freeze(name string) error {
 	return f.Order(context.Background(), name, B.Freeze)
 }
 
 // Thaw implements Carrier.
-func (f *Fleet[B]) Thaw(name string) error { return f.Order(context.Background(), name, B.Thaw) }
+func (f *CarriedNodes[B]) Thaw(name string) error { return f.Order(context.Background(), name, B.Thaw) }
 
 // Control implements Carrier.
-func (f *Fleet[B]) Control(name string) string {
+func (f *CarriedNodes[B]) Control(name string) string {
 	b, err := f.Find(name)
 	if err != nil {
 		return ""
@@ -127,11 +136,11 @@ func (f *Fleet[B]) Control(name string) string {
 }
 
 // Ended implements Carrier.
-func (f *Fleet[B]) Ended() <-chan Ended { return f.ended }
+func (f *CarriedNodes[B]) Ended() <-chan Ended { return f.ended }
 
 // Tell reports a node that ended on its own. The function passed to Shut must wait for
 // all callers of Tell.
-func (f *Fleet[B]) Tell(e Ended) {
+func (f *CarriedNodes[B]) Tell(e Ended) {
 	select {
 	case f.ended <- e:
 	case <-f.closing:
@@ -139,7 +148,7 @@ func (f *Fleet[B]) Tell(e Ended) {
 }
 
 // Over returns the error of calls after Shut, nil before it.
-func (f *Fleet[B]) Over() error {
+func (f *CarriedNodes[B]) Over() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -148,19 +157,19 @@ func (f *Fleet[B]) Over() error {
 	return nil
 }
 
-// Bearers are all, sorted by name.
-func (f *Fleet[B]) Bearers() (all []B) {
+// List is all of them, sorted by name.
+func (f *CarriedNodes[B]) List() (all []B) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(f.berths)) {
-		all = append(all, f.berths[name].bearer)
+	for _, name := range slices.Sorted(maps.Keys(f.slots)) {
+		all = append(all, f.slots[name].carried)
 	}
 	return all
 }
 
 // Shut refuses orders from now on, waits for those that are being applied, and lets
 // end end all nodes, once: after it Tell is not called.
-func (f *Fleet[B]) Shut(end func(all []B) error) error {
+func (f *CarriedNodes[B]) Shut(end func(all []B) error) error {
 	f.mu.Lock()
 	if f.closed {
 		f.mu.Unlock()
@@ -169,11 +178,11 @@ func (f *Fleet[B]) Shut(end func(all []B) error) error {
 	f.closed = true
 	f.mu.Unlock()
 	close(f.closing)
-	for _, b := range f.berths { // no order changes it any more
+	for _, b := range f.slots { // no order changes it any more
 		b.turn <- struct{}{}
 		defer func() { <-b.turn }()
 	}
-	err := end(f.Bearers())
+	err := end(f.List())
 	close(f.ended)
 	return err
 }

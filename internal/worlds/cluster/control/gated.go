@@ -14,10 +14,10 @@ import (
 // the runner. A driver that looks elsewhere holds up no job.
 const holdPatience = 2 * time.Second
 
-// held is an executor that begins no work before the driver has seen the block that drew
+// gatedExecutor is an executor that begins no work before the driver has seen the block that drew
 // the runner for it. So what a script does to a runner in that block comes before the
 // runner's result, however long the order takes on its way.
-type held struct {
+type gatedExecutor struct {
 	env.Executor
 
 	mu    sync.Mutex
@@ -31,10 +31,12 @@ type waiting struct {
 	over  *time.Timer // of the patience with the driver
 }
 
-func holdBack(x env.Executor) *held { return &held{Executor: x, waits: map[execution.ID]*waiting{}} }
+func gated(x env.Executor) *gatedExecutor {
+	return &gatedExecutor{Executor: x, waits: map[execution.ID]*waiting{}}
+}
 
 // Execute implements env.Executor.
-func (h *held) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.Report)) {
+func (h *gatedExecutor) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.Report)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	begin := func() { h.Executor.Execute(id, spec, tell) }
@@ -43,12 +45,12 @@ func (h *held) Execute(id execution.ID, spec *push.JobSpec, tell func(execution.
 	case id.Drawn <= h.shown:
 		begin()
 	default:
-		h.waits[id] = &waiting{begin, time.AfterFunc(holdPatience, func() { h.letGo(id) })}
+		h.waits[id] = &waiting{begin, time.AfterFunc(holdPatience, func() { h.release(id) })}
 	}
 }
 
 // letGo begins what still waits.
-func (h *held) letGo(id execution.ID) {
+func (h *gatedExecutor) release(id execution.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if w := h.waits[id]; w != nil {
@@ -59,7 +61,7 @@ func (h *held) letGo(id execution.ID) {
 }
 
 // show is told up to which block the driver has seen the chain.
-func (h *held) show(height types.Height) {
+func (h *gatedExecutor) show(height types.Height) {
 	h.mu.Lock()
 	h.shown = max(h.shown, height)
 	var free []execution.ID
@@ -70,19 +72,19 @@ func (h *held) show(height types.Height) {
 	}
 	h.mu.Unlock()
 	for _, id := range free {
-		h.letGo(id)
+		h.release(id)
 	}
 }
 
 // seen is the height up to which the driver has seen the chain.
-func (h *held) seen() types.Height {
+func (h *gatedExecutor) seen() types.Height {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.shown
 }
 
 // Cancel implements env.Executor.
-func (h *held) Cancel(id execution.ID) {
+func (h *gatedExecutor) Cancel(id execution.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if w := h.waits[id]; w != nil {
@@ -93,7 +95,7 @@ func (h *held) Cancel(id execution.ID) {
 }
 
 // Close implements env.Executor.
-func (h *held) Close() {
+func (h *gatedExecutor) Close() {
 	h.mu.Lock()
 	for id, w := range h.waits { // all of them
 		w.over.Stop()

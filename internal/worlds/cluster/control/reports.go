@@ -38,8 +38,8 @@ const (
 	heardDropped    = "dropped"
 )
 
-// Heard is one event of a node, with the fields of its kind.
-type Heard struct {
+// Report is one event of a node, with the fields of its kind.
+type Report struct {
 	Seq  uint64 `json:"seq"` // from 1, in one life
 	Kind string `json:"kind"`
 
@@ -69,13 +69,13 @@ type Heard struct {
 }
 
 // size is about what it takes, in bytes.
-func (h *Heard) size() int { return 200 + len(h.Frame) + len(h.Detail) }
+func (h *Report) size() int { return 200 + len(h.Frame) + len(h.Detail) }
 
-// hearing queues a node's events until a supervisor has read them. It is safe for
+// reports queues a node's events until a supervisor has read them. It is safe for
 // concurrent use, and its callers never wait.
-type hearing struct {
+type reports struct {
 	mu     sync.Mutex
-	kept   []Heard
+	kept   []Report
 	bytes  int
 	seq    uint64
 	missed bool  // unread events were dropped
@@ -83,15 +83,15 @@ type hearing struct {
 	news   chan struct{}
 }
 
-func newHearing() *hearing { return &hearing{news: make(chan struct{})} }
+func newReports() *reports { return &reports{news: make(chan struct{})} }
 
-func (h *hearing) add(one Heard) {
+func (h *reports) add(one Report) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.enter(one)
 }
 
-func (h *hearing) enter(one Heard) {
+func (h *reports) enter(one Report) {
 	h.seq++
 	one.Seq = h.seq
 	h.kept = append(h.kept, one)
@@ -104,7 +104,7 @@ func (h *hearing) enter(one Heard) {
 	h.news = make(chan struct{})
 }
 
-func (h *hearing) drop(n int) {
+func (h *reports) drop(n int) {
 	for i := range h.kept[:n] {
 		h.bytes -= h.kept[i].size()
 	}
@@ -112,7 +112,7 @@ func (h *hearing) drop(n int) {
 }
 
 // sent records a frame that leaves the node, if it is a vote.
-func (h *hearing) sent(frame []byte) {
+func (h *reports) sent(frame []byte) {
 	if len(frame) == 0 || len(frame) > observe.MaxVoteBytes || !observe.IsVote(frame) {
 		return
 	}
@@ -122,11 +122,11 @@ func (h *hearing) sent(frame []byte) {
 		return
 	}
 	h.last = &frame[0]
-	h.enter(Heard{Kind: heardVote, Frame: frame})
+	h.enter(Report{Kind: heardVote, Frame: frame})
 }
 
 // latest returns the number of the latest event.
-func (h *hearing) latest() heardAnswer {
+func (h *reports) latest() heardAnswer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return heardAnswer{h.seq, h.missed}
@@ -134,7 +134,7 @@ func (h *hearing) latest() heardAnswer {
 
 // after lists the events after a number, up to which the caller has read, and
 // returns a channel that signals more.
-func (h *hearing) after(seq uint64) (all []Heard, more <-chan struct{}) {
+func (h *reports) after(seq uint64) (all []Report, more <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	read := 0
@@ -147,26 +147,26 @@ func (h *hearing) after(seq uint64) (all []Heard, more <-chan struct{}) {
 	return append(all, h.kept...), h.news
 }
 
-// consensusHeard is what a validator's consensus reports, as far as drivers are told.
-func consensusHeard(report simplex.Report) (one Heard, is bool) {
+// consensusReport is what a validator's consensus reports, as far as drivers are told.
+func consensusReport(report simplex.Report) (one Report, is bool) {
 	switch r := report.(type) {
 	case simplex.Entered:
-		return Heard{Kind: heardEntered, Epoch: r.Epoch, View: r.View, Leader: &r.Leader}, true
+		return Report{Kind: heardEntered, Epoch: r.Epoch, View: r.View, Leader: &r.Leader}, true
 	case simplex.GaveUp:
-		return Heard{Kind: heardGaveUp, Epoch: r.Epoch, View: r.View, Leader: &r.Leader, Cause: r.Cause, Detail: r.Detail}, true
+		return Report{Kind: heardGaveUp, Epoch: r.Epoch, View: r.View, Leader: &r.Leader, Cause: r.Cause, Detail: r.Detail}, true
 	case simplex.Notarized:
 		c := r.Certificate
-		return Heard{Kind: heardNotarized, Epoch: c.Epoch, View: c.View, Height: c.Height}, true
+		return Report{Kind: heardNotarized, Epoch: c.Epoch, View: c.View, Height: c.Height}, true
 	case simplex.Nullified:
 		c := r.Certificate
-		return Heard{Kind: heardNullified, Epoch: c.Epoch, View: c.View}, true
+		return Report{Kind: heardNullified, Epoch: c.Epoch, View: c.View}, true
 	}
 	return one, false
 }
 
 // Consensus returns the event as the consensus report that it was; nil for another
 // kind.
-func (h *Heard) Consensus() simplex.Report {
+func (h *Report) Consensus() simplex.Report {
 	leader := types.Address{}
 	if h.Leader != nil {
 		leader = *h.Leader
@@ -185,16 +185,16 @@ func (h *Heard) Consensus() simplex.Report {
 	return nil
 }
 
-// gatewayHeard is what a validator's gateway reports, as far as drivers are told.
-func gatewayHeard(report gateway.Report) (one Heard, is bool) {
-	of := func(kind string, runner types.Address, id gateway.AssignmentID) Heard {
-		return Heard{Kind: kind, Runner: &runner, Job: &execution.ID{Job: id.Job, Drawn: id.Drawn}}
+// gatewayReport is what a validator's gateway reports, as far as drivers are told.
+func gatewayReport(report gateway.Report) (one Report, is bool) {
+	of := func(kind string, runner types.Address, id gateway.AssignmentID) Report {
+		return Report{Kind: kind, Runner: &runner, Job: &execution.ID{Job: id.Job, Drawn: id.Drawn}}
 	}
 	switch r := report.(type) {
 	case gateway.Arrived:
-		return Heard{Kind: heardArrived, Runner: &r.Runner}, true
+		return Report{Kind: heardArrived, Runner: &r.Runner}, true
 	case gateway.Left:
-		return Heard{Kind: heardLeft, Runner: &r.Runner, Detail: r.Reason}, true
+		return Report{Kind: heardLeft, Runner: &r.Runner, Detail: r.Reason}, true
 	case gateway.Pushed:
 		return of(heardPushed, r.Runner, r.Assignment), true
 	case gateway.Accepted:
@@ -210,11 +210,11 @@ func gatewayHeard(report gateway.Report) (one Heard, is bool) {
 		one.Detail, one.Polled = r.Why, r.Polled
 		return one, true
 	case gateway.Refused:
-		return Heard{Kind: heardRefused, Runner: &r.Peer, Registered: r.Registered, Detail: string(r.Reason)}, true
+		return Report{Kind: heardRefused, Runner: &r.Peer, Registered: r.Registered, Detail: string(r.Reason)}, true
 	case gateway.Pressed:
-		return Heard{Kind: heardPressed, Runner: &r.Runner, Load: &r.Load}, true
+		return Report{Kind: heardPressed, Runner: &r.Runner, Load: &r.Load}, true
 	case gateway.Amended:
-		return Heard{Kind: heardAmended, Runner: &r.Runner, Detail: r.Said}, true
+		return Report{Kind: heardAmended, Runner: &r.Runner, Detail: r.Said}, true
 	case gateway.Progressed:
 		one = of(heardProgressed, r.Runner, r.Assignment)
 		one.Fraction, one.Words = r.Fraction, r.Detail
@@ -225,7 +225,7 @@ func gatewayHeard(report gateway.Report) (one Heard, is bool) {
 
 // Gateway returns the event as the gateway report that it was; nil for another
 // kind.
-func (h *Heard) Gateway() gateway.Report {
+func (h *Report) Gateway() gateway.Report {
 	if h.Runner == nil {
 		return nil
 	}
@@ -261,7 +261,7 @@ func (h *Heard) Gateway() gateway.Report {
 }
 
 // Vote is the frame of a vote that was sent, or nil.
-func (h *Heard) Vote() []byte {
+func (h *Report) Vote() []byte {
 	if h.Kind != heardVote {
 		return nil
 	}
@@ -269,7 +269,7 @@ func (h *Heard) Vote() []byte {
 }
 
 // Dropped returns the transaction that was given up and why, if this event is one.
-func (h *Heard) Dropped() (hash types.Hash, why string, is bool) {
+func (h *Report) Dropped() (hash types.Hash, why string, is bool) {
 	if h.Kind != heardDropped || h.Hash == nil {
 		return hash, "", false
 	}

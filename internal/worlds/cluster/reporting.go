@@ -15,7 +15,7 @@ const hearPatience = 2 * time.Second
 
 // hearUpTo returns when the events of running validators until now were read, unless
 // that was done at this height. Only scripts need that order.
-func (c *Crew) hearUpTo(height types.Height) {
+func (c *Backend) hearUpTo(height types.Height) {
 	if !c.script {
 		return
 	}
@@ -47,8 +47,8 @@ func (m *member) catchUp(ctx context.Context, l *life) {
 	if err != nil {
 		return // it has ended, or is about to
 	}
-	if missed && m.crew.script {
-		m.crew.note(fmt.Errorf("%s said more than is kept for its driver", m.identity.Name))
+	if missed && m.backend.script {
+		m.backend.note(fmt.Errorf("%s said more than is kept for its driver", m.identity.Name))
 	}
 	for l.seq.Load() < seq {
 		select {
