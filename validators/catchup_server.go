@@ -17,7 +17,7 @@ func (a *archiving) serve(event rangeRequest) {
 	}
 	batch := catchup.Serve(event.request, source)
 	frame := encodeFrame(batch)
-	a.v.door.owe(event.from, rations.Served, len(frame))
+	a.v.ingress.owe(event.from, rations.Served, len(frame))
 	a.v.node.Mesh.Send(event.from, frame)
 }
 

@@ -27,10 +27,10 @@ type (
 	foreseen struct{ result *ledger.Result }
 	// polled is a result or a refusal that a runner brought without a connection.
 	polled struct {
-		runner types.Address
-		result *push.JobResult
-		ack    *push.JobAck // in place of a result
-		ticket ticket       // of an error, or nil
+		runner  types.Address
+		result  *push.JobResult
+		ack     *push.JobAck // in place of a result
+		request requestID    // of an error, or nil
 	}
 	// unkept says that a report of a runner's job waits for a block no more, and is in none.
 	unkept struct {
@@ -53,7 +53,7 @@ func (overdue) forGateway()   {}
 type connecting struct {
 	v       *Validator
 	machine *gateway.Machine // nil if this validator does not accept runners
-	docket  *docket
+	jobs    *jobIndex
 	first   gateway.Output // of making the machine
 	alarm   env.Alarm
 	armed   types.Time
@@ -64,9 +64,9 @@ func (v *Validator) newGateway() (roles.Steps[gatewayEvent], error) {
 	c := &connecting{v: v, armed: types.Never}
 	if v.node.Connections != nil {
 		head := v.head.Load()
-		c.docket = newDocket(head.State)
+		c.jobs = newJobIndex(head.State)
 		c.machine, c.first = gateway.New(gateway.Config{ChainID: v.genesis.ChainID, Signer: v.node.Signer, Verifier: recovering{v},
-			Chance: chanceOf(v, head)}, headOf(head.State, 0, c.docket))
+			Chance: chanceOf(v, head)}, headOf(head.State, 0, c.jobs))
 	}
 	return roles.Steps[gatewayEvent]{Each: c.receive, Last: c.stop}, nil
 }
@@ -128,9 +128,9 @@ func (c *connecting) onHead(results []*ledger.Result) {
 	for _, result := range results {
 		skipped += result.Block.Header.Skipped
 	}
-	c.docket.follow(results)
+	c.jobs.follow(results)
 	c.changed = true
-	c.step(headOf(c.docket.state, skipped, c.docket))
+	c.step(headOf(c.jobs.state, skipped, c.jobs))
 }
 
 // draftsOf returns the draws of a block.
@@ -158,7 +158,7 @@ func (c *connecting) polled(event polled) {
 		}
 	}
 	c.perform(out)
-	c.v.desk.answer(event.ticket, answer)
+	c.v.requests.answer(event.request, answer)
 }
 
 func (c *connecting) step(event gateway.Event) {

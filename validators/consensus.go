@@ -105,7 +105,7 @@ func resume(v *Validator) (*consensus, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.sieve.machine = c.machine
+	v.known.machine = c.machine
 	c.sync = catchup.New(catchup.Config{Self: v.node.Signer.Address(),
 		Timeout: answerDelays * timing.LinkDelay, Root: head.syncRoot()})
 	c.publish()
@@ -213,9 +213,9 @@ func (c *consensus) arm() { c.alarm.Set(min(c.machine.Deadline(), c.sync.Deadlin
 
 func (c *consensus) step(event simplex.Event) {
 	now := c.v.node.Clock.Now()
-	c.v.sieve.mu.Lock()
+	c.v.known.mu.Lock()
 	out := c.machine.Step(now, event)
-	c.v.sieve.mu.Unlock()
+	c.v.known.mu.Unlock()
 	c.perform(out)
 	c.arm()
 }
@@ -258,7 +258,7 @@ func (c *consensus) perform(out simplex.Output) {
 func (c *consensus) send(to *types.Address, message any) {
 	frame := encodeFrame(message)
 	if to != nil {
-		c.v.door.asks(*to, message)
+		c.v.ingress.asks(*to, message)
 		c.v.node.Mesh.Send(*to, frame)
 		return
 	}

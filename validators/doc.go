@@ -4,7 +4,7 @@
 //
 //	intake      decodes frames and transactions from outside and checks their
 //	            signatures and bodies; what is bad is dropped, counted and held
-//	            against who sent it. Frames come to it by the door (ingress.go), as
+//	            against who sent it. Frames come to it by the ingress (ingress.go), as
 //	            the core rations allows
 //	consensus   owns the Simplex machine, the catch-up machine and the log
 //	execution   owns the states of blocks not yet final, and the mempool
@@ -12,7 +12,7 @@
 //
 // A role gets its loop from the environment, and has an inbox that takes only its own
 // events. These are plain data, which can be written down and read back; who asks
-// something from outside gets a ticket, and is answered at the desk (requests.go).
+// something from outside gets a request ID, by which it is answered (requests.go).
 // Under execution there is one more proto-actor for each on-chain actor in use
 // (onchain.go).
 //

@@ -25,9 +25,9 @@ type (
 	catchUp        struct{ ask catchup.Apply }   // finalized blocks from a peer
 	forget         struct{ blocks []types.Hash } // blocks whose results are no longer needed
 	admission      struct {                      // transactions whose form and signature were checked
-		txs    []*ledger.Checked
-		here   bool   // the transactions came in at this validator
-		ticket ticket // of an admitted, for a transaction that came in here; otherwise 0
+		txs     []*ledger.Checked
+		here    bool      // the transactions came in at this validator
+		request requestID // of an admitted, for a transaction that came in here; otherwise 0
 	}
 	// skipTo says that the blocks after from, up to a height, skip what they may, or
 	// that every height gets a block.
@@ -63,7 +63,7 @@ type execution struct {
 	working  bool                          // what consensus was told last
 	target   skipTo
 	tries    *ledger.Tries // what it gave up as a proposer
-	patience patience
+	retries  retries
 	attended types.Time // when a block was executed here last
 	jobs     env.Alarm  // rings for lookAtJobs; nil until it was needed
 }
@@ -82,11 +82,11 @@ func (e *execution) receive(event executionEvent) {
 	case admission:
 		e.admit(event)
 	case askNonce:
-		e.v.desk.answer(event.ticket, e.pool.NextNonce(event.account, event.final))
+		e.v.requests.answer(event.request, e.pool.NextNonce(event.account, event.final))
 	case askWaiting:
-		e.v.desk.answer(event.ticket, e.pool.transaction(event.hash))
+		e.v.requests.answer(event.request, e.pool.transaction(event.hash))
 	case askCaughtOn:
-		e.v.desk.answer(event.ticket, nil)
+		e.v.requests.answer(event.request, nil)
 	case build:
 		e.build(event.ask)
 	case execute:
@@ -110,7 +110,7 @@ func (e *execution) receive(event executionEvent) {
 
 func (e *execution) stop() {
 	e.v.memo.end(e.v.life)
-	for _, alarm := range []env.Alarm{e.patience.alarm, e.jobs} {
+	for _, alarm := range []env.Alarm{e.retries.alarm, e.jobs} {
 		if alarm != nil {
 			alarm.Set(types.Never)
 		}
@@ -285,7 +285,7 @@ func (e *execution) apply(parent *ledger.State, block *types.Block,
 // the finalization names the last. It returns false if it is put off, because the
 // environment fails or blocks before these are missing.
 func (e *execution) finalize(event finalizeReport) bool {
-	if len(e.patience.waiting) > 0 || e.behind() {
+	if len(e.retries.waiting) > 0 || e.behind() {
 		e.putOff(event)
 		return false
 	}
@@ -333,7 +333,7 @@ func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Re
 // obsolete.
 func (e *execution) handOver(done archiveRequest) {
 	height := done.Tip().Block.Header.Height
-	e.patience.wait = 0
+	e.retries.wait = 0
 	e.v.since.Store(int64(e.v.node.Clock.Now()))
 	for _, result := range done.Results {
 		e.confirm(result)
@@ -366,7 +366,7 @@ func (e *execution) forget(event forget) {
 // none, since its finalization names the last. It returns false if it is put off,
 // because the environment fails.
 func (e *execution) catchUp(event catchUp) bool {
-	if e.patience.failing {
+	if e.retries.failing {
 		e.putOff(event)
 		return false
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// door queues incoming frames for the intake role, within each peer's rations, and
+// ingress queues incoming frames for the intake role, within each peer's rations, and
 // holds the set to connect with. Meshes call it on their own goroutines.
-type door struct {
+type ingress struct {
 	v *Validator
 
 	mu        sync.Mutex
@@ -24,7 +24,7 @@ type door struct {
 	alarm     env.Alarm // rings when the next peer's ban ends
 }
 
-func newDoor(v *Validator) *door { return &door{v: v, rations: rations.New()} }
+func newIngress(v *Validator) *ingress { return &ingress{v: v, rations: rations.New()} }
 
 // classOf returns the urgency of a frame.
 func classOf(frame []byte) rations.Class {
@@ -56,7 +56,7 @@ func answerOf(frame []byte) (what rations.Answer, answers bool) {
 
 // receive runs on the transport's goroutine: it only hands frames on. A frame
 // without room is lost, as on any network.
-func (d *door) receive(from types.Address, data []byte) {
+func (d *ingress) receive(from types.Address, data []byte) {
 	now := d.v.node.Clock.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,7 +81,7 @@ func (d *door) receive(from types.Address, data []byte) {
 
 // next gives intake its next frame. It posts another attend where more wait, so
 // that a role's other events have their turn.
-func (d *door) next() (rations.Frame, bool) {
+func (d *ingress) next() (rations.Frame, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if round := d.v.round.Load(); round != nil {
@@ -96,7 +96,7 @@ func (d *door) next() (rations.Frame, bool) {
 }
 
 // spend takes from a peer's rations, and reports whether there was enough.
-func (d *door) spend(from types.Address, of rations.Resource, n int) bool {
+func (d *ingress) spend(from types.Address, of rations.Resource, n int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ok, muted := d.rations.Spend(d.v.node.Clock.Now(), from, of, n)
@@ -105,21 +105,21 @@ func (d *door) spend(from types.Address, of rations.Resource, n int) bool {
 }
 
 // owe takes from a peer's rations what it has been given already.
-func (d *door) owe(from types.Address, of rations.Resource, n int) {
+func (d *ingress) owe(from types.Address, of rations.Resource, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rations.Owe(d.v.node.Clock.Now(), from, of, n)
 }
 
 // blame notes that a peer sent what no honest peer sends.
-func (d *door) blame(from types.Address) {
+func (d *ingress) blame(from types.Address) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.mute(from, d.rations.Blame(d.v.node.Clock.Now(), from, rations.Invalid))
 }
 
 // asks notes what a message to a peer asks for.
-func (d *door) asks(to types.Address, message any) {
+func (d *ingress) asks(to types.Address, message any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch message.(type) {
@@ -131,7 +131,7 @@ func (d *door) asks(to types.Address, message any) {
 }
 
 // connect names the validators to be connected with.
-func (d *door) connect(members []types.Validator) {
+func (d *ingress) connect(members []types.Validator) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.members = members
@@ -140,7 +140,7 @@ func (d *door) connect(members []types.Validator) {
 }
 
 // mute counts and logs that a peer is muted, if due.
-func (d *door) mute(peer types.Address, due bool) {
+func (d *ingress) mute(peer types.Address, due bool) {
 	if !due {
 		return
 	}
@@ -149,7 +149,7 @@ func (d *door) mute(peer types.Address, due bool) {
 }
 
 // shut ends the connection with a peer for a while, if due is true.
-func (d *door) shut(peer types.Address, due bool) {
+func (d *ingress) shut(peer types.Address, due bool) {
 	if !due {
 		return
 	}
@@ -160,7 +160,7 @@ func (d *door) shut(peer types.Address, due bool) {
 
 // open connects with the members that are not banned now, and sets the alarm for
 // the end of the next ban.
-func (d *door) open() {
+func (d *ingress) open() {
 	now := d.v.node.Clock.Now()
 	d.v.node.Mesh.SetPeers(slices.DeleteFunc(slices.Clone(d.members), func(m types.Validator) bool { return d.rations.Shut(now, m.Address) }))
 	at := d.rations.Deadline(now)
@@ -174,14 +174,14 @@ func (d *door) open() {
 }
 
 // reopen lets those in whose time is over.
-func (d *door) reopen() {
+func (d *ingress) reopen() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.open()
 }
 
 // close ends the alarm.
-func (d *door) close() {
+func (d *ingress) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.alarm != nil {

@@ -19,8 +19,8 @@ type intakeEvent interface{ forIntake() }
 type (
 	// submission is a transaction that came in at this validator.
 	submission struct {
-		raw    []byte
-		ticket ticket // of an admitted
+		raw     []byte
+		request requestID // of an admitted
 	}
 	// ownReport is a runner transaction of this validator.
 	ownReport struct{ raw []byte }
@@ -76,13 +76,13 @@ func (v *Validator) newIntake() (roles.Steps[intakeEvent], error) {
 		v.consensus.Post(synchronize(catchup.Refused{ID: v.checking}))
 		v.checking = 0
 	}
-	return roles.Steps[intakeEvent]{Each: in.receive, Last: v.door.close}, nil
+	return roles.Steps[intakeEvent]{Each: in.receive, Last: v.ingress.close}, nil
 }
 
 func (in *intake) receive(event intakeEvent) {
 	switch event := event.(type) {
 	case attend:
-		if f, ok := in.v.door.next(); ok {
+		if f, ok := in.v.ingress.next(); ok {
 			in.frame(f.From, f.Data)
 		}
 	case submission:
@@ -92,7 +92,7 @@ func (in *intake) receive(event intakeEvent) {
 	case verify:
 		in.verify(event.ask)
 	case reopen:
-		in.v.door.reopen()
+		in.v.ingress.reopen()
 	case newSets:
 		in.resume()
 	default:
@@ -111,7 +111,7 @@ func (in *intake) frame(from types.Address, data []byte) {
 	case *transactions:
 		in.transactions(from, message)
 	case *catchup.RangeRequest:
-		if in.v.door.spend(from, rations.Ranges, 1) && in.v.door.spend(from, rations.Served, 1) {
+		if in.v.ingress.spend(from, rations.Ranges, 1) && in.v.ingress.spend(from, rations.Served, 1) {
 			pass[archiveEvent](in, in.v.archive, rangeRequest{from, message})
 		} else {
 			in.v.count.refusedFrames.Add(1)
@@ -135,20 +135,20 @@ func pass[E any](in *intake, to roles.Inbox[E], event E) {
 
 // certificate checks the new part of a certificate.
 func (in *intake) certificate(from types.Address, data []byte, read *reading, c *types.Certificate) {
-	sifted := in.v.sieve.sift(c)
+	unchecked := in.v.known.unchecked(c)
 	switch {
-	case sifted.Whole:
+	case unchecked.Whole:
 		in.consensus(from, data, read)
-	case sifted.Past != nil:
-		pass[consensusEvent](in, in.v.consensus, received{From: from, Message: sifted.Past})
-	case len(sifted.Votes) > 0:
-		in.votes(from, sifted.Votes)
+	case unchecked.Past != nil:
+		pass[consensusEvent](in, in.v.consensus, received{From: from, Message: unchecked.Past})
+	case len(unchecked.Votes) > 0:
+		in.votes(from, unchecked.Votes)
 	}
 }
 
 // votes checks some votes of a certificate.
 func (in *intake) votes(from types.Address, votes []*types.Vote) {
-	if !in.v.door.spend(from, rations.Recoveries, len(votes)) {
+	if !in.v.ingress.spend(from, rations.Recoveries, len(votes)) {
 		in.v.count.refusedFrames.Add(1)
 		return
 	}
@@ -172,7 +172,7 @@ func (in *intake) consensus(from types.Address, data []byte, read *reading) {
 	sets := *in.v.sets.Load()
 	in.v.did(env.Recoveries, signaturesIn(read.message))
 	verified, err := in.v.memo.check(read, sets, func() (simplex.Verified, error) {
-		if !in.v.door.spend(from, rations.Recoveries, int(signaturesIn(read.message))) {
+		if !in.v.ingress.spend(from, rations.Recoveries, int(signaturesIn(read.message))) {
 			return nil, errRation
 		}
 		return simplex.Check(in.v.genesis.ChainID, in.v.node.Verifier, sets, read.message)
@@ -276,7 +276,7 @@ func (in *intake) transactions(from types.Address, message *transactions) {
 		in.refuse(from, errors.New("too many transactions in one frame"))
 		return
 	}
-	if in.v.execution.Waiting() >= maxBacklog || !in.v.door.spend(from, rations.Transactions, len(message.Raw)) {
+	if in.v.execution.Waiting() >= maxBacklog || !in.v.ingress.spend(from, rations.Transactions, len(message.Raw)) {
 		in.v.count.refusedFrames.Add(1)
 		return
 	}
@@ -312,11 +312,11 @@ func (in *intake) submission(s submission) {
 	tx, err := in.v.admitter.Admit(in.v.head.Load().State, s.raw)
 	if err != nil {
 		in.v.count.refusedTransactions.Add(1)
-		in.v.desk.answer(s.ticket, admitted{err: err})
+		in.v.requests.answer(s.request, admitted{err: err})
 		return
 	}
-	if !in.v.execution.Offer(admission{txs: []*ledger.Checked{tx}, here: true, ticket: s.ticket}) {
-		in.v.desk.answer(s.ticket, admitted{err: ErrBusy})
+	if !in.v.execution.Offer(admission{txs: []*ledger.Checked{tx}, here: true, request: s.request}) {
+		in.v.requests.answer(s.request, admitted{err: ErrBusy})
 	}
 }
 
@@ -335,7 +335,7 @@ func (in *intake) ownReport(event ownReport) {
 
 // refuse counts what a peer sent that no honest peer sends, and blames it.
 func (in *intake) refuse(from types.Address, err error) {
-	in.v.door.blame(from)
+	in.v.ingress.blame(from)
 	in.v.count.refusedFrames.Add(1)
 	in.v.log.Warn("a frame was refused", "from", from, "error", err)
 }

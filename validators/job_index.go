@@ -11,11 +11,11 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// docket is a final state as the gateway reads it: the open jobs by the runners that
+// jobIndex is a final state as the gateway reads it: the open jobs by the runners that
 // have them. It is updated from head to head by the blocks' job changes, so that a
 // head costs the number of changes and not the number of open jobs. It implements
 // gateway.Reader.
-type docket struct {
+type jobIndex struct {
 	state *ledger.State
 	jobs  map[types.Hash]*system.Job // the open jobs that have a committee
 	specs map[types.Hash]types.Hash  // the hashes of their specifications
@@ -42,9 +42,9 @@ type attempt struct {
 	how      gateway.Ending
 }
 
-// newDocket reads the docket of a state.
-func newDocket(state *ledger.State) *docket {
-	d := &docket{state: state, jobs: map[types.Hash]*system.Job{}, specs: map[types.Hash]types.Hash{},
+// newJobIndex reads a state.
+func newJobIndex(state *ledger.State) *jobIndex {
+	d := &jobIndex{state: state, jobs: map[types.Hash]*system.Job{}, specs: map[types.Hash]types.Hash{},
 		of: map[types.Address][]gateway.Assignment{}, open: map[assigned]*gateway.Assignment{}, ended: map[types.Hash]attempt{}}
 	var open []*system.Job
 	state.Jobs(func(j *system.Job) bool { open = append(open, j); return true })
@@ -61,7 +61,7 @@ func newDocket(state *ledger.State) *docket {
 }
 
 // follow advances to the state after blocks, by their job changes.
-func (d *docket) follow(results []*ledger.Result) {
+func (d *jobIndex) follow(results []*ledger.Result) {
 	d.state = results[len(results)-1].State
 	clear(d.ended)
 	d.since = nil
@@ -81,7 +81,7 @@ func (d *docket) follow(results []*ledger.Result) {
 }
 
 // note remembers how a committee that the head before had comes to its end.
-func (d *docket) note(change *types.JobChange) {
+func (d *jobIndex) note(change *types.JobChange) {
 	before := d.jobs[change.ID]
 	if before == nil {
 		return
@@ -113,7 +113,7 @@ func (d *docket) note(change *types.JobChange) {
 }
 
 // read takes a job from the current state.
-func (d *docket) read(id types.Hash) {
+func (d *jobIndex) read(id types.Hash) {
 	if before := d.jobs[id]; before != nil {
 		for i := range before.Committee {
 			d.take(before.Committee[i].Runner, id, before.Since)
@@ -131,7 +131,7 @@ func (d *docket) read(id types.Hash) {
 }
 
 // put enters a job for each of its committee whose result is not final.
-func (d *docket) put(j *system.Job) {
+func (d *jobIndex) put(j *system.Job) {
 	if len(j.Committee) == 0 {
 		return
 	}
@@ -169,7 +169,7 @@ func inOrder(all []gateway.Assignment, a gateway.Assignment) []gateway.Assignmen
 }
 
 // take takes an assignment from a runner.
-func (d *docket) take(runner types.Address, job types.Hash, drawn types.Height) {
+func (d *jobIndex) take(runner types.Address, job types.Hash, drawn types.Height) {
 	id := gateway.AssignmentID{Job: job, Drawn: drawn}
 	delete(d.open, assigned{runner, id})
 	rest := slices.DeleteFunc(slices.Clone(d.of[runner]), func(a gateway.Assignment) bool { return a.AssignmentID == id })
@@ -181,7 +181,7 @@ func (d *docket) take(runner types.Address, job types.Hash, drawn types.Height) 
 }
 
 // Runner implements gateway.Reader.
-func (d *docket) Runner(a types.Address) *gateway.Registration {
+func (d *jobIndex) Runner(a types.Address) *gateway.Registration {
 	r := d.state.Listed(a)
 	if r == nil {
 		return nil
@@ -191,18 +191,18 @@ func (d *docket) Runner(a types.Address) *gateway.Registration {
 }
 
 // Assignments implements gateway.Reader.
-func (d *docket) Assignments(runner types.Address) []gateway.Assignment { return d.of[runner] }
+func (d *jobIndex) Assignments(runner types.Address) []gateway.Assignment { return d.of[runner] }
 
 // Assignment implements gateway.Reader.
-func (d *docket) Assignment(runner types.Address, id gateway.AssignmentID) *gateway.Assignment {
+func (d *jobIndex) Assignment(runner types.Address, id gateway.AssignmentID) *gateway.Assignment {
 	return d.open[assigned{runner, id}]
 }
 
 // Changed implements gateway.Reader.
-func (d *docket) Changed() ([]types.Hash, bool) { return d.since, true }
+func (d *jobIndex) Changed() ([]types.Hash, bool) { return d.since, true }
 
 // Spec implements gateway.Reader.
-func (d *docket) Spec(job types.Hash) *push.JobSpec {
+func (d *jobIndex) Spec(job types.Hash) *push.JobSpec {
 	if d.spec == nil || d.specOf != job {
 		d.spec, d.specOf = d.state.Spec(job), job
 	}
@@ -210,7 +210,7 @@ func (d *docket) Spec(job types.Hash) *push.JobSpec {
 }
 
 // Ending implements gateway.Reader.
-func (d *docket) Ending(runner types.Address, a gateway.AssignmentID) gateway.Ending {
+func (d *jobIndex) Ending(runner types.Address, a gateway.AssignmentID) gateway.Ending {
 	end, known := d.ended[a.Job]
 	switch {
 	case !known || end.drawn != a.Drawn:

@@ -143,7 +143,7 @@ func TestADocketIsItsState(t *testing.T) {
 	for seed := range uint64(seeds) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		c := newJobChain(t, 5, params.Overrides{"cip2.max_retries": "1", "cip2.timeout_penalty": "0"})
-		d := newDocket(c.state)
+		d := newJobIndex(c.state)
 		for range blocks {
 			var txs []*ledger.Checked
 			for _, j := range c.open() {
@@ -159,7 +159,7 @@ func TestADocketIsItsState(t *testing.T) {
 			for range random.IntN(3) {
 				txs = append(txs, c.submit(1+uint64(random.IntN(3)), 2+uint64(random.IntN(8))))
 			}
-			before := docket{of: map[types.Address][]gateway.Assignment{}}
+			before := jobIndex{of: map[types.Address][]gateway.Assignment{}}
 			for runner, all := range d.of {
 				before.of[runner] = slices.Clone(all)
 			}
@@ -172,12 +172,12 @@ func TestADocketIsItsState(t *testing.T) {
 			if missing := unlisted(before.of, d); missing != "" {
 				t.Fatalf("seed %d, height %d: %s, and Changed does not list its job", seed, c.state.Height(), missing)
 			}
-			if fresh := newDocket(c.state); !sameOpen(d, fresh) || len(d.jobs) != len(fresh.jobs) {
-				t.Fatalf("seed %d, height %d: the docket has\n%+v, read again it has\n%+v", seed, c.state.Height(), d.of, fresh.of)
+			if fresh := newJobIndex(c.state); !sameOpen(d, fresh) || len(d.jobs) != len(fresh.jobs) {
+				t.Fatalf("seed %d, height %d: the index has\n%+v, read again it has\n%+v", seed, c.state.Height(), d.of, fresh.of)
 			}
 			for id := range d.specs {
 				if c.state.Job(id) == nil {
-					t.Fatalf("seed %d, height %d: the docket keeps the hash of a spec whose job is over", seed, c.state.Height())
+					t.Fatalf("seed %d, height %d: the index keeps the hash of a spec whose job is over", seed, c.state.Height())
 				}
 			}
 			for runner, all := range d.of {
@@ -209,7 +209,7 @@ func TestADocketIsItsState(t *testing.T) {
 
 // unlisted names an assignment that ended, began or changed, whose job Changed does not
 // list; "" if there is none. No job is listed twice.
-func unlisted(before map[types.Address][]gateway.Assignment, now *docket) string {
+func unlisted(before map[types.Address][]gateway.Assignment, now *jobIndex) string {
 	changed, known := now.Changed()
 	listed := map[types.Hash]bool{}
 	for _, job := range changed {
@@ -232,7 +232,7 @@ func unlisted(before map[types.Address][]gateway.Assignment, now *docket) string
 }
 
 // sameOpen compares the open jobs; jobs drawn in one block may be in any order.
-func sameOpen(a, b *docket) bool {
+func sameOpen(a, b *jobIndex) bool {
 	order := func(of map[types.Address][]gateway.Assignment) map[types.Address][]gateway.Assignment {
 		sorted := map[types.Address][]gateway.Assignment{}
 		for runner, all := range of {
@@ -303,7 +303,7 @@ func BenchmarkDocket(b *testing.B) {
 	for slices.ContainsFunc(c.open(), func(j *system.Job) bool { return j.Status == system.Pending }) {
 		c.block()
 	}
-	d := newDocket(c.state)
+	d := newJobIndex(c.state)
 	txs = nil
 	for _, j := range c.open()[:changed] {
 		txs = append(txs, c.bring(j, j.Committee[0].Runner, "same")...)
@@ -325,7 +325,7 @@ func BenchmarkDocket(b *testing.B) {
 	})
 	b.Run("anew", func(b *testing.B) {
 		for b.Loop() {
-			newDocket(c.state)
+			newJobIndex(c.state)
 		}
 	})
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
-// sieve is the Simplex machine as intake knows it: what is known there already needs no
+// knownVotes is the Simplex machine as intake knows it: what is known there already needs no
 // check. Only the consensus role steps the machine, and reads it besides.
-type sieve struct {
+type knownVotes struct {
 	mu      sync.Mutex // held for each step
 	machine *simplex.Machine
 }
 
-// sift returns the parts of a certificate that need checks.
-func (s *sieve) sift(c *types.Certificate) simplex.Sifted {
+// unchecked returns the parts of a certificate that need checks.
+func (s *knownVotes) unchecked(c *types.Certificate) simplex.Unchecked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.machine.Sift(c)
+	return s.machine.Unchecked(c)
 }

@@ -109,7 +109,7 @@ func (e *execution) admit(event admission) {
 	state := e.v.head.Load().State
 	for _, tx := range event.txs {
 		fresh, err := e.hold(state, tx)
-		e.v.desk.answer(event.ticket, admitted{tx.Hash, err})
+		e.v.requests.answer(event.request, admitted{tx.Hash, err})
 		if err != nil {
 			e.v.count.refusedTransactions.Add(1)
 			e.bringAgain(tx)

@@ -10,11 +10,11 @@ import (
 
 // maxTickets bounds who waits for an answer: more than the events from outside that
 // wait for intake and for execution together find no room there anyway.
-const maxTickets = 2 * roles.MaxOffered
+const maxRequests = 2 * roles.MaxOffered
 
-// ticket identifies a waiting request; 0 means no request. An event carries it
+// requestID identifies a waiting request; 0 means no request. An event carries it
 // instead of a callback, so that events are plain data.
-type ticket uint64
+type requestID uint64
 
 // admitted answers a submission: the transaction was taken, or why not.
 type admitted struct {
@@ -25,49 +25,49 @@ type admitted struct {
 // Questions to the execution role.
 type (
 	askNonce struct { // a types.Nonce answers
-		ticket  ticket
+		request requestID
 		account types.Address
 		final   types.Nonce
 	}
 	askWaiting struct { // a *ledger.Checked answers, or its nil
-		ticket ticket
-		hash   types.Hash
+		request requestID
+		hash    types.Hash
 	}
-	askCaughtOn struct{ ticket ticket } // nil answers, when all events before this one were heard
+	askCaughtOn struct{ request requestID } // nil answers, when all events before this one were heard
 )
 
 func (askNonce) forExecution()    {}
 func (askWaiting) forExecution()  {}
 func (askCaughtOn) forExecution() {}
 
-// desk is where those outside wait who have asked something of a role. It is safe
+// requests are the callers from outside that wait for the answer of a role. It is safe
 // for concurrent use. Requests that are open when the validator stops are not
 // answered.
-type desk struct {
+type requests struct {
 	mu      sync.Mutex
-	last    ticket
-	waiting map[ticket]func(answer any)
+	last    requestID
+	waiting map[requestID]func(answer any)
 	closed  bool
 }
 
 // enter registers a request, which is answered once, on a loop of the validator. It
 // returns 0 if too many wait already, or no answers will come any more.
-func (d *desk) enter(answered func(answer any)) ticket {
+func (d *requests) enter(answered func(answer any)) requestID {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed || len(d.waiting) >= maxTickets {
+	if d.closed || len(d.waiting) >= maxRequests {
 		return 0
 	}
 	if d.waiting == nil {
-		d.waiting = map[ticket]func(any){}
+		d.waiting = map[requestID]func(any){}
 	}
 	d.last++
 	d.waiting[d.last] = answered
 	return d.last
 }
 
-// answer answers the request with a ticket, once, and closes it.
-func (d *desk) answer(t ticket, answer any) {
+// answer answers a request, once, and closes it.
+func (d *requests) answer(t requestID, answer any) {
 	d.mu.Lock()
 	answered := d.waiting[t]
 	delete(d.waiting, t)
@@ -78,7 +78,7 @@ func (d *desk) answer(t ticket, answer any) {
 }
 
 // close sends away all who wait.
-func (d *desk) close() {
+func (d *requests) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waiting, d.closed = nil, true
@@ -87,14 +87,14 @@ func (d *desk) close() {
 // Submit hands in an encoded transaction. answer is called once, on a loop of
 // the validator, with its hash or with why it was not taken.
 func (v *Validator) Submit(raw []byte, answer func(types.Hash, error)) {
-	t := v.desk.enter(func(a any) {
+	t := v.requests.enter(func(a any) {
 		admitted := a.(admitted)
 		answer(admitted.hash, admitted.err)
 	})
 	if t == 0 {
 		answer(types.Hash{}, ErrBusy)
 	} else if !v.intake.Offer(submission{raw, t}) {
-		v.desk.answer(t, admitted{err: ErrBusy})
+		v.requests.answer(t, admitted{err: ErrBusy})
 	}
 }
 
@@ -102,7 +102,7 @@ func (v *Validator) Submit(raw []byte, answer func(types.Hash, error)) {
 // wait in the mempool; final is the nonce in the final state. answer is called once,
 // on a loop of the validator, and not when that stops.
 func (v *Validator) NextNonce(account types.Address, final types.Nonce, answer func(types.Nonce)) {
-	if t := v.desk.enter(func(a any) { answer(a.(types.Nonce)) }); t != 0 {
+	if t := v.requests.enter(func(a any) { answer(a.(types.Nonce)) }); t != 0 {
 		v.execution.Post(askNonce{t, account, final})
 	}
 }
@@ -110,7 +110,7 @@ func (v *Validator) NextNonce(account types.Address, final types.Nonce, answer f
 // Waiting asks for a transaction that waits in the mempool. answer is called once, with
 // it or with nil, on a loop of the validator, and not when that stops.
 func (v *Validator) Waiting(hash types.Hash, answer func(*ledger.Checked)) {
-	if t := v.desk.enter(func(a any) { answer(a.(*ledger.Checked)) }); t != 0 {
+	if t := v.requests.enter(func(a any) { answer(a.(*ledger.Checked)) }); t != 0 {
 		v.execution.Post(askWaiting{t, hash})
 	}
 }

@@ -2,9 +2,9 @@ package validators
 
 import "testing"
 
-// A waiting request is answered once, with the answer for its ticket.
+// A waiting request is answered once, with its own answer.
 func TestATicketIsAnsweredOnce(t *testing.T) {
-	var d desk
+	var d requests
 	var heard []any
 	first := d.enter(func(a any) { heard = append(heard, a) })
 	second := d.enter(func(a any) { heard = append(heard, a) })
@@ -17,17 +17,17 @@ func TestATicketIsAnsweredOnce(t *testing.T) {
 	}
 }
 
-// At most as many requests wait as there is room for, and none at a closed desk.
+// At most as many requests wait as there is room for, and none after the end.
 func TestADesksRoomIsLimited(t *testing.T) {
-	var d desk
+	var d requests
 	never := func(any) { t.Error("somebody was answered") }
-	for range maxTickets - 1 {
+	for range maxRequests - 1 {
 		d.enter(never)
 	}
 	heard := 0
 	last := d.enter(func(any) { heard++ })
 	if last == 0 || d.enter(never) != 0 {
-		t.Errorf("the limit of %d is not kept", maxTickets)
+		t.Errorf("the limit of %d is not kept", maxRequests)
 	}
 	d.answer(last, nil)
 	if d.enter(never) == 0 || heard != 1 {
@@ -36,6 +36,6 @@ func TestADesksRoomIsLimited(t *testing.T) {
 	d.close()
 	d.answer(1, nil)
 	if d.enter(never) != 0 {
-		t.Error("a caller waits at a desk that has closed")
+		t.Error("a caller waits after the end")
 	}
 }

@@ -15,17 +15,17 @@ import (
 // over which its host of programs failed: twice as long each time. It never gives
 // up, since it can do nothing else (decision C18).
 const (
-	leastPatience = time.Second
-	mostPatience  = 64 * leastPatience
+	leastWait = time.Second
+	mostWait  = 64 * leastWait
 )
 
 // maxPutOff bounds the final blocks that wait for others to be executed: as many as
 // one answer of catch-up brings. Further blocks are dropped, and fetched again.
 const maxPutOff = catchup.MaxBatchBlocks
 
-// patience holds the events that the execution role puts off because its
+// retries holds the events that the execution role puts off because its
 // environment failed on a finalized block, and the events after it.
-type patience struct {
+type retries struct {
 	waiting []executionEvent // in their order: finalizeReports of at most maxPutOff blocks, which follow one another, and a catchUp
 	lost    types.Height     // up to where reports were let go: catch-up brings those blocks before others follow
 	failing bool             // until it is tried again
@@ -35,18 +35,18 @@ type patience struct {
 
 // behind reports whether this validator lacks blocks before those that consensus
 // reports.
-func (e *execution) behind() bool { return e.patience.lost > e.v.head.Load().Block.Header.Height }
+func (e *execution) behind() bool { return e.retries.lost > e.v.head.Load().Block.Header.Height }
 
 // putOff queues an event after those that wait already.
 func (e *execution) putOff(event executionEvent) {
-	e.patience.waiting = append(e.patience.waiting, event)
+	e.retries.waiting = append(e.retries.waiting, event)
 	e.bound()
 }
 
 // bound lets go the reports that wait where they hold too many blocks, and has
 // catch-up fetch these: it asks for no more at once than is executed here.
 func (e *execution) bound() {
-	p, blocks, last := &e.patience, 0, types.Height(0)
+	p, blocks, last := &e.retries, 0, types.Height(0)
 	for _, event := range p.waiting {
 		if of, is := event.(finalizeReport); is {
 			blocks += len(of.report.Blocks)
@@ -71,11 +71,11 @@ func (e *execution) mustWait(event executionEvent, err error) bool {
 	if !errors.As(err, &environment) {
 		return false
 	}
-	p := &e.patience
+	p := &e.retries
 	p.failing = true
 	p.waiting = slices.Insert(p.waiting, 0, event)
 	e.bound()
-	p.wait = min(max(2*p.wait, leastPatience), mostPatience)
+	p.wait = min(max(2*p.wait, leastWait), mostWait)
 	e.v.trouble.note(e.v.node.Clock.Now(), "a final block cannot be executed here: "+environment.Brief())
 	e.v.count.hostFailures.Add(1)
 	e.v.log.Warn("a final block cannot be executed here, and is tried again: the host of programs fails",
@@ -90,8 +90,8 @@ func (e *execution) mustWait(event executionEvent, err error) bool {
 // tryAgain goes through what was put off, until it fails again, or lacks blocks that
 // catch-up has to bring first.
 func (e *execution) tryAgain() {
-	waiting := e.patience.waiting
-	e.patience.waiting, e.patience.failing = nil, false
+	waiting := e.retries.waiting
+	e.retries.waiting, e.retries.failing = nil, false
 	for i, event := range waiting {
 		var done bool
 		switch event := event.(type) {

@@ -16,7 +16,7 @@ func TestWhatWaitsForAFailingHostIsBounded(t *testing.T) {
 	v := &Validator{node: env.Validator{Base: env.Base{Signer: crypto.DeriveKey(1, "v0")}}}
 	v.head.Store(&Head{Block: &types.Block{}})
 	e := &execution{v: v}
-	e.patience.failing = true
+	e.retries.failing = true
 	if e.catchUp(catchUp{}) {
 		t.Fatal("it is executed while the host fails")
 	}
@@ -26,22 +26,22 @@ func TestWhatWaitsForAFailingHostIsBounded(t *testing.T) {
 			t.Fatalf("height %d is final though the host fails", h)
 		}
 		waits, kept := 0, 0
-		for i, event := range e.patience.waiting {
+		for i, event := range e.retries.waiting {
 			switch event := event.(type) {
 			case catchUp:
 				kept++
 			case finalizeReport:
 				waits += len(event.report.Blocks)
-				if i == 1 && event.report.Blocks[0].Header.Height != e.patience.lost+1 {
-					t.Fatalf("height %d waits behind %d", event.report.Blocks[0].Header.Height, e.patience.lost)
+				if i == 1 && event.report.Blocks[0].Header.Height != e.retries.lost+1 {
+					t.Fatalf("height %d waits behind %d", event.report.Blocks[0].Header.Height, e.retries.lost)
 				}
 			}
 		}
 		if waits > maxPutOff || kept != 1 {
 			t.Fatalf("%d blocks of consensus wait, and %d events of catch-up", waits, kept)
 		}
-		if uint64(e.patience.lost)+uint64(waits) != uint64(h+1) {
-			t.Fatalf("up to %d is to be fetched again, and %d wait: some of %d are forgotten", e.patience.lost, waits, h+1)
+		if uint64(e.retries.lost)+uint64(waits) != uint64(h+1) {
+			t.Fatalf("up to %d is to be fetched again, and %d wait: some of %d are forgotten", e.retries.lost, waits, h+1)
 		}
 	}
 	if !e.behind() {

@@ -78,14 +78,14 @@ func (v *Validator) BringRefusal(runner types.Address, ack *push.JobAck, answer 
 }
 
 func (v *Validator) bring(what polled, answer func(error)) {
-	what.ticket = v.desk.enter(func(a any) { err, _ := a.(error); answer(err) })
+	what.request = v.requests.enter(func(a any) { err, _ := a.(error); answer(err) })
 	switch {
 	case v.node.Connections == nil:
-		v.desk.answer(what.ticket, ErrNoGateway)
-	case what.ticket == 0:
+		v.requests.answer(what.request, ErrNoGateway)
+	case what.request == 0:
 		answer(ErrBusy)
 	case !v.gateway.Offer(what):
-		v.desk.answer(what.ticket, ErrBusy)
+		v.requests.answer(what.request, ErrBusy)
 	}
 }
 

@@ -22,7 +22,7 @@ func (v *Validator) travel(height types.Height, every bool, done func()) {
 	if done == nil {
 		return
 	}
-	if t := v.desk.enter(func(any) { done() }); t != 0 {
+	if t := v.requests.enter(func(any) { done() }); t != 0 {
 		v.execution.Post(askCaughtOn{t})
 	}
 }

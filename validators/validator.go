@@ -106,11 +106,11 @@ type Validator struct {
 	execution roles.Inbox[executionEvent]
 	archive   roles.Inbox[archiveEvent]
 
-	door  *door
-	sieve sieve
-	desk  desk
-	peers []types.Validator // what setPeers made its last list of
-	began types.Millis      // when it started, by its clock
+	ingress  *ingress
+	known    knownVotes
+	requests requests
+	peers    []types.Validator // what setPeers made its last list of
+	began    types.Millis      // when it started, by its clock
 
 	sets        atomic.Pointer[simplex.Sets]
 	head        atomic.Pointer[Head] // final
@@ -218,7 +218,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	if err != nil {
 		return nil, &StoreError{cfg.Name, err}
 	}
-	v.door = newDoor(v)
+	v.ingress = newIngress(v)
 	v.head.Store(head)
 	v.shown.Store(head)
 	if cfg.Booted != nil {
@@ -230,7 +230,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
 	v.setPeers(head.State)
-	if err := node.Mesh.Start(v.door.receive); err != nil {
+	if err := node.Mesh.Start(v.ingress.receive); err != nil {
 		v.Stop()
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
@@ -283,7 +283,7 @@ func (v *Validator) Stop() {
 		v.log.Warn("the transport did not close cleanly", "error", err)
 	}
 	v.group.Stop()
-	v.desk.close()
+	v.requests.close()
 	v.memo.end(v.life) // if the roles were killed, they were not notified
 }
 
@@ -424,7 +424,7 @@ func (v *Validator) setPeers(state *ledger.State) {
 			peers = append(peers, one)
 		}
 	}
-	v.door.connect(peers)
+	v.ingress.connect(peers)
 }
 
 // show lets readers see what is in the store now.

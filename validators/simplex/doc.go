@@ -62,7 +62,7 @@
 // a certificate ends it. Every 2Δ it sends its votes again and, once the view is late,
 // the best certificate. A sender of messages of a past view gets the certificate that
 // ends that view. In a certificate of a known fact, only the votes that are not held
-// are useful, and only they are checked (Machine.Sift).
+// are useful, and only they are checked (Machine.Unchecked).
 //
 // On a restart, New is given the records persisted earlier. Votes are among them
 // before they were sent, so that the machine repeats them and never contradicts

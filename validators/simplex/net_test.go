@@ -68,7 +68,7 @@ type world struct {
 	unfinal     bool  // what would make blocks final is lost
 	groups      []int // by node: partition; messages cross within a group only
 	tamper      func(from int, s Send) []Send
-	whole       func(n *member, d delivery, s Sifted) // takes the certificates that need not be taken whole; nil: what is new of them is taken
+	whole       func(n *member, d delivery, s Unchecked) // takes certificates that need not be taken whole; nil: what is new is taken
 	epochBlocks uint64
 	quiet       func(types.Epoch) bool // epochs at whose end the set does not change
 	finalized   map[types.Height]types.Hash
@@ -286,7 +286,7 @@ func (w *world) deliver(d delivery) {
 		return
 	}
 	if d.raw != nil {
-		if w.sifted(n, d) {
+		if w.unchecked(n, d) {
 			return
 		}
 		verified, err := Check(testChain, testRecoverer{}, n.machine.Sets(), d.raw)
@@ -301,26 +301,26 @@ func (w *world) deliver(d delivery) {
 	w.step(n, d.event)
 }
 
-// sifted takes what is new of a certificate, as a validator does, and reports whether
+// unchecked takes what is new of a certificate, as a validator does, and reports whether
 // that is not all of it.
-func (w *world) sifted(n *member, d delivery) bool {
+func (w *world) unchecked(n *member, d delivery) bool {
 	c, is := d.raw.(*types.Certificate)
 	if !is {
 		return false
 	}
-	sifted := n.machine.Sift(c)
-	if sifted.Whole {
+	unchecked := n.machine.Unchecked(c)
+	if unchecked.Whole {
 		return false
 	}
 	if w.whole != nil {
-		w.whole(n, d, sifted)
+		w.whole(n, d, unchecked)
 		return true
 	}
 	from := w.nodes[d.from].key.address
-	if sifted.Past != nil {
-		w.step(n, Received{From: from, Message: sifted.Past})
+	if unchecked.Past != nil {
+		w.step(n, Received{From: from, Message: unchecked.Past})
 	}
-	for _, vote := range sifted.Votes {
+	for _, vote := range unchecked.Votes {
 		verified, err := CheckVote(testChain, testRecoverer{}, n.machine.Sets(), vote)
 		if err != nil || n.down {
 			return true

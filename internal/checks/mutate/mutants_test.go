@@ -83,10 +83,10 @@ var mutants = []mutant{
 	{name: "S06", what: "nullify after finalize", tests: consensusCore, edits: []edit{
 		{"validators/simplex/synchronizer.go", "m.me < 0 || r.ownVote(types.Nullify) != nil || r.ownVote(types.Finalize) != nil {",
 			"m.me < 0 || r.ownVote(types.Nullify) != nil {"}}},
-	{name: "sift-votes", what: "votes that a certificate adds to known ones are not taken", tests: consensusCore, edits: []edit{
-		{"validators/simplex/sift.go", "if b.votes == nil || b.votes[next] == nil {", "if b.votes == nil {"}}},
-	{name: "sift-block", what: "a certificate of another block passes as known", tests: consensusCore, edits: []edit{
-		{"validators/simplex/sift.go", "held == nil || held.Block != c.Block || held.Height != c.Height {", "held == nil {"}}},
+	{name: "unchecked-votes", what: "votes that a certificate adds to known ones are not taken", tests: consensusCore, edits: []edit{
+		{"validators/simplex/unchecked.go", "if b.votes == nil || b.votes[next] == nil {", "if b.votes == nil {"}}},
+	{name: "unchecked-block", what: "a certificate of another block passes as known", tests: consensusCore, edits: []edit{
+		{"validators/simplex/unchecked.go", "held == nil || held.Block != c.Block || held.Height != c.Height {", "held == nil {"}}},
 	{name: "S07", what: "any member signs any view's proposal", tests: consensusCore, edits: []edit{
 		{"validators/simplex/verify.go", "!ok || signer != set.Leader(p.View) {", "!ok || set.Index(signer) < 0 {"}}},
 	{name: "S08", what: "nothing is sent again", tests: consensusCore, edits: []edit{

@@ -8,8 +8,8 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// Step does not use the parts of a certificate that Sift leaves out. Given the whole of it, a machine
-// files the votes that Sift named and continues with them, helps its sender if Sift said that, and
+// Step does not use the parts of a certificate that Unchecked leaves out. Given the whole of it, a machine
+// files the votes that Unchecked named and continues with them, helps its sender if Unchecked said that, and
 // does nothing more. So it is under loss, partitions and crashes, and over borders.
 func TestWhatIsSiftedOutTeachesNothing(t *testing.T) {
 	var useless, lacked, past int
@@ -20,13 +20,13 @@ func TestWhatIsSiftedOutTeachesNothing(t *testing.T) {
 			w.cfg.Timing.BlockTime, w.cfg.Timing.LinkDelay = 100*time.Millisecond, 100*time.Millisecond
 			w.jitter, w.duplicate = 50*time.Millisecond, 0.1
 		})
-		w.whole = func(n *member, d delivery, s Sifted) {
+		w.whole = func(n *member, d delivery, s Unchecked) {
 			w.step(n, Tick{})
 			if n.down {
 				return
 			}
 			c := d.raw.(*types.Certificate)
-			s = n.machine.Sift(c)
+			s = n.machine.Unchecked(c)
 			verified, err := CheckCertificate(testChain, testRecoverer{}, n.machine.Sets(), c)
 			if err != nil || s.Whole {
 				return
@@ -48,7 +48,7 @@ func TestWhatIsSiftedOutTeachesNothing(t *testing.T) {
 				}
 			}
 			if filed := votesIn(n.machine, c) - before; filed != len(s.Votes) {
-				t.Errorf("seed %d: %s brought %d votes, not the %d that Sift named", seed, describe(c), filed, len(s.Votes))
+				t.Errorf("seed %d: %s brought %d votes, not the %d that Unchecked named", seed, describe(c), filed, len(s.Votes))
 			}
 			if s.Past != nil {
 				past++
@@ -85,17 +85,17 @@ func TestForgedCertificatesOfWhatIsKnownCountForNothing(t *testing.T) {
 		b := s.settled()
 		forged := s.certificate(types.Notarize, 1, b, 0, 1, 2)
 		forge(forged)
-		sifted := s.m.Sift(forged)
-		if sifted.Past != nil {
+		unchecked := s.m.Unchecked(forged)
+		if unchecked.Past != nil {
 			t.Errorf("%s: it passes as an old one", name)
 		}
-		if sifted.Whole {
+		if unchecked.Whole {
 			if _, err := Check(testChain, testRecoverer{}, s.m.Sets(), forged); err == nil {
 				t.Errorf("%s: it passes", name)
 			}
 		}
 		s.all = Output{}
-		for _, v := range sifted.Votes {
+		for _, v := range unchecked.Votes {
 			if verified, err := CheckVote(testChain, testRecoverer{}, s.m.Sets(), v); err == nil {
 				s.step(Received{From: testAddress(1), Message: verified})
 			}
@@ -118,22 +118,23 @@ func TestSiftKeepsTheVotesThatAreNew(t *testing.T) {
 	s.propose(1, b)
 	s.execute(true)
 	s.receive(1, s.certificate(types.Notarize, 1, b, 1, 2, 3, 4, 5))
-	if sifted := s.m.Sift(s.certificate(types.Notarize, 1, b, 0, 1, 2, 3, 4)); sifted.Whole || len(sifted.Votes) > 0 || sifted.Past != nil {
-		t.Errorf("of votes that are known something is new: %+v", sifted)
+	all := s.certificate(types.Notarize, 1, b, 0, 1, 2, 3, 4)
+	if unchecked := s.m.Unchecked(all); unchecked.Whole || len(unchecked.Votes) > 0 || unchecked.Past != nil {
+		t.Errorf("of votes that are known something is new: %+v", unchecked)
 	}
 	brings := s.certificate(types.Notarize, 1, b, 1, 2, 3, 4, 6)
-	sifted := s.m.Sift(brings)
-	if sifted.Whole || len(sifted.Votes) != 1 || sifted.Votes[0].Validator != testAddress(6) {
-		t.Fatalf("of the one vote that is new %+v is to be checked", sifted)
+	unchecked := s.m.Unchecked(brings)
+	if unchecked.Whole || len(unchecked.Votes) != 1 || unchecked.Votes[0].Validator != testAddress(6) {
+		t.Fatalf("of the one vote that is new %+v is to be checked", unchecked)
 	}
-	s.receive(2, sifted.Votes[0])
-	if again := s.m.Sift(brings); len(again.Votes) > 0 {
+	s.receive(2, unchecked.Votes[0])
+	if again := s.m.Unchecked(brings); len(again.Votes) > 0 {
 		t.Errorf("the same votes are to be checked again: %+v", again)
 	}
 	other := *b
 	other.Header.Timestamp++
-	if !s.m.Sift(s.certificate(types.Notarize, 1, &other, 1, 2, 3, 4, 5)).Whole ||
-		!s.m.Sift(s.certificate(types.Nullify, 1, nil, 1, 2, 3, 4, 5)).Whole {
+	if !s.m.Unchecked(s.certificate(types.Notarize, 1, &other, 1, 2, 3, 4, 5)).Whole ||
+		!s.m.Unchecked(s.certificate(types.Nullify, 1, nil, 1, 2, 3, 4, 5)).Whole {
 		t.Error("a message that contradicts a certificate of its view, or has another kind, is skipped")
 	}
 	if full := s.m.rounds[1].fullNotarization(s.m.set); len(full.Votes) != 7 {
@@ -155,7 +156,7 @@ func TestSiftOfThePast(t *testing.T) {
 	if s.m.rootView() != 2 {
 		t.Fatalf("the root belongs to view %d", s.m.rootView())
 	}
-	old := s.m.Sift(s.certificate(types.Notarize, 1, first, 1, 2, 3))
+	old := s.m.Unchecked(s.certificate(types.Notarize, 1, first, 1, 2, 3))
 	if old.Past == nil || old.Whole || len(old.Votes) > 0 {
 		t.Fatalf("a certificate of the past is %+v", old)
 	}
@@ -170,7 +171,7 @@ func TestSiftOfThePast(t *testing.T) {
 	}
 	fork := s.child(nil, 1)
 	fork.Header.Timestamp++
-	if !s.m.Sift(s.certificate(types.Finalize, 1, fork, 1, 2, 3)).Whole {
+	if !s.m.Unchecked(s.certificate(types.Finalize, 1, fork, 1, 2, 3)).Whole {
 		t.Error("the finalization of another block of a final height is not looked at")
 	}
 }

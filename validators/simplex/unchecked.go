@@ -2,11 +2,11 @@ package simplex
 
 import "github.com/cowboyinc/devnet/internal/base/types"
 
-// Sifted holds the parts of a certificate with unchecked signatures that could be new
+// Unchecked holds the parts of a certificate with unchecked signatures that could be new
 // to a machine. Each validator forwards a certificate at each view, and of a hundred
 // all but one say what is known: to recover their signers would be most of a
 // validator's work. Where all three are empty the certificate is of no use.
-type Sifted struct {
+type Unchecked struct {
 	Whole bool          // it may prove something new: to be checked, and received, as it is
 	Votes []*types.Vote // what it proves is proven here already, by other votes than these: each to be checked and received
 	Past  *Past         // it belongs to a view before a final one: process this instead
@@ -21,39 +21,39 @@ type Past struct {
 
 func (*Past) verified() {}
 
-// Sift returns the parts of a certificate that are new to the machine. It must not
-// be called during a Step. Step would not use the parts that Sift leaves out, even
+// Unchecked returns the parts of a certificate that are new to the machine. It must not
+// be called during a Step. Step would not use the parts that Unchecked leaves out, even
 // if all were well signed: forged parts there have no effect.
-func (m *Machine) Sift(c *types.Certificate) Sifted {
+func (m *Machine) Unchecked(c *types.Certificate) Unchecked {
 	switch {
 	case checkContent(c.Kind, c.View, c.Height, c.Block) != nil || c.Epoch != m.set.Epoch || m.contradicts(c):
-		return Sifted{Whole: true}
+		return Unchecked{Whole: true}
 	case c.Kind == types.Notarize && c.Block == m.root.Hash && m.root.Notarization == nil:
-		return Sifted{Whole: true}
+		return Unchecked{Whole: true}
 	case c.View < m.rootView():
-		return Sifted{Past: &Past{c.Epoch, c.View}}
+		return Unchecked{Past: &Past{c.Epoch, c.View}}
 	case c.View == m.rootView() && c.Block != m.root.Hash:
-		return Sifted{}
+		return Unchecked{}
 	}
 	r := m.rounds[c.View]
 	if m.gone.has(c.View) {
-		return Sifted{}
+		return Unchecked{}
 	}
 	if r == nil {
-		return Sifted{Whole: true}
+		return Unchecked{Whole: true}
 	}
 	if held := *r.certificate(c.Kind); held == nil || held.Block != c.Block || held.Height != c.Height {
-		return Sifted{Whole: true}
+		return Unchecked{Whole: true}
 	}
 	if c.View+MaxPastViews <= m.view {
-		return Sifted{}
+		return Unchecked{}
 	}
 	return m.lacking(r.ballot(c.Kind), c)
 }
 
 // lacking finds the votes of a certificate that a ballot does not have: the next leader
 // carries all that it has (decision C3).
-func (m *state) lacking(b *ballot, c *types.Certificate) (s Sifted) {
+func (m *state) lacking(b *ballot, c *types.Certificate) (s Unchecked) {
 	members := m.set.Members
 	next := 0
 	for i := range c.Votes {
@@ -61,7 +61,7 @@ func (m *state) lacking(b *ballot, c *types.Certificate) (s Sifted) {
 			next++
 		}
 		if next == len(members) {
-			return Sifted{Whole: true} // out of order, or of no member: to be refused
+			return Unchecked{Whole: true} // out of order, or of no member: to be refused
 		}
 		if b.votes == nil || b.votes[next] == nil {
 			vote := c.Vote(i)
