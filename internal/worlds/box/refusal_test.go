@@ -10,6 +10,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
@@ -101,7 +102,7 @@ func content(n *Network) map[string]string {
 // Who waits for a transaction that another one of its sender replaced is told so with
 // the block that has the other one.
 func TestAReplacedTransactionIsToldOf(t *testing.T) {
-	n := up(t, Config{Ephemeral: true, Auto: true})
+	n := up(t, Config{Validators: 1, Ephemeral: true, Auto: true})
 	alice := newPayer(n, "alice")
 	first := alice.transfer(types.Address{1}, 1)
 	old := alice.transfer(types.Address{1}, 2)
@@ -120,5 +121,10 @@ func TestAReplacedTransactionIsToldOf(t *testing.T) {
 	done(t, err)
 	if end.Receipt != nil || end.Dropped == "" {
 		t.Errorf("the replaced transaction ended with %+v", end)
+	}
+	// A wait that begins after the drop ends as well.
+	var refused *refusal.Error
+	if _, err := n.Wait(within(t), old.Hash()); !errors.As(err, &refused) || refused.Code != api.CodeDropped {
+		t.Errorf("a later wait for the replaced transaction ended with %v, want %s", err, api.CodeDropped)
 	}
 }

@@ -9,10 +9,26 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
+// maxDropped bounds the given up transactions that are remembered, of some 150 bytes each.
+const maxDropped = 4_096
+
 // Executions tells callers the ends of the transactions that they wait for.
 type Executions struct {
 	scheduler Scheduler
-	waiting   guarded[map[types.Hash][]*Execution]
+	ends      guarded[ends]
+}
+
+// ends are the waits for transactions, and the latest transactions that validators gave up.
+type ends struct {
+	waiting map[types.Hash][]*Execution
+	dropped map[types.Hash]string // why
+	order   []types.Hash          // of dropped, the oldest first
+}
+
+func newExecutions(s Scheduler) *Executions {
+	x := &Executions{scheduler: s}
+	x.ends.do(func(is *ends) { is.waiting, is.dropped = map[types.Hash][]*Execution{}, map[types.Hash]string{} })
+	return x
 }
 
 // Execution is one caller's wait for the end of a transaction.
@@ -32,14 +48,27 @@ type End struct {
 
 // Await begins to wait for a transaction. The caller ends the wait with GiveUp.
 func (x *Executions) Await(hash types.Hash) *Execution {
-	e := &Execution{of: x, hash: hash, over: x.scheduler.NewSignal()}
-	x.waiting.do(func(waiting *map[types.Hash][]*Execution) {
-		if *waiting == nil {
-			*waiting = map[types.Hash][]*Execution{}
-		}
-		(*waiting)[hash] = append((*waiting)[hash], e)
-	})
+	e, _ := x.await(hash)
 	return e
+}
+
+// AwaitSubmitted is Await of a transaction that was submitted before: a validator may have
+// given it up meanwhile.
+func (x *Executions) AwaitSubmitted(hash types.Hash) *Execution {
+	e, why := x.await(hash)
+	if why != "" {
+		e.fire(End{Dropped: why})
+	}
+	return e
+}
+
+// await begins a wait, and says why the transaction was given up last, if it was.
+func (x *Executions) await(hash types.Hash) (e *Execution, why string) {
+	e = &Execution{of: x, hash: hash, over: x.scheduler.NewSignal()}
+	x.ends.do(func(is *ends) {
+		is.waiting[hash], why = append(is.waiting[hash], e), is.dropped[hash]
+	})
+	return e, why
 }
 
 // Wait waits until the transaction has ended. It fails as a wait of the scheduler does.
@@ -53,10 +82,10 @@ func (e *Execution) Wait(ctx context.Context, patience time.Duration) (end End, 
 
 // GiveUp ends the wait.
 func (e *Execution) GiveUp() {
-	e.of.waiting.do(func(waiting *map[types.Hash][]*Execution) {
-		left := slices.DeleteFunc((*waiting)[e.hash], func(one *Execution) bool { return one == e })
-		if (*waiting)[e.hash] = left; len(left) == 0 {
-			delete(*waiting, e.hash)
+	e.of.ends.do(func(is *ends) {
+		left := slices.DeleteFunc(is.waiting[e.hash], func(one *Execution) bool { return one == e })
+		if is.waiting[e.hash] = left; len(left) == 0 {
+			delete(is.waiting, e.hash)
 		}
 	})
 }
@@ -72,16 +101,36 @@ func (x *Executions) final(r *ledger.Result) {
 	}
 }
 
-// Dropped ends the waits for a transaction that a validator gave up.
+// Dropped ends the waits for a transaction that a validator gave up, also those that begin
+// later.
 func (x *Executions) Dropped(hash types.Hash, why string) {
-	for _, e := range x.of(hash) {
+	var waiting []*Execution
+	x.ends.do(func(is *ends) {
+		is.forget(hash)
+		if len(is.order) == maxDropped {
+			is.forget(is.order[0])
+		}
+		is.dropped[hash], is.order = why, append(is.order, hash)
+		waiting = slices.Clone(is.waiting[hash])
+	})
+	for _, e := range waiting {
 		e.fire(End{Dropped: why})
+	}
+}
+
+// submitted forgets that a transaction was given up: it comes again.
+func (x *Executions) submitted(hash types.Hash) { x.ends.do(func(is *ends) { is.forget(hash) }) }
+
+func (e *ends) forget(hash types.Hash) {
+	if _, is := e.dropped[hash]; is {
+		delete(e.dropped, hash)
+		e.order = slices.DeleteFunc(e.order, func(one types.Hash) bool { return one == hash })
 	}
 }
 
 // of lists the waits for a transaction.
 func (x *Executions) of(hash types.Hash) (all []*Execution) {
-	x.waiting.do(func(waiting *map[types.Hash][]*Execution) { all = slices.Clone((*waiting)[hash]) })
+	x.ends.do(func(is *ends) { all = slices.Clone(is.waiting[hash]) })
 	return all
 }
 

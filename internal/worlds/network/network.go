@@ -25,7 +25,7 @@ type Begin struct {
 
 // New operates a network, of whose nodes orders orders faults.
 func New(n Operated, orders *Orders, b Begin) *Network {
-	s, x := NewSteering(n, orders, b.Goal), &Executions{scheduler: n}
+	s, x := NewSteering(n, orders, b.Goal), newExecutions(n)
 	a := newAuthority(n, orders, s, x)
 	m := &Membership{network: n, orders: orders, authority: a}
 	m.moves.do(func(is *moves) { is.joining, is.spared = b.Joining, b.Spared })

@@ -27,6 +27,7 @@ func (s *Submissions) Submit(ctx context.Context, raw []byte) (types.Hash, error
 	if best.Validator == nil {
 		return types.Hash{}, ErrNoValidator
 	}
+	s.executions.submitted(types.Keccak(raw))
 	return best.Submit(ctx, s.network, raw)
 }
 
@@ -58,7 +59,7 @@ func (s *Submissions) NextNonce(account types.Address) types.Nonce {
 
 // Wait returns a transaction's receipt once it is final.
 func (s *Submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error) {
-	end := s.executions.Await(hash)
+	end := s.executions.AwaitSubmitted(hash)
 	defer end.GiveUp()
 	if receipt, err := readmodel.Receipt(s.network.Best().Archive, hash); err != nil || receipt != nil {
 		return receipt, err
