@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet race race-shared coverage bench digests prices prices-bounded soak plants pythons fuzz peers all-checks build python wheel release try-release image containers testcontainers manifests openapi browser page-types page-figures pictures
+.PHONY: up test vet race race-shared coverage bench digests unchanged prices prices-bounded soak plants pythons fuzz peers all-checks build python wheel release try-release image containers testcontainers manifests openapi browser page-types page-figures pictures
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -68,6 +68,10 @@ soak: python
 # file. SEEDS=20 FILE=/tmp/before.txt compares two checkouts, of which the first has written it.
 digests: python
 	$(GO) run ./internal/checks/digests -seeds $(or $(SEEDS),2) $(if $(FILE),-file $(FILE)) $(ARGS)
+
+# What others see of this checkout, compared with another commit: make unchanged BASE=COMMIT
+unchanged: python
+	$(GO) run ./internal/checks/unchanged -base $(or $(BASE),HEAD~1) $(ARGS)
 
 # Each planted fault must be found by a scenario, and found again by the command
 # that the failure names.
