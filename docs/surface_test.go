@@ -35,7 +35,7 @@ func TestTheSurfaceIsTheList(t *testing.T) {
 		text.WriteString(line + "\n")
 	}
 	if at := strings.Index(text.String(), "internal/"); at >= 0 {
-		t.Errorf("a type that others cannot name is part of the surface, where it says %.80q: export it at the top of the file of its part in client", text.String()[at:])
+		t.Errorf("the surface holds a type that no importer can name, at %.80q: export it at the top of its file in client", text.String()[at:])
 	}
 	const begin, end = "<!-- surface -->\n```\n", "```\n<!-- /surface -->\n"
 	page := "GO.md"

@@ -64,7 +64,7 @@ print("\n".join(wrong))
 sys.exit(bool(wrong))
 `
 
-// jobs prints a stub of runner with its functions of jobs as the module has them. Each takes
+// jobs prints a stub of runner whose functions of jobs are those of the module. Each takes
 // the terms of every job, and gives a task.
 const jobs = `
 import ast

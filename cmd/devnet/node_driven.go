@@ -29,8 +29,8 @@ func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.API, model.Re
 	return n, ready, err
 }
 
-// seatOf has a validator be driven, where its settings name a driver; it is nil where they
-// do not. The driver of a strict network only reads.
+// controlOf returns the server through which the driver of set's validator controls it. It
+// is nil where the settings name no driver. The driver of a strict network only reads.
 func controlOf(set *hosts.Validator, config *box.Config) *control.ValidatorServer {
 	if set.Driver == "" {
 		return nil

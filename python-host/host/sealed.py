@@ -70,7 +70,7 @@ class Type(Sealed):
     def __getitem__(self, _parameters):
         return self
 
-    __iter__ = None  # without this, Python walks __getitem__ for ever
+    __iter__ = None  # without this, Python calls __getitem__ without an end
 
     def __or__(self, other):
         return united(self, other)

@@ -36,8 +36,8 @@ func As[E any](name string, inbox *Inbox[E], make func() (Steps[E], error)) Part
 	}}
 }
 
-// Alone returns the part of a role that make makes again, without the others, when it
-// panics: its waiting events stay, and the event that it was in is lost.
+// Alone returns the part of a role that is made again, without the others, when it
+// panics. Its waiting events stay, and the event that it was in is lost.
 func (p Part) Alone() Part {
 	p.alone = true
 	return p
@@ -70,7 +70,7 @@ func NewGroup(r *Runtime, by Supervision) *Group {
 	return &Group{runtime: r, by: by, ended: make(chan struct{}), parts: map[string]Part{}, restarts: map[string]*Restarts{}}
 }
 
-// Start makes all parts and then starts them, in the order of the list, each on the
+// Start makes all parts and then starts them, in the order of the list. Each runs on the
 // dispatcher that loop gives a role of its name, below a parent with the name of the
 // node. Where one cannot be made or started none is left.
 func (c *Group) Start(node string, loop func(role string) actor.Dispatcher, parts []Part) error {
@@ -126,9 +126,9 @@ func (c *Group) Dismiss() {
 // when it did.
 func (c *Group) DeadLetters() uint64 { return c.dead.Load() }
 
-// Upset makes a role misbehave, or with the name Parent the actor above the roles: with
-// a duration it handles no event for that time, otherwise it panics with the order. The
-// error is that the node has no such role, or that the role has stopped.
+// Upset makes a role misbehave, or with the name Parent the actor above the roles. With
+// a duration it handles no event for that time. Without one it panics with the order.
+// The error is that the node has no such role, or that the role has stopped.
 func (c *Group) Upset(name string, hang time.Duration, order *Ordered) error {
 	if name == Parent {
 		return c.upsetParent(hang, order)

@@ -303,8 +303,8 @@ func (c *Backend) note(err error) {
 	}
 }
 
-// Err returns the first failure other than those of nodes: a final block of a node that
-// gives a different result here, or a node that could not be reached.
+// Err returns the first failure that is not a node's own. Either a final block gives a
+// different result here, or a node could not be reached.
 func (c *Backend) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

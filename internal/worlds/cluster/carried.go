@@ -167,8 +167,8 @@ func (f *CarriedNodes[B]) List() (all []B) {
 	return all
 }
 
-// Shut refuses orders from now on, waits for those that are being applied, and lets
-// end end all nodes, once: after it Tell is not called.
+// Shut refuses orders from now on and waits for those that are being applied. Then it
+// calls end with all nodes, once. After it Tell is not called.
 func (f *CarriedNodes[B]) Shut(end func(all []B) error) error {
 	f.mu.Lock()
 	if f.closed {

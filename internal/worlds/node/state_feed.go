@@ -12,9 +12,8 @@ import (
 )
 
 // StateFeed shows the final states of the validators of this process to the runners of
-// this process (env.ChainView): one goroutine reads each state once for all of them,
-// and leaves out states that are no longer the newest. It is safe for concurrent
-// use.
+// this process (env.ChainView). One goroutine reads each state once for all of them,
+// and leaves out states that are no longer the newest. It is safe for concurrent use.
 type StateFeed struct {
 	book *AddressBook
 

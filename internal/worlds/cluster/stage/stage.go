@@ -1,6 +1,6 @@
 // Package stage lets scripts drive a network whose nodes run in separate processes or
 // containers: internal/worlds/box/stage over separate nodes. A script's view of a node
-// follows from executing the node's final blocks here, which the oracles judge: no
+// follows from executing the node's final blocks here, and the oracles judge those. No
 // node's report on its own state is used.
 package stage
 
