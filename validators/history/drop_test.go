@@ -2,11 +2,13 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/store/mem"
@@ -244,5 +246,53 @@ func TestAStoryBeyondTheBoundSaysSo(t *testing.T) {
 	s, err := archive.Story(someState.Params(), a.ID, 0, 100)
 	if err != nil || s.KeptFrom != 10 || len(s.Moves) != 0 || len(s.Waits) != 0 || s.End == nil {
 		t.Fatalf("%+v, %v", s, err)
+	}
+}
+
+// An advance that is counted as its blocks are committed has all of them. A count after the
+// oldest were dropped is refused, and leaves the receipt as it was.
+func TestAnAdvanceIsCountedBeforeItsBlocksAreDropped(t *testing.T) {
+	const bound = 100
+	blocks, _, ends, _ := busyChain(300, 5)
+	last := types.Height(0)
+	for _, r := range blocks {
+		h := r.Block.Header.Height
+		r.Block.Header.Skipped = uint64(h - last - 1)
+		r.Hash, r.State = r.Block.Hash(), someState
+		last = h
+	}
+	archive := Of(mem.NewStore())
+	w := NewWriter(archive, bound, nil)
+	early, late := NewAdvance(0), NewAdvance(0)
+	for i, r := range blocks {
+		commit(t, archive, w, r)
+		h := r.Block.Header.Height
+		if i == 9 {
+			if err := late.Count(archive, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i%bound != bound-1 { // it is called late, and still in time
+			continue
+		}
+		if err := early.Count(archive, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if early.Blocks != 300 || early.To != last || early.Skipped != uint64(last)-300 || early.Ended != uint64(len(ends)) ||
+		len(early.Timers) != len(ends) {
+		t.Errorf("it counts %d blocks to %d, %d skipped, %d ended, want %d ended", early.Blocks, early.To, early.Skipped, early.Ended, len(ends))
+	}
+	for _, e := range early.Timers {
+		if ends[e.ID] != e.At {
+			t.Errorf("timer %s ended at %d, want %d", e.ID, e.At, ends[e.ID])
+		}
+	}
+	var refused *refusal.Error
+	if err := late.Count(archive, last); !errors.As(err, &refused) || refused.Code != CodeNotKept {
+		t.Errorf("blocks that were dropped: %v", err)
+	}
+	if late.Blocks != 10 || late.To != blocks[9].Block.Header.Height {
+		t.Errorf("it counts %d blocks to %d", late.Blocks, late.To)
 	}
 }

@@ -41,6 +41,9 @@ const (
 	CodeTooFar       = "too_far"
 )
 
+// CodeNotKept reports that the requested blocks are pruned.
+const CodeNotKept = "not_kept"
+
 // Height returns the height that an advance from a final state goes to, and how
 // far the clocks, which show now, have to be moved for it. Its error is a
 // *refusal.Error.
@@ -97,7 +100,7 @@ func errTarget() *refusal.Error {
 // Advance is the receipt of an advance.
 type Advance struct {
 	From     types.Height  // the last final block before
-	To       types.Height  // the height that was asked for, which is final
+	To       types.Height  // the last final block that is counted: in the end, the height that was asked for
 	Blocks   uint64        // made on the way
 	Skipped  uint64        // heights without a block
 	Clock    time.Duration // how far the clocks were moved
@@ -126,48 +129,67 @@ func (e *Ended) Late() uint64 {
 	return uint64(e.At - e.Due)
 }
 
-// Advanced returns a summary of the changes after from up to a final height.
-func (a *Archive) Advanced(from, to types.Height) (*Advance, error) {
-	receipt := &Advance{From: from, To: to}
-	for h := from; h < to; {
-		next, err := a.Next(h + 1)
+// NewAdvance returns the receipt of an advance that begins above a final height.
+func NewAdvance(from types.Height) *Advance { return &Advance{From: from, To: from} }
+
+// Count adds the blocks above To up to a final height, which is To then. It is called as
+// the network travels: an archive with a bound drops blocks that an advance made. After an
+// error, To is the last block that was counted. For a dropped block the error is a
+// *refusal.Error of CodeNotKept.
+func (r *Advance) Count(a *Archive, to types.Height) error {
+	for r.To < to {
+		next, err := a.Next(r.To + 1)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if next == 0 || next > to {
-			return nil, fmt.Errorf("no block after height %d on the way to %d is in the store", h, to)
+			return fmt.Errorf("no block after height %d on the way to %d is in the store", r.To, to)
 		}
 		stored, err := a.Block(next)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		h = next
-		receipt.Blocks++
-		receipt.Skipped += stored.Block.Header.Skipped
-		if err := receipt.add(a, stored); err != nil {
-			return nil, err
+		if stored == nil || next-1-types.Height(stored.Block.Header.Skipped) > r.To {
+			return r.dropped(a, to)
+		}
+		if err := r.add(a, stored); err != nil {
+			return err
 		}
 	}
-	return receipt, nil
+	return nil
 }
 
-func (r *Advance) add(a *Archive, stored *Stored) error {
-	lane, err := a.Lane(stored.Block.Header.Height)
+// dropped is the error for a way on which blocks are not in the store.
+func (r *Advance) dropped(a *Archive, to types.Height) error {
+	kept, err := a.Kept()
 	if err != nil {
 		return err
 	}
-	if lane != nil {
-		r.Deferred += lane.Deferrals()
+	if !kept.Dropped(r.To + 1) {
+		return fmt.Errorf("the store lacks a block or a timer between height %d and height %d", r.To, to)
 	}
+	return refusal.New(CodeNotKept, "height %d is final, but blocks after height %d were dropped before they were counted", to, r.To).
+		Hint("Advance by fewer blocks, or keep more than %d (--history).", kept.Blocks)
+}
+
+// add counts a block, or nothing of it.
+func (r *Advance) add(a *Archive, stored *Stored) error {
+	height := stored.Block.Header.Height
+	lane, err := a.Lane(height)
+	if err != nil {
+		return err
+	}
+	var listed []Ended
+	ended, fired := uint64(0), uint64(0)
 	for _, mark := range stored.Timers {
 		if mark.Status == types.TimerPending {
 			continue
 		}
-		r.Ended++
+		ended++
 		if mark.Status == types.TimerFired {
-			r.Fired++
+			fired++
 		}
-		if len(r.Timers) == MaxReceiptTimers {
+		if len(r.Timers)+len(listed) == MaxReceiptTimers {
 			continue
 		}
 		record, err := a.Timer(mark.ID)
@@ -175,11 +197,17 @@ func (r *Advance) add(a *Archive, stored *Stored) error {
 			return err
 		}
 		if record == nil {
-			return fmt.Errorf("the store has no timer %s, which ended at height %d", mark.ID, stored.Block.Header.Height)
+			return r.dropped(a, height)
 		}
-		r.Timers = append(r.Timers, Ended{ID: mark.ID, Actor: mark.Actor, Due: record.Timer.Height,
-			At: stored.Block.Header.Height, Status: mark.Status, Result: record.Result, Reason: mark.Reason})
+		listed = append(listed, Ended{ID: mark.ID, Actor: mark.Actor, Due: record.Timer.Height,
+			At: height, Status: mark.Status, Result: record.Result, Reason: mark.Reason})
 	}
+	if lane != nil {
+		r.Deferred += lane.Deferrals()
+	}
+	r.Blocks, r.Skipped = r.Blocks+1, r.Skipped+stored.Block.Header.Skipped
+	r.Ended, r.Fired, r.Timers = r.Ended+ended, r.Fired+fired, append(r.Timers, listed...)
+	r.To = height
 	return nil
 }
 

@@ -1,5 +1,7 @@
 package api
 
+import "github.com/cowboyinc/devnet/validators/history"
+
 // CodeNoProgramHost is how a Backend says that this machine runs no programs:
 // Python is missing.
 const CodeNoProgramHost = "no_program_host"
@@ -9,7 +11,7 @@ const CodeNoProgramHost = "no_program_host"
 const CodeHostFailed = "host_failed"
 
 // CodeNotKept reports that the requested blocks are pruned.
-const CodeNotKept = "not_kept"
+const CodeNotKept = history.CodeNotKept
 
 // CodeDropped is how a Backend says that a transaction it had admitted was given
 // up: nothing of it is or will be executed.

@@ -164,6 +164,16 @@ func TestABoundBelowTheLeastIsRefused(t *testing.T) {
 	}
 }
 
+// The receipt of an advance counts also the blocks that were dropped on the way.
+func TestAnAdvanceBeyondTheBoundCountsAllBlocks(t *testing.T) {
+	const blocks = history.MinHistory + 200
+	n := up(t, Config{Ephemeral: true, BlockTime: 5 * time.Millisecond, History: history.MinHistory})
+	receipt := travel(t, n, history.Target{Make: blocks})
+	if receipt.Blocks != blocks || receipt.Skipped != 0 || receipt.To != receipt.From+blocks {
+		t.Errorf("of %d blocks: %+v", blocks, receipt)
+	}
+}
+
 // A validator that lags behind what the others keep says so, and cannot be
 // started into it.
 func TestAValidatorBehindTheBoundSaysSo(t *testing.T) {

@@ -118,7 +118,7 @@ func (x *Executions) Dropped(hash types.Hash, why string) {
 	}
 }
 
-// submitted forgets that a transaction was dropped, since it is submitted once more.
+// submitted forgets that a transaction was dropped before it was submitted again.
 func (x *Executions) submitted(hash types.Hash) { x.ends.do(func(is *ends) { is.forget(hash) }) }
 
 func (e *ends) forget(hash types.Hash) {

@@ -133,9 +133,9 @@ func (s *Steering) Goal() (goal simplex.Goal) {
 	return goal
 }
 
-// Travel is time travel (decision C8): it returns when a height is final that the network
-// gets to by skipping what it may, or with a block at each. The clocks are moved along. If the
-// wait ends first, the network still travels. Refusals are *refusal.Error.
+// Travel is time travel (decision C8): it returns when the height is final. The network skips
+// the heights that it may, or makes a block at each. The clocks are moved along. If the wait
+// ends first, the network still travels. Refusals are *refusal.Error.
 func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.Advance, error) {
 	if err := s.orders.Need(Travelling); err != nil {
 		return nil, err
@@ -160,14 +160,11 @@ func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.
 	if err := s.network.MoveClock(moved); err != nil {
 		return nil, err
 	}
-	if err := s.reach(ctx, to); err != nil {
-		return nil, err
-	}
-	receipt, err := s.network.Best().Archive.Advanced(state.Height(), to)
-	if err != nil {
-		return nil, err
-	}
+	receipt := history.NewAdvance(state.Height())
 	receipt.Clock = moved
+	if err := s.reach(ctx, to, receipt); err != nil {
+		return nil, err
+	}
 	return receipt, nil
 }
 
@@ -195,10 +192,20 @@ func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
 	return nil
 }
 
-// reach waits until a height is final, as long as new blocks become final.
-func (s *Steering) reach(ctx context.Context, to types.Height) error {
-	return s.orders.heights.until(ctx, s.network, s.network.Stall(), func() bool {
-		state := s.network.Best().State
-		return state != nil && state.Height() >= to
+// reach waits until a height is final, as long as new blocks become final, and counts them
+// on the way. A failed count is tried again at the next block, and the error is that of the
+// last try.
+func (s *Steering) reach(ctx context.Context, to types.Height, receipt *history.Advance) (err error) {
+	late := s.orders.heights.until(ctx, s.network, s.network.Stall(), func() bool {
+		best := s.network.Best()
+		if best.State == nil {
+			return false
+		}
+		err = receipt.Count(best.Archive, min(best.State.Height(), to))
+		return best.State.Height() >= to
 	})
+	if late != nil {
+		return late
+	}
+	return err
 }
