@@ -154,5 +154,8 @@ func (c *call) await(n *network, hash types.Hash) (*api.Executed, error) {
 		}
 		err = failure("%s: the transaction was not final %s (%s)", c.title, why, n.stand())
 	}
+	if err == nil { // the store has a block a moment before the oracles and the timeline
+		_, err = n.backend.Next(receipt.Height-1, n.blockTime)
+	}
 	return receipt, err
 }

@@ -39,6 +39,7 @@ type judge struct {
 	mu       sync.Mutex
 	oracles  *oracle.Judge // nil until begin
 	network  *box.Network  // nil until begin
+	seen     types.Height  // the highest final block that the oracles were shown, or a validator began with
 	byName   map[string]types.Address
 	recover  func(types.Hash, types.Signature) (types.Address, bool)
 	early    []validators.FinalBlocks
@@ -69,7 +70,7 @@ func (j *judge) begin(n *box.Network) error {
 	j.oracles = oracle.New(rules)
 	j.network = n
 	for _, b := range j.boots { // each precedes its validator's finalized blocks
-		j.oracles.Booted(b.validator, b.begins.Header, b.begins.Hash, b.begins.Root)
+		j.start(b)
 	}
 	for _, f := range j.early {
 		j.see(f)
@@ -107,7 +108,19 @@ func (j *judge) booted(validator types.Address, begins box.Boot) {
 		j.boots = append(j.boots, boot{validator, begins})
 		return
 	}
-	j.oracles.Booted(validator, begins.Header, begins.Hash, begins.Root)
+	j.start(boot{validator, begins})
+}
+
+func (j *judge) start(b boot) {
+	j.oracles.Booted(b.validator, b.begins.Header, b.begins.Hash, b.begins.Root)
+	j.seen = max(j.seen, b.begins.Header.Height)
+}
+
+// height is the highest final block that the oracles were shown.
+func (j *judge) height() types.Height {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.seen
 }
 
 // observe implements box.Config.Observe.
@@ -132,6 +145,7 @@ func (j *judge) see(f validators.FinalBlocks) {
 		j.oracles.Observe(o)
 		j.oracles.Kept(o.Validator, o.Block.Header.Height, o.Hash)
 		j.note(traced{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash, Time: uint64(o.Block.Header.Timestamp)})
+		j.seen = max(j.seen, o.Block.Header.Height)
 	}
 }
 

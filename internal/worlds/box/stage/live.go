@@ -129,7 +129,8 @@ func (s *Stage) Python() error {
 // Name implements scenario.Backend.
 func (s *Stage) Name() string { return s.name }
 
-// Next implements scenario.Backend: it waits for the real network.
+// Next implements scenario.Backend: it waits for the real network, and until the oracles have
+// its blocks.
 func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, error) {
 	if s.separate != nil {
 		s.separate.Saw(above)
@@ -144,7 +145,7 @@ func (s *Stage) Next(above types.Height, patience time.Duration) (types.Height, 
 	over := time.NewTimer(patience)
 	defer over.Stop()
 	for {
-		if h := s.height(); h > above {
+		if h := min(s.height(), s.judge.height()); h > above {
 			return h, nil
 		}
 		if err := s.Violation(); err != nil {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/validators"
 )
 
 // play runs a script on a live network and returns what it printed.
@@ -51,6 +53,30 @@ print(net.backend, net.height > 17)
 	}
 	if text := trace.String(); !strings.Contains(text, `"kind":"final","node":"v3"`) || !strings.Contains(text, `"height":18`) {
 		t.Errorf("the trace lacks blocks: %.300s", text)
+	}
+}
+
+// A call returns once the oracles and the timeline have its block, which the store has before.
+func TestACallReturnsOnceItsBlockIsJudged(t *testing.T) {
+	slow := func(_ context.Context, c *box.Config) (SeparateNodes, error) {
+		judged := c.Observe
+		c.Observe = func(f validators.FinalBlocks) {
+			time.Sleep(20 * time.Millisecond) // a machine that is busy between the two
+			judged(f)
+		}
+		return nil, nil
+	}
+	path := filepath.Join(t.TempDir(), "script.star")
+	if err := os.WriteFile(path, []byte(`
+net = network(validators = 1, block_time = "50ms")
+heart = net.deploy("go:heartbeat")
+expect_eq(net.call(heart, "nothing").status, "ok")
+`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	report, err := scenario.Run(path, scenario.Options{Open: OpenerOn(context.Background(), "live", slow)})
+	if err == nil || len(report.Trace) == 0 {
+		t.Errorf("the failed call has no trace: %v, %+v", err, report)
 	}
 }
 
