@@ -62,12 +62,6 @@ func New(cfg Config) *Machine {
 	return m
 }
 
-// Active reports whether blocks are being fetched.
-func (m *Machine) Active() bool { return m.active }
-
-// Root returns the finalized block that the machine continues from.
-func (m *Machine) Root() Root { return m.root }
-
 // Step takes one event at the time now and returns what has to be done.
 func (m *Machine) Step(now types.Time, event Event) Output {
 	var out Output

@@ -30,3 +30,9 @@ func TestFormerPeersMakeRoomForNewOnes(t *testing.T) {
 		t.Errorf("the newest member is not asked: %+v", m.fetching)
 	}
 }
+
+// Active reports whether blocks are being fetched.
+func (m *Machine) Active() bool { return m.active }
+
+// Root returns the finalized block that the machine continues from.
+func (m *Machine) Root() Root { return m.root }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -276,3 +277,21 @@ func TestThePoolIsASortedList(t *testing.T) {
 		})
 	})
 }
+
+// Held lists all transactions in the order they came: for sending again and for
+// people.
+func (p *Pool[T]) Held() []Entry[T] {
+	all := make([]*pooled[T], 0, len(p.byHash))
+	for _, q := range p.tails {
+		all = append(all, q.txs...)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].arrival < all[j].arrival })
+	entries := make([]Entry[T], len(all))
+	for i, h := range all {
+		entries[i] = h.Entry
+	}
+	return entries
+}
+
+// Bytes is the sum of their sizes.
+func (p *Pool[T]) Bytes() int { return p.bytes }

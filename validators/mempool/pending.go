@@ -3,7 +3,6 @@ package mempool
 import (
 	"container/heap"
 	"iter"
-	"sort"
 
 	"github.com/cowboyinc/devnet/internal/base/feemarket"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -91,19 +90,4 @@ func (t *turns[T]) Pop() any {
 	(*t)[len(*t)-1] = turn[T]{}
 	*t = (*t)[:len(*t)-1]
 	return last
-}
-
-// Held lists all transactions in the order they came: for sending again and for
-// people.
-func (p *Pool[T]) Held() []Entry[T] {
-	all := make([]*pooled[T], 0, len(p.byHash))
-	for _, q := range p.tails {
-		all = append(all, q.txs...)
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].arrival < all[j].arrival })
-	entries := make([]Entry[T], len(all))
-	for i, h := range all {
-		entries[i] = h.Entry
-	}
-	return entries
 }

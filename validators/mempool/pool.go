@@ -53,9 +53,6 @@ func New[T any](limits Limits) *Pool[T] {
 // Len is how many transactions the pool holds.
 func (p *Pool[T]) Len() int { return len(p.byHash) }
 
-// Bytes is the sum of their sizes.
-func (p *Pool[T]) Bytes() int { return p.bytes }
-
 // Get returns a transaction by its hash.
 func (p *Pool[T]) Get(hash types.Hash) (Entry[T], bool) {
 	h := p.byHash[hash]

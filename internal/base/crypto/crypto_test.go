@@ -268,3 +268,15 @@ func TestAKeyedHashRemembersAsMuchAsIsInUse(t *testing.T) {
 		t.Errorf("%d tags are remembered, where %d are under way", n, 8*leastTags)
 	}
 }
+
+// size is the number of remembered signatures, counted twice where both
+// generations hold one.
+func (m *memory) size() (n int) {
+	for i := range m.shards {
+		s := &m.shards[i]
+		s.mu.Lock()
+		n += len(s.young) + len(s.old)
+		s.mu.Unlock()
+	}
+	return n
+}

@@ -73,15 +73,3 @@ func (s *shard) put(c *checked, signer types.Address) {
 	}
 	s.young[*c] = signer
 }
-
-// size is the number of remembered signatures, counted twice where both
-// generations hold one.
-func (m *memory) size() (n int) {
-	for i := range m.shards {
-		s := &m.shards[i]
-		s.mu.Lock()
-		n += len(s.young) + len(s.old)
-		s.mu.Unlock()
-	}
-	return n
-}

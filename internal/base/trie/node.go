@@ -69,17 +69,6 @@ func nearest(n node, key []byte) *leaf {
 	}
 }
 
-// first returns the leaf with the lowest key.
-func first(n node) *leaf {
-	for {
-		in, ok := n.(*inner)
-		if !ok {
-			return n.(*leaf)
-		}
-		n = in.left
-	}
-}
-
 // digest is a hash that is computed at most once a goroutine and published
 // without a lock.
 type digest struct {

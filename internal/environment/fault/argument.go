@@ -190,9 +190,6 @@ func listed(words []string, last string) string {
 	return strings.Join(words[:end], ", ") + " " + last + " " + words[end]
 }
 
-// Kinds lists the ways in which a validator can misbehave.
-func Kinds() []string { return KindsOf(Validators) }
-
 // KindsOf lists the ways in which a node of a kind can misbehave.
 func KindsOf(kind Whose) []string {
 	if kind == Runners {

@@ -23,7 +23,7 @@ var rewrite = flag.Bool("write", false, "write the reference into docs/SCENARIOS
 //
 //	go test ./internal/faces/scenario -run Reference -write
 func TestTheReferenceIsThatOfTheBuiltins(t *testing.T) {
-	holds(t, begin, end, "\n"+Reference()+"\n", "Reference")
+	holds(t, begin, end, "\n"+reference()+"\n", "Reference")
 }
 
 // The page lists every scenario of the library with its two lines. After a change:

@@ -55,7 +55,7 @@ const (
 
 // Kinds lists the behaviours.
 func Kinds() (kinds []Kind) {
-	for _, k := range fault.Kinds() {
+	for _, k := range fault.KindsOf(fault.Validators) {
 		kinds = append(kinds, Kind(k))
 	}
 	return kinds

@@ -181,13 +181,13 @@ func TestAMaskThatIsTakenOffPassesEverything(t *testing.T) {
 // Every kind that the table of faults knows has its behaviour, and none is left over.
 func TestEachKindHasItsBehaviour(t *testing.T) {
 	mask := NewMask(chain, crypto.NewVerifier(true).Signer(crypto.DeriveKey(1, "v0")))
-	for _, kind := range fault.Kinds() {
+	for _, kind := range fault.KindsOf(fault.Validators) {
 		if err := mask.Behave(kind, new(fault.Counts)); err != nil {
 			t.Error(err)
 		}
 	}
-	if len(behaviours) != len(fault.Kinds()) {
-		t.Errorf("%d behaviours of %d kinds", len(behaviours), len(fault.Kinds()))
+	if len(behaviours) != len(fault.KindsOf(fault.Validators)) {
+		t.Errorf("%d behaviours of %d kinds", len(behaviours), len(fault.KindsOf(fault.Validators)))
 	}
 	for _, kind := range []string{"nonsense", fault.Honest, "reject"} {
 		if mask.Behave(kind, new(fault.Counts)) == nil {

@@ -974,3 +974,12 @@ func TestACampaignsDigestIsItsSeeds(t *testing.T) {
 		t.Error("seeds 11 and 12 have one digest")
 	}
 }
+
+// isMember reports whether a validator is in the newest epoch's set.
+func (n *Network) isMember(name string) bool {
+	set := n.members
+	if set == nil {
+		set = &n.Genesis.Validators
+	}
+	return set.Index(n.keys[name].Address()) >= 0
+}

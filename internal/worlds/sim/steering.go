@@ -23,15 +23,6 @@ type sets struct {
 	since   types.Height        // the last block of the epoch before
 }
 
-// isMember reports whether a validator is in the newest epoch's set.
-func (n *Network) isMember(name string) bool {
-	set := n.members
-	if set == nil {
-		set = &n.Genesis.Validators
-	}
-	return set.Index(n.keys[name].Address()) >= 0
-}
-
 // Status is the status of a validator: joining, active, leaving or left.
 func (n *Network) Status(name string) string {
 	var state *ledger.State

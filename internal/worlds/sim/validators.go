@@ -89,11 +89,3 @@ func (f *validatorNodes) best() (best *validators.Validator) {
 	}
 	return best
 }
-
-// reached is the highest height that a running validator has finalized.
-func (f *validatorNodes) reached() types.Height {
-	if best := f.best(); best != nil {
-		return best.Head().Block.Header.Height
-	}
-	return 0
-}

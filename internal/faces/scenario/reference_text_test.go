@@ -10,9 +10,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
-// Reference is the reference of all builtins as Markdown, printed from the
+// reference is the reference of all builtins as Markdown, printed from the
 // tables that bind them. docs/SCENARIOS.md holds it between markers.
-func Reference() string {
+func reference() string {
 	var b strings.Builder
 	b.WriteString("### Functions\n\n")
 	verbsTo(&b, "", globalVerbs)
@@ -61,9 +61,8 @@ func Reference() string {
 // maxColumns is where broken breaks a line.
 const maxColumns = 138
 
-// broken breaks the lines of a Markdown text that are too long, at a space that is
-// not within code; an item's further lines are indented. A line without such a
-// space stays as it is.
+// broken breaks the long lines of a Markdown text at spaces outside code. It indents the
+// further lines of an item.
 func broken(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

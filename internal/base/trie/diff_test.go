@@ -75,3 +75,14 @@ func (d *comparison) only(n node, visit func(*leaf) bool) bool {
 
 func (d *comparison) added(l *leaf) bool   { return d.each(l.key(), nil, l.value()) }
 func (d *comparison) removed(l *leaf) bool { return d.each(l.key(), l.value(), nil) }
+
+// first returns the leaf with the lowest key.
+func first(n node) *leaf {
+	for {
+		in, ok := n.(*inner)
+		if !ok {
+			return n.(*leaf)
+		}
+		n = in.left
+	}
+}
