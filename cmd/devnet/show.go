@@ -58,11 +58,8 @@ func (u *running) banner(ready model.Ready, python probed) error {
 	w := u.App.Writer
 	kept := cmp.Or(u.home(), "none, nothing is kept")
 	at := u.client.URL()
-	if u.bound != "" {
-		at = "http://" + u.bound
-	}
-	facts(w, "HTTP API", at, "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", kept, "page", u.page(at),
-		"python", python.version, "runners", runnersOf(ready), "log", u.log())
+	facts(w, "HTTP API", at+everywhere(u.bound), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", kept,
+		"page", u.page(at), "python", python.version, "runners", runnersOf(ready), "log", u.log())
 	if warning := exposed(u.bound, ready.Strict); warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
 	}

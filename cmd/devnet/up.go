@@ -157,6 +157,14 @@ func reachable(address string) string {
 	return address
 }
 
+// everywhere says that an API listens on all addresses; "" if it listens on one.
+func everywhere(bound string) string {
+	if reachable(bound) == bound {
+		return ""
+	}
+	return ", and all other addresses of this machine"
+}
+
 // exposed warns of an API that other machines can reach; "": none can, or the network is strict.
 func exposed(bound string, strict bool) string {
 	host, _, err := net.SplitHostPort(bound)

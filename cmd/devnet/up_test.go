@@ -47,3 +47,14 @@ func TestAnAPIThatOtherMachinesReachIsWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// The facts of a network name the API by an address that a browser takes, also if it listens on all.
+func TestAnAPIOnAllAddressesIsNamedByOne(t *testing.T) {
+	for bound, want := range map[string]string{"127.0.0.1:4000": "127.0.0.1:4000", "192.0.2.7:4000": "192.0.2.7:4000", "": "",
+		"[::]:4000":    "127.0.0.1:4000, and all other addresses of this machine",
+		"0.0.0.0:4000": "127.0.0.1:4000, and all other addresses of this machine"} {
+		if got := reachable(bound) + everywhere(bound); got != want {
+			t.Errorf("%q: %q, want %q", bound, got, want)
+		}
+	}
+}
