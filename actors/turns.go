@@ -25,7 +25,7 @@ const (
 	lineSubmitter = 's' // by the address of the submitter
 )
 
-// counterTurn is the latest turn that a message was delivered of.
+// counterTurn is the key of the highest turn of a delivered message.
 const counterTurn = "turn"
 
 // noTurn is the turn of a message until the end of the block that sent it.

@@ -240,7 +240,7 @@ func (a *API) Lane(ctx context.Context, last int) ([]model.LaneBlock, error) {
 	return read[[]model.LaneBlock](ctx, a, "/timers/lane", query(nil).number("last", uint64(last)))
 }
 
-// Validators lists the validators and how they do.
+// Validators lists the validators with their status.
 func (a *API) Validators(ctx context.Context) ([]model.Validator, error) {
 	return read[[]model.Validator](ctx, a.whole(), "/validators", nil)
 }

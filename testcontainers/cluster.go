@@ -163,12 +163,11 @@ func (c *Cluster) network(ctx context.Context) error {
 // Nodes lists the nodes: validators, then runners.
 func (c *Cluster) Nodes() []*Node { return append([]*Node{}, c.nodes...) }
 
-// Validator is a validator by its name, v0, v1, …. Every order to one that is not there
-// is refused.
+// Validator returns the validator of a name: v0, v1, …. Orders to an unknown validator are
+// refused.
 func (c *Cluster) Validator(name string) *Node { return c.find(name, validator) }
 
-// Runner is a runner by its name, r0, r1, …. Every order to one that is not there is
-// refused.
+// Runner returns the runner of a name: r0, r1, …. Orders to an unknown runner are refused.
 func (c *Cluster) Runner(name string) *Node { return c.find(name, runner) }
 
 func (c *Cluster) find(name, kind string) *Node {

@@ -125,8 +125,7 @@ func (*Reveal) To() types.Address    { return types.VerifierAddress }
 func (*Heartbeat) Cycles(p *params.Params) types.Cycles { return p.CostVerify + p.CostStorageWrite }
 func (*Commit) Cycles(p *params.Params) types.Cycles    { return p.CostVerify + 2*p.CostStorageWrite }
 
-// Cycles of a result are for its signature, its hash, the reading of it, and what
-// it may settle.
+// Cycles of a result pay for its signature, its hash, its reading and the settlement.
 func (r *Reveal) Cycles(p *params.Params) types.Cycles {
 	n := uint64(len(r.Result))
 	words := (n + 31) / 32

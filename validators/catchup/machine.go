@@ -32,7 +32,7 @@ type Machine struct {
 	lastID   uint64
 }
 
-// peer is one that can be asked.
+// peer is a validator that can be asked for blocks.
 type peer struct {
 	address types.Address
 	claim   types.Height // how far it says to be

@@ -82,8 +82,8 @@ func (timers) Pending(s *actors.State, actor types.Address, limit int) (pending 
 	return pending
 }
 
-// checkBidder refuses a gas bidding agent that is not an actor and so cannot be
-// asked. Whether it has the handler is seen when it is (decision T15).
+// checkBidder refuses a gas bidding agent that is not an actor. A missing handler shows
+// when the agent is asked (decision T15).
 func checkBidder(s *actors.State, bidder *types.Address) *program.Fault {
 	if bidder == nil || actors.ActorOf(s, *bidder) != nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 // NODE-old.
 const maxLogBytes = 16 << 20
 
-// oldSuffix is what follows the name of a node in that of its older log.
+// oldSuffix follows a node's name in the name of its older log.
 const oldSuffix = "-old"
 
 // LogFile is the log of a node; a full file is started again. Lines logged before its

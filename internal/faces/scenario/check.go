@@ -81,7 +81,7 @@ func (s *sources) check() error {
 	return found
 }
 
-// globalsOf are the names that a file gives to those who load it.
+// globalsOf lists the names that a file exports.
 func globalsOf(file *syntax.File) (names []string) {
 	for _, global := range file.Module.(*resolve.Module).Globals {
 		names = append(names, global.First.Name)

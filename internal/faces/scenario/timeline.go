@@ -133,7 +133,7 @@ func kindOf(r *types.Receipt) string {
 	return what + " at " + r.To.String()
 }
 
-// Do takes what a script did.
+// Do records an action of the script.
 func (t *Timeline) Do(at types.Time, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -81,7 +81,7 @@ func (m *merging) add(path string) error {
 	return m.take(path, read)
 }
 
-// take puts the suites of one file to the others.
+// take adds the suites of one file.
 func (m *merging) take(path string, read *junitSuites) error {
 	for i := range read.Suites {
 		from := &read.Suites[i]

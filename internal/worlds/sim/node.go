@@ -244,7 +244,7 @@ func (l *process) kill() {
 	w.crashed = append(w.crashed, l)
 }
 
-// end ends a process whose roles have stopped, or are to.
+// end ends a process and its roles.
 func (l *process) end() {
 	l.kill()
 	l.node.world.reap()

@@ -19,7 +19,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 )
 
-// Executor does what a custom job of its name asks for.
+// Executor executes the custom jobs of one name.
 type Executor interface {
 	accepts(*push.JobSpec) *execution.Refusal
 	do(context.Context, *executor.Job) ([]byte, error)
