@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
-// Limits of the former states that are kept, so that an execution of theirs can be
-// repeated: the latest that were read, and some that old blocks were executed to.
+// Limits of the former states that are kept, so that their executions can be repeated. They
+// are the latest that were read, and some that old blocks were executed to.
 // States share what is equal in them, so that each costs what its block changed.
 const (
 	maxRecentStates = 32

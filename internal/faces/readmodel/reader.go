@@ -151,12 +151,16 @@ func (v *reader) Transaction(hash types.Hash) (*types.Transaction, types.Height,
 	return tx, receipt.Height, nil
 }
 
-func (v *reader) Receipt(hash types.Hash) (*api.Executed, error) { return Receipt(v.Archive, hash) }
+func (v *reader) Receipt(hash types.Hash) (*api.Executed, error) {
+	return Receipt(v.Archive, hash, v.state.Height())
+}
 
-// Receipt returns the receipt of an execution with its printed lines, or nil.
-func Receipt(archive *history.Archive, hash types.Hash) (*api.Executed, error) {
+// Receipt returns the receipt of an execution with its printed lines, or nil. Receipts above the
+// state's height are not shown, although the store has a block a moment before the state. Thus a
+// caller that reads the state next finds the effect.
+func Receipt(archive *history.Archive, hash types.Hash, height types.Height) (*api.Executed, error) {
 	receipt, lines, err := archive.Execution(hash)
-	if err != nil || receipt == nil {
+	if err != nil || receipt == nil || receipt.Height > height {
 		return nil, err
 	}
 	return &api.Executed{Receipt: *receipt, Logs: lines}, nil

@@ -9,9 +9,9 @@ import (
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
-// Sightings collects the sightings of jobs and runners by a network's validators
-// outside the chain: they are in no block, and are sent with the next final one. The
-// zero value is ready. It is safe for concurrent use.
+// Sightings collects what a network's validators see of jobs and runners outside the chain.
+// Sightings are in no block, and are sent with the next final one. The zero value is ready. It
+// is safe for concurrent use.
 //
 // Spec: decision J22.
 type Sightings struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
@@ -97,6 +98,33 @@ func content(n *Network) map[string]string {
 		return true
 	})
 	return all
+}
+
+// A wait ends that begins when the validators of the transaction's block have stopped, and the
+// one that runs is behind that block.
+func TestAWaitBeginsWhileOnlyALaggardRuns(t *testing.T) {
+	n := up(t, quick())
+	done(t, do(n, "freeze", "v3"))
+	tx := newPayer(n, "alice").transfer(types.Address{1}, 1)
+	land(t, n, tx)
+	for _, name := range []string{"v0", "v1", "v2"} {
+		done(t, do(n, "crash", name))
+	}
+	done(t, do(n, "thaw", "v3"))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := n.Wait(within(t), tx.Hash())
+		ended <- err
+	}()
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := n.Wait(short, tx.Hash()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("v3 has the block already, or %v", err)
+	}
+	for _, name := range []string{"v0", "v1", "v2"} {
+		done(t, do(n, "restart", name))
+	}
+	done(t, <-ended)
 }
 
 // Who waits for a transaction that another one of its sender replaced is told so with

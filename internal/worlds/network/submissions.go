@@ -2,6 +2,8 @@ package network
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -57,21 +59,37 @@ func (s *Submissions) NextNonce(account types.Address) types.Nonce {
 	}
 }
 
-// Wait returns a transaction's receipt once it is final.
+// lookAgain is how often a wait for a transaction asks the store of the best validator. The
+// report of a block comes once, and the validators that have the block may have stopped.
+const lookAgain = 2 * time.Second
+
+// Wait returns a transaction's receipt once it is final and the best validator shows its block.
 func (s *Submissions) Wait(ctx context.Context, hash types.Hash) (*api.Executed, error) {
 	end := s.executions.AwaitSubmitted(hash)
 	defer end.GiveUp()
-	if receipt, err := readmodel.Receipt(s.network.Best().Archive, hash); err != nil || receipt != nil {
-		return receipt, err
+	for {
+		if receipt, err := s.receipt(hash); err != nil || receipt != nil {
+			return receipt, err
+		}
+		switch ended, err := end.Wait(ctx, lookAgain); {
+		case errors.Is(err, ErrLate):
+		case err != nil:
+			return nil, closing(err)
+		case ended.Receipt == nil:
+			return nil, ErrDropped(ended.Dropped)
+		default:
+			return &api.Executed{Receipt: *ended.Receipt, Logs: ended.Printed}, nil
+		}
 	}
-	switch ended, err := end.Wait(ctx, Forever); {
-	case err != nil:
-		return nil, closing(err)
-	case ended.Receipt == nil:
-		return nil, ErrDropped(ended.Dropped)
-	default:
-		return &api.Executed{Receipt: *ended.Receipt, Logs: ended.Printed}, nil
+}
+
+// receipt is a receipt of the best validator, or nil.
+func (s *Submissions) receipt(hash types.Hash) (*api.Executed, error) {
+	best := s.network.Best()
+	if best.State == nil {
+		return nil, nil
 	}
+	return readmodel.Receipt(best.Archive, hash, best.State.Height())
 }
 
 // BringHeartbeat hands a polling runner's heartbeat to a validator, "" for the best.
