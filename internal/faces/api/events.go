@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -205,15 +206,12 @@ func (r *reader) run(ctx context.Context, out stream) {
 					"Connect again with Last-Event-ID, or from=, and read faster; type= and actor= make the stream smaller.")
 				return
 			}
-			var err error
-			if events, _, err = r.feed.load(r.height); isNotKept(err) {
-				out.drop(ctx, CodeNotKept, err.Error(), "Connect again without from= and Last-Event-ID: what was missed is gone.")
+			if events, at = r.older(ctx, out); at == ended {
 				return
-			} else if err != nil {
-				out.drop(ctx, "internal", fmt.Sprintf("the block of height %d cannot be read: %v", r.height, err), "")
-				return
+			} else if at == coming {
+				continue
 			}
-			events, through = r.feed.remembered(r.height, events), r.height
+			through = r.height
 		case ready:
 			r.live = true
 		}
@@ -223,6 +221,27 @@ func (r *reader) run(ctx context.Context, out stream) {
 		r.height, r.skip = through+1, 0
 	}
 	_ = out.write(": end\n\n") // the client may be gone
+}
+
+// older returns the events of a height that the feed no longer keeps. It waits a moment if they
+// are coming: the best validator is below the height. After ended the stream is over.
+func (r *reader) older(ctx context.Context, out stream) ([]event, position) {
+	events, _, err := r.feed.load(r.height)
+	switch {
+	case err == nil:
+		return r.feed.remembered(r.height, events), ready
+	case errors.Is(err, errBelow):
+		select {
+		case <-time.After(loadAgain):
+			return nil, coming
+		case <-ctx.Done(): // the client has left
+		}
+	case isNotKept(err):
+		out.drop(ctx, CodeNotKept, err.Error(), "Connect again without from= and Last-Event-ID: what was missed is gone.")
+	default:
+		out.drop(ctx, "internal", fmt.Sprintf("the block of height %d cannot be read: %v", r.height, err), "")
+	}
+	return nil, ended
 }
 
 // wait returns the result of follow, and keeps the stream alive meanwhile.

@@ -195,3 +195,21 @@ func TestAHeightThatTimeTravelSkippedHasNoEvents(t *testing.T) {
 		t.Fatal(events, block, err)
 	}
 }
+
+// A height of a validator that stopped then has its events once another validator has its block.
+func TestAHeightThatTheBestValidatorLacksIsAwaited(t *testing.T) {
+	w, _ := busyWorld(t)
+	f := newFeed(w.chain)
+	f.start()
+	defer f.close()
+	next := f.latest() + 1
+	f.hear(next) // before any validator here has it
+	if f.take(next) {
+		t.Fatal("the feed left the height empty")
+	}
+	w.chain.mine()
+	f.reach(t, next)
+	if events, at := f.next(t.Context(), next); at != ready || len(events) == 0 {
+		t.Errorf("the height has the events %v, %v", events, at)
+	}
+}

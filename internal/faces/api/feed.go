@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -13,6 +14,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
+
+// loadAgain is how often the feed asks for a final block that the best validator lacks.
+const loadAgain = 100 * time.Millisecond
+
+// errBelow reports that the best validator is below a height.
+var errBelow = errors.New("the validator is below the height")
 
 // feed turns final blocks into events, once for all readers, and keeps the
 // latest of them. Readers pull: nothing is queued for any of them, so that a
@@ -171,17 +178,27 @@ func (f *feed) run() {
 			<-f.heard
 			continue
 		}
-		f.take(next)
+		if f.take(next) {
+			continue
+		}
+		select {
+		case <-f.heard:
+		case <-time.After(loadAgain):
+		}
 	}
 }
 
-// take puts a height into the ring. An unreadable height is left empty: the node
-// that reported it may have stopped since.
-func (f *feed) take(h types.Height) {
+// take puts a height into the ring, and reports whether it did. The node that reported the
+// height may have stopped, and another node may have the block later. A height whose block
+// cannot be read is left empty.
+func (f *feed) take(h types.Height) bool {
 	f.mu.Lock()
 	reverts, known := f.reverts, f.known
 	f.mu.Unlock()
 	events, block, err := f.load(h)
+	if errors.Is(err, errBelow) {
+		return false
+	}
 	failed, known := f.failures(h, known)
 	if err != nil {
 		slog.Warn("a final block could not be read for its events", "height", h, "error", err)
@@ -194,7 +211,7 @@ func (f *feed) take(h types.Height) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed || f.reverts != reverts { // what was read is no longer so
-		return
+		return true
 	}
 	f.faults.date(h)
 	f.failed.waiting, f.known = failed, known
@@ -208,6 +225,7 @@ func (f *feed) take(h types.Height) {
 		f.oldest++
 	}
 	f.wake()
+	return true
 }
 
 func (f *feed) load(h types.Height) ([]event, *Block, error) {
@@ -216,6 +234,9 @@ func (f *feed) load(h types.Height) ([]event, *Block, error) {
 	v, err := f.backend.Reader("")
 	if err != nil {
 		return nil, nil, err
+	}
+	if v.Head().Height < h {
+		return nil, nil, errBelow
 	}
 	b, err := v.Block(h)
 	if err != nil || b == nil {
