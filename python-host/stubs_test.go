@@ -64,8 +64,8 @@ print("\n".join(wrong))
 sys.exit(bool(wrong))
 `
 
-// jobs prints a stub of runner whose functions of jobs are those of the module. Each takes
-// the terms of every job, and gives a task.
+// jobs prints a stub of runner with the module's functions of jobs. Each takes the terms of
+// every job, and gives a task.
 const jobs = `
 import ast
 

@@ -132,10 +132,9 @@ func (e *Ended) Late() uint64 {
 // NewAdvance returns the receipt of an advance that begins above a final height.
 func NewAdvance(from types.Height) *Advance { return &Advance{From: from, To: from} }
 
-// Count adds the blocks above To up to a final height, which is To then. It is called as
-// the network travels: an archive with a bound drops blocks that an advance made. After an
-// error, To is the last block that was counted. For a dropped block the error is a
-// *refusal.Error of CodeNotKept.
+// Count adds the blocks above To up to a final height, and sets To to the last block that it
+// counted. It is called as the network travels: an archive with a bound drops blocks that an
+// advance made. For a dropped block the error is a *refusal.Error of CodeNotKept.
 func (r *Advance) Count(a *Archive, to types.Height) error {
 	for r.To < to {
 		next, err := a.Next(r.To + 1)

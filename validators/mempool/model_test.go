@@ -278,8 +278,7 @@ func TestThePoolIsASortedList(t *testing.T) {
 	})
 }
 
-// Held lists all transactions in the order they came: for sending again and for
-// people.
+// Held lists all transactions in the order they came.
 func (p *Pool[T]) Held() []Entry[T] {
 	all := make([]*pooled[T], 0, len(p.byHash))
 	for _, q := range p.tails {

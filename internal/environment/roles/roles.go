@@ -5,9 +5,9 @@
 // A Runtime holds the one actor system of a process and its root supervisor.
 // A Group is all roles of a node, started by a list, below an actor of the node's name.
 // That actor, their parent, decides by a Strategy the effect of a role's panic. Each role
-// runs on a dispatcher of the node's environment (a Loop when live, the seeded loop of the
-// world in the simulator) with a mailbox that handles one event a run: so the dispatcher
-// picks who steps next. A role gets events through its Inbox, which takes only those
+// runs on a dispatcher of the node's environment: a Loop when live, the seeded loop of the
+// world in the simulator. Its mailbox handles one event a run, so that the dispatcher picks
+// the role that steps next. A role gets events through its Inbox, which takes only those
 // that the role knows. An ActorPool holds the on-chain actors of one execution role,
 // contracts included, which run in place.
 //

@@ -196,7 +196,7 @@ func TestAHeightThatTimeTravelSkippedHasNoEvents(t *testing.T) {
 	}
 }
 
-// A height of a validator that stopped then has its events once another validator has its block.
+// A height whose first validator has stopped has its events once another validator has the block.
 func TestAHeightThatTheBestValidatorLacksIsAwaited(t *testing.T) {
 	w, _ := busyWorld(t)
 	f := newFeed(w.chain)

@@ -70,8 +70,9 @@ func (s *Server) registerSteering() {
 	serveBody(s, operation{id: "advance", path: "/devnet/advance", tag: tagDevnet,
 		summary: "Travel in time: skip every height at which nothing is due, and list the fires",
 		description: "Timers on the way fire at their own heights, and the clock of all nodes moves along. " +
-			"Epochs end on the way, each with a block. 504 when it takes longer than four minutes; it still continues.",
-		errors: []int{409, 504}, request: model.AdvanceRequest{Blocks: 1000},
+			"Epochs end on the way, each with a block. 504 when it takes longer than four minutes; it still continues. " +
+			"404 (not_kept) if blocks of the way were dropped before they were counted: the height is final.",
+		errors: []int{404, 409, 504}, request: model.AdvanceRequest{Blocks: 1000},
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
 			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}}, s.advance)
 	move := operation{id: "validator_join", path: "/devnet/validator/join", tag: tagDevnet,

@@ -9,8 +9,8 @@ import (
 	"github.com/cowboyinc/devnet/validators/gateway"
 )
 
-// Sightings collects what a network's validators see of jobs and runners outside the chain.
-// Sightings are in no block, and are sent with the next final one. The zero value is ready. It
+// Sightings collects reports of a network's validators about jobs and runners outside the chain.
+// They are in no block, and are sent with the next final one. The zero value is ready. It
 // is safe for concurrent use.
 //
 // Spec: decision J22.

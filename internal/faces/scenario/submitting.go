@@ -3,6 +3,7 @@ package scenario
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -134,7 +135,11 @@ func (c *call) signed(n *network, key env.Signer, d api.Signable) (types.Hash, e
 	return hash, nil
 }
 
-// await runs the network until a transaction is final.
+// patientForOracles is how long a call waits at most until the oracles have its block. They get
+// none if its validators were killed before they reported it.
+const patientForOracles = 5 * time.Second
+
+// await runs the network until a transaction is final, and the oracles have its block.
 func (c *call) await(n *network, hash types.Hash) (*api.Executed, error) {
 	within := c.asked("within", 50)
 	var receipt *api.Executed
@@ -154,8 +159,8 @@ func (c *call) await(n *network, hash types.Hash) (*api.Executed, error) {
 		}
 		err = failure("%s: the transaction was not final %s (%s)", c.title, why, n.stand())
 	}
-	if err == nil { // the store has a block a moment before the oracles and the timeline
-		_, err = n.backend.Next(receipt.Height-1, n.blockTime)
+	if err == nil { // the state shows a block a moment before the oracles and the timeline
+		_, err = n.backend.Next(receipt.Height-1, patientForOracles)
 	}
 	return receipt, err
 }

@@ -193,8 +193,7 @@ func (s *Steering) depart(ctx context.Context, to simplex.Goal) error {
 }
 
 // reach waits until a height is final, as long as new blocks become final, and counts them
-// on the way. A failed count is tried again at the next block, and the error is that of the
-// last try.
+// on the way. A failed count is tried again at the next block: the error comes from the last try.
 func (s *Steering) reach(ctx context.Context, to types.Height, receipt *history.Advance) (err error) {
 	late := s.orders.heights.until(ctx, s.network, s.network.Stall(), func() bool {
 		best := s.network.Best()

@@ -111,12 +111,13 @@ func (j *judge) booted(validator types.Address, begins box.Boot) {
 	j.start(boot{validator, begins})
 }
 
+// start shows the oracles what a validator begins with.
 func (j *judge) start(b boot) {
 	j.oracles.Booted(b.validator, b.begins.Header, b.begins.Hash, b.begins.Root)
 	j.seen = max(j.seen, b.begins.Header.Height)
 }
 
-// height is the highest final block that the oracles were shown.
+// height is that of the highest final block that the oracles know.
 func (j *judge) height() types.Height {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
@@ -56,16 +58,54 @@ print(net.backend, net.height > 17)
 	}
 }
 
-// A call returns once the oracles and the timeline have its block, which the store has before.
-func TestACallReturnsOnceItsBlockIsJudged(t *testing.T) {
-	slow := func(_ context.Context, c *box.Config) (SeparateNodes, error) {
-		judged := c.Observe
-		c.Observe = func(f validators.FinalBlocks) {
-			time.Sleep(20 * time.Millisecond) // a machine that is busy between the two
-			judged(f)
-		}
-		return nil, nil
+// lateReports delays each report of final blocks until the script asks for another block.
+type lateReports struct {
+	scenario.Backend
+	mu    sync.Mutex
+	moved sync.Cond
+	asked int
+	ended bool
+}
+
+// report waits until the script asks or ends, and then reports.
+func (l *lateReports) report(to func(validators.FinalBlocks), f validators.FinalBlocks) {
+	l.mu.Lock()
+	for before := l.asked; before == l.asked && !l.ended; {
+		l.moved.Wait()
 	}
+	l.mu.Unlock()
+	to(f)
+}
+
+// release ends the delay of all reports.
+func (l *lateReports) release(end bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked, l.ended = l.asked+1, l.ended || end
+	l.moved.Broadcast()
+}
+
+// Next implements scenario.Backend.
+func (l *lateReports) Next(above types.Height, patience time.Duration) (types.Height, error) {
+	l.release(false)
+	return l.Backend.Next(above, patience)
+}
+
+// Close implements scenario.Backend.
+func (l *lateReports) Close() error {
+	l.release(true)
+	return l.Backend.Close()
+}
+
+// A call returns once the oracles and the timeline have its block, which the state shows before.
+func TestACallReturnsOnceItsBlockIsJudged(t *testing.T) {
+	late := &lateReports{}
+	late.moved.L = &late.mu
+	open := OpenerOn(t.Context(), "live", func(_ context.Context, c *box.Config) (SeparateNodes, error) {
+		judged := c.Observe
+		c.Observe = func(f validators.FinalBlocks) { late.report(judged, f) }
+		return nil, nil
+	})
 	path := filepath.Join(t.TempDir(), "script.star")
 	if err := os.WriteFile(path, []byte(`
 net = network(validators = 1, block_time = "50ms")
@@ -74,7 +114,10 @@ expect_eq(net.call(heart, "nothing").status, "ok")
 `), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	report, err := scenario.Run(path, scenario.Options{Open: OpenerOn(context.Background(), "live", slow)})
+	report, err := scenario.Run(path, scenario.Options{Open: func(c scenario.Config) (backend scenario.Backend, err error) {
+		late.Backend, err = open(c)
+		return late, err
+	}})
 	if err == nil || len(report.Trace) == 0 {
 		t.Errorf("the failed call has no trace: %v, %+v", err, report)
 	}
