@@ -192,6 +192,10 @@ func StorageOf(s Reader, actor types.Address, key []byte) (value []byte, found b
 	return entry.Value, true
 }
 
+// StoredOf returns an entry of an actor's storage as state has it, nil for none. Entries are
+// equal exactly if their values are.
+func StoredOf(s Reader, actor types.Address, key []byte) []byte { return s.Get(storageKey(actor, key)) }
+
 // SetStorage writes a value under a key of an actor's storage.
 func (s *State) SetStorage(actor types.Address, key, value []byte) {
 	s.Set(storageKey(actor, key), codec.Marshal(&Entry{Key: key, Value: nonNil(value)}))

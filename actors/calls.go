@@ -37,7 +37,11 @@ func (f *frame) Call(target types.Address, handler string, payload []byte, limit
 		return nil, f.charge(0, 0)
 	}
 	if outcome.Status != types.StatusOK {
-		return nil, &program.Fault{Status: types.StatusReverted, Code: outcome.Fault.Code, Message: outcome.Fault.Message}
+		told := outcome.Fault.Message
+		if outcome.Told != nil {
+			told = *outcome.Told
+		}
+		return nil, &program.Fault{Status: types.StatusReverted, Code: outcome.Fault.Code, Message: told}
 	}
 	return outcome.Output, nil
 }
@@ -112,6 +116,12 @@ func (f *frame) ScheduleTimer(request program.TimerRequest) (types.TimerID, erro
 		return types.TimerID{}, refused("bad_name", "a handler's name must be UTF-8")
 	}
 	request.Payload = append([]byte{}, request.Payload...)
+	if w := request.Watch; w != nil { // its value is hashed (decision T26)
+		value, _ := StorageOf(f.x.state, w.Actor, w.Key)
+		if fault := f.charge(p.CostStorageRead+f.words(len(value)), 0); fault != nil {
+			return types.TimerID{}, fault
+		}
+	}
 	effect, fault := f.x.block.Timers.Schedule(f.x.state, f.timerCaller(), request)
 	return effect.ID, f.timerEffect(effect, fault, types.Cells(given))
 }

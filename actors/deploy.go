@@ -2,6 +2,7 @@ package actors
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -140,22 +141,30 @@ func (x *Execution) inspect(code program.Code, handler string) (found program.De
 	case !p.Cheats && bytes.HasPrefix(code.Source, []byte(SamplePrefix)):
 		return refuse("invalid_code", "Go samples need a chain with cheats")
 	}
-	if x.block.Doubted != nil && x.block.Doubted(code.Hash, handler) {
-		return found, nil, &ProgramError{code.Hash, handler, program.ErrDoubted}
-	}
 	session, err := x.block.Sessions.Session()
 	if err != nil {
 		return program.Description{}, nil, err
 	}
-	found, err = session.Inspect(code)
+	found, err = inspected(session, code)
 	if refused := (*program.Refusal)(nil); errors.As(err, &refused) {
 		if unpaid := x.compiled(refused.Units); unpaid != nil {
 			return found, unpaid, nil
 		}
-		return refuse("invalid_code", "%s", refused.Error())
+		return refuse(cmp.Or(refused.Code, "invalid_code"), "%s", refused.Error())
 	}
 	if err != nil {
 		return found, nil, &ProgramError{code.Hash, handler, err}
 	}
 	return found, x.compiled(found.Units), nil
+}
+
+// inspected is the host's judgement of code. A panic of this machine's conversation with
+// the host is its failure (decision C21).
+func inspected(session program.Session, code program.Code) (found program.Description, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			_, err = Panicked(program.Code{}, v)
+		}
+	}()
+	return session.Inspect(code)
 }

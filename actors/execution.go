@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -22,9 +23,6 @@ type BlockContext struct {
 	System       System // nil: the chain answers for no address
 	Deliverer    Deliverer
 	Sessions     Sessions
-	// Doubted reports whether a handler of a code is not to be begun, nil: none. The
-	// execution then has no result (decision C18).
-	Doubted func(code types.Hash, handler string) bool
 }
 
 // Sessions opens the conversation with the programs' host when the first
@@ -34,8 +32,8 @@ type Sessions interface {
 }
 
 // Deliverer delivers one message to its actor: to a program, or to a contract, whose
-// session is Native. A panic of a program is a failed outcome; a contract's
-// panic gives no outcome; an error comes from the environment.
+// session is Native. A panic of a Go sample is a failed outcome (Panicked). A panic over
+// any other message gives no outcome; an error comes from the environment.
 //
 // Spec: decision C21.
 type Deliverer interface {
@@ -51,6 +49,8 @@ type Timers interface {
 	SetGasBidder(*State, TimerCaller, *types.Address) (TimerEffect, *program.Fault)
 	// Pending lists an actor's timers in the order they were scheduled, at most limit.
 	Pending(s *State, actor types.Address, limit int) []PendingTimer
+	// Payload is that of a pending timer.
+	Payload(*State, types.TimerID) []byte
 }
 
 // PendingTimer is a timer that waits, and the handler that it will run.
@@ -209,14 +209,10 @@ func (x *Execution) run(parent *frame, msg program.Message, purse *types.Cycles)
 	if msg.Handler == initHandler && msg.Kind != program.Init {
 		return failed(types.StatusNoHandler, "no_handler", "init runs once, at deploy")
 	}
-	if msg.Handler == program.MigrateHandler && msg.Kind != program.Migrate && x.block.Params.Upgrades {
+	if msg.Handler == program.MigrateHandler && msg.Kind != program.Migrate { // on a chain without upgrades as well
 		return failed(types.StatusNoHandler, "no_handler", "migrate runs once, at an upgrade to its code")
 	}
 	msg.Owner = record.Owner
-	if x.block.Doubted != nil && x.block.Doubted(record.CodeHash, msg.Handler) {
-		x.environment = &ProgramError{record.CodeHash, msg.Handler, program.ErrDoubted}
-		return program.Outcome{}
-	}
 	session, err := x.block.Sessions.Session()
 	if err != nil {
 		x.environment = err
@@ -316,11 +312,23 @@ func (Direct) Run(session program.Session, ctx program.Context, code program.Cod
 			if bug, ok := v.(*Bug); ok {
 				panic(bug)
 			}
-			outcome = failed(types.StatusFailed, "panic", fmt.Sprintf("the program panicked: %v", v))
-			err = nil
+			outcome, err = Panicked(code, v)
 		}
 	}()
 	return session.Handle(ctx, code, msg)
+}
+
+// Panicked is the end of a message over which Go code panicked with a value. A Go sample
+// is the program itself, so that its panic is a receipt. Any other code runs in its host,
+// and what panicked is this machine's conversation with that.
+//
+// Spec: decision C21.
+func Panicked(code program.Code, value any) (program.Outcome, error) {
+	if bytes.HasPrefix(code.Source, []byte(SamplePrefix)) {
+		return failed(types.StatusFailed, "panic", fmt.Sprintf("the program panicked: %v", value)), nil
+	}
+	return program.Outcome{}, &program.HostError{Failure: program.Crashed, During: "message",
+		Err: fmt.Errorf("the conversation with the host panicked: %v", value)}
 }
 
 // guard marks a panic inside a Context's method as the chain's own. Every such

@@ -154,6 +154,28 @@ func TestABugIsNotTakenForAProgramsPanic(t *testing.T) {
 	}
 }
 
+// Decision C21: a panic of the conversation with a host of programs is one machine's failure
+// over that code, also while it judges a deploy.
+func TestC21APanicOfAConversationIsAProgramError(t *testing.T) {
+	broken := func(program.Context, program.Message) (program.Outcome, error) { panic("a broken frame") }
+	var failed *ProgramError
+	if _, _, outcome, err := play(t, broken, nil); !errors.As(err, &failed) || failed.Handler != "main" || outcome.Status != "" {
+		t.Errorf("%+v, %v", outcome, err)
+	}
+	if _, err := inspected(nil, program.Code{}); failureOf(err) != program.Crashed {
+		t.Errorf("a judgement: %v", err)
+	}
+}
+
+// failureOf is how the host failed; 0: something else did.
+func failureOf(err error) program.Failure {
+	var host *program.HostError
+	if !errors.As(err, &host) {
+		return 0
+	}
+	return host.Failure
+}
+
 type swallowing struct{}
 
 func (swallowing) Run(s program.Session, ctx program.Context, code program.Code, msg program.Message) (outcome program.Outcome, err error) {
@@ -249,6 +271,7 @@ func (noTimers) Cancel(*State, TimerCaller, types.TimerID) (TimerEffect, *progra
 func (noTimers) Extend(*State, TimerCaller, types.TimerID, types.Height) (TimerEffect, *program.Fault) {
 	return TimerEffect{}, nil
 }
+func (noTimers) Payload(*State, types.TimerID) []byte              { return nil }
 func (noTimers) Pending(*State, types.Address, int) []PendingTimer { return nil }
 func (noTimers) SetGasBidder(*State, TimerCaller, *types.Address) (TimerEffect, *program.Fault) {
 	return TimerEffect{}, nil
@@ -268,7 +291,7 @@ func TestSection61Costs(t *testing.T) {
 		cells      types.Cells
 	}{
 		{"schedule", func(x program.Context) error { _, err := x.ScheduleTimer(request); return err }, 200, 1000, 7},
-		{"watch", func(x program.Context) error { _, err := x.ScheduleTimer(watching); return err }, 200, 1000, 12},
+		{"watch", func(x program.Context) error { _, err := x.ScheduleTimer(watching); return err }, 210, 1010, 12},
 		{"cancel", func(x program.Context) error { return x.CancelTimer(types.TimerID{}) }, 200, 500, 0},
 		{"extend", func(x program.Context) error { return x.ExtendTimer(types.TimerID{}, 9) }, 200, 500, 0},
 		{"bidder", func(x program.Context) error { return x.SetGasBidder(nil) }, 200, 200, 0},

@@ -38,7 +38,9 @@ func (f *frame) end(outcome program.Outcome) program.Outcome {
 		if outcome.Where != "" {
 			message = clip(outcome.Where, maxWhere) + ": " + message
 		}
-		return failed(f.dead.Status, f.dead.Code, message)
+		ended := failed(f.dead.Status, f.dead.Code, message)
+		ended.Told = &f.dead.Message // the place is that of this machine's Python
+		return ended
 	}
 	switch outcome.Status {
 	case types.StatusOK:
@@ -51,7 +53,11 @@ func (f *frame) end(outcome program.Outcome) program.Outcome {
 	if outcome.Fault == nil {
 		return failed(outcome.Status, string(outcome.Status), "")
 	}
-	return failed(outcome.Status, clip(outcome.Fault.Code, types.MaxNameBytes), outcome.Fault.Message)
+	ended := failed(outcome.Status, clip(outcome.Fault.Code, types.MaxNameBytes), outcome.Fault.Message)
+	if outcome.Told != nil {
+		ended.Told = new(clip(*outcome.Told, types.MaxFaultBytes))
+	}
+	return ended
 }
 
 // charge takes cycles and cells, or ends the handler. A charge that does not

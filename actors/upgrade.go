@@ -2,6 +2,7 @@ package actors
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -41,6 +42,20 @@ type Announced struct {
 	To      types.Hash   // of the new code
 	At      types.Height // from which on it may be applied
 	Migrate []byte       // the payload of migrate
+	End     []string     // the continuations that end
+}
+
+// An announced upgrade lapses once it could have been applied for as many blocks as it had
+// to wait: at least leastLapse, at most mostLapse.
+const (
+	leastLapse = 256
+	mostLapse  = 10_000
+)
+
+// Until is the last height at which an announced upgrade may be applied. Terms has the
+// delay with which it was announced: other terms would have dropped it.
+func (u *Upgradable) Until() types.Height {
+	return u.Announced.At + types.Height(min(max(u.Terms.Delay, leastLapse), mostLapse))
 }
 
 // The events of upgrades. They come from the governance actor: a program can emit any
@@ -49,6 +64,7 @@ const (
 	EventUpgradeAnnounced = "actor.upgrade_announced"
 	EventUpgraded         = "actor.upgraded"
 	EventUpgradeTerms     = "actor.upgrade_terms"
+	EventContinuation     = "continuation.ended"
 )
 
 // UpgradeAnnounced is the data of EventUpgradeAnnounced.
@@ -57,6 +73,7 @@ type UpgradeAnnounced struct {
 	From   types.Hash    `cbor:"from"`
 	To     types.Hash    `cbor:"to"`
 	Height types.Height  `cbor:"height"` // from which on it may be applied
+	Until  types.Height  `cbor:"until"`  // the last one at which it may
 }
 
 // Upgraded is the data of EventUpgraded.
@@ -64,6 +81,13 @@ type Upgraded struct {
 	Actor types.Address `cbor:"actor"`
 	From  types.Hash    `cbor:"from"`
 	To    types.Hash    `cbor:"to"`
+}
+
+// ContinuationEnded is the data of EventContinuation.
+type ContinuationEnded struct {
+	Actor types.Address `cbor:"actor"`
+	Name  string        `cbor:"name"`
+	Job   types.Hash    `cbor:"job"` // that it waited for, cancelled
 }
 
 // UpgradeTermsSet is the data of EventUpgradeTerms.
@@ -106,6 +130,9 @@ func (x *Execution) upgrade(by, at types.Address, in *types.Upgrade) (program.Ou
 	if refused != nil {
 		return *refused, nil
 	}
+	if refused := checkEnds(in.End); refused != nil {
+		return *refused, nil
+	}
 	p := x.block.Params
 	if fault := x.Spend(types.Cycles(len(in.Code))*p.CostDeployByte, 0); fault != nil {
 		return failed(fault.Status, fault.Code, fault.Message), nil
@@ -121,9 +148,9 @@ func (x *Execution) upgrade(by, at types.Address, in *types.Upgrade) (program.Ou
 		return *refused, nil
 	}
 	if u.record.Terms.Delay > 0 {
-		return u.announce(in.Migrate), nil
+		return u.announce(in), nil
 	}
-	return u.apply(by, in.Migrate)
+	return u.apply(by, in.Migrate, in.End)
 }
 
 // ApplyUpgrade applies the upgrade of an actor that was announced, from its height on: all
@@ -152,6 +179,8 @@ func (x *Execution) applyUpgrade(by, at types.Address, in *types.ApplyUpgrade) (
 		return *refusal("announced_other", "the announced upgrade of %s is to %s, not to %s", at, waits.To, in.To), nil
 	case x.block.Height < waits.At:
 		return *refusal("too_early", "the upgrade of %s applies from height %d on: this is height %d", at, waits.At, x.block.Height), nil
+	case x.block.Height > u.record.Until():
+		return *refusal("lapsed", "the upgrade of %s could be applied up to height %d: announce it again", at, u.record.Until()), nil
 	}
 	if refused, err := u.examine(in.To, CodeOf(x.state, in.To)); refused != nil || err != nil {
 		return ended(refused), err
@@ -159,7 +188,7 @@ func (x *Execution) applyUpgrade(by, at types.Address, in *types.ApplyUpgrade) (
 	if refused := u.compare(waits.Migrate); refused != nil {
 		return *refused, nil
 	}
-	return u.apply(by, waits.Migrate)
+	return u.apply(by, waits.Migrate, waits.End)
 }
 
 // SetUpgradeTerms gives an actor other terms, or ends its upgrades for good. An announced
@@ -217,13 +246,16 @@ func ended(refused *program.Outcome) program.Outcome {
 
 // upgrading is one upgrade of an actor on its way.
 type upgrading struct {
-	x      *Execution
-	at     types.Address
-	actor  *Actor
-	record *Upgradable
-	code   program.Code // the new one
-	found  program.Description
-	breaks map[string]string // handler → what its timers would stumble over
+	x             *Execution
+	at            types.Address
+	actor         *Actor
+	record        *Upgradable
+	code          program.Code // the new one
+	found         program.Description
+	breaks        map[string]string // handler → what its timers would stumble over
+	omits         []compat.Change   // that only timers stumble over which leave an argument out
+	omission      map[string]string // the same as breaks, of those
+	before, after *typed.Schema
 }
 
 // upgradable finds an actor that the signer may upgrade; from is the code that it must
@@ -236,7 +268,8 @@ func (x *Execution) upgradable(by, at types.Address, from *types.Hash) (*upgradi
 		outcome := failed(fault.Status, fault.Code, fault.Message)
 		return nil, &outcome
 	}
-	u := &upgrading{x: x, at: at, actor: ActorOf(x.state, at), record: UpgradableOf(x.state, at), breaks: map[string]string{}}
+	u := &upgrading{x: x, at: at, actor: ActorOf(x.state, at), record: UpgradableOf(x.state, at), breaks: map[string]string{},
+		omission: map[string]string{}}
 	switch {
 	case u.actor == nil:
 		outcome := failed(types.StatusNoActor, "no_actor", fmt.Sprintf("there is no actor at %s", at))
@@ -275,6 +308,12 @@ func (u *upgrading) compare(migrate []byte) *program.Outcome {
 	if err != nil {
 		return refusal("bad_schema", "the schemas cannot be compared: %v", err)
 	}
+	if u.before, err = schemaOf(before); err == nil {
+		u.after, err = schemaOf(u.found.Schema)
+	}
+	if err != nil {
+		return refusal("bad_schema", "%v", err)
+	}
 	var lost list
 	for _, c := range changes {
 		if c.Verdict == compat.NeedsMigrate {
@@ -283,8 +322,15 @@ func (u *upgrading) compare(migrate []byte) *program.Outcome {
 		if c.Verdict == compat.Callers && u.breaks[c.Handler] == "" {
 			u.breaks[c.Handler] = c.Where + " " + c.What
 		}
+		if c.Verdict == compat.Timers {
+			u.omits = append(u.omits, c)
+		}
 	}
 	if !u.migrates() {
+		if fault := u.covered(&lost); fault != nil {
+			outcome := failed(fault.Status, fault.Code, fault.Message)
+			return &outcome
+		}
 		switch {
 		case len(migrate) > 0:
 			return refusal("no_migrate", "the upgrade has arguments of migrate, and the new code has no such handler")
@@ -295,27 +341,94 @@ func (u *upgrading) compare(migrate []byte) *program.Outcome {
 	return nil
 }
 
+// schemaOf reads a schema; code without one declares nothing.
+func schemaOf(schema []byte) (*typed.Schema, error) {
+	if len(schema) == 0 {
+		return new(typed.Schema), nil
+	}
+	return typed.Parse(schema)
+}
+
+// covered adds what new attributes would read that other code wrote, at the cost of a read
+// each. The entries of a Map have no common key: over code that declares no state a new
+// Map wants empty state.
+func (u *upgrading) covered(lost *list) *program.Fault {
+	s, raw := u.x.state, len(u.before.State) == 0
+	for i := range u.after.State {
+		a := &u.after.State[i]
+		if slices.ContainsFunc(u.before.State, func(b typed.Attribute) bool { return b.Name == a.Name }) {
+			continue
+		}
+		if fault := u.x.Spend(u.x.block.Params.CostStorageRead, 0); fault != nil {
+			return fault
+		}
+		there := false
+		if key := a.LeadingKey(); key != nil {
+			_, there = StorageOf(s, u.at, key)
+		} else if raw {
+			ScanStorage(s, u.at, func(e Entry) bool {
+				there = true
+				return false
+			})
+		}
+		if there {
+			lost.add("state %s is new, and other code wrote what it would read", a.Name)
+		}
+	}
+	return nil
+}
+
+// unreadable names what migrate left that the new code cannot read, at the cost of a read
+// for each attribute.
+func (u *upgrading) unreadable() *program.Outcome {
+	var wrong list
+	for i := range u.after.State {
+		a := &u.after.State[i]
+		key := a.LeadingKey()
+		if key == nil {
+			continue
+		}
+		value, there := StorageOf(u.x.state, u.at, key)
+		if fault := u.x.Spend(u.x.block.Params.CostStorageRead+types.Cycles(len(value)), 0); fault != nil {
+			outcome := failed(fault.Status, fault.Code, fault.Message)
+			return &outcome
+		}
+		if there {
+			if _, fits := u.after.Unpack(a.LeadingType(), value); !fits {
+				wrong.add("state %s", a.Name)
+			}
+		}
+	}
+	if wrong.count == 0 {
+		return nil
+	}
+	return refusal("state_unreadable", "after migrate the new code cannot read %s: other code wrote it", &wrong)
+}
+
 func (u *upgrading) migrates() bool { return hasHandler(u.found, program.MigrateHandler) }
 
 // announce keeps the upgrade until its height.
-func (u *upgrading) announce(migrate []byte) program.Outcome {
+func (u *upgrading) announce(in *types.Upgrade) program.Outcome {
 	x := u.x
 	if fault := x.Spend(x.block.Params.CostStorageWrite, 0); fault != nil {
 		return failed(fault.Status, fault.Code, fault.Message)
 	}
 	at := x.block.Height + types.Height(u.record.Terms.Delay)
-	u.record.Announced = &Announced{To: u.code.Hash, At: at, Migrate: append([]byte{}, migrate...)}
+	u.record.Announced = &Announced{To: u.code.Hash, At: at, Migrate: append([]byte{}, in.Migrate...), End: slices.Clone(in.End)}
 	x.state.setUpgradable(u.at, u.record)
-	x.tell(EventUpgradeAnnounced, UpgradeAnnounced{Actor: u.at, From: u.actor.CodeHash, To: u.code.Hash, Height: at})
+	x.tell(EventUpgradeAnnounced, UpgradeAnnounced{Actor: u.at, From: u.actor.CodeHash, To: u.code.Hash, Height: at, Until: u.record.Until()})
 	return program.Outcome{Status: types.StatusOK}
 }
 
 // apply gives the actor its code, runs migrate, and sees then that no timer and no
 // continuation is left without its handler. The caller reverts where it fails.
-func (u *upgrading) apply(by types.Address, migrate []byte) (program.Outcome, error) {
+func (u *upgrading) apply(by types.Address, migrate []byte, end []string) (program.Outcome, error) {
 	x, from := u.x, u.actor.CodeHash
 	if fault := x.Spend(2*x.block.Params.CostStorageWrite, 0); fault != nil {
 		return failed(fault.Status, fault.Code, fault.Message), nil
+	}
+	if refused, err := u.endContinuations(end); refused != nil || err != nil {
+		return ended(refused), err
 	}
 	before, refused := u.timers()
 	if refused != nil {
@@ -337,6 +450,9 @@ func (u *upgrading) apply(by types.Address, migrate []byte) (program.Outcome, er
 			Payload: payload}, types.Wei{})
 		if err != nil || outcome.Status != types.StatusOK {
 			return outcome, err
+		}
+		if refused := u.unreadable(); refused != nil {
+			return *refused, nil
 		}
 	}
 	if refused := u.orphans(before); refused != nil {
@@ -414,7 +530,15 @@ func (u *upgrading) orphans(before []PendingTimer) *program.Outcome {
 	}
 	timers, orphans := map[string]int{}, 0
 	for _, t := range after {
-		if !hasHandler(u.found, t.Handler) || known[t.ID] && u.breaks[t.Handler] != "" {
+		broken := !hasHandler(u.found, t.Handler) || known[t.ID] && u.breaks[t.Handler] != ""
+		if !broken && known[t.ID] {
+			var fault *program.Fault
+			if broken, fault = u.omitted(&t); fault != nil {
+				outcome := failed(fault.Status, fault.Code, fault.Message)
+				return &outcome
+			}
+		}
+		if broken {
 			timers[t.Handler]++
 			orphans++
 		}
@@ -436,7 +560,7 @@ func (u *upgrading) orphans(before []PendingTimer) *program.Outcome {
 	for _, name := range names {
 		why := "the new code has no handler " + name
 		if hasHandler(u.found, name) {
-			why = u.breaks[name]
+			why = cmp.Or(u.breaks[name], u.omission[name])
 		}
 		found.add("%s of %s: %s", plural.Of(timers[name], "timer"), name, why)
 	}
@@ -444,6 +568,121 @@ func (u *upgrading) orphans(before []PendingTimer) *program.Outcome {
 		found.add("%s waiting for a job", plural.Of(waiting.live, "continuation"))
 	}
 	return refusal("orphans", "the upgrade would orphan %s; wait for them, or cancel the timers in migrate", &found)
+}
+
+// omitted reports whether a timer leaves out an argument whose default changes, and notes
+// what it would stumble over. Only payloads of such handlers are read, at the cost of a read.
+func (u *upgrading) omitted(t *PendingTimer) (bool, *program.Fault) {
+	if !slices.ContainsFunc(u.omits, func(c compat.Change) bool { return c.Handler == t.Handler }) {
+		return false, nil
+	}
+	payload := u.x.block.Timers.Payload(u.x.state, t.ID)
+	if fault := u.x.Spend(u.x.block.Params.CostStorageRead+types.Cycles(len(payload)), 0); fault != nil {
+		return false, fault
+	}
+	names, is := typed.Names(payload)
+	for _, c := range u.omits {
+		if is && c.Handler == t.Handler && !slices.Contains(names, c.Argument) {
+			u.omission[t.Handler] = c.Where + " " + c.What + ", and they leave it out"
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// checkEnds judges the names of continuations as such.
+func checkEnds(names []string) *program.Outcome {
+	if len(names) > types.MaxUpgradeEnds {
+		return refusal("bad_upgrade", "%d names of continuations to end, at most %d", len(names), types.MaxUpgradeEnds)
+	}
+	for _, name := range names {
+		if len(name) == 0 || len(name) > types.MaxContinuationName {
+			return refusal("bad_upgrade", "the name of a continuation has 1 to %d bytes, not %d", types.MaxContinuationName, len(name))
+		}
+	}
+	return nil
+}
+
+// waiting is what the host keeps of a continuation that waits, by its place.
+type waiting struct {
+	_      struct{} `cbor:",toarray"`
+	Name   string
+	At     uint64
+	Awaits uint64
+	Job    []byte
+	Timer  []byte
+	Format codec.RawMessage
+}
+
+// endContinuations ends those of the given names: a stranger who keeps one waiting does not
+// keep the actor from its upgrade. Place, watchdog and job go, and the job's escrow returns
+// to the actor. It costs a read and two writes each, and what the cancellations cost.
+func (u *upgrading) endContinuations(names []string) (*program.Outcome, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	x, taken := u.x, []byte(nil)
+	if places, found := StorageOf(x.state, u.at, []byte(program.ContinuationPlaces)); found {
+		taken = bytes.Clone(places)
+	}
+	for i := range min(8*len(taken), 256) {
+		bits := &taken[len(taken)-1-i/8]
+		if *bits>>(i%8)&1 == 0 {
+			continue
+		}
+		p := x.block.Params
+		if fault := x.Spend(p.CostStorageRead, 0); fault != nil {
+			outcome := failed(fault.Status, fault.Code, fault.Message)
+			return &outcome, nil
+		}
+		key := append([]byte(program.ContinuationPlace), byte(i))
+		record, _ := StorageOf(x.state, u.at, key)
+		w, is := readWaiting(record)
+		if !is || !slices.Contains(names, w.Name) {
+			continue
+		}
+		if fault := x.Spend(2*p.CostStorageWrite+p.CostCancelTimer, 0); fault != nil {
+			outcome := failed(fault.Status, fault.Code, fault.Message)
+			return &outcome, nil
+		}
+		x.state.DeleteStorage(u.at, key)
+		*bits &^= 1 << (i % 8)
+		x.state.SetStorage(u.at, []byte(program.ContinuationPlaces), bytes.TrimLeft(taken, "\x00"))
+		if refused, err := u.release(&w); refused != nil || err != nil {
+			return refused, err
+		}
+	}
+	return nil, nil
+}
+
+// readWaiting reads the record of a place: its watchdog's height, and what waits there.
+func readWaiting(record []byte) (w waiting, ok bool) {
+	if len(record) < 8 {
+		return w, false
+	}
+	err := codec.UnmarshalFirst(record[8:], maxWaiting, &w)
+	return w, err == nil && len(w.Job) == len(types.Hash{}) && len(w.Timer) == len(types.TimerID{})
+}
+
+// maxWaiting bounds the record of a continuation: its state and its captured values.
+const maxWaiting = 2*(64<<10) + 64
+
+// release cancels the watchdog and the job of a continuation. One of them may have ended.
+func (u *upgrading) release(w *waiting) (*program.Outcome, error) {
+	x := u.x
+	if effect, fault := x.block.Timers.Cancel(x.state, TimerCaller{Actor: u.at}, types.TimerID(w.Timer)); fault == nil {
+		x.Timers, x.Events = append(x.Timers, effect.Changes...), append(x.Events, effect.Events...)
+	}
+	cancelled, err := x.Deliver(program.Message{Kind: program.Call, Sender: u.at, Self: types.DispatcherAddress, Handler: "cancel",
+		Payload: w.Job}, types.Wei{})
+	if err != nil {
+		return nil, err
+	}
+	if cancelled.Status == types.StatusOutOfCycles {
+		return &cancelled, nil
+	}
+	x.tell(EventContinuation, ContinuationEnded{Actor: u.at, Name: w.Name, Job: types.Hash(w.Job)})
+	return nil, nil
 }
 
 // waits is how many continuations wait, and how many records that took.

@@ -26,7 +26,7 @@ type Deployment struct {
 	// Upgrade names the account that may give the actor new code; nil: none, for good.
 	Upgrade     *UpgradeTerms
 	Replace     bool   // take the name from the actor of the same owner that has it
-	CyclesLimit Cycles // 0: 2,000,000 and 4 a byte of code
+	CyclesLimit Cycles // 0: 1,000,000 and 4 a byte of code
 	CellsLimit  Cells  // 0: enough for code and init, and 100,000 more
 }
 
@@ -88,7 +88,7 @@ type Call struct {
 	Payload     []byte
 	Value       Wei    // moved to the actor
 	Sponsor     Wei    // the most that timers of the actor may cost who calls
-	CyclesLimit Cycles // 0: 2,000,000
+	CyclesLimit Cycles // 0: 1,000,000
 	CellsLimit  Cells  // 0: enough for the payload, and 100,000 more
 	DryRun      bool   // execute it on the latest state and change nothing
 	NoWait      bool   // return once it is in the pool: the receipt has its hash, and the status pending

@@ -9,8 +9,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,14 +28,25 @@ type API struct {
 	base string
 	http *http.Client
 	node string
+	wait func(context.Context, time.Duration) error
 }
 
-// NewAPI returns the API of the network at a URL, or at HOST:PORT. It sends no request.
+// NewAPI returns the API of the network at a URL, or at HOST:PORT, of this machine at :PORT or
+// PORT. It sends no request.
 func NewAPI(address string) *API {
 	if !strings.Contains(address, "://") {
-		address = "http://" + address
+		address = "http://" + ofThisMachine(address)
 	}
-	return &API{base: strings.TrimSuffix(address, "/"), http: &http.Client{Timeout: 5 * time.Minute}}
+	return &API{base: strings.TrimSuffix(address, "/"), http: &http.Client{Timeout: 5 * time.Minute}, wait: waitFor}
+}
+
+// ofThisMachine is an address with the host of this machine where it has none.
+func ofThisMachine(address string) string {
+	port, bare := strings.CutPrefix(address, ":")
+	if _, err := strconv.ParseUint(port, 10, 16); err == nil || bare {
+		return "127.0.0.1:" + port
+	}
+	return address
 }
 
 // OnNode returns the same API; its reads use that validator's state.
@@ -41,6 +54,29 @@ func (a *API) OnNode(validator string) *API {
 	on := *a
 	on.node = validator
 	return &on
+}
+
+// Directly returns the same API, asked without the proxy that the environment names: for the nodes of one
+// network, which reach each other.
+func (a *API) Directly() *API {
+	direct, transport := *a, http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil
+	direct.http = &http.Client{Timeout: a.http.Timeout, Transport: transport}
+	return &direct
+}
+
+// withoutAnswer says why there was no answer, and names the proxy that was asked instead.
+func (a *API) withoutAnswer(cause error) *Unreachable {
+	u := &Unreachable{Address: a.base, Cause: cause}
+	transport, own := a.http.Transport.(*http.Transport)
+	at, err := url.Parse(a.base)
+	if err != nil || own && transport.Proxy == nil {
+		return u
+	}
+	if proxy, err := http.ProxyFromEnvironment(&http.Request{URL: at}); err == nil && proxy != nil {
+		u.Proxy = proxy.Redacted()
+	}
+	return u
 }
 
 // whole returns the API of all nodes, for requests that no node's state answers.
@@ -63,8 +99,20 @@ func write[T any](ctx context.Context, a *API, path string, body any) (T, error)
 	return out, err
 }
 
+// maxReadRepeats is how often a read is asked again.
+const maxReadRepeats = 5
+
 func (a *API) do(ctx context.Context, method, path, contentType string, body []byte, out any) error {
-	status, data, err := a.exchange(ctx, method, path, contentType, body)
+	status, data, after, err := a.exchange(ctx, method, path, contentType, body)
+	for range maxReadRepeats {
+		if err != nil || !mayRepeat(status, refusalCode(data)) {
+			break
+		}
+		if err := a.wait(ctx, max(after, time.Second)); err != nil {
+			return err
+		}
+		status, data, after, err = a.exchange(ctx, method, path, contentType, body)
+	}
 	if err != nil {
 		return err
 	}
@@ -77,24 +125,60 @@ func (a *API) do(ctx context.Context, method, path, contentType string, body []b
 	return nil
 }
 
-func (a *API) exchange(ctx context.Context, method, path, contentType string, body []byte) (int, []byte, error) {
+// mayRepeat reports whether a request that was refused did nothing, and may do better later:
+// its client had used up its reads, or the machine was too slow for one.
+func mayRepeat(status int, code string) bool {
+	return status == http.StatusTooManyRequests && code == "too_many_reads" || status == http.StatusServiceUnavailable && code == "host_failed"
+}
+
+// waitFor lets a time pass, unless the context ends before.
+func waitFor(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// refusalCode is the code of a refusal; "" if it is none of a devnet.
+func refusalCode(data []byte) string {
+	var body model.Error
+	if json.Unmarshal(data, &body) != nil {
+		return ""
+	}
+	return body.Error.Code
+}
+
+// exchange returns status and body of an answer, and after which time it may be asked again; 0
+// if the answer does not say.
+func (a *API) exchange(ctx context.Context, method, path, contentType string, body []byte) (
+	status int, data []byte, after time.Duration, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, a.base+path, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, &Unreachable{a.base, err}
+		return 0, nil, 0, a.withoutAnswer(err)
 	}
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}
+	if trace := httptrace.ContextClientTrace(ctx); method == http.MethodPost && trace != nil && trace.Got1xxResponse != nil {
+		request.Header.Set(model.InterimHeader, model.InterimWanted)
+	}
 	response, err := a.http.Do(request)
 	if err != nil {
-		return 0, nil, a.unreachable(ctx, err)
+		return 0, nil, 0, a.unreachable(ctx, err)
 	}
 	defer response.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
+	data, err = io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
 	if err != nil {
-		return 0, nil, a.unreachable(ctx, err)
+		return 0, nil, 0, a.unreachable(ctx, err)
 	}
-	return response.StatusCode, data, nil
+	if seconds, err := strconv.ParseUint(response.Header.Get("Retry-After"), 10, 8); err == nil {
+		after = time.Duration(seconds) * time.Second
+	}
+	return response.StatusCode, data, after, nil
 }
 
 func (a *API) unreachable(ctx context.Context, err error) error {
@@ -111,7 +195,7 @@ func (a *API) unreachable(ctx context.Context, err error) error {
 	if call, is := errors.AsType[*os.SyscallError](err); is {
 		err = call.Err
 	}
-	return &Unreachable{a.base, err}
+	return a.withoutAnswer(err)
 }
 
 func refusal(status int, data []byte) error {

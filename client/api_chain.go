@@ -78,7 +78,7 @@ type (
 
 // Metrics are the figures of GET /metrics, as Prometheus reads them.
 func (a *API) Metrics(ctx context.Context) ([]byte, error) {
-	status, data, err := a.exchange(ctx, http.MethodGet, "/metrics", "", nil)
+	status, data, _, err := a.exchange(ctx, http.MethodGet, "/metrics", "", nil)
 	if err == nil && status != http.StatusOK {
 		err = refusal(status, data)
 	}
@@ -104,7 +104,7 @@ func (a *API) Height(ctx context.Context) (types.Height, error) {
 // Ready returns whether the network is ready, and the missing parts if not, which
 // is not an error.
 func (a *API) Ready(ctx context.Context) (m model.Ready, err error) {
-	status, data, err := a.exchange(ctx, http.MethodGet, "/ready", "", nil)
+	status, data, _, err := a.exchange(ctx, http.MethodGet, "/ready", "", nil)
 	if err != nil {
 		return m, err
 	}
@@ -200,6 +200,12 @@ func (a *API) Schema(ctx context.Context, actor string) (json.RawMessage, error)
 // State lists an actor's state, of keys that begin with prefix.
 func (a *API) State(ctx context.Context, actor, prefix string, p Page) iter.Seq2[model.StateEntry, error] {
 	return list[model.StateEntry](ctx, a, "/actor/"+url.PathEscape(actor)+"/state", query(nil).text("prefix", prefix), p)
+}
+
+// StateAt lists an actor's state as it was at a moment, such as h12.
+func (a *API) StateAt(ctx context.Context, actor, prefix, moment string, p Page) iter.Seq2[model.StateEntry, error] {
+	q := query(nil).text("prefix", prefix).text("at", moment)
+	return list[model.StateEntry](ctx, a, "/actor/"+url.PathEscape(actor)+"/state", q, p)
 }
 
 // Logs lists what an actor printed.

@@ -37,6 +37,8 @@ type (
 	Reported         = model.Reported
 	ResultRequest    = model.ResultRequest
 	Runner           = model.Runner
+	RunnerAddition   = model.RunnerAddition
+	RunnerAmendment  = model.RunnerAmendment
 	RunnerChanges    = model.RunnerChanges
 	RunnerEvent      = model.RunnerEvent
 	RunnerPresence   = model.RunnerPresence
@@ -179,4 +181,14 @@ func (a *API) ReloadRunner(ctx context.Context, runner string) (model.Runner, er
 // ResumeRunner lets a paused runner be drawn again.
 func (a *API) ResumeRunner(ctx context.Context, runner string) (model.Runner, error) {
 	return write[model.Runner](ctx, a, "/devnet/runner/resume", model.RunnerOrder{Runner: runner})
+}
+
+// UpdateRunner changes what a runner offers, for its owner; what is left out stays.
+func (a *API) UpdateRunner(ctx context.Context, r model.RunnerAmendment) (model.Runner, error) {
+	return write[model.Runner](ctx, a, "/devnet/runner/update", r)
+}
+
+// AddStake adds to a runner's stake, for its owner, who pays it.
+func (a *API) AddStake(ctx context.Context, r model.RunnerAddition) (model.Runner, error) {
+	return write[model.Runner](ctx, a, "/devnet/runner/stake", r)
 }

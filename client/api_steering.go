@@ -16,6 +16,8 @@ type (
 	ExtendRequest  = model.ExtendRequest
 	FaultEffect    = model.FaultReceipt
 	FaultOrder     = model.FaultRequest
+	GoRequest      = model.GoRequest
+	Held           = model.Held
 	Late           = model.Late
 	Move           = model.Move
 	Pace           = model.Pace
@@ -23,7 +25,9 @@ type (
 	ParamRequest   = model.ParamRequest
 	StateRequest   = model.StateRequest
 	StateSet       = model.StateSet
+	StepRequest    = model.StepRequest
 	TimerOrder     = model.TimerOrder
+	WaitingTimer   = model.WaitingTimer
 )
 
 // Fault makes a fault by its verb, as docs/SCENARIOS.md tells them, and returns what it
@@ -103,4 +107,24 @@ func (a *API) CancelTimer(ctx context.Context, id string) (model.TimerOrder, err
 // ExtendTimer has the system key move any actor's timer's expires_at.
 func (a *API) ExtendTimer(ctx context.Context, r model.ExtendRequest) (model.TimerOrder, error) {
 	return write[model.TimerOrder](ctx, a, "/devnet/timer/extend", r)
+}
+
+// Held returns the moment at which a simulated run is held, by devnet run --hold. Another network refuses it (not_held).
+func (a *API) Held(ctx context.Context) (model.Held, error) {
+	return read[model.Held](ctx, a.whole(), "/hold", nil)
+}
+
+// Step lets a held run go on.
+func (a *API) Step(ctx context.Context, r model.StepRequest) (model.Held, error) {
+	return write[model.Held](ctx, a, "/hold/step", r)
+}
+
+// StepBack plays a held run again from its seed, to an earlier moment.
+func (a *API) StepBack(ctx context.Context, r model.StepRequest) (model.Held, error) {
+	return write[model.Held](ctx, a, "/hold/back", r)
+}
+
+// GoToMoment moves a held run to a moment by its name, on or back.
+func (a *API) GoToMoment(ctx context.Context, moment string) (model.Held, error) {
+	return write[model.Held](ctx, a, "/hold/go", model.GoRequest{To: moment})
 }

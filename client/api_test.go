@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -160,5 +161,54 @@ func TestWhatOnlyOtherProgramsAskFor(t *testing.T) {
 	answer = `[{"height":7}]`
 	if blocks, err := c.Blocks(ctx, 7, 2); err != nil || len(blocks) != 1 || blocks[0].Height != 7 || asked != "GET /blocks?from=7&limit=2" {
 		t.Errorf("asked %q: %v %v", asked, blocks, err)
+	}
+}
+
+// A read beyond its client's budget is asked again when the answer says, and given up in the end.
+func TestAReadBeyondItsBudgetIsAskedAgain(t *testing.T) {
+	for _, c := range []struct {
+		code    string
+		refused int
+		asked   int
+		waited  time.Duration
+		ok      bool
+	}{{"too_many_reads", 0, 1, 0, true}, {"too_many_reads", 2, 3, 6 * time.Second, true},
+		{"too_many_reads", 99, 1 + maxReadRepeats, maxReadRepeats * 3 * time.Second, false}, {"pool_full", 2, 1, 0, false}} {
+		asked, waited := 0, time.Duration(0)
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; asked > c.refused {
+				_, _ = io.WriteString(w, `{"height":7}`)
+				return
+			}
+			w.Header().Set("Retry-After", "3")
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = io.WriteString(w, `{"error":{"code":"`+c.code+`","message":"m"}}`)
+		}))
+		api := NewAPI(server.URL)
+		api.wait = func(_ context.Context, d time.Duration) error {
+			waited += d
+			return nil
+		}
+		_, err := api.Height(context.Background())
+		server.Close()
+		if asked != c.asked || waited != c.waited || (err == nil) != c.ok {
+			t.Errorf("%+v: asked %d times, waited %v, %v", c, asked, waited, err)
+		}
+	}
+}
+
+// Nodes ask each other without a proxy, and what others ask names it.
+func TestDirectlyAsksNoProxy(t *testing.T) {
+	a := NewAPI("127.0.0.1:1").Directly()
+	transport, is := a.http.Transport.(*http.Transport)
+	if !is || transport.Proxy != nil {
+		t.Error("a node's request may go through a proxy")
+	}
+	if err := a.withoutAnswer(io.EOF); err.Proxy != "" {
+		t.Errorf("%v", err)
+	}
+	said := (&Unreachable{Address: "http://192.0.2.2:4000", Cause: io.EOF, Proxy: "http://127.0.0.1:9"}).Error()
+	if !strings.Contains(said, "through the proxy http://127.0.0.1:9") || !strings.Contains(said, "NO_PROXY") {
+		t.Error(said)
 	}
 }

@@ -122,3 +122,13 @@ func TestWordsAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// What up takes as an address of this machine is found by the same words.
+func TestAnAddressWithoutAHostIsOfThisMachine(t *testing.T) {
+	for address, want := range map[string]string{":4000": "http://127.0.0.1:4000", "4000": "http://127.0.0.1:4000", "host:1": "http://host:1",
+		"[::1]:9": "http://[::1]:9", "https://x/": "https://x"} {
+		if got := NewAPI(address).URL(); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}

@@ -17,10 +17,15 @@ func (e *Error) Error() string { return e.Message }
 type Unreachable struct {
 	Address string
 	Cause   error
+	Proxy   string // through which it was asked, without its password; "": none
 }
 
 func (e *Unreachable) Error() string {
-	return fmt.Sprintf("no network answers at %s: %v", e.Address, e.Cause)
+	through := ""
+	if e.Proxy != "" {
+		through = fmt.Sprintf(" through the proxy %s, which the environment names (NO_PROXY=HOST asks a host directly)", e.Proxy)
+	}
+	return fmt.Sprintf("no network answers at %s%s: %v", e.Address, through, e.Cause)
 }
 func (e *Unreachable) Unwrap() error { return e.Cause }
 

@@ -62,7 +62,7 @@ func (a *API) Events(ctx context.Context, f Follow, each func(Event) error) erro
 		text("type", strings.Join(f.Kinds, ","))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.base+q.below("/events"), nil)
 	if err != nil {
-		return &Unreachable{a.base, err}
+		return a.withoutAnswer(err)
 	}
 	if f.LastID != "" {
 		request.Header.Set("Last-Event-ID", f.LastID)
@@ -85,7 +85,7 @@ func (a *API) Events(ctx context.Context, f Follow, each func(Event) error) erro
 		return nil
 	}
 	if err == nil {
-		err = &Unreachable{a.base, io.ErrUnexpectedEOF}
+		err = a.withoutAnswer(io.ErrUnexpectedEOF)
 	}
 	return err
 }

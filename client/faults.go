@@ -9,7 +9,8 @@ import (
 )
 
 // Partition lets nodes reach only nodes of their group. Nodes that are not named
-// form one more group. It replaces the partition before.
+// form one more group, which an empty last group stands for. Runners reach all
+// where none is named. It replaces the partition before.
 func (c *Client) Partition(ctx context.Context, groups ...[]string) error {
 	_, err := c.Fault(ctx, FaultOrder{Verb: "partition", Groups: groups})
 	return err

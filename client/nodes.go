@@ -63,6 +63,11 @@ func (v *ValidatorNode) Misbehave(ctx context.Context, kind string) error {
 	return v.do(ctx, FaultOrder{Verb: "misbehave", Kind: kind})
 }
 
+// Twin starts a second process with its key, or ends that.
+func (v *ValidatorNode) Twin(ctx context.Context, on bool) error {
+	return v.do(ctx, FaultOrder{Verb: "twin", On: on})
+}
+
 func (v *ValidatorNode) do(ctx context.Context, o FaultOrder) error {
 	o.Node = v.name
 	if isAddress(v.name) {

@@ -16,9 +16,10 @@ type Upgrade struct {
 	// Args are the arguments of a typed migrate by name, without old, as in Deployment. A
 	// wrong one is refused before the upgrade is signed.
 	Args        map[string]any
-	CodeHash    Hash   // of the code that the actor must have; zero: its code in the latest final state
-	CyclesLimit Cycles // 0: 2,000,000 and 4 a byte of code
-	CellsLimit  Cells  // 0: enough for the code, and 100,000 more
+	CodeHash    Hash     // of the code that the actor must have; zero: its code in the latest final state
+	CyclesLimit Cycles   // 0: 1,000,000 and 4 a byte of code
+	CellsLimit  Cells    // 0: enough for the code, and 100,000 more
+	End         []string // names of waiting continuations that end when it applies
 }
 
 // Upgrade gives the actor new code from its Python source, or announces it: AppliesAt is
@@ -30,7 +31,8 @@ func (a *Actor) Upgrade(ctx context.Context, source []byte, u Upgrade) (Upgraded
 		return Upgraded{}, err
 	}
 	out, err := a.client.API.Upgrade(ctx, model.UpgradeRequest{From: orAlice(u.From), Actor: a.id(), Code: Bytes(source).String(),
-		Migrate: migrate, Args: args, CodeHash: given(u.CodeHash), CyclesLimit: given(u.CyclesLimit), CellsLimit: given(u.CellsLimit)})
+		Migrate: migrate, Args: args, CodeHash: given(u.CodeHash), CyclesLimit: given(u.CyclesLimit), CellsLimit: given(u.CellsLimit),
+		End: u.End})
 	if err == nil {
 		_, err = judged(out.Receipt, nil)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"sync"
 	"time"
 
 	"github.com/cowboyinc/devnet/client"
@@ -15,12 +13,10 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
-// simulated is a world of virtual time. The holder of its lock drives it; on
-// unlocking, followers of its blocks are notified.
+// simulated is a world of virtual time.
 type simulated struct {
-	mu       sync.Mutex
+	*api.Driven
 	bench    *stage.Bench
-	server   *api.Server
 	patience time.Duration // for the next block
 	runners  int
 	auto     bool // a block is made only if there is something to do
@@ -38,26 +34,8 @@ func (n *Network) openSimulated(context.Context) (world, error) {
 		return nil, err
 	}
 	s := &simulated{bench: b, patience: max(c.blockTime, time.Second), runners: c.runners, auto: c.auto}
-	s.server = api.New(b, api.Config{World: s})
+	s.Driven = api.NewDriven(b, api.Config{}, b.Tell)
 	return s, nil
-}
-
-// Lock takes the world.
-func (s *simulated) Lock() { s.mu.Lock() }
-
-// Unlock announces its height, and releases it.
-func (s *simulated) Unlock() {
-	s.bench.Tell()
-	s.mu.Unlock()
-}
-
-// ServeHTTP holds the world while it answers, but for a stream, which does not end.
-func (s *simulated) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !api.Endless(r.URL.Path) {
-		s.Lock()
-		defer s.Unlock()
-	}
-	s.server.Handler().ServeHTTP(w, r)
 }
 
 func (s *simulated) pass() client.Pass { return s.next }
@@ -132,17 +110,17 @@ func (s *simulated) snapshot() (func() error, error) {
 		if err := revert(); err != nil {
 			return err
 		}
-		s.server.Reverted()
+		s.Reverted()
 		return nil
 	}, nil
 }
 
-func (s *simulated) hangUp() error { return s.server.Close() }
+func (s *simulated) hangUp() error { return s.Close() }
 
 func (s *simulated) close() error {
-	ended := s.server.Close() // work between requests may need the world for that
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	ended := s.Close() // work between requests may need the world for that
+	s.Lock()
+	defer s.Unlock()
 	return errors.Join(ended, s.bench.Close())
 }
 

@@ -179,6 +179,13 @@ var examples = map[string]func(*lines){
 		frame(l, 11, &simplex.ViewAnswer{Nonce: 3_600_000_000_000, Epoch: 0, Certificate: &types.Certificate{Kind: types.Nullify, View: 9,
 			Votes: []types.CertificateVote{}}}, "nonce", "epoch", "certificate, or null")
 	},
+	"life request": func(l *lines) {
+		frame(l, 12, &simplex.LifeRequest{Life: types.Life{1, 2, 3}, Log: types.Life{3, 2, 1}}, "life", "log")
+	},
+	"life answer": func(l *lines) {
+		frame(l, 13, &simplex.LifeAnswer{For: types.Life{1, 2, 3}, Own: types.Life{4, 5, 6}, First: types.Life{7, 8, 9}, Older: true}, "for", "own",
+			"first", "older")
+	},
 	"extension": func(l *lines) {
 		spki := certificateKey().spki
 		digest := types.Keccak([]byte("cowboy-tls/1"), spki)

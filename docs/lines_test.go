@@ -5,7 +5,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,19 +15,14 @@ import (
 // counting as one.
 const maxColumns = 140
 
-// quotedSpan matches text in backquotes on one line.
-var quotedSpan = regexp.MustCompile("`[^`]*`")
-
 // long returns the lines of a file that are longer. Text in backquotes does not
-// count, in Go a raw string and in Markdown code: it is data, which cannot be
-// broken. Nor do tables and fenced parts of a page, and build constraints.
+// count, in Go a raw string: it is data, which cannot be
+// broken. Nor do build constraints.
 func long(file, text string) (wrong []string) {
 	lines := strings.Split(text, "\n")
 	switch path.Ext(file) {
 	case ".go":
 		lines = strings.Split(withoutRaw(text), "\n")
-	case ".md":
-		lines = strings.Split(withoutTables(text), "\n")
 	}
 	for i, line := range lines {
 		if n := utf8.RuneCountInString(line); n > maxColumns && !strings.HasPrefix(line, "//go:") {
@@ -61,25 +55,10 @@ func withoutRaw(text string) string {
 	}
 }
 
-// withoutTables is a page without tables, fenced parts and code.
-func withoutTables(text string) string {
-	lines, fenced := strings.Split(text, "\n"), false
-	for i, line := range lines {
-		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
-		}
-		if fenced || strings.HasPrefix(line, "|") {
-			line = ""
-		}
-		lines[i] = strings.TrimRight(quotedSpan.ReplaceAllString(line, "``"), " ")
-	}
-	return strings.Join(lines, "\n")
-}
-
 func TestLinesFitTheScreen(t *testing.T) {
 	files := 0
 	err := read(checkout(), func(file, text string) {
-		if slices.Contains([]string{".go", ".py", ".star", ".md"}, path.Ext(file)) {
+		if slices.Contains([]string{".go", ".py", ".star"}, path.Ext(file)) {
 			files++
 			if strings.HasPrefix(file, "internal/faces/clientgen/testdata/") {
 				return // made of a schema, whose names are as long as they are
@@ -113,11 +92,6 @@ func TestLongLinesAreFound(t *testing.T) {
 		{"after a raw string", "a.go", "package a\nvar x = `\n" + a(141) + "`\n// " + a(141), 4},
 		{"a backquote in a comment", "a.go", "package a\n// ` " + a(141) + " `\n", 2},
 		{"a build constraint", "a.go", "//go:build " + a(140), 0},
-		{"a table", "a.md", "| " + a(140) + " |", 0},
-		{"a paragraph", "a.md", a(141), 1},
-		{"code in a paragraph", "a.md", "- `" + a(141) + "`  ", 0},
-		{"a fenced part", "a.md", "```\n" + a(141) + "\n```\n", 0},
-		{"behind a fenced part", "a.md", "```\n```\n" + a(141), 3},
 		{"a scenario", "a.star", "# " + a(141), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

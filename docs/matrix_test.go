@@ -148,14 +148,3 @@ func TestTheMatrixOfTheReadme(t *testing.T) {
 		t.Errorf("the matrix differs from the tables in code; write it by: go test ./docs -run Matrix -update\n%s", matrix())
 	}
 }
-
-// A newcomer reads the README in a minute.
-func TestTheReadmeIsShort(t *testing.T) {
-	text, err := os.ReadFile("../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(text), "\n"); n > 130 {
-		t.Errorf("README.md has %d lines, at most 130: move details to docs", n)
-	}
-}

@@ -1,17 +1,16 @@
 package docs
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
-	"path"
+	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-var updateWords = flag.Bool("update-words", false, "lower the counts of testdata/words.json to the present ones")
+var wordsSince = flag.String("words", "", "print the habits of the lines that came after this commit")
 
 // maxWords is the length of a sentence that is read once.
 const maxWords = 25
@@ -32,7 +31,7 @@ func say(name, is, not, instead string) habit {
 	return h
 }
 
-// habits are the turns that this project counts. A sentence is judged without its code.
+// habits are the turns that an author reads again. A sentence is judged without its code.
 var habits = []habit{
 	say("who-start", `^Who(ever|m)?\b[^?]*$`, "", `begin with the noun: "A runner that …"`),
 	say("what-start", `^What\b[^?]*$`, "", `begin with the noun: "Unused escrow is refunded"`),
@@ -83,63 +82,59 @@ func found(class, sentence string) (all []string) {
 	return all
 }
 
-// The habits become fewer: their counts by class and folder may only fall. README and
-// help have none.
-func TestWordsAreReadOnce(t *testing.T) {
-	const page = "testdata/words.json"
-	data, err := os.ReadFile(page)
+// An author's command, and no judgment: the turns of phrase to read again in lines that a change adds.
+//
+//	make words BASE=HEAD
+func TestWordsOfAChange(t *testing.T) {
+	if *wordsSince == "" {
+		t.Skip("make words BASE=COMMIT prints the turns of phrase that a change adds")
+	}
+	added, err := addedLines("..", *wordsSince)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want map[string]map[string]int
-	if err := json.Unmarshal(data, &want); err != nil {
-		t.Fatal(err)
-	}
-	have, places := map[string]map[string]int{}, map[string][]string{}
 	err = prose(checkout(), func(class, file string, line int, sentence string) {
-		folder := path.Dir(file)
+		if !added[file][line] {
+			return
+		}
 		for _, why := range found(class, sentence) {
-			if have[class] == nil {
-				have[class] = map[string]int{}
-			}
-			have[class][folder]++
-			at := class + " " + folder
-			places[at] = append(places[at], fmt.Sprintf("%s:%d: %s\n    %.160s", file, line, why, sentence))
+			fmt.Printf("%s:%d: %s\n    %.160s\n", file, line, why, sentence)
 		}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	lower := false
-	for class, folders := range have { // order: errors only
-		for folder, n := range folders {
-			switch allowed := want[class][folder]; {
-			case n > allowed && !(*updateWords && len(want) == 0):
-				t.Errorf("%s in %s: %d habits, at most %d; one of these is new:\n%s", class, folder, n, allowed,
-					strings.Join(places[class+" "+folder], "\n"))
-			case n < allowed:
-				lower = true
+}
+
+// addedLines are the lines of each file of a checkout that a commit lacks.
+func addedLines(dir, since string) (map[string]map[int]bool, error) {
+	cmd := exec.Command("git", "-C", dir, "diff", "--unified=0", "--no-color", "--relative", since)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("git diff %s: %w", since, err)
+	}
+	added, file := map[string]map[int]bool{}, ""
+	for _, line := range strings.Split(string(out), "\n") {
+		if name, is := strings.CutPrefix(line, "+++ b/"); is {
+			file = name
+			added[file] = map[int]bool{}
+			continue
+		}
+		if m := hunkHead.FindStringSubmatch(line); m != nil && added[file] != nil {
+			first, _ := strconv.Atoi(m[1]) // digits
+			count := 1
+			if m[2] != "" {
+				count, _ = strconv.Atoi(m[2])
+			}
+			for n := range count {
+				added[file][first+n] = true
 			}
 		}
 	}
-	for class, folders := range want { // order: one flag
-		for folder := range folders {
-			lower = lower || have[class][folder] == 0
-		}
-	}
-	switch {
-	case *updateWords && !t.Failed():
-		out, err := json.MarshalIndent(have, "", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(page, append(out, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case lower:
-		t.Error("there are fewer habits than testdata/words.json allows: lower it by go test ./docs -run Words -update-words")
-	}
+	return added, nil
 }
+
+var hunkHead = regexp.MustCompile(`^@@ -\S+ \+(\d+)(?:,(\d+))? @@`)
 
 // The table finds each of its habits, and no plain sentence.
 func TestHabitsAreFound(t *testing.T) {

@@ -305,6 +305,6 @@ func (o *role) onWorked(e worked) {
 		o.stepWorker(worker.Finished{ID: id, Result: e.report.Result})
 	case execution.Failed:
 		delete(o.current, id)
-		o.stepWorker(worker.Broke{ID: id, Why: e.report.Detail})
+		o.stepWorker(worker.Broke{ID: id, Why: e.report.Detail, Refusal: e.report.Refusal})
 	}
 }

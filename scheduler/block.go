@@ -17,6 +17,9 @@ type InBlock struct {
 	// LaneOver is that the block's lane has run: what is due and still pending it
 	// deferred (decision T9).
 	LaneOver bool
+	// Value returns the present value of a watched key, nil for none. It is nil until the
+	// transactions of the block are done (decision T26).
+	Value func(types.Watch) []byte
 }
 
 // Fees are the base fees of the block, in wei.

@@ -13,7 +13,7 @@ type eip1559 struct{ fifo }
 // limits: a timer that was scheduled before the activation is clamped to the cap
 // of §10 (decision T5). **Deviation**: as written none of them would ever fire.
 func (eip1559) limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells) {
-	return min(gasLimit, p.MaxCyclesPerFire, p.MaxCyclesPerFireLane), p.MaxCellsPerFire
+	return types.FireLimit(gasLimit, min(p.MaxCyclesPerFire, p.MaxCyclesPerFireLane)), p.MaxCellsPerFire
 }
 
 func (eip1559) price(b *InBlock, t *types.Timer) feemarket.Price {
@@ -64,7 +64,7 @@ func (e *eip1559Run) quote() error {
 }
 
 // fill is CIP-1 §3 step 7. A timer over the cap of §10 is "deferred without an
-// attempt": one from after the activation, when the cap was lowered since.
+// attempt". It is from after the activation, and the cap was lowered below its stated limit.
 func (e *eip1559Run) fill(ready []int) (p plan) {
 	order := e.byUrgency(ready)
 	kept := order[:0]

@@ -150,7 +150,7 @@ func TestCIP1Section5ATimerWithoutTipFiresWhenTheLaneIsUncongested(t *testing.T)
 func TestCIP1Section6DefaultsAreTheBiddersAtFireTime(t *testing.T) {
 	w := lane1559()
 	timer := w.must(t, alice, program.TimerRequest{Height: 9})
-	if timer.MaxFeePerCycle != nil || timer.MaxPriorityFeePerCycle != nil || timer.GasLimit != 250_000 {
+	if timer.MaxFeePerCycle != nil || timer.MaxPriorityFeePerCycle != nil || timer.GasLimit != types.DefaultGasLimit {
 		t.Fatalf("%+v", timer)
 	}
 }
@@ -521,6 +521,29 @@ func TestT5TimersFromBeforeTheActivationAreClamped(t *testing.T) {
 	}
 	if at := readLane(w.kv).Activated; at != 2 {
 		t.Fatalf("activated at %d", at)
+	}
+}
+
+// T5: a cut of the cap defers no timer that states no limit; one that states more than the new
+// cap waits. Once it stopped every default timer until its expiry, thirty days later.
+func TestT5ACutOfTheCapDefersOnlyStatedLimits(t *testing.T) {
+	w := lane1559()
+	stated := w.must(t, bob, program.TimerRequest{Height: 3, GasLimit: ptr(types.Cycles(250_000)), MaxFeePerCycle: wei(5000)})
+	plain := w.must(t, alice, program.TimerRequest{Height: 3, MaxFeePerCycle: wei(5000)})
+	w.block()
+	w.p.MaxCyclesPerFireLane = 240_000
+	w.block()
+	out := w.block()
+	for _, c := range out.Changes {
+		switch {
+		case c.Timer.ID == plain.ID && c.Status != types.TimerFired:
+			t.Errorf("the default timer is %s: %s", c.Status, c.Reason)
+		case c.Timer.ID == stated.ID && c.Reason != ReasonOverCap:
+			t.Errorf("the timer that states 250,000 is %s: %s", c.Status, c.Reason)
+		}
+	}
+	if len(w.orders) != 1 || w.orders[0].Cycles != 240_000 {
+		t.Errorf("%+v", w.orders)
 	}
 }
 

@@ -20,7 +20,7 @@ type Entry struct {
 	ID                     types.TimerID
 	Actor                  types.Address
 	FeePayer               types.Address
-	GasLimit               types.Cycles
+	GasLimit               types.Cycles // types.DefaultGasLimit: the cap at the fire
 	ExpiresAt              types.Height
 	MaxFeePerCycle         *types.Wei // nil: the bidder's
 	MaxPriorityFeePerCycle *types.Wei // nil: the bidder's

@@ -11,7 +11,7 @@ import (
 type fifo struct{}
 
 func (fifo) limits(p *params.Params, gasLimit types.Cycles) (types.Cycles, types.Cells) {
-	return min(gasLimit, p.MaxCyclesPerFire), p.MaxCellsPerFire
+	return types.FireLimit(gasLimit, p.MaxCyclesPerFire), p.MaxCellsPerFire
 }
 
 func (fifo) price(b *InBlock, _ *types.Timer) feemarket.Price { return b.plainPrice() }

@@ -190,12 +190,12 @@ func TestFindingTheMedianStarvesTheQuiet(t *testing.T) {
 	}
 }
 
-// CIP-1 §10 and §13.2 as written: a timer scheduled under fifo has the default
-// limit of 550,000, above the cap of 250,000, and §3 step 7 defers it "without an
-// attempt", in every block, until it expires. Decision T5 clamps it.
+// CIP-1 §10 and §13.2 as written: a timer scheduled under fifo has a limit of 550,000,
+// above the cap of 250,000, and §3 step 7 defers it "without an attempt", in every block,
+// until it expires. Decision T5 clamps it.
 func TestFindingTimersFromBeforeTheActivationWouldNeverFire(t *testing.T) {
 	w := rich()
-	timer := w.must(t, alice, program.TimerRequest{Height: 3})
+	timer := w.must(t, alice, program.TimerRequest{Height: 3, GasLimit: ptr(types.Cycles(550_000))})
 	w.block()
 	w.p.Policy, w.fees.Lane = EIP1559, types.WeiOf(1000)
 	if asWritten := timer.GasLimit <= w.p.MaxCyclesPerFireLane; asWritten {

@@ -89,7 +89,8 @@ func scheduleUnder(t *testing.T, policy string, now types.Height, r program.Time
 		return
 	}
 	got, ok := Get(&w.p, w.kv, now, timer.ID)
-	if !ok || got.Height <= now || got.ExpiresAt < got.Height || got.GasLimit < 1000 || got.GasLimit > most ||
+	if !ok || got.Height <= now || got.ExpiresAt < got.Height ||
+		(got.GasLimit != types.DefaultGasLimit && got.GasLimit < 1000) || got.GasLimit > most ||
 		got.FeePayer != alice || len(got.Handler) == 0 || len(got.Handler) > 256 || !bytes.Equal(got.Payload, timer.Payload) {
 		t.Fatalf("accepted %+v as %+v", r, got)
 	}

@@ -101,7 +101,9 @@ func (b *InBlock) prolong(r *record, e *Entry, expiresAt types.Height) error {
 		return err
 	}
 	e.ExpiresAt = expiresAt
-	b.remember(e.ID, watcherOf(r.Watch, r.Height, e.Seq))
+	if watcherIn(b.KV, r, e.Seq) == nil {
+		b.remember(e.ID, watcherOf(r.Watch, r.Height, e.Seq))
+	}
 	b.place(r, e, expiresAt+1)
 	return nil
 }

@@ -162,18 +162,19 @@ func resolveFeePayer(t *types.Timer, signed *types.Sponsorship, stated *types.Ad
 	return nil
 }
 
-// resolveGasLimit settles the cycles of a fire: max_cycles_per_fire, and under
-// eip1559 no more than the cap of CIP-1 §10, unless less is stated, and at least
-// min_gas_limit (decisions T5, T18).
+// resolveGasLimit settles the cycles of a fire, from min_gas_limit up to the cap: of
+// CIP-1 §10 under eip1559, otherwise max_cycles_per_fire. If none are stated, the limit is
+// the cap at the fire (decisions T5, T18).
 func resolveGasLimit(p *params.Params, t *types.Timer, stated *types.Cycles) error {
 	most := p.MaxCyclesPerFire
 	if p.Policy == EIP1559 {
 		most = min(most, p.MaxCyclesPerFireLane)
 	}
-	t.GasLimit = most
-	if stated != nil {
-		t.GasLimit = *stated
+	if stated == nil {
+		t.GasLimit = types.DefaultGasLimit
+		return nil
 	}
+	t.GasLimit = *stated
 	if t.GasLimit < p.MinGasLimit {
 		return refuse(CodeGasLimitTooLow, "T18", "gas_limit is %d cycles, at least %d", t.GasLimit, p.MinGasLimit)
 	}

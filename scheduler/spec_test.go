@@ -312,8 +312,31 @@ func TestT2FeePayerIsTheActorOrTheSignerOnly(t *testing.T) {
 func TestT5Defaults(t *testing.T) {
 	w := rich()
 	timer := w.must(t, alice, program.TimerRequest{Height: 9})
-	if timer.Handler != "handle_timer" || timer.GasLimit != 550_000 || timer.ExpiresAt != 1+2_592_000 || timer.FeePayer != alice {
+	if timer.Handler != "handle_timer" || timer.GasLimit != types.DefaultGasLimit ||
+		timer.ExpiresAt != 1+2_592_000 || timer.FeePayer != alice {
 		t.Fatalf("defaults: %+v", timer)
+	}
+}
+
+// T5: a default limit is the cap, whatever it is when the timer fires: 550,000 cycles, then
+// 20,000, then 700,000 of a timer from before. A stated limit stays what it is.
+func TestT5ADefaultLimitIsTheCapOfItsFire(t *testing.T) {
+	w := rich()
+	w.p.MaxCyclesPerFire, w.p.LaneTimerCycles = 550_000, 2_000_000
+	for height := range types.Height(3) {
+		w.must(t, alice, program.TimerRequest{Height: 2 + height})
+	}
+	w.must(t, alice, program.TimerRequest{Height: 4, GasLimit: ptr(types.Cycles(30_000))})
+	w.block()
+	for _, most := range []types.Cycles{550_000, 20_000, 700_000} {
+		w.p.MaxCyclesPerFire = most
+		w.block()
+		if got := w.orders[0].Cycles; got != most {
+			t.Errorf("a default timer fires with %d cycles under a cap of %d", got, most)
+		}
+	}
+	if len(w.orders) != 2 || w.orders[1].Cycles != 30_000 {
+		t.Errorf("a stated limit: %+v", w.orders)
 	}
 }
 

@@ -115,6 +115,9 @@ func Named(kv KV, actor types.Address, each func(id types.TimerID, handler strin
 	})
 }
 
+// Payload is the payload of a pending timer.
+func Payload(kv KV, id types.TimerID) []byte { return readPayload(kv, id) }
+
 // Total is the number of pending timers in the whole chain. It reads a few bytes
 // for each actor that ever scheduled one.
 func Total(kv KV) (pending uint64) {

@@ -191,8 +191,12 @@ func (s *transcript) scheduled(arg func(string) string, payload string) string {
 		return refusal(err)
 	}
 	s.ids[arg("name")], s.names[timer.ID] = timer.ID, arg("name")
-	line := fmt.Sprintf("seq=%d height=%d handler=%s payload=%dB payer=%s gas=%d expires=%d", timer.Seq, timer.Height, timer.Handler,
-		len(timer.Payload), nameOf(timer.FeePayer), timer.GasLimit, timer.ExpiresAt)
+	gas := "cap"
+	if timer.GasLimit != types.DefaultGasLimit {
+		gas = fmt.Sprint(uint64(timer.GasLimit))
+	}
+	line := fmt.Sprintf("seq=%d height=%d handler=%s payload=%dB payer=%s gas=%s expires=%d", timer.Seq, timer.Height, timer.Handler,
+		len(timer.Payload), nameOf(timer.FeePayer), gas, timer.ExpiresAt)
 	if timer.MaxFeePerCycle != nil {
 		line += " max-fee=" + timer.MaxFeePerCycle.String()
 	}

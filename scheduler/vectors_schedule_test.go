@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboyinc/devnet/fixtures/vectors"
 	"github.com/cowboyinc/devnet/internal/base/codec"
+	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -55,7 +56,8 @@ func TestVectorsOfScheduling(t *testing.T) {
 		}
 		if got, _ := Get(&w.p, w.kv, w.head, timer.ID); !same(got.MaxFeePerCycle, c.Stored.MaxFee) ||
 			!same(got.MaxPriorityFeePerCycle, c.Stored.MaxPriority) ||
-			got.GasLimit != c.Stored.GasLimit || got.ExpiresAt != c.Stored.ExpiresAt {
+			limitOf(&w.p, &got) != c.Stored.GasLimit ||
+			(got.GasLimit == types.DefaultGasLimit) != (c.GasLimit == nil) || got.ExpiresAt != c.Stored.ExpiresAt {
 			t.Errorf("%+v: stored %+v", c, got)
 		}
 		var told *PriorityClamped
@@ -76,4 +78,10 @@ func TestVectorsOfScheduling(t *testing.T) {
 			t.Errorf("%+v: warned %v, clamped %+v", c, warned, told)
 		}
 	}
+}
+
+// limitOf is the limit that a timer has by the present cap.
+func limitOf(p *params.Params, t *types.Timer) types.Cycles {
+	cycles, _ := FireLimit(p, t.GasLimit)
+	return cycles
 }

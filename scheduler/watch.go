@@ -18,11 +18,15 @@ import (
 //	t/k/<actor><keccak(key)><height><seq>  watchers of a key: id
 //	t/x/<height><actor><keccak(key)>       changed at a height, and not all watchers moved yet
 //	t/y/<actor><keccak(key)>               changed after the transactions of the last block: digest of the value after them
+//	t/K/<actor><keccak(key)><seq>          a watcher of the next height that a fire scheduled: id, digest of the value then
+//	t/x/<height><actor><keccak(key)><seq>  such a watcher whose key changed, to be moved: id
 //	t/z                                    how many watchers t/k has
 //
 // A watcher counts changes from its own height on, which is above that of the
 // block that scheduled it (decision T4), so t/k needs nothing else to tell who is
-// concerned. A header skips nothing while t/x or t/y holds anything (decision C8).
+// concerned. A watcher in t/K compares with its digest at that height. Later it counts
+// as others do, from the height that t/k has for it. A header skips nothing
+// while t/x, t/y or t/K holds anything (decision C8).
 
 // StorageWrite is a key of an actor's storage that a part of a block wrote.
 type StorageWrite struct {
@@ -54,6 +58,10 @@ func keyChanged(at types.Height, w watchedKey) []byte {
 }
 
 func keyLate(w watchedKey) []byte { return append([]byte("t/y/"), w[:]...) }
+
+func keyFresh(w watchedKey, seq types.Seq) []byte {
+	return binary.BigEndian.AppendUint64(append([]byte("t/K/"), w[:]...), uint64(seq))
+}
 
 // watching reports whether the timer waits for its key: no other timer is placed
 // after its expires_at.
@@ -97,9 +105,15 @@ func hasHeightBehind(expiresAt types.Height) error {
 }
 
 // watch enters a new timer that watches a key, and returns its place in the
-// calendar.
+// calendar. After the transactions of a block it watches from the value at this moment.
 func (b *InBlock) watch(t *types.Timer, at Place) Place {
-	b.remember(t.ID, watcherOf(t.Watch, t.Height, t.Seq))
+	from := t.Height
+	if b.Value != nil && t.Height == b.Height+1 {
+		from++
+		key := keyFresh(watchedKeyOf(t.Watch.Actor, types.Keccak(t.Watch.Key)), t.Seq)
+		b.KV.Set(key, append(append([]byte{}, t.ID[:]...), digest(b.Value(*t.Watch))...))
+	}
+	b.remember(t.ID, watcherOf(t.Watch, from, t.Seq))
 	at.Height = t.ExpiresAt + 1
 	return at
 }
@@ -121,12 +135,23 @@ func (b *InBlock) unwatch(e *Entry) {
 
 // forget removes a watcher from t/k, if t/k has it.
 func (b *InBlock) forget(r *record, seq types.Seq) {
-	key := watcherOf(r.Watch, r.Height, seq)
-	if b.KV.Get(key) == nil {
+	key := watcherIn(b.KV, r, seq)
+	if key == nil {
 		return
 	}
 	b.KV.Set(key, nil)
 	writeNumber(b.KV, keyWatchers, readWatchers(b.KV)-1)
+}
+
+// watcherIn returns the key of a watcher in t/k, nil if it is absent. A watcher of the next
+// height that a fire scheduled has the height after its own.
+func watcherIn(kv KV, r *record, seq types.Seq) []byte {
+	for _, height := range []types.Height{r.Height, r.Height + 1} {
+		if key := watcherOf(r.Watch, height, seq); kv.Get(key) != nil {
+			return key
+		}
+	}
+	return nil
 }
 
 // keyWatchers has the number of watchers in t/k, or nothing for none.
@@ -148,7 +173,9 @@ func Watched(kv KV) bool { return kv.Get(keyWatchers) != nil }
 
 // WatchesWait reports whether the next block has changes of watched keys to look
 // at, whatever its transactions do.
-func WatchesWait(kv KV) bool { return holdsAny(kv, "t/x/") || holdsAny(kv, "t/y/") }
+func WatchesWait(kv KV) bool {
+	return holdsAny(kv, "t/x/") || holdsAny(kv, "t/y/") || holdsAny(kv, "t/K/")
+}
 
 // Trigger makes due the timers whose key has another value after the
 // transactions of this block than after those of the block before: at most
@@ -182,7 +209,36 @@ func (b *InBlock) Trigger(written []StorageWrite) []types.TimerChange {
 	for _, key := range changed {
 		b.KV.Set(keyChanged(b.Height, key), []byte{})
 	}
+	b.compareFresh()
 	return b.wake()
+}
+
+// compareFresh judges fresh watchers, in the block after the one that scheduled them. Their
+// keys changed if the present values have other digests. Each key is hashed once.
+//
+// Spec: decisions T26, T27.
+func (b *InBlock) compareFresh() {
+	var fresh [][]byte
+	scan(b.KV, []byte("t/K/"), func(key, _ []byte) bool {
+		fresh = append(fresh, append([]byte(nil), key...))
+		return true
+	})
+	now := map[watchedKey][]byte{}
+	for _, key := range fresh {
+		value := append([]byte(nil), b.KV.Get(key)...)
+		b.KV.Set(key, nil)
+		id, from := types.TimerID(value[:len(types.TimerID{})]), value[len(types.TimerID{}):]
+		if !b.waits(id) {
+			continue
+		}
+		of := watchedKey(key[keyPrefixBytes : keyPrefixBytes+keyBytes])
+		if _, hashed := now[of]; !hashed {
+			now[of] = digest(b.Value(*mustReadRecord(b.KV.Get(keyRecord(id))).Watch))
+		}
+		if !bytes.Equal(now[of], from) {
+			b.KV.Set(append(binary.BigEndian.AppendUint64([]byte("t/x/"), uint64(b.Height)), key[keyPrefixBytes:]...), id[:])
+		}
+	}
 }
 
 // NoteLate keeps the changes of watched keys that were made after the
@@ -262,16 +318,27 @@ func (b *InBlock) wake() (changes []types.TimerChange) {
 			break
 		}
 		at := types.Height(binary.BigEndian.Uint64(key[keyPrefixBytes:]))
-		ids := b.watchers(watchedKey(key[keyPrefixBytes+8:]), at, left)
+		var ids []types.TimerID
+		if len(key) == keyPrefixBytes+8+keyBytes {
+			ids = b.watchers(watchedKey(key[keyPrefixBytes+8:]), at, left)
+		} else if id := types.TimerID(b.KV.Get(key)); b.waits(id) {
+			ids = append(ids, id)
+		}
 		for _, id := range ids {
 			changes = append(changes, b.trigger(id)...)
 		}
 		left -= uint64(len(ids))
-		if left > 0 {
+		if left > 0 || len(key) > keyPrefixBytes+8+keyBytes {
 			b.KV.Set(key, nil)
 		}
 	}
 	return changes
+}
+
+// waits reports whether a timer is pending and in t/k.
+func (b *InBlock) waits(id types.TimerID) bool {
+	r, e, ok := find(b.calendar(), b.KV, id)
+	return ok && r.Watch != nil && watcherIn(b.KV, &r, e.Seq) != nil
 }
 
 func (b *InBlock) changedKeys(limit uint64) (keys [][]byte) {
@@ -316,7 +383,7 @@ func checkWatchers(p *params.Params, kv KV) error {
 	for _, key := range keys {
 		id := types.TimerID(kv.Get(key))
 		r, e, ok := find(CalendarOf(p, kv), kv, id)
-		if !ok || r.Watch == nil || !e.watching() || string(watcherOf(r.Watch, r.Height, e.Seq)) != string(key) {
+		if !ok || r.Watch == nil || !e.watching() || string(watcherIn(kv, &r, e.Seq)) != string(key) {
 			return fmt.Errorf("scheduler: the watcher %x has no timer that waits for that key", key[keyPrefixBytes:])
 		}
 	}

@@ -15,6 +15,7 @@ import (
 type watchWorld struct {
 	*world
 	storage map[string]string
+	firing  bool              // a fire schedules
 	since   map[string]string // of the keys written since the last question: what they were, "-" for nothing
 }
 
@@ -57,11 +58,27 @@ func (w *watchWorld) written() (writes []StorageWrite) {
 	return writes
 }
 
+// inFire is the block as a fire schedules in it: with the values of the storage.
+func (w *watchWorld) inFire() *InBlock {
+	block := w.blockNow()
+	block.Value = func(of types.Watch) []byte {
+		if value, has := w.storage[string(of.Key)]; has {
+			return []byte(value)
+		}
+		return nil
+	}
+	return block
+}
+
 // watch schedules a timer of bob on a key of alice's, from a height on.
 func (w *watchWorld) watch(t testing.TB, key string, height types.Height, expires types.Height) types.Timer {
 	t.Helper()
-	timer, err := w.schedule(bob, program.TimerRequest{Height: height, ExpiresAt: &expires, Payload: []byte(fmt.Sprint(key, height, expires)),
-		Watch: &types.Watch{Actor: alice, Key: types.Bytes(key)}})
+	block := w.blockNow()
+	if w.firing {
+		block = w.inFire()
+	}
+	timer, _, err := block.Schedule(bob, nil, program.TimerRequest{Height: height, ExpiresAt: &expires,
+		Payload: []byte(fmt.Sprint(key, height, expires)), Watch: &types.Watch{Actor: alice, Key: types.Bytes(key)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,13 +88,15 @@ func (w *watchWorld) watch(t testing.TB, key string, height types.Height, expire
 // end is the rest of a block after its transactions: who was triggered, who
 // fired, who ended otherwise.
 func (w *watchWorld) end() (triggered, fired, ended []types.TimerID) {
-	for _, c := range w.blockNow().Trigger(w.written()) {
+	for _, c := range w.inFire().Trigger(w.written()) {
 		if c.Reason != ReasonTriggered || c.Status != types.TimerPending || c.At != w.now() {
 			panic(fmt.Sprintf("%+v", c))
 		}
 		triggered = append(triggered, c.Timer.ID)
 	}
+	w.firing = true
 	out, err := w.lane()
+	w.firing = false
 	if err != nil {
 		panic(err)
 	}
@@ -307,6 +326,54 @@ func TestT26AnExtendedWatcherStillWatches(t *testing.T) {
 	}
 }
 
+// T26: a timer that a fire schedules watches from the value at that moment. The fire's own change
+// wakes it not, a later fire's does, and a transaction of the next block that sets the value back
+// does not.
+func TestT26AFireWatchesFromTheValueAtThatMoment(t *testing.T) {
+	for what, test := range map[string]struct {
+		before, after, next string // writes before and after the watch, and of the next block; "" for none
+		wakes               int
+	}{
+		"its own change":                       {"2", "", "", 0},
+		"a later change of the block":          {"2", "3", "", 1},
+		"a change of the next block":           {"2", "", "3", 1},
+		"a change that is taken back":          {"2", "3", "2", 0},
+		"the value of before the fire is back": {"2", "", "1", 1},
+		"a later fire sets back what it was":   {"2", "1", "", 1},
+		"no change":                            {"", "", "", 0},
+	} {
+		w := newWatchWorld()
+		w.write("k", "1")
+		w.end()
+		if _, err := w.schedule(bob, program.TimerRequest{Height: w.now() + 1}); err != nil {
+			t.Fatal(err)
+		}
+		w.handle = func(*world, Fire) Fired {
+			w.handle = func(*world, Fire) Fired { return Fired{Result: types.StatusOK, Cycles: 100} }
+			if test.before != "" {
+				w.write("k", test.before)
+			}
+			w.watch(t, "k", w.now()+1, 100)
+			if test.after != "" {
+				w.write("k", test.after)
+			}
+			return Fired{Result: types.StatusOK, Cycles: 100}
+		}
+		w.end()
+		w.end()
+		if test.next != "" {
+			w.write("k", test.next)
+		}
+		if triggered, _, _ := w.end(); len(triggered) != test.wakes {
+			t.Errorf("%s: %d timers are woken, want %d", what, len(triggered), test.wakes)
+		}
+		w.write("k", "9")
+		if triggered, _, _ := w.end(); len(triggered) != 1-test.wakes {
+			t.Errorf("%s: %d timers are woken by a change of later", what, len(triggered))
+		}
+	}
+}
+
 // cip5.max_triggered_per_block bounds the work of a block: the oldest change goes
 // first, the others follow; who came after the change is not concerned.
 func TestMaxTriggeredSpreadsAChangeOverBlocks(t *testing.T) {
@@ -358,7 +425,8 @@ func TestT26WhereNothingIsWatched(t *testing.T) {
 // in every block.
 type watchTwin struct {
 	waiting []types.Timer
-	before  map[string]string // storage after the transactions of the block before
+	from    map[types.TimerID]*string // of timers that fires scheduled: the value then, nil for none
+	before  map[string]string         // storage after the transactions of the block before
 }
 
 func (tw *watchTwin) end(now types.Height, storage map[string]string) (triggered map[types.TimerID]bool) {
@@ -366,7 +434,12 @@ func (tw *watchTwin) end(now types.Height, storage map[string]string) (triggered
 	tw.waiting = slices.DeleteFunc(tw.waiting, func(t types.Timer) bool {
 		was, had := tw.before[string(t.Watch.Key)]
 		is, has := storage[string(t.Watch.Key)]
-		due := t.Height <= now && t.ScheduledAt < now && (had != has || was != is)
+		if from, late := tw.from[t.ID]; late && t.ScheduledAt == now-1 {
+			if had = from != nil; had {
+				was = *from
+			}
+		}
+		due := t.Height <= now && t.ScheduledAt < now && (had != has || had && was != is)
 		if due && now <= t.ExpiresAt {
 			triggered[t.ID] = true
 		}
@@ -385,7 +458,7 @@ func TestWatchersEqualTheTwin(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWatchWorld()
 		w.p.Policy = rapid.SampledFrom([]string{Fifo, EIP1559}).Draw(rt, "policy")
-		tw := &watchTwin{before: map[string]string{}}
+		tw := &watchTwin{before: map[string]string{}, from: map[types.TimerID]*string{}}
 		draw := func(what string) {
 			if rapid.IntRange(0, 2).Draw(rt, what) == 0 {
 				w.write(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "key"), rapid.SampledFrom([]string{"", "1", "2"}).Draw(rt, "value"))
@@ -394,7 +467,12 @@ func TestWatchersEqualTheTwin(t *testing.T) {
 		w.handle = func(world *world, order Fire) Fired {
 			draw("a fire writes")
 			if rapid.IntRange(0, 3).Draw(rt, "a fire watches") == 0 {
-				tw.waiting = append(tw.waiting, w.drawWatch(t, rt))
+				timer := w.drawWatch(t, rt)
+				tw.waiting, tw.from[timer.ID] = append(tw.waiting, timer), nil
+				if value, has := w.storage[string(timer.Watch.Key)]; has {
+					tw.from[timer.ID] = &value
+				}
+				draw("the fire writes again")
 			}
 			return Fired{Result: types.StatusOK, Cycles: 100}
 		}

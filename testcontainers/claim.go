@@ -59,7 +59,8 @@ type reaped struct{ *testcontainers.DockerClient }
 func (e reaped) list(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
 	filter := moby.Filters{}.Add("label", label)
 	add := func(id string, labels map[string]string) {
-		all = append(all, owner.Held{ID: id, Network: labels[owner.NetworkLabel], Folder: labels[owner.FolderLabel]})
+		all = append(all, owner.Held{ID: id, Network: labels[owner.NetworkLabel], Folder: labels[owner.FolderLabel],
+			View: labels[owner.ViewLabel]})
 	}
 	switch kind {
 	case owner.Containers:

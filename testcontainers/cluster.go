@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -180,29 +181,43 @@ func (c *Cluster) find(name, kind string) *Node {
 }
 
 // Partition lets containers reach only containers of their group, by networks of
-// the engine. Nodes that are not named form one more group. It replaces the
-// partition before. Their APIs are reached from outside as before.
+// the engine. Nodes that are not named form one more group, which an empty last group
+// stands for. Runners reach all where none is named. It replaces the partition before.
+// Their APIs are reached from outside as before.
 func (c *Cluster) Partition(ctx context.Context, groups ...[]string) error {
 	c.parting.Lock()
 	defer c.parting.Unlock()
-	wanted := map[string]int{}
+	wanted, err := c.groupsOf(groups)
+	if err != nil {
+		return err
+	}
+	return c.part(ctx, fewestMoves(wanted))
+}
+
+// groupsOf numbers the group of each node. Runners that reach all have none.
+func (c *Cluster) groupsOf(groups [][]string) (map[string]int, error) {
+	if len(groups) < 2 {
+		return nil, errors.New("a partition of one group does not say its other side: add an empty group for the rest")
+	}
+	wanted, namesRunner := map[string]int{}, false
 	for i, group := range groups {
 		for _, name := range group {
 			if _, twice := wanted[name]; twice {
-				return fmt.Errorf("%s is named twice", name)
+				return nil, fmt.Errorf("%s is named twice", name)
 			}
 			if c.find(name, validator).container == nil && c.find(name, runner).container == nil {
-				return fmt.Errorf("there is no node %.40q in this cluster", name)
+				return nil, fmt.Errorf("there is no node %.40q in this cluster", name)
 			}
 			wanted[name] = i
+			namesRunner = namesRunner || c.find(name, runner).container != nil
 		}
 	}
 	for _, n := range c.nodes {
-		if _, named := wanted[n.name]; !named {
+		if _, named := wanted[n.name]; !named && (n.kind == validator || namesRunner) {
 			wanted[n.name] = len(groups)
 		}
 	}
-	return c.part(ctx, fewestMoves(wanted))
+	return wanted, nil
 }
 
 // fewestMoves numbers groups so that the largest is the first, whose network the nodes
@@ -237,18 +252,25 @@ func (c *Cluster) Heal(ctx context.Context) error {
 	return c.part(ctx, map[string]int{})
 }
 
-// part moves nodes to the networks of their groups; those that are not named, to the
-// first. It is called with the lock held.
+// part moves nodes to the networks of their groups; those that are not named, to all of
+// them. It is called with the lock held.
 func (c *Cluster) part(ctx context.Context, wanted map[string]int) error {
+	all := []int{0}
 	for _, group := range wanted {
 		for len(c.made) <= group {
 			if err := c.network(ctx); err != nil {
 				return err
 			}
 		}
+		if !slices.Contains(all, group) {
+			all = append(all, group)
+		}
 	}
 	return each(c.nodes, func(n *Node) error {
-		return n.move(ctx, wanted[n.name])
+		if group, is := wanted[n.name]; is {
+			return n.move(ctx, []int{group})
+		}
+		return n.move(ctx, all)
 	})
 }
 

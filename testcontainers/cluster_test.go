@@ -47,7 +47,7 @@ func TestNothingIsLeftOfAFailedTest(t *testing.T) {
 	if err := n.Runner("r0").Wipe(t.Context()); err == nil {
 		t.Error("a runner has a disk")
 	}
-	if err := n.Partition(t.Context(), []string{"v7"}); err == nil {
+	if err := n.Partition(t.Context(), []string{"v7"}, nil); err == nil {
 		t.Error("there is a v7")
 	}
 	if err := n.Runner("v0").Drop(t.Context()); err == nil || !strings.Contains(err.Error(), `no runner "v0"`) {

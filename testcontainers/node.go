@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/moby/moby/api/types/network"
@@ -29,9 +30,9 @@ type Node struct {
 
 	mu        sync.Mutex // orders to it follow one another
 	container *testcontainers.DockerContainer
-	group     int  // of the partition in force
-	lost      bool // it was wiped, and may not know
-	told      bool // its container was started with --lost
+	groups    []int // of the partition in force: the networks that it has, none for the first alone
+	lost      bool  // it was wiped, and may not know
+	told      bool  // its container was started with --lost
 }
 
 // Name is v0, r1 and so on.
@@ -85,8 +86,11 @@ func (n *Node) create(ctx context.Context) (err error) {
 		testcontainers.WithCmd(command...), testcontainers.WithNoStart(), c.claim.label(),
 		testcontainers.CustomizeRequestOption(func(r *testcontainers.GenericContainerRequest) error {
 			r.Hostname = n.name //nolint:staticcheck // as the settings of the others call it
-			r.Networks = []string{c.made[n.group].Name}
-			r.NetworkAliases = map[string][]string{c.made[n.group].Name: {n.name}}
+			r.Networks, r.NetworkAliases = nil, map[string][]string{}
+			for _, group := range n.networks() {
+				r.Networks = append(r.Networks, c.made[group].Name)
+				r.NetworkAliases[c.made[group].Name] = []string{n.name}
+			}
 			r.Mounts = append(r.Mounts, testcontainers.VolumeMount(n.volume(), inside))
 			return nil
 		}),
@@ -263,23 +267,40 @@ func (n *Node) Logs() string {
 	return tail(n.container)
 }
 
-// move takes it from one network of the engine to another.
-func (n *Node) move(ctx context.Context, group int) error {
+// networks are those of its groups, by their numbers.
+func (n *Node) networks() []int {
+	if len(n.groups) == 0 {
+		return []int{0}
+	}
+	return n.groups
+}
+
+// move takes it from networks of the engine to others.
+func (n *Node) move(ctx context.Context, groups []int) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.group == group {
-		return nil
+	before := n.networks()
+	n.groups = groups
+	id := n.container.GetContainerID()
+	for _, group := range n.networks() {
+		if slices.Contains(before, group) {
+			continue
+		}
+		if _, err := n.cluster.engine.NetworkConnect(ctx, n.cluster.made[group].ID, moby.NetworkConnectOptions{Container: id,
+			EndpointConfig: &network.EndpointSettings{Aliases: []string{n.name}}}); err != nil {
+			return err
+		}
 	}
-	from, to, id := n.cluster.made[n.group].ID, n.cluster.made[group].ID, n.container.GetContainerID()
-	if _, err := n.cluster.engine.NetworkDisconnect(ctx, from, moby.NetworkDisconnectOptions{Container: id, Force: true}); err != nil {
-		return err
+	for _, group := range before {
+		if slices.Contains(n.networks(), group) {
+			continue
+		}
+		if _, err := n.cluster.engine.NetworkDisconnect(ctx, n.cluster.made[group].ID,
+			moby.NetworkDisconnectOptions{Container: id, Force: true}); err != nil {
+			return err
+		}
 	}
-	_, err := n.cluster.engine.NetworkConnect(ctx, to, moby.NetworkConnectOptions{Container: id,
-		EndpointConfig: &network.EndpointSettings{Aliases: []string{n.name}}})
-	if err == nil {
-		n.group = group
-	}
-	return err
+	return nil
 }
 
 // remove ends it, with its disk.

@@ -133,6 +133,17 @@ func (c *connecting) onHead(results []*ledger.Result) {
 	c.step(headOf(c.jobs.state, skipped, c.jobs))
 }
 
+// drawnIn lists the members that a block drew: all of a committee, or those that took
+// emptied places (decision J21).
+func drawnIn(change *types.JobChange) (runners []types.Address) {
+	for i, runner := range change.Committee {
+		if change.Drawn[i] == change.At {
+			runners = append(runners, runner)
+		}
+	}
+	return runners
+}
+
 // draftsOf returns the draws of a block.
 func draftsOf(result *ledger.Result) (drafts []gateway.Draft) {
 	for i := range result.Jobs {
@@ -141,8 +152,9 @@ func draftsOf(result *ledger.Result) (drafts []gateway.Draft) {
 			continue
 		}
 		if job := result.State.Job(change.ID); job != nil {
-			drafts = append(drafts, gateway.Draft{AssignmentID: gateway.AssignmentID{Job: job.ID, Drawn: job.Since}, Deadline: job.Deadline(),
-				Committee: change.Committee, Spec: result.State.Spec(job.ID)})
+			drawn := gateway.AssignmentID{Job: job.ID, Drawn: change.At}
+			drafts = append(drafts, gateway.Draft{AssignmentID: drawn, Deadline: job.Deadline(), Committee: drawnIn(change),
+				Spec: result.State.Spec(job.ID)})
 		}
 	}
 	return drafts

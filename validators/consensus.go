@@ -99,6 +99,8 @@ func resume(v *Validator) (*consensus, error) {
 		Previous: head.State.PreviousValidators(),
 		Root:     head.root(),
 		Lost:     lost,
+		Life:     v.node.Life,
+		Lied:     v.node.Lied,
 		Follows:  v.config.Unfit != "",
 		Presence: c.presence,
 	}, records)
@@ -292,7 +294,14 @@ func (c *consensus) report(report simplex.Report) {
 	case simplex.SitsOut:
 		c.v.log.Warn("it sits out: it votes for nothing until a block made from now on is final", "until_ms", report.Until)
 	case simplex.ComesBack:
+		c.v.twin.Store(nil)
 		c.v.log.Info("it votes again")
+	case simplex.Waits:
+		c.v.tellTwin("waits: another process that has its key answers %d of its peers; stop one of the two", report.Answers)
+	case simplex.Settled:
+		c.v.twin.Store(nil)
+	case simplex.Stranger:
+		c.v.tellStranger(report)
 	case simplex.Evidence:
 		c.v.count.evidence.Add(1)
 		c.v.log.Warn("a validator signed two messages that contradict each other", "offender", report.Offender)
@@ -300,6 +309,23 @@ func (c *consensus) report(report simplex.Report) {
 		c.v.fail("a finalization contradicts what is final here",
 			fmt.Errorf("view %d, height %d, block %s", report.Certificate.View, report.Certificate.Height, report.Certificate.Block))
 	}
+}
+
+// tellTwin lets status and log say that another process has this validator's key.
+func (v *Validator) tellTwin(format string, args ...any) {
+	sentence := fmt.Sprintf(format, args...)
+	v.twin.Store(&sentence)
+	v.log.Warn("another process has its key: it votes for nothing", "why", sentence)
+}
+
+// tellStranger reports a vote with this validator's key that it did not cast.
+func (v *Validator) tellStranger(s simplex.Stranger) {
+	if s.Halts {
+		v.tellTwin("votes for nothing until %d blocks: in view %d another process voted with its key; stop one of the two",
+			simplex.StrangerBlocks, s.Vote.View)
+		return
+	}
+	v.log.Warn("another process voted with its key; it votes on, since no validator may be missing", "view", s.Vote.View)
 }
 
 // publish shows intake the validator sets to check messages by, when they have

@@ -64,12 +64,14 @@ type execution struct {
 	target   skipTo
 	tries    *ledger.Tries // what it gave up as a proposer
 	retries  retries
+	proposed *proposed  // its newest block, until it is known what became of it
 	attended types.Time // when a block was executed here last
 	jobs     env.Alarm  // rings for lookAtJobs; nil until it was needed
 }
 
 func (v *Validator) newExecution() (roles.Steps[executionEvent], error) {
-	e := &execution{v: v, pool: newPool(v.config.Dropped), results: map[types.Hash]*ledger.Result{}, tries: ledger.NewTries()}
+	e := &execution{v: v, pool: newPool(v.node.Clock.Now, v.config.Dropped), results: map[types.Hash]*ledger.Result{},
+		tries: ledger.NewTries()}
 	return roles.Steps[executionEvent]{First: e.start, Each: e.receive, Last: e.stop}, nil
 }
 
@@ -156,6 +158,7 @@ func (e *execution) build(ask simplex.Build) {
 		}
 		proposal.Timestamp = ledger.StampSkipping(parent, proposal.Skipped, now)
 	}
+	e.judgeProposed(ask.ParentHash, parent)
 	made, err := e.executor.Build(parent, proposal, e.pending(parent), e.pace(ask, parent))
 	e.onchain.pool.EndRound(idleBlocks)
 	if made != nil {
@@ -163,6 +166,9 @@ func (e *execution) build(ask simplex.Build) {
 			e.drop(made.Dropped[i].Transaction.Hash, reasonOf(&made.Dropped[i]))
 		}
 		e.tellFailures(made.Failures)
+		for _, failure := range made.Failures {
+			e.pool.light.noteSlow(e.pool.transaction(failure.Item))
+		}
 	}
 	if err != nil {
 		e.v.count.buildFailures.Add(1)
@@ -172,6 +178,7 @@ func (e *execution) build(ask simplex.Build) {
 	}
 	e.v.memo.put(e.v.life, parent.Root(), made.Result)
 	e.results[made.Result.Hash] = made.Result
+	e.proposed = &proposed{made.Result.Hash, parent.Hash(), made.Result.Block.Header.Height, itemsOf(made.Result)}
 	e.attendToJobs()
 	built.Block = made.Result.Block
 }
@@ -179,14 +186,15 @@ func (e *execution) build(ask simplex.Build) {
 // pace is the time of a proposer: a quarter of the leader timeout from when it was
 // asked (decision C4), and at least chain.least_execution_ms from now, however
 // short the timeouts are or late the role was asked: below that no interpreter
-// would ever answer on a busy machine. Where views end before, timeouts grow: a share that
-// is lent may be as long as the longest of a leader.
+// would ever answer on a busy machine. Where views end before, timeouts grow: what a slow
+// machine starves may have the longest of a leader.
 func (e *execution) pace(ask simplex.Build, parent *ledger.State) *ledger.Pace {
 	now := e.v.node.Clock.Now()
 	least := parent.NextParams().LeastExecMS.Duration()
 	end := max(ask.By, now.Add(least))
 	return &ledger.Pace{Share: end.Sub(now), Longest: simplex.TimingOf(parent.NextParams()).LongestLeader(),
-		Left: func() time.Duration { return end.Sub(e.v.node.Clock.Now()) }, Tries: e.tries}
+		Left:  func() time.Duration { return end.Sub(e.v.node.Clock.Now()) },
+		Begun: now.Sub(0), Tries: e.tries}
 }
 
 // reasonOf is why a transaction is forgotten, for its sender.
@@ -222,6 +230,10 @@ func (e *execution) execute(ask simplex.Execute) {
 		e.v.consensus.Post(agree(answer))
 		e.foresee(e.results[ask.Hash])
 	}()
+	if e.v.diverged.Load() != nil {
+		answer.Failed, answer.Reason = true, "it executes otherwise than the others"
+		return
+	}
 	if result := e.results[ask.Hash]; result != nil && result.Block == ask.Block { // its own
 		answer.Valid, answer.Next, answer.Runners, answer.Places = true, result.NextSet, result.State.VoteBits(), result.State.Places()
 		answer.Gap = result.State.NextParams().BlockTime()
@@ -237,6 +249,13 @@ func (e *execution) execute(ask simplex.Execute) {
 		execute = e.executor.Apply
 	}
 	result, err := e.apply(parent, ask.Block, execute)
+	if err != nil && ask.Notarized {
+		var told bool
+		if result, told, err = e.settle(parent, ask.Block, err); told {
+			answer.Failed, answer.Reason = true, err.Error()
+			return
+		}
+	}
 	if err != nil {
 		answer.Reason = err.Error()
 		if environment := (*ledger.EnvironmentError)(nil); errors.As(err, &environment) {
@@ -285,6 +304,9 @@ func (e *execution) apply(parent *ledger.State, block *types.Block,
 // the finalization names the last. It returns false if it is put off, because the
 // environment fails or blocks before these are missing.
 func (e *execution) finalize(event finalizeReport) bool {
+	if e.v.diverged.Load() != nil {
+		return true
+	}
 	if len(e.retries.waiting) > 0 || e.behind() {
 		e.putOff(event)
 		return false
@@ -298,6 +320,9 @@ func (e *execution) finalize(event finalizeReport) bool {
 		result, err := e.finalResult(block, report.Hashes[i])
 		if e.mustWait(event, err) {
 			return false
+		}
+		if e.v.diverged.Load() != nil {
+			return true
 		}
 		if err != nil {
 			e.v.fail("a finalized block does not execute", err)
@@ -323,6 +348,9 @@ func (e *execution) finalResult(block *types.Block, hash types.Hash) (*ledger.Re
 		return nil, errUnknownParent
 	}
 	result, err := e.apply(parent, block, e.executor.Apply)
+	if err != nil {
+		result, _, err = e.settle(parent, block, err)
+	}
 	if err == nil {
 		e.results[hash] = result
 	}
@@ -337,6 +365,10 @@ func (e *execution) handOver(done archiveRequest) {
 	e.v.since.Store(int64(e.v.node.Clock.Now()))
 	for _, result := range done.Results {
 		e.confirm(result)
+		e.tries.Ended(itemsOf(result))
+		if e.proposed != nil && e.proposed.hash == result.Hash {
+			e.accepted()
+		}
 	}
 	for hash, result := range e.results {
 		if result.Block.Header.Height <= height {
@@ -366,6 +398,9 @@ func (e *execution) forget(event forget) {
 // none, since its finalization names the last. It returns false if it is put off,
 // because the environment fails.
 func (e *execution) catchUp(event catchUp) bool {
+	if e.v.diverged.Load() != nil {
+		return true // its peers are right, and it has no result
+	}
 	if e.retries.failing {
 		e.putOff(event)
 		return false
@@ -379,6 +414,9 @@ func (e *execution) catchUp(event catchUp) bool {
 		result, err := e.finalResult(block, batch.Hashes()[i])
 		if e.mustWait(event, err) {
 			return false
+		}
+		if e.v.diverged.Load() != nil {
+			return true
 		}
 		if err != nil {
 			e.v.log.Warn("a finalized block does not execute", "height", block.Header.Height, "error", err)

@@ -52,6 +52,10 @@ func encodeFrame(message any) []byte {
 		tag = mesh.ViewRequest
 	case *simplex.ViewAnswer:
 		tag = mesh.ViewAnswer
+	case *simplex.LifeRequest:
+		tag = mesh.LifeRequest
+	case *simplex.LifeAnswer:
+		tag = mesh.LifeAnswer
 	default:
 		panic(fmt.Sprintf("validators: %T has no frame", message))
 	}
@@ -90,6 +94,10 @@ func decodeFrame(frame []byte) (any, error) {
 		message = new(simplex.ViewRequest)
 	case mesh.ViewAnswer:
 		message, limit = new(simplex.ViewAnswer), maxCertificateFrame
+	case mesh.LifeRequest:
+		message = new(simplex.LifeRequest)
+	case mesh.LifeAnswer:
+		message = new(simplex.LifeAnswer)
 	default:
 		return nil, fmt.Errorf("a frame of unknown kind %d", tag)
 	}

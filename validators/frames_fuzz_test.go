@@ -15,6 +15,7 @@ func FuzzDecodeFrame(f *testing.F) {
 		&types.Proposal{View: 1, Block: &types.Block{Transactions: []types.Transaction{}}}, &types.Vote{Kind: types.Notarize, View: 1},
 		&types.Certificate{Kind: types.Nullify, View: 2}, &simplex.BlockRequest{}, &simplex.BlockAnswer{}, &simplex.CertificateRequest{},
 		&catchup.RangeRequest{From: 1, To: 2}, &catchup.Batch{}, &transactions{Raw: [][]byte{{1}}}, &simplex.ViewRequest{Nonce: 1},
+		&simplex.LifeRequest{Life: types.Life{1}}, &simplex.LifeAnswer{For: types.Life{1}, Own: types.Life{2}, Older: true},
 		&simplex.ViewAnswer{Nonce: 1, Certificate: &types.Certificate{Kind: types.Nullify, View: 2}},
 	} {
 		f.Add(encodeFrame(message))

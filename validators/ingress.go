@@ -34,7 +34,8 @@ func classOf(frame []byte) rations.Class {
 	switch frame[0] {
 	case mesh.Vote, mesh.Certificate:
 		return rations.Votes
-	case mesh.Proposal, mesh.BlockRequest, mesh.BlockAnswer, mesh.CertificateRequest, mesh.ViewRequest, mesh.ViewAnswer:
+	case mesh.Proposal, mesh.BlockRequest, mesh.BlockAnswer, mesh.CertificateRequest, mesh.ViewRequest, mesh.ViewAnswer,
+		mesh.LifeRequest, mesh.LifeAnswer:
 		return rations.Blocks
 	}
 	return rations.Bulk

@@ -36,10 +36,10 @@ type assigned struct {
 
 // attempt is the outcome of a job's committee.
 type attempt struct {
-	drawn    types.Height
-	revealed []types.Address // whose result became final
-	over     bool            // how holds for those who did not reveal too
-	how      gateway.Ending
+	committee []system.Member // of the head before
+	revealed  []types.Address // whose result became final
+	over      bool            // how holds for those who did not reveal too
+	how       gateway.Ending
 }
 
 // newJobIndex reads a state.
@@ -90,7 +90,7 @@ func (d *jobIndex) note(change *types.JobChange) {
 	if end.over {
 		return // later changes belong to another committee
 	}
-	end.drawn, end.over = before.Since, true
+	end.committee, end.over = before.Committee, true
 	switch change.Kind {
 	case types.JobChangeRevealed:
 		end.over = false
@@ -116,7 +116,7 @@ func (d *jobIndex) note(change *types.JobChange) {
 func (d *jobIndex) read(id types.Hash) {
 	if before := d.jobs[id]; before != nil {
 		for i := range before.Committee {
-			d.take(before.Committee[i].Runner, id, before.Since)
+			d.take(before.Committee[i].Runner, id, before.Committee[i].Drawn)
 		}
 		delete(d.jobs, id)
 	}
@@ -141,13 +141,13 @@ func (d *jobIndex) put(j *system.Job) {
 		spec = types.Keccak(d.state.JobSpec(j.ID))
 		d.specs[j.ID] = spec
 	}
-	committed := !slices.ContainsFunc(j.Committee, func(m system.Member) bool { return m.Committed == 0 })
+	committed := j.AllCommitted()
 	for i := range j.Committee {
 		m := &j.Committee[i]
 		if !m.Owes() {
 			continue
 		}
-		a := gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.ID, Drawn: j.Since}, Spec: spec, MaxReturn: j.Terms.MaxReturn,
+		a := gateway.Assignment{AssignmentID: gateway.AssignmentID{Job: j.ID, Drawn: m.Drawn}, Spec: spec, MaxReturn: j.Terms.MaxReturn,
 			Deadline: j.Deadline(), CommitEnd: j.CommitDeadline(), Committee: len(j.Committee), AllCommitted: committed}
 		if m.Committed > 0 {
 			if made := d.state.Commitment(j.ID, m.Runner); made != nil {
@@ -213,7 +213,7 @@ func (d *jobIndex) Spec(job types.Hash) *push.JobSpec {
 func (d *jobIndex) Ending(runner types.Address, a gateway.AssignmentID) gateway.Ending {
 	end, known := d.ended[a.Job]
 	switch {
-	case !known || end.drawn != a.Drawn:
+	case !known || !slices.ContainsFunc(end.committee, func(m system.Member) bool { return m.Runner == runner && m.Drawn == a.Drawn }):
 		return gateway.Failed
 	case slices.Contains(end.revealed, runner):
 		return gateway.Landed

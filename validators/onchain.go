@@ -1,6 +1,7 @@
 package validators
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -60,8 +61,9 @@ func handle(message any) any {
 	return handled{outcome, err}
 }
 
-// Run implements actors.Deliverer. A program that panics is a failed receipt. A contract
-// that panics is not: this validator has no result then, and tries again (decision C18).
+// Run implements actors.Deliverer. A Go sample that panics is a failed receipt. If a contract
+// panics, or the conversation with a program's host, this validator has no result and tries
+// again (decisions C18, C21).
 func (o *onchain) Run(session program.Session, ctx program.Context, code program.Code, msg program.Message) (program.Outcome, error) {
 	_, native := session.(actors.Native)
 	d := delivery{session: session, ctx: ctx, code: code, msg: msg}
@@ -74,8 +76,10 @@ func (o *onchain) Run(session program.Session, ctx program.Context, code program
 	case is && native:
 		return program.Outcome{}, o.failed(msg, panicked)
 	case is:
-		return program.Outcome{Status: types.StatusFailed,
-			Fault: &types.Fault{Code: "panic", Message: fmt.Sprintf("the program panicked: %v", panicked.Value)}}, nil
+		if !bytes.HasPrefix(code.Source, []byte(actors.SamplePrefix)) {
+			o.runtime.Report("program "+msg.Self.String(), panicked)
+		}
+		return actors.Panicked(code, panicked.Value)
 	case err != nil:
 		return program.Outcome{}, fmt.Errorf("the proto-actor of %s: %w", msg.Self, err)
 	}

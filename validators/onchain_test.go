@@ -62,11 +62,28 @@ func TestC21AContractThatPanicsIsThisNodesFailure(t *testing.T) {
 		if len(before.seen) != 4 || o.pool.Len() != 2 {
 			t.Errorf("%v were told, by %d actors", before.seen, o.pool.Len())
 		}
-		// A program that panics is an outcome, and begins is not called for it.
-		session := panicking{}
-		outcome, err := o.Run(session, nil, program.Code{}, program.Message{Self: types.Address{9}})
-		if err != nil || outcome.Status != types.StatusFailed || len(before.seen) != 4 {
-			t.Errorf("a program: %v, %v", outcome, err)
+	})
+}
+
+// Decision C21: a Go sample that panics is a receipt. A panic of the conversation with a
+// program's host is this machine's failure alone, and begins is called for neither.
+func TestC21APanicOverAProgramIsAReceiptOfAGoSampleAlone(t *testing.T) {
+	before := &begins{}
+	withOnchain(t, before, func(o *onchain, _ *Validator) {
+		run := func(source string) (program.Outcome, error) {
+			return o.Run(panicking{}, nil, program.Code{Source: []byte(source)}, program.Message{Self: types.Address{9}})
+		}
+		outcome, err := run("go:counter")
+		if err != nil || outcome.Status != types.StatusFailed || outcome.Fault.Code != "panic" {
+			t.Errorf("a sample: %v, %v", outcome, err)
+		}
+		var host *program.HostError
+		outcome, err = run("def f(p): pass")
+		if !errors.As(err, &host) || host.Failure != program.Crashed || outcome.Status != "" {
+			t.Errorf("a program in Python: %v, %v", outcome, err)
+		}
+		if len(before.seen) != 0 {
+			t.Errorf("%v were told", before.seen)
 		}
 	})
 }

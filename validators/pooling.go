@@ -23,9 +23,11 @@ const maxReplaced = 4_096
 type pool struct {
 	*mempool.Pool[*ledger.Checked]
 	reports reports                           // runner transactions
+	light   lightCalls                        // calls that were light
 	sent    map[types.Hash]types.Height       // the height at which each that came in here was last sent on
 	local   []types.Hash                      // those that came in here, in the order they came
 	dropped func(hash types.Hash, why string) // Config.Dropped
+	now     func() types.Time                 // the node's clock
 
 	// replaced are those whose nonce another one took, oldest first. A block under way may
 	// have either of the two: which one it is, is known when the nonce is used.
@@ -91,8 +93,9 @@ func (p *pool) used(accounts []mempool.Account, included map[types.Hash]bool) {
 	})
 }
 
-func newPool(dropped func(types.Hash, string)) *pool {
-	return &pool{Pool: mempool.New[*ledger.Checked](mempool.DefaultLimits), sent: map[types.Hash]types.Height{}, dropped: dropped}
+func newPool(now func() types.Time, dropped func(types.Hash, string)) *pool {
+	return &pool{Pool: mempool.New[*ledger.Checked](mempool.DefaultLimits), sent: map[types.Hash]types.Height{}, dropped: dropped,
+		now: now}
 }
 
 // transaction returns a transaction that waits in the pool, or nil.
@@ -141,6 +144,7 @@ func (e *execution) hold(state *ledger.State, tx *ledger.Checked) (fresh bool, e
 		return e.pool.reports.add(reportOn(state.Height(), tx))
 	}
 	entry := mempool.EntryOf(tx.Tx, tx.Hash, tx.Sender, tx.Size, tx)
+	entry.Came = e.pool.now()
 	gone, err := e.pool.Add(state.Height(), entry, state.Account(tx.Sender).Nonce)
 	e.pool.displace(gone, &entry)
 	return err == nil, err
@@ -162,6 +166,7 @@ func (e *execution) confirm(result *ledger.Result) {
 	accounts := []mempool.Account{{Address: system, Nonce: result.State.Account(system).Nonce}}
 	for i := range result.Receipts {
 		receipt := &result.Receipts[i]
+		e.pool.light.note(receipt)
 		if receipt.Origin == types.OriginTransaction {
 			accounts = append(accounts, mempool.Account{Address: receipt.Sender, Nonce: result.State.Account(receipt.Sender).Nonce})
 		}
@@ -175,7 +180,7 @@ func (e *execution) confirm(result *ledger.Result) {
 		e.bringAgain(aged)
 	}
 	e.pool.used(accounts, included)
-	for _, old := range e.pool.Expire(result.Block.Header.Height) {
+	for _, old := range e.pool.Expire(result.Block.Header.Height, e.pool.now()) {
 		e.pool.gaveUp(old.Hash, whyOld)
 	}
 }
@@ -231,7 +236,7 @@ func (e *execution) pending(state *ledger.State) iter.Seq[*ledger.Checked] {
 		if !e.pool.reports.each(yield) {
 			return
 		}
-		for entry := range e.pool.Pending(mempool.Fees{Cycle: base.Cycle, Cell: base.Cell}, nonce) {
+		for entry := range e.pool.Pending(mempool.Fees{Cycle: base.Cycle, Cell: base.Cell}, nonce, e.pool.light.weightOf) {
 			if !yield(entry.Value) {
 				return
 			}

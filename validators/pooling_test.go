@@ -12,7 +12,7 @@ import (
 // told is a pool with the reports to its owners.
 func told() (*pool, map[types.Hash]string) {
 	why := map[types.Hash]string{}
-	return newPool(func(hash types.Hash, reason string) { why[hash] = reason }), why
+	return newPool(func() types.Time { return 0 }, func(hash types.Hash, reason string) { why[hash] = reason }), why
 }
 
 // put adds the n-th transaction of a sender with a nonce and a bid.
@@ -72,6 +72,11 @@ func TestAPoolTellsWhatItGivesUp(t *testing.T) {
 	old := put(t, p, 1, 1, 1, 0, 10)
 	e := &execution{pool: p}
 	aged := types.Header{Height: 1 + types.Height(mempool.DefaultLimits.AgeBlocks)}
+	e.confirm(&ledger.Result{State: genesisState(), Block: &types.Block{Header: aged}})
+	if why[old] != "" {
+		t.Errorf("thousands of blocks in no time are no age: %v", why)
+	}
+	p.now = func() types.Time { return types.Time(0).Add(mempool.DefaultLimits.AgeTime) }
 	e.confirm(&ledger.Result{State: genesisState(), Block: &types.Block{Header: aged}})
 	if why[old] != whyOld {
 		t.Errorf("told %v", why)

@@ -121,7 +121,7 @@ func (v *Validator) Answer(runner types.Address, q polling.Question, answer func
 		page, next := head.State.Page(runner, q.After)
 		a.Next = next
 		for _, j := range page {
-			id := polling.AssignmentID{Job: j.ID, Drawn: j.Since}
+			id := polling.AssignmentID{Job: j.ID, Drawn: j.DrawnOf(runner)}
 			a.Jobs = append(a.Jobs, polling.Job{ID: id, Spec: head.State.Spec(j.ID), Deadline: j.Deadline()})
 		}
 		answer(a)

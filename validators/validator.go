@@ -41,6 +41,8 @@ type Config struct {
 	// Unfit is why this validator cannot execute blocks as the network does, in words: it
 	// neither proposes nor votes (decision C20). "": it can.
 	Unfit string
+	// Python is the version of the interpreter that runs programs here, for people; "": unknown.
+	Python string
 	// Head is what the store holds, where its owner has it in memory, so that it is not
 	// read from there; nil: it is read.
 	Head *Head
@@ -122,10 +124,12 @@ type Validator struct {
 	since       atomic.Int64 // when the last block became final here, types.Time
 	count       counters
 
-	lost    atomic.Bool // its log of votes was lost, or its end, when it started
-	trouble troubles
-	gaveUp  atomic.Pointer[GivenUp] // the last view that it gave up
-	once    sync.Once               // guards fail, which acts once
+	lost     atomic.Bool            // its log of votes was lost, or its end, when it started
+	twin     atomic.Pointer[string] // what another process with its key keeps it from; nil: nothing
+	trouble  troubles
+	diverged atomic.Pointer[Divergence] // nil: it executes as the others do
+	gaveUp   atomic.Pointer[GivenUp]    // the last view that it gave up
+	once     sync.Once                  // guards fail, which acts once
 }
 
 // Round is the current view of consensus.
@@ -165,8 +169,10 @@ type Status struct {
 	Refused   Refused
 	LastBlock types.Time             // when a block became final here last, by the node's clock; when it started, before the first
 	Lost      bool                   `json:"-"` // its log of votes was lost, or its end, when it started (decision C5)
+	Twin      string                 // why it does not vote while another process has its key; "": it votes, as far as that goes
 	Trouble   *Trouble               // what went wrong last; nil: nothing yet
 	Unfit     string                 // why it neither proposes nor votes; "": it does
+	Diverged  *Divergence            // it executes otherwise than the others (decision C2); nil: it does not
 	Behind    time.Duration          // how much its clock is earlier than the newest final stamp, if voters do not allow it; otherwise 0
 	GaveUp    *GivenUp               // the last view that it gave up; nil: none yet
 	Runners   Runners                // what happened to runners here
@@ -381,6 +387,12 @@ func (v *Validator) Status() Status {
 	s.Lost = v.lost.Load()
 	s.LastBlock, s.Trouble, s.GaveUp = types.Time(v.since.Load()), v.trouble.last.Load(), v.gaveUp.Load()
 	s.Unfit = v.config.Unfit
+	if s.Diverged = v.diverged.Load(); s.Diverged != nil {
+		s.Unfit = s.Diverged.String()
+	}
+	if twin := v.twin.Load(); twin != nil {
+		s.Twin = *twin
+	}
 	s.Behind = v.clockBehind()
 	s.Runners = v.count.runners.read()
 	for c := range s.GivenUp {

@@ -27,6 +27,7 @@ func TestFramesAreThoseOfTheDocument(t *testing.T) {
 		"block request": &simplex.BlockRequest{}, "block answer": &simplex.BlockAnswer{}, "certificate request": &simplex.CertificateRequest{},
 		"range request": &catchup.RangeRequest{}, "batch": &catchup.Batch{}, "transactions": &transactions{},
 		"view request": &simplex.ViewRequest{}, "view answer": &simplex.ViewAnswer{},
+		"life request": &simplex.LifeRequest{}, "life answer": &simplex.LifeAnswer{},
 	} {
 		m := regexp.MustCompile("(?s)<!-- example: " + name + " -->\n```text\n(.*?)```").FindSubmatch(text)
 		if m == nil {
@@ -50,7 +51,7 @@ func TestFramesAreThoseOfTheDocument(t *testing.T) {
 			t.Errorf("%s is read as %T", name, message)
 		}
 	}
-	for tag := mesh.ViewAnswer + 1; tag != 0; tag++ {
+	for tag := mesh.LifeAnswer + 1; tag != 0; tag++ {
 		if _, err := decodeFrame([]byte{tag, 0x80}); err == nil || !strings.Contains(err.Error(), "unknown kind") {
 			t.Fatalf("a frame of kind %d, which WIRE.md does not have: %v", tag, err)
 		}

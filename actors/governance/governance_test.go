@@ -140,7 +140,8 @@ func TestEpochClassWaitsForAnEpoch(t *testing.T) {
 	}
 }
 
-// TestStoredParametersLoadAgain, all of them, and only what changed is written.
+// TestStoredParametersLoadAgain, all of them, and only what changed is written. C12: a
+// parameter that older chains lack is written if it is not its default.
 func TestStoredParametersLoadAgain(t *testing.T) {
 	before := params.Defaults()
 	after := before
@@ -148,8 +149,16 @@ func TestStoredParametersLoadAgain(t *testing.T) {
 	stored := memory{}
 	write := func(key string, value []byte) { stored[key] = value }
 	Store(&before, nil, write)
-	if len(stored) != len(params.Keys()) {
-		t.Errorf("%d of %d parameters are in state", len(stored), len(params.Keys()))
+	for _, info := range params.Keys() {
+		if found := stored[params.StateKey(info.Key)] != nil; found == info.Later {
+			t.Errorf("%s: in state %v, and older chains lack it %v", info.Key, found, info.Later)
+		}
+	}
+	newer, all := before, memory{}
+	newer.ReceiptsRoot = params.RootWithoutMessages
+	Store(&newer, nil, func(key string, value []byte) { all[key] = value })
+	if len(all) != len(stored)+1 {
+		t.Errorf("%d parameters of a new chain are in state, and %d of an older one", len(all), len(stored))
 	}
 	changed := memory{}
 	Store(&after, &before, func(key string, value []byte) { changed[key] = value; write(key, value) })

@@ -169,11 +169,16 @@ func Enact(kv KV, due []Change) {
 	}
 }
 
-// Store writes the parameters that differ from before, or all where before is
-// nil, to the storage of actor 0x09.
+// Store writes the parameters that differ from before, or all if before is nil, to the
+// storage of actor 0x09. It writes one that older chains lack only if it is not its default
+// (decision C12).
 func Store(p, before *params.Params, write func(stateKey string, value []byte)) {
+	defaults := params.Defaults()
 	for _, info := range params.Keys() {
 		value := mustEncode(p, info.Key)
+		if before == nil && info.Later && string(value) == string(mustEncode(&defaults, info.Key)) {
+			continue
+		}
 		if before == nil || string(value) != string(mustEncode(before, info.Key)) {
 			write(params.StateKey(info.Key), value)
 		}

@@ -1,6 +1,7 @@
 package system
 
 import (
+	"bytes"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
+	"github.com/cowboyinc/devnet/runners/selection"
 )
 
 // Claim is the part of a result that is compared with other results. It is made
@@ -15,18 +17,30 @@ import (
 // long.
 type Claim struct {
 	_       struct{}   `cbor:",toarray"`
-	Valid   bool       // false: it agrees with none, its own included
+	Fault   string     // of a result that does not count: it agrees with none, its own included
 	Digest  types.Hash // the hash of the part that has to be equal
 	Numbers []Number   // what has to be near, one number for each Tolerance
 	Sketch  types.Hash // the sketch of the part that has to be similar
 }
 
+// Valid reports whether the result counts.
+func (c *Claim) Valid() bool { return c.Fault == "" }
+
+// The faults of results that do not count, in the words of a failed job.
+const (
+	faultJSON    = "not JSON (RFC 8259), has a name twice or above 32 levels"
+	faultText    = "not UTF-8"
+	faultMissing = "without a number or member that its checks read"
+	faultNumber  = "with a number above 256 bits where its checks read"
+	faultCheck   = "outside a schema or range"
+)
+
 // Number is a decimal of a result.
 type Number struct {
 	_        struct{} `cbor:",toarray"`
 	Negative bool
-	Digits   types.Wei // at most 64 digits
-	Shift    uint64    // the exponent of ten and numberShift
+	Digits   types.Wei
+	Shift    uint64 // the exponent of ten and numberShift
 }
 
 // numberShift keeps exponents above 0: no number has a lesser one.
@@ -44,11 +58,11 @@ func claimOf(o *push.JobSpec, result []byte) Claim {
 	switch o.ResultSchema.DataFormat {
 	case push.FormatJSON:
 		if value == nil {
-			return Claim{}
+			return Claim{Fault: faultJSON}
 		}
 	case push.FormatText:
 		if !utf8.Valid(result) {
-			return Claim{}
+			return Claim{Fault: faultText}
 		}
 	}
 	switch v.Mode {
@@ -57,58 +71,72 @@ func claimOf(o *push.JobSpec, result []byte) Claim {
 	case push.StructuredMatch:
 		return matchClaim(v.Checks, value)
 	case push.SemanticSimilarity:
-		return Claim{Valid: utf8.Valid(result), Sketch: sketch(result)}
+		if !utf8.Valid(result) {
+			return Claim{Fault: faultText}
+		}
+		return Claim{Sketch: sketch(result)}
 	}
-	return Claim{Valid: true, Digest: types.Keccak(result)}
+	return Claim{Digest: types.Keccak(result)}
 }
 
 // voteClaim returns the value of one field, or the whole result if no field is
 // named.
 func voteClaim(field *string, value *jsonValue, result []byte) Claim {
 	if field == nil {
-		return Claim{Valid: true, Digest: types.Keccak(result)}
+		return Claim{Digest: types.Keccak(result)}
 	}
 	if value == nil {
-		return Claim{}
+		return Claim{Fault: faultJSON}
 	}
 	at := value.at(*field)
-	if at == nil {
-		return Claim{}
+	switch {
+	case at == nil:
+		return Claim{Fault: faultMissing}
+	case at.unread():
+		return Claim{Fault: faultNumber}
 	}
-	return Claim{Valid: true, Digest: at.hash()}
+	return Claim{Digest: at.hash()}
 }
 
 // matchClaim judges the checks that concern one result, and gathers the parts that
-// results must share.
+// results must share. The first check that fails names the fault.
 func matchClaim(checks []push.Check, value *jsonValue) Claim {
 	if value == nil {
-		return Claim{}
+		return Claim{Fault: faultJSON}
 	}
-	c := Claim{Valid: true, Numbers: []Number{}}
+	c := Claim{Numbers: []Number{}}
 	var equal []byte
 	hashes := map[*jsonValue]types.Hash{} // many pointers may lead to one value
 	for i := range checks {
 		switch check := &checks[i]; {
 		case check.Schema != nil:
-			s, err := parseSchema(*check.Schema)
-			c.Valid = c.Valid && err == nil && s.allows(value)
-		case check.Range != nil:
-			n := value.at(check.Range.Pointer)
-			c.Valid = c.Valid && n != nil && n.kind == jsonNumber &&
-				n.number.cmp(decimalOf(check.Range.Min)) >= 0 && n.number.cmp(decimalOf(check.Range.Max)) <= 0
-		case check.Tolerance != nil:
-			n := value.at(check.Tolerance.Pointer)
-			if n == nil || n.kind != jsonNumber {
-				return Claim{}
+			if s, err := parseSchema(*check.Schema); err != nil || !s.allows(value) {
+				return Claim{Fault: faultCheck}
 			}
-			c.Numbers = append(c.Numbers, numberOf(n.number))
+		case check.Range != nil:
+			n, fault := value.numberAt(check.Range.Pointer)
+			if fault == "" && (n.cmp(decimalOf(check.Range.Min)) < 0 || n.cmp(decimalOf(check.Range.Max)) > 0) {
+				fault = faultCheck
+			}
+			if fault != "" {
+				return Claim{Fault: fault}
+			}
+		case check.Tolerance != nil:
+			n, fault := value.numberAt(check.Tolerance.Pointer)
+			if fault != "" {
+				return Claim{Fault: fault}
+			}
+			c.Numbers = append(c.Numbers, numberOf(n))
 		default:
 			for _, pointer := range *check.Equal {
 				one := value.at(pointer)
 				if one == nil {
-					return Claim{}
+					return Claim{Fault: faultMissing}
 				}
 				if _, known := hashes[one]; !known {
+					if one.unread() {
+						return Claim{Fault: faultNumber}
+					}
 					hashes[one] = one.hash()
 				}
 				form := hashes[one]
@@ -116,15 +144,24 @@ func matchClaim(checks []push.Check, value *jsonValue) Claim {
 			}
 		}
 	}
-	if !c.Valid {
-		return Claim{}
-	}
 	c.Digest = types.Keccak(equal)
 	return c
 }
 
+// numberAt returns the number that a pointer leads to, or the fault of a result.
+func (v *jsonValue) numberAt(pointer string) (n jsonDecimal, fault string) {
+	switch at := v.at(pointer); {
+	case at == nil || at.kind != jsonNumber:
+		return n, faultMissing
+	case at.unread():
+		return n, faultNumber
+	default:
+		return at.number, ""
+	}
+}
+
 func numberOf(d jsonDecimal) Number {
-	digits, _ := types.WeiFromBig(new(big.Int).Abs(d.mantissa)) // 64 digits have at most 213 bits
+	digits, _ := types.WeiFromBig(new(big.Int).Abs(d.mantissa)) // at most 256 bits
 	return Number{Negative: d.mantissa.Sign() < 0, Digits: digits, Shift: uint64(d.exponent + numberShift)}
 }
 
@@ -151,7 +188,7 @@ func near(a, b *Number, permilles uint64) bool {
 
 // agrees reports whether two results say the same under a job's terms.
 func (t *Terms) agrees(a, b *Claim) bool {
-	if !a.Valid || !b.Valid || a.Digest != b.Digest || len(a.Numbers) != len(b.Numbers) {
+	if !a.Valid() || !b.Valid() || a.Digest != b.Digest || len(a.Numbers) != len(b.Numbers) {
 		return false
 	}
 	for i := range a.Numbers {
@@ -232,12 +269,12 @@ func count(counts *[256]int32, hash uint64) {
 	}
 }
 
-// agreeing returns the members whose results agree with one another: the largest
-// group around one of them, on a tie the group of the lowest address. They are
-// sorted by address.
+// agreeing returns the members whose results agree: the largest group around one of
+// them, on a tie the group around the lowest lot. They are sorted by lot, so that the
+// first is the winner. around is the member whose group it is.
 //
 // Spec: decision J5.
-func (j *Job) agreeing() (best []*Member) {
+func (j *Job) agreeing() (best []*Member, around *Member) {
 	revealed := j.revealed()
 	for _, one := range revealed {
 		var group []*Member
@@ -247,19 +284,23 @@ func (j *Job) agreeing() (best []*Member) {
 			}
 		}
 		if len(group) > len(best) {
-			best = group
+			best, around = group, one
 		}
 	}
-	return best
+	return best, around
 }
 
-// revealed are the members whose result came, sorted by address.
+// revealed are the members whose result came, sorted by their lots of the last draw.
 func (j *Job) revealed() (members []*Member) {
 	for i := range j.Committee {
 		if j.Committee[i].RevealedAt > 0 {
 			members = append(members, &j.Committee[i])
 		}
 	}
-	slices.SortFunc(members, func(a, b *Member) int { return a.Runner.Compare(b.Runner) })
+	draw := j.drawSeed()
+	slices.SortFunc(members, func(a, b *Member) int {
+		x, y := selection.Lot(draw, a.Runner), selection.Lot(draw, b.Runner)
+		return bytes.Compare(x[:], y[:])
+	})
 	return members
 }

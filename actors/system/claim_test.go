@@ -3,6 +3,7 @@ package system
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,8 +15,8 @@ import (
 
 func text(s string) *string { return &s }
 
-// agreed are the positions of the results that agree with one another, all of them
-// being of a committee in the order of addresses.
+// agreed are the positions of the results that agree with one another. The first byte of a
+// member's address is its position.
 func agreed(mode push.Verification, format push.DataFormat, results ...string) (positions []int) {
 	s := &push.JobSpec{Verification: mode, ResultSchema: push.ResultSchema{DataFormat: format}}
 	j := &Job{Terms: Terms{Mode: mode.Mode}}
@@ -27,9 +28,11 @@ func agreed(mode push.Verification, format push.DataFormat, results ...string) (
 	for i, result := range results {
 		j.Committee = append(j.Committee, Member{Runner: types.Address{byte(i)}, RevealedAt: 1, Claim: claimOf(s, []byte(result))})
 	}
-	for _, m := range j.agreeing() {
+	group, _ := j.agreeing()
+	for _, m := range group {
 		positions = append(positions, int(m.Runner[0]))
 	}
+	slices.Sort(positions)
 	return positions
 }
 
@@ -52,8 +55,8 @@ func TestJ5Modes(t *testing.T) {
 		"invalid text":         {push.Verification{Mode: push.None}, push.FormatText, []string{"\xff"}, nil},
 		"invalid json":         {push.Verification{Mode: push.None}, push.FormatJSON, []string{"{"}, nil},
 		"bytes that are equal": {push.Verification{Mode: push.Deterministic}, push.FormatBytes, []string{"a", "b", "b"}, []int{1, 2}},
-		"a tie is the lowest address's": {push.Verification{Mode: push.Deterministic}, push.FormatBytes, []string{"b", "a", "b", "a"},
-			[]int{0, 2}},
+		"a tie is the lowest lot's": {push.Verification{Mode: push.Deterministic}, push.FormatBytes, []string{"b", "a", "b", "a"},
+			[]int{1, 3}},
 		"a field alone":               {vote, push.FormatJSON, []string{`{"answer":1,"x":2}`, `{"answer":2}`, `{"x":5,"answer":1.0e0}`}, []int{0, 2}},
 		"a field that is missing":     {vote, push.FormatJSON, []string{`{"x":1}`, `{"x":1}`, `{"answer":null}`}, []int{2}},
 		"the whole without a field":   {push.Verification{Mode: push.MajorityVote}, push.FormatBytes, []string{"1", "1.0", "1"}, []int{0, 2}},
@@ -81,7 +84,7 @@ func TestJ5Modes(t *testing.T) {
 // A result is JSON in one reading or in none.
 func TestJSONIsReadInOneWay(t *testing.T) {
 	for _, bad := range []string{"", " ", "{", `{"a":1,"a":2}`, `{"a":1,}`, "[1,]", "01", "1.", ".5", "+1", "1e", "nul", "1 2", `"\x"`, `"\ud800"`, `"\udc00\ud800"`, "\"\n\"",
-		`"`, `"\`, `"\u12`, "NaN", "Infinity", "1e65", strings.Repeat("9", 65), strings.Repeat("[", 40) + strings.Repeat("]", 40), "\xff", "'a'", "[1}",
+		`"`, `"\`, `"\u12`, "NaN", "Infinity", strings.Repeat("[", 40) + strings.Repeat("]", 40), "\xff", "'a'", "[1}",
 		`{1:2}`, "-"} {
 		if v, err := parseJSON([]byte(bad)); err == nil {
 			t.Errorf("%q is read as %+v", bad, v)
@@ -104,6 +107,73 @@ func TestJSONIsReadInOneWay(t *testing.T) {
 		b, _ := parseJSON([]byte(apart[1]))
 		if a.hash() == b.hash() {
 			t.Errorf("%s and %s are one", apart[0], apart[1])
+		}
+	}
+}
+
+// Numbers of up to 256 bits are read, whatever zeros they have. Longer ones are not.
+func TestJSONNumbersHaveAtMost256Bits(t *testing.T) {
+	most := "115792089237316195423570985008687907853269984665640564039457584007913129639935" // 2^256 - 1
+	for _, read := range []string{most, "-" + most, most + "e78", most + "e-78", "1e78", "0." + strings.Repeat("0", 77) + "1",
+		"1" + strings.Repeat("0", 100)} {
+		if v, err := parseJSON([]byte(read)); err != nil || v.unread() {
+			t.Errorf("%s is not read: %v", read, err)
+		}
+	}
+	over := "115792089237316195423570985008687907853269984665640564039457584007913129639937" // 2^256 + 1
+	for _, unread := range []string{over, "1e79", "1e-79", "1e99999999", strings.Repeat("9", 79), "0." + strings.Repeat("0", 160) + "1"} {
+		if v, err := parseJSON([]byte("[" + unread + "]")); err != nil || !v.unread() || !v.items[0].unread() {
+			t.Errorf("%s is read as %+v: %v", unread, v, err)
+		}
+	}
+}
+
+// J19: results that are equal byte for byte agree, or their job fails by their fault. Only
+// numbers that a check reads have to fit.
+func TestJ19EqualResultsNeverDisagree(t *testing.T) {
+	most := "115792089237316195423570985008687907853269984665640564039457584007913129639935"
+	vote := push.Verification{Mode: push.MajorityVote, Field: text("/price")}
+	near := push.Verification{Mode: push.StructuredMatch, Checks: []push.Check{{Tolerance: &push.Tolerance{Pointer: "/price", Permille: 1}}}}
+	equal := push.Verification{Mode: push.StructuredMatch, Checks: []push.Check{{Equal: &[]string{"/price"}}}}
+	schema := push.Verification{Mode: push.StructuredMatch, Checks: []push.Check{
+		{Schema: text(`{"properties":{"price":{"type":"integer","maximum":5}}}`)}}}
+	exact := push.Verification{Mode: push.Deterministic}
+	deep := strings.Repeat("[", 33) + strings.Repeat("]", 33)
+	for _, test := range []struct {
+		mode          push.Verification
+		result, fault string
+	}{
+		{vote, `{"price": 1, "balance": ` + most + `}`, ""},
+		{vote, `{"price": ` + most + `}`, ""},
+		{vote, `{"price": 1, "x": 1e-700}`, ""},
+		{vote, `{"price": 1, "x": ` + most + `0}`, ""},
+		{vote, `{"price": [` + most + `1]}`, faultNumber},
+		{vote, `{"price": 1, "x": ` + deep + `}`, faultJSON},
+		{vote, `{"prise": 1}`, faultMissing},
+		{near, `{"price": ` + most + `, "x": 1e99}`, ""},
+		{near, `{"price": 1e79}`, faultNumber},
+		{near, `{"price": "1"}`, faultMissing},
+		{equal, `{"price": {"a": 1e79}}`, faultNumber},
+		{equal, `{"price": ` + most + `, "x": 1e99}`, ""},
+		{schema, `{"price": 5, "x": 1e99}`, ""},
+		{schema, `{"price": 1e79}`, faultCheck},
+		{exact, `{"price": 1e99}`, ""},
+		{exact, `{"price": ` + deep + `}`, faultJSON},
+	} {
+		s := &push.JobSpec{Verification: test.mode, ResultSchema: push.ResultSchema{DataFormat: push.FormatJSON}}
+		j := &Job{Terms: Terms{Mode: test.mode.Mode, Threshold: 2, Tolerances: []uint64{1}}}
+		for i := range 3 {
+			j.Committee = append(j.Committee, Member{Runner: types.Address{byte(i)}, RevealedAt: 1, Claim: claimOf(s, []byte(test.result))})
+		}
+		group, _ := j.agreeing()
+		if got := j.Committee[0].Claim.Fault; got != test.fault {
+			t.Errorf("%s: the fault is %q, want %q", test.result, got, test.fault)
+		}
+		if test.fault == "" && len(group) != 3 {
+			t.Errorf("%s: %d of 3 agree", test.result, len(group))
+		}
+		if code := j.shortfall(len(group)); test.fault != "" && (code != ErrorInvalidResults || j.Why != "3 of 3, the first is "+test.fault) {
+			t.Errorf("%s: the job fails by %s: %s", test.result, code, j.Why)
 		}
 	}
 }
@@ -141,8 +211,8 @@ func FuzzClaim(f *testing.F) {
 			s := &push.JobSpec{Verification: mode}
 			terms := Terms{Mode: mode.Mode, Tolerances: []uint64{10}}
 			claim := claimOf(s, bytes.Clone(result))
-			if claim.Valid != terms.agrees(&claim, &claim) {
-				t.Fatalf("%s: %q is valid %t, and that it agrees with itself is not", mode.Mode, result, claim.Valid)
+			if claim.Valid() != terms.agrees(&claim, &claim) {
+				t.Fatalf("%s: %q is valid %t, and that it agrees with itself is not", mode.Mode, result, claim.Valid())
 			}
 		}
 	})
@@ -193,7 +263,7 @@ func judging(result string, checks ...push.Check) float64 {
 	spec := &push.JobSpec{Verification: push.Verification{Mode: push.StructuredMatch, Checks: checks},
 		ResultSchema: push.ResultSchema{DataFormat: push.FormatJSON}}
 	return testing.AllocsPerRun(1, func() {
-		if claim := claimOf(spec, []byte(result)); !claim.Valid {
+		if claim := claimOf(spec, []byte(result)); !claim.Valid() {
 			panic("a fitting result is not a claim")
 		}
 	})

@@ -43,6 +43,17 @@ func (j *Job) committee() []types.Address {
 	return committee
 }
 
+// drawn lists the heights of the blocks that drew the members, in the order of committee.
+func (j *Job) drawn() []types.Height {
+	drawn := make([]types.Height, 0, len(j.Committee))
+	for i := range j.Committee {
+		if m := &j.Committee[i]; m.Refused == 0 {
+			drawn = append(drawn, m.Drawn)
+		}
+	}
+	return drawn
+}
+
 // submit enters a job, whose submitter pays all that it may cost. The draw follows
 // when the block attends to its jobs.
 //
@@ -181,6 +192,7 @@ func (b *InBlock) letGo(runner types.Address, s *Standing) {
 func (b *InBlock) forget(j *Job) {
 	b.State.DeleteStorage(types.DispatcherAddress, keyJob(j.ID))
 	b.State.DeleteStorage(types.DispatcherAddress, keySpec(j.ID))
+	b.State.DeleteStorage(types.VerifierAddress, keyEarlier(j.ID))
 	jobs := JobsOf(b.State)
 	jobs.Open--
 	b.setJobs(jobs)

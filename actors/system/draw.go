@@ -47,8 +47,8 @@ func (b *InBlock) expire(j *Job, census *Census, effect *Effect) {
 	if j.Status == Pending {
 		b.unindex(j)
 		left, code := census.Of(j), ErrorNoCandidates
-		if j.Refusals > 0 {
-			code = ErrorRefused
+		if j.unserved() {
+			code = j.Ended
 		}
 		b.fail(j, code, effect)
 		effect.Jobs[len(effect.Jobs)-1].Left = left
@@ -217,17 +217,19 @@ func (b *InBlock) roster() *Roster {
 // continues to wait (decision J4).
 func (b *InBlock) draw(j *Job, d *drawing, effect *Effect) {
 	demand := j.demand()
-	if found, tried := d.few[demand]; tried && found < j.Terms.Runners {
-		return
+	var candidates []selection.Candidate
+	found, tried := d.few[demand]
+	if !tried || found >= j.Terms.Runners {
+		candidates = d.candidates(j, j.Excluded)
+		found = uint64(len(candidates))
 	}
-	candidates := d.candidates(j, j.Excluded)
-	if found := uint64(len(candidates)); found < j.Terms.Runners {
+	if found < j.Terms.Runners {
 		if len(j.Excluded) == 0 {
 			d.few[demand] = found
 		}
-		if j.Refusals > 0 && !d.mayServe(j) {
+		if j.unserved() && !d.mayServe(j) {
 			b.unindex(j)
-			b.fail(j, ErrorRefused, effect)
+			b.fail(j, j.Ended, effect)
 		}
 		return
 	}
@@ -264,7 +266,7 @@ func (b *InBlock) engage(runner types.Address, d *drawing) Member {
 	b.setStanding(r.Address, &r.Standing)
 	at, _ := slices.BinarySearchFunc(d.runners, runner, byAddress)
 	d.runners[at].ActiveJobs = r.ActiveJobs
-	return Member{Runner: runner, Card: r.Offer.RateCard}
+	return Member{Runner: runner, Card: r.Offer.RateCard, Drawn: b.Height}
 }
 
 // favour is the runner that completed the submitter's last job of the kind. A

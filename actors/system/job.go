@@ -29,6 +29,8 @@ const (
 	ErrorDisagreement = types.JobDisagreement
 	ErrorCancelled    = "cancelled"
 	ErrorRefused      = "refused" // decision J21
+	// ErrorInvalidResults is a disagreement in which too few results count.
+	ErrorInvalidResults = types.JobInvalidResults
 )
 
 // Job is an open job. Its spec is a separate record, and is not read to draw it.
@@ -48,7 +50,9 @@ type Job struct {
 	Kind      push.JobKind
 	Vacant    bool   // a place of its committee is to be drawn again, and was not tried yet
 	Refusals  uint32 // by members of its committees
-	Why       string // of the last refusal
+	Declined  uint32 // draws whose whole committee refused in time
+	Ended     string // the code of how its last draw ended without completing it; "" if none did
+	Why       string // of the last refusal, or of results that do not count
 }
 
 // Terms are the parts of a spec that decide the job's further course.
@@ -93,12 +97,16 @@ type Member struct {
 	Claim      Claim
 	Bytes      uint64       // of its result
 	Refused    types.Height // 0: not; then it is a member no more, and its place is empty
-	Late       bool         // it took an emptied place, and had less time than the job gives
+	Drawn      types.Height // of the block that drew it
 }
 
 // Owes reports whether the member's answer is still to come: it neither revealed a result
 // nor refused the job.
 func (m *Member) Owes() bool { return m.RevealedAt == 0 && m.Refused == 0 }
+
+// late reports whether a member took an emptied place, and so has less time than the job
+// gives.
+func (j *Job) late(m *Member) bool { return m.Drawn > j.Since }
 
 // JobOf returns an open job, or nil.
 func JobOf(s actors.Reader, id types.Hash) *Job {
@@ -116,7 +124,7 @@ func (j *Job) CommitDeadline() types.Height { return j.Since + types.Height(j.Te
 func (j *Job) change(kind types.JobChangeKind, at types.Height) types.JobChange {
 	return types.JobChange{Kind: kind, ID: j.ID, Seq: j.Seq, Submitter: &j.Submitter, At: at,
 		Status: j.Status, Attempts: j.Attempts, Since: j.Since,
-		Committee: j.committee()}
+		Committee: j.committee(), Drawn: j.drawn()}
 }
 
 // member returns a runner of the committee, or nil.
@@ -132,18 +140,43 @@ func (j *Job) member(runner types.Address) *Member {
 // in an earlier one, or the commit deadline passed (decision J15).
 func (j *Job) revealing(height types.Height) bool { return height >= j.Reveals() }
 
+// DrawnOf returns the height of the block that drew a member of the committee; 0 if the
+// runner is none.
+func (j *Job) DrawnOf(runner types.Address) types.Height {
+	if m := j.member(runner); m != nil {
+		return m.Drawn
+	}
+	return 0
+}
+
+// AllCommitted reports whether every member committed. A runner that refused is a member no
+// more; its place counts until it was tried to draw it again.
+//
+// Spec: decisions J15, J21.
+func (j *Job) AllCommitted() bool {
+	return !slices.ContainsFunc(j.Committee, func(m Member) bool { return m.Committed == 0 && (m.Refused == 0 || j.Vacant) })
+}
+
 // Reveals returns the first height whose block takes reveals, by the current state:
 // after the time to commit, or after the block in which the last of the committee
 // committed.
 func (j *Job) Reveals() types.Height {
+	if !j.AllCommitted() {
+		return j.CommitDeadline() + 1
+	}
 	last := types.Height(0)
 	for i := range j.Committee {
-		if j.Committee[i].Committed == 0 {
-			return j.CommitDeadline() + 1
-		}
 		last = max(last, j.Committee[i].Committed)
 	}
 	return min(last, j.CommitDeadline()) + 1
+}
+
+// drawSeed is the seed of the last draw of a whole committee (decisions J2, J6).
+func (j *Job) drawSeed() types.Hash {
+	if j.Attempts <= 1 {
+		return j.Seed
+	}
+	return selection.RetrySeed(j.Seed, j.Attempts-1)
 }
 
 // demand lists the conditions that its runners must meet.

@@ -40,21 +40,29 @@ type jsonValue struct {
 	names  []string // of an object, sorted; items are its values in that order
 }
 
+// unread reports whether a value is or has a number beyond the limits.
+func (v *jsonValue) unread() bool {
+	return v.kind == jsonNumber && v.number.mantissa == nil || slices.ContainsFunc(v.items, func(one jsonValue) bool { return one.unread() })
+}
+
 // jsonDecimal is mantissa × 10^exponent, the mantissa without trailing zeros, so
 // that equal numbers are equal here.
 type jsonDecimal struct {
-	mantissa *big.Int
+	mantissa *big.Int // nil: the number is beyond the limits, and equals none
 	exponent int
 }
 
-// Limits of a JSON text. A number has at most this many digits, and an exponent of
-// at most that many as well: numbers are compared at a common exponent.
+// Limits of a JSON text. The digits of a number that is read have at most 256 bits.
+// Numbers are compared at a common exponent, so that an exponent is limited too.
 const (
 	maxJSONDepth  = 32
-	maxJSONDigits = 64
+	maxJSONDigits = 78 // 2^256 - 1 has as many
 )
 
-var errJSON = errors.New("invalid JSON (RFC 8259), a repeated name, a number above 64 digits or more than 32 levels")
+var (
+	errJSON   = errors.New("invalid JSON (RFC 8259), a repeated name or more than 32 levels")
+	errNumber = errors.New("a number above 256 bits, or with an exponent above 78")
+)
 
 // parseJSON reads a whole JSON text. Its error is its author's fault.
 func parseJSON(data []byte) (jsonValue, error) {
@@ -80,8 +88,7 @@ func readJSON(tokens *json.Decoder, depth int) (jsonValue, error) {
 	case string:
 		return jsonValue{kind: jsonString, text: token}, nil
 	case json.Number:
-		number, err := parseDecimal(string(token))
-		return jsonValue{kind: jsonNumber, number: number}, err
+		return jsonValue{kind: jsonNumber, number: parseDecimal(string(token))}, nil
 	}
 	v := jsonValue{kind: jsonArray}
 	if token == json.Delim('{') {
@@ -155,30 +162,34 @@ func paired(data []byte) bool {
 	}
 }
 
-// parseDecimal reads a number of JSON.
-func parseDecimal(text string) (d jsonDecimal, err error) {
+// parseDecimal reads a number of JSON. Beyond the limits it has no mantissa.
+func parseDecimal(text string) (d jsonDecimal) {
 	text, negative := strings.CutPrefix(text, "-")
 	text, power, _ := strings.Cut(strings.ToLower(text), "e")
 	whole, fraction, _ := strings.Cut(text, ".")
 	exponent := int64(0)
 	if power != "" {
+		var err error
 		if exponent, err = strconv.ParseInt(power, 10, 16); err != nil || max(exponent, -exponent) > maxJSONDigits {
-			return d, errJSON
+			return d
 		}
+	}
+	if len(whole)+len(fraction) > 2*maxJSONDigits {
+		return d
 	}
 	digits := strings.TrimLeft(whole+fraction, "0")
 	kept := strings.TrimRight(digits, "0")
-	if len(whole)+len(fraction) > 2*maxJSONDigits || len(kept) > maxJSONDigits {
-		return d, errJSON
-	}
 	if kept == "" {
-		return jsonDecimal{mantissa: new(big.Int)}, nil
+		return jsonDecimal{mantissa: new(big.Int)}
 	}
 	mantissa, _ := new(big.Int).SetString(kept, 10)
+	if _, fits := types.WeiFromBig(mantissa); !fits {
+		return d
+	}
 	if negative {
 		mantissa.Neg(mantissa)
 	}
-	return jsonDecimal{mantissa, int(exponent) - len(fraction) + len(digits) - len(kept)}, nil
+	return jsonDecimal{mantissa, int(exponent) - len(fraction) + len(digits) - len(kept)}
 }
 
 // scaled is the number as a multiple of 10^exponent, which is at most its own. It
@@ -219,6 +230,9 @@ func (v *jsonValue) appendForm(dst []byte) []byte {
 	case jsonBool:
 		return strconv.AppendBool(dst, v.truth)
 	case jsonNumber:
+		if v.number.mantissa == nil {
+			return append(dst, '?')
+		}
 		dst = append(v.number.mantissa.Append(dst, 10), 'e')
 		return append(strconv.AppendInt(dst, int64(v.number.exponent), 10), ';')
 	case jsonString:

@@ -44,6 +44,8 @@ func keyResult(id types.Hash, member types.Address) []byte {
 	return append(append([]byte("result/"), id[:]...), member[:]...)
 }
 
+func keyEarlier(id types.Hash) []byte { return append([]byte("earlier/"), id[:]...) }
+
 // RunnerIn returns the runner of whose record a key in the storage of the registry
 // is a part.
 func RunnerIn(key []byte) (runner types.Address, ok bool) {

@@ -1,6 +1,8 @@
 package system
 
 import (
+	"slices"
+
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/plant"
@@ -42,7 +44,7 @@ func (*Refusal) To() types.Address { return types.VerifierAddress }
 func (*Refusal) Cycles(p *params.Params) types.Cycles { return p.CostVerify + 4*p.CostStorageWrite }
 
 // Precheck implements Report. A refusal counts until the commit deadline, and before a
-// commitment.
+// commitment. Its draw is the one that made the runner a member.
 //
 // Spec: decision J21.
 func (r *Refusal) Precheck(b *InBlock, _ types.Address) *types.Fault {
@@ -50,8 +52,8 @@ func (r *Refusal) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	switch {
 	case fault != nil:
 		return fault
-	case r.Drawn != j.Since:
-		return refusef("other_draw", "a refusal for the draw of block %d; job %s was drawn in block %d", r.Drawn, j.ID, j.Since)
+	case r.Drawn != m.Drawn:
+		return refusef("other_draw", "a refusal for the draw of block %d; block %d drew %s", r.Drawn, m.Drawn, r.Runner)
 	case r.Spec != types.Keccak(RawSpecOf(b.State, j.ID)):
 		return refusef("other_spec", "a refusal of a spec that job %s does not have", j.ID)
 	case m.Committed > 0:
@@ -62,8 +64,19 @@ func (r *Refusal) Precheck(b *InBlock, _ types.Address) *types.Fault {
 	return nil
 }
 
+// quick reports whether a refusal at a height costs its member no reputation. It may come
+// until its ack is due, and one block later for its way to the chain.
+//
+// Spec: decision J21.
+func (b *InBlock) quick(m *Member, at types.Height) bool {
+	return uint64(at-m.Drawn) <= b.Params.AckTimeoutBlocks+refusalWay
+}
+
+// refusalWay is the number of blocks that a refusal takes to the chain.
+const refusalWay = 1
+
 // Perform implements Report. It empties the runner's place, which the end of the block
-// draws again.
+// draws again. A refusal that is not quick costs the reputation that silence costs.
 func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 	j, m, _ := b.standing(r.JobID, r.Runner)
 	b.unindex(j)
@@ -83,6 +96,9 @@ func (r *Refusal) Perform(b *InBlock, validator types.Address) (effect Effect) {
 		s.Refusals = 0
 	}
 	s.Refusals, s.RefusedAt = s.Refusals+1, b.Height
+	if !b.quick(m, b.Height) && !j.late(m) {
+		b.penalize(s)
+	}
 	b.letGo(r.Runner, s)
 	event := j.told()
 	event.Runner, event.Validator, event.Error = &r.Runner, &validator, &j.Why
@@ -112,9 +128,9 @@ func Vacancies(s actors.Reader) (any bool) {
 	return any
 }
 
-// refill draws again what refusals emptied. While other members work, runners take the
-// empty places, as many as there are candidates. A committee whose members all refused
-// ends, and its job is drawn as a whole, with all of its time.
+// refill draws again what refusals emptied. While other members work, candidates take the
+// empty places, if at least half of the time to commit is left. A committee whose members
+// all refused ends, and its job is drawn as a whole, with all of its time.
 //
 // Spec: decision J21.
 func (b *InBlock) refill(j *Job, d *drawing, effect *Effect) {
@@ -130,17 +146,25 @@ func (b *InBlock) refill(j *Job, d *drawing, effect *Effect) {
 		}
 	}
 	if len(empty) == len(j.Committee) {
-		b.wait(j, effect)
-		b.draw(j, d, effect)
+		if !slices.ContainsFunc(empty, func(m *Member) bool { return !b.quick(m, m.Refused) }) {
+			j.Declined++
+		}
+		b.retry(j, ErrorRefused, effect)
+		if j.Status == Pending {
+			b.draw(j, d, effect)
+		}
 		return
 	}
-	candidates := d.candidates(j, others)
-	n := min(len(empty), len(candidates))
+	n := 0
+	var candidates []selection.Candidate
+	if left := uint64(j.CommitDeadline() - min(b.Height, j.CommitDeadline())); 2*left >= j.Terms.CommitBlocks {
+		candidates = d.candidates(j, others)
+		n = min(len(empty), len(candidates))
+	}
 	if n > 0 {
 		drawn, _ := selection.Draw(selection.RefusalSeed(j.Seed, j.Refusals), candidates, n, selection.Favour{})
 		for i, runner := range drawn {
 			*empty[i] = b.engage(runner, d)
-			empty[i].Late = true
 		}
 	}
 	b.index(j)
@@ -150,8 +174,14 @@ func (b *InBlock) refill(j *Job, d *drawing, effect *Effect) {
 	}
 }
 
-// mayServe reports whether enough runners may do a job that some refused, busy or absent
-// ones too.
+// unserved reports whether the runners of a waiting job's last draw answered, and did not
+// complete it. Such a job waits only for busy or absent runners.
+//
+// Spec: decisions J19, J21.
+func (j *Job) unserved() bool { return j.Ended != "" && j.Ended != ErrorTimeout }
+
+// mayServe reports whether enough runners may do a job that others refused or disagreed
+// on, busy or absent ones too.
 func (d *drawing) mayServe(j *Job) bool {
 	filter := d.filter
 	filter.Demand, filter.Excluded = j.demand(), j.Excluded

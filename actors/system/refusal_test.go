@@ -1,6 +1,7 @@
 package system
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -247,5 +248,242 @@ func TestJ21ExecutorsAreCapabilities(t *testing.T) {
 	w.end()
 	if w.job(id).Status != Pending {
 		t.Error("a runner is drawn for an executor that it does not name")
+	}
+}
+
+// wait ends blocks until one of a height is under way.
+func (w *world) wait(height types.Height) {
+	w.t.Helper()
+	for w.block.Height < height {
+		w.end()
+	}
+}
+
+// J21: a refusal is free until the ack is due and its way to the chain is over. Later it costs
+// what silence costs.
+func TestJ21ARefusalIsQuickOrItIsSilence(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2", "r3")
+	for _, test := range []struct {
+		after types.Height // the draw
+		want  uint64
+	}{{1, 75}, {4, 75}, {5, 70}, {12, 70}} {
+		s := spec(1)
+		s.TimeoutBlocks = 20
+		id := w.drawn(s)
+		one := w.committee(id)[0]
+		w.runnerIs(one, func(s *Standing) { s.Reputation = 75 })
+		w.wait(w.job(id).Since + test.after)
+		w.must(w.refuse("v0", id, one))
+		if got := w.runner(one).Reputation; got != test.want {
+			t.Errorf("a refusal %d blocks after the draw leaves a reputation of %d, want %d", test.after, got, test.want)
+		}
+		w.call("bob", types.DispatcherAddress, "cancel", id[:])
+		w.end(300)
+	}
+}
+
+// runnerIs changes a runner's standing by hand.
+func (w *world) runnerIs(name string, change func(*Standing)) {
+	s := standingOf(w.state, w.address(name))
+	change(s)
+	w.block.setStanding(w.address(name), s)
+}
+
+// J21: a place is filled again only while half of the time to commit is left. Its runner signs
+// the block that drew it.
+func TestJ21APlaceIsFilledWhileThereIsTime(t *testing.T) {
+	for _, test := range []struct {
+		after  types.Height
+		filled bool
+	}{{1, true}, {5, true}, {6, true}, {7, false}, {12, false}} {
+		w := newWorld(t)
+		w.register("r0", "r1", "r2")
+		s := spec(2)
+		s.TimeoutBlocks = 20 // 12 to commit
+		id := w.drawn(s)
+		names, since := w.committee(id), w.job(id).Since
+		w.must(w.commit("v0", id, names[0], "work"))
+		w.wait(since + test.after)
+		w.must(w.refuse("v0", id, names[1]))
+		w.end()
+		j := w.job(id)
+		if filled := len(j.committee()) == 2; filled != test.filled {
+			t.Fatalf("%d blocks after the draw: %v", test.after, w.committee(id))
+		}
+		if !test.filled {
+			w.must(w.reveal(OpReveal, id, names[0], "work"))
+			continue
+		}
+		for i := range j.Committee {
+			m := &j.Committee[i]
+			if name := w.name(m.Runner); name != names[0] && m.Drawn != since+test.after {
+				t.Errorf("%s took the place in block %d, and has a draw of block %d", name, since+test.after, m.Drawn)
+			} else if name != names[0] {
+				if code := w.report("v0", OpCommit, w.committing(name, id, types.Hash{1}, since)); code != "other_draw" {
+					t.Errorf("a commitment for the first draw: %q", code)
+				}
+				w.must(w.commit("v0", id, name, "work"))
+			}
+		}
+	}
+}
+
+// J15, J21: a member that refused holds no other's reveal up.
+func TestJ15ARefusalHoldsNoRevealUp(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	s := spec(3)
+	s.TimeoutBlocks = 50
+	id := w.drawn(s)
+	names, since := w.committee(id), w.job(id).Since
+	w.must(w.commit("v0", id, names[0], "work"))
+	w.must(w.commit("v0", id, names[1], "work"))
+	w.must(w.refuse("v0", id, names[2]))
+	if code := w.reveal(OpReveal, id, names[0], "work"); code != "too_soon" {
+		t.Errorf("a reveal while the place is to be drawn: %q", code)
+	}
+	w.end()
+	w.must(w.reveal(OpReveal, id, names[0], "work"))
+	w.must(w.reveal(OpReveal, id, names[1], "work"))
+	w.end()
+	if !w.happened("job.completed") || w.block.Height > since+4 {
+		t.Errorf("height %d, drawn at %d: %v", w.block.Height, since, w.past)
+	}
+}
+
+// J21: who took a place late and did not answer is neither punished nor excluded.
+func TestJ21WhoTookAPlaceLateMayBeDrawnAgain(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	id := w.drawn(spec(2))
+	names := w.committee(id)
+	w.must(w.commit("v0", id, names[0], "work"))
+	w.must(w.refuse("v0", id, names[1]))
+	w.end()
+	var late string
+	for _, name := range w.committee(id) {
+		if name != names[0] {
+			late = name
+		}
+	}
+	w.wait(w.job(id).CommitDeadline() + 1)
+	w.must(w.reveal(OpReveal, id, names[0], "work"))
+	w.end()
+	second := w.job(id)
+	if second == nil || second.Attempts != 2 || second.member(w.address(late)) == nil || second.member(w.address(names[0])) == nil {
+		t.Fatalf("the second draw is %+v", second)
+	}
+	w.finish(id, "work", "work")
+	if !w.happened("job.completed") || w.runner(names[1]).Reputation != 75 || w.runner(late).Reputation != 76 {
+		t.Errorf("the refuser has %d, the late one %d", w.runner(names[1]).Reputation, w.runner(late).Reputation)
+	}
+}
+
+// J21: an attacker that refuses in the last block to commit gains nothing over silence. The
+// honest member is drawn again with another, and the attacker pays.
+func TestJ21ARefusalInTheLastBlockFailsNoJob(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0", "r1", "r2")
+	s := spec(2)
+	s.Bounds.MaxRetries = 1
+	id := w.drawn(s)
+	names := w.committee(id)
+	w.must(w.commit("v0", id, names[0], "work"))
+	w.wait(w.job(id).CommitDeadline())
+	w.must(w.refuse("v0", id, names[1]))
+	w.end()
+	w.must(w.reveal(OpReveal, id, names[0], "work"))
+	w.end()
+	w.finish(id, "work", "work")
+	if !w.happened("job.completed") || w.runner(names[1]).Reputation != 70 || w.runner(names[0]).Reputation != 76 {
+		t.Errorf("%v; the attacker has %d", w.past, w.runner(names[1]).Reputation)
+	}
+}
+
+// J6, J21: max_retries counts draws. Single refusals, and late ones of all, add none; a quick
+// refusal of a whole committee adds one. A job that ends by silence has the code timeout.
+func TestJ6AndJ21MaxRetriesCountsDraws(t *testing.T) {
+	for what, test := range map[string]struct {
+		refuse func(w *world, id types.Hash, names []string) // in the first draw, and in each if every
+		every  bool
+		draws  uint32
+		code   string
+	}{
+		"one refuses in each draw": {func(w *world, id types.Hash, names []string) {
+			w.must(w.refuse("v0", id, names[0]))
+		}, true, 2, ErrorTimeout},
+		"all refuse at once": {func(w *world, id types.Hash, names []string) {
+			w.must(w.refuse("v0", id, names[0]))
+			w.must(w.refuse("v0", id, names[1]))
+		}, false, 3, ErrorTimeout},
+		"all refuse late": {func(w *world, id types.Hash, names []string) {
+			w.wait(w.job(id).CommitDeadline())
+			w.must(w.refuse("v0", id, names[0]))
+			w.must(w.refuse("v0", id, names[1]))
+		}, true, 2, ErrorRefused},
+	} {
+		w := newWorld(t)
+		for i := range 12 {
+			w.register(fmt.Sprintf("r%d", i))
+		}
+		s := spec(2)
+		s.Bounds.MaxRetries, s.TimeoutBlocks = 1, 20
+		id := w.drawn(s)
+		draws := uint32(0)
+		for j := w.job(id); j != nil; j = w.job(id) {
+			if j.Attempts > draws && (draws == 0 || test.every) {
+				test.refuse(w, id, w.committee(id))
+			}
+			draws = j.Attempts
+			w.end()
+		}
+		if draws != test.draws || w.failure() != test.code {
+			t.Errorf("%s: %d draws, and %q; want %d, and %q", what, draws, w.failure(), test.draws, test.code)
+		}
+	}
+}
+
+// J21: of three runners one refuses in the last block to commit, in 60 jobs of two runners. Each
+// job completes, and the refuser pays for each of its draws.
+func TestJ21ALateRefuserStopsNoJob(t *testing.T) {
+	w := newWorld(t, func(p *params.Params) {
+		p.MinReputation, p.StaleHeartbeatBlocks, p.TimeoutPenalty, p.MRUWeightMultiplier = 0, 100_000, 1, 1
+	})
+	const attacker = "r2"
+	w.register("r0", "r1", attacker)
+	const jobs = 60
+	completed, drawn, blocks := 0, uint64(0), 0
+	for range jobs {
+		s := spec(2)
+		s.TimeoutBlocks, s.Bounds.MaxRetries = 20, 1 // 12 to commit
+		id := w.drawn(s)
+		attempt := uint32(0)
+		for ; w.job(id) != nil; blocks++ {
+			j := w.job(id)
+			if j.member(w.address(attacker)) != nil && attempt != j.Attempts {
+				attempt = j.Attempts
+				drawn++
+			}
+			for _, name := range w.committee(id) {
+				switch {
+				case w.job(id) == nil:
+				case name == attacker && w.block.Height == j.CommitDeadline():
+					w.must(w.refuse("v0", id, name))
+				case name != attacker && j.member(w.address(name)).Committed == 0:
+					w.commit("v0", id, name, "work")
+				case name != attacker:
+					w.reveal(OpReveal, id, name, "work")
+				}
+			}
+			w.end()
+		}
+		if w.happened("job.completed") {
+			completed++
+		}
+	}
+	t.Logf("%d of %d jobs completed in %d blocks; %d draws of the refuser", completed, jobs, blocks, drawn)
+	if completed != jobs || drawn == 0 || w.runner(attacker).Reputation != 75-drawn {
+		t.Errorf("%d jobs completed of %d, the refuser has %d after %d draws", completed, jobs, w.runner(attacker).Reputation, drawn)
 	}
 }

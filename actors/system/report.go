@@ -210,7 +210,7 @@ func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, 
 	}
 	m := j.member(runner)
 	if _, out := slices.BinarySearchFunc(j.Excluded, runner, types.Address.Compare); m == nil && out {
-		return nil, nil, refusef("excluded", "%s refused job %s, or was silent: it is in no committee of it any more", runner, id)
+		return nil, nil, refusef("excluded", "%s refused job %s, was silent or disagreed: it is not drawn for it again", runner, id)
 	}
 	if m == nil {
 		return nil, nil, refusef("not_of_committee", "%s is not in the committee of job %s", runner, id)
@@ -224,14 +224,14 @@ func (b *InBlock) standing(id types.Hash, runner types.Address) (*Job, *Member, 
 // Precheck implements Report. Commitments end before the first reveal, so no runner
 // commits to a result that it read (decisions J5, J15).
 func (c *Commit) Precheck(b *InBlock, _ types.Address) *types.Fault {
-	j, _, fault := b.standing(c.JobID, c.Runner)
+	j, m, fault := b.standing(c.JobID, c.Runner)
 	switch {
 	case fault != nil:
 		return fault
 	case j.Terms.Runners == 1:
 		return refusef("no_commitment", "a single runner's result comes in one step: send op result")
-	case c.Drawn != j.Since:
-		return refusef("other_draw", "the commitment names the draw of block %d, but job %s was drawn at block %d", c.Drawn, j.ID, j.Since)
+	case c.Drawn != m.Drawn:
+		return refusef("other_draw", "a commitment for the draw of block %d; block %d drew %s", c.Drawn, m.Drawn, c.Runner)
 	case j.revealing(b.Height):
 		return refusef("late", "job %s takes no commitments from block %d on", j.ID, j.Reveals())
 	}

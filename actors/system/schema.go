@@ -34,6 +34,9 @@ func parseSchema(text string) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v.unread() {
+		return nil, errNumber
+	}
 	return schemaOf(&v)
 }
 
@@ -148,12 +151,15 @@ func (s *schema) allows(v *jsonValue) bool {
 
 // is reports whether a value has a type by its name in a schema.
 func (v *jsonValue) is(kind string) bool {
-	return schemaKinds[v.kind] == kind || kind == "integer" && v.kind == jsonNumber && v.number.exponent >= 0
+	return schemaKinds[v.kind] == kind || kind == "integer" && v.kind == jsonNumber && v.number.mantissa != nil && v.number.exponent >= 0
 }
 
 // within reports whether a number keeps to the limits i and i + 1.
 func (s *schema) within(i int, n jsonDecimal) bool {
 	least, most := s.limits[i], s.limits[i+1]
+	if n.mantissa == nil {
+		return least == nil && most == nil
+	}
 	return (least == nil || n.cmp(*least) >= 0) && (most == nil || n.cmp(*most) <= 0)
 }
 

@@ -1,6 +1,7 @@
 package system
 
 import (
+	"fmt"
 	"math/big"
 
 	"github.com/cowboyinc/devnet/actors"
@@ -13,44 +14,138 @@ import (
 // maxReputation is the highest reputation; the lowest is 0 (decision J20).
 const maxReputation = 100
 
-// conclude ends an attempt. The job is completed if enough results agree, failed if
-// all came and do not agree, and otherwise drawn again. Silent runners are punished
-// in each case.
+// conclude ends an attempt. The job is completed if enough results agree, and otherwise
+// drawn again. Silent runners are punished in each case.
 //
 // Spec: decisions J5, J6, J19.
 func (b *InBlock) conclude(j *Job, effect *Effect) {
 	b.unindex(j)
-	agreeing := j.agreeing()
-	switch {
-	case uint64(len(agreeing)) >= j.Terms.Threshold:
-		b.complete(j, agreeing, effect)
-	case len(j.revealed()) == len(j.Committee):
-		b.release(j)
-		b.fail(j, ErrorDisagreement, effect)
-	default:
-		b.punish(j)
-		b.release(j)
-		b.retry(j, effect)
+	agreeing, around := j.agreeing()
+	if uint64(len(agreeing)) >= j.Terms.Threshold {
+		b.complete(j, agreeing, around, effect)
+		return
 	}
+	code := j.shortfall(len(agreeing))
+	b.punish(j)
+	b.remember(j)
+	if code == ErrorDisagreement || code == ErrorInvalidResults {
+		for i := range j.Committee {
+			j.Excluded = selection.Exclude(j.Excluded, j.Committee[i].Runner)
+		}
+	}
+	b.release(j)
+	b.retry(j, code, effect)
+}
+
+// shortfall returns the code of an attempt that does not complete the job, of whose
+// results the largest group has a size. Silence comes before refusals, and these before
+// results that differ. Results that do not count are told by the first of them.
+//
+// Spec: decisions J19, J21.
+func (j *Job) shortfall(group int) string {
+	refused := false
+	for i := range j.Committee {
+		if m := &j.Committee[i]; m.Owes() {
+			return ErrorTimeout
+		} else if m.Refused > 0 {
+			refused = true
+		}
+	}
+	revealed := j.revealed()
+	if refused && group == len(revealed) {
+		return ErrorRefused
+	}
+	valid, first := uint64(0), ""
+	for _, m := range revealed {
+		if m.Claim.Valid() {
+			valid++
+		} else if first == "" {
+			first = m.Claim.Fault
+		}
+	}
+	if valid >= j.Terms.Threshold {
+		return ErrorDisagreement
+	}
+	j.Why = fmt.Sprintf("%d of %d, the first is %s", uint64(len(revealed))-valid, len(revealed), first)
+	return ErrorInvalidResults
 }
 
 // punish takes reputation from the silent, and excludes them. A runner that took an
-// emptied place is only excluded.
+// emptied place had less time, so its silence costs nothing.
 func (b *InBlock) punish(j *Job) {
 	for i := range j.Committee {
 		m := &j.Committee[i]
-		if !m.Owes() {
+		if !m.Owes() || j.late(m) {
 			continue
 		}
 		j.Excluded = selection.Exclude(j.Excluded, m.Runner)
-		if m.Late {
-			continue
-		}
 		s := standingOf(b.State, m.Runner)
-		reputation := b.reputation(s)
-		s.Reputation, s.ReputedAt = reputation-min(reputation, b.Params.TimeoutPenalty), b.Height
+		b.penalize(s)
 		b.setStanding(m.Runner, s)
 	}
+}
+
+// penalize takes from a runner what silence costs.
+func (b *InBlock) penalize(s *Standing) {
+	reputation := b.reputation(s)
+	s.Reputation, s.ReputedAt = reputation-min(reputation, b.Params.TimeoutPenalty), b.Height
+}
+
+// Revealed is a result of an attempt that did not complete its job.
+type Revealed struct {
+	_      struct{} `cbor:",toarray"`
+	Runner types.Address
+	Claim  Claim
+}
+
+// maxRevealed bounds the results of earlier attempts that a job keeps: more than a
+// committee of 31 and three retries reveal. The oldest leave first.
+const maxRevealed = 256
+
+// remember keeps the results of an attempt that ends, until the job does.
+//
+// Spec: decision J19.
+func (b *InBlock) remember(j *Job) {
+	earlier := b.earlier(j)
+	before := len(earlier)
+	for _, m := range j.revealed() {
+		earlier = append(earlier, Revealed{Runner: m.Runner, Claim: m.Claim})
+	}
+	if len(earlier) > before {
+		earlier = earlier[max(0, len(earlier)-maxRevealed):]
+		b.store(types.VerifierAddress, keyEarlier(j.ID), earlier)
+	}
+}
+
+// earlier lists the results of a job's earlier attempts, in the order in which they are
+// judged.
+func (b *InBlock) earlier(j *Job) []Revealed {
+	if kept := load[[]Revealed](b.State, types.VerifierAddress, keyEarlier(j.ID)); kept != nil {
+		return *kept
+	}
+	return nil
+}
+
+// discredit takes what silence costs for each result that differs from the one that
+// completed the job: of its last attempt, then of earlier ones. A runner whose stake
+// returned has nothing to lose.
+//
+// Spec: decision J19.
+func (b *InBlock) discredit(j *Job, around *Member) (runners []types.Address) {
+	results := b.earlier(j)
+	for _, m := range j.revealed() {
+		results = append(results, Revealed{Runner: m.Runner, Claim: m.Claim})
+	}
+	for i := range results {
+		s := standingOf(b.State, results[i].Runner)
+		if j.Terms.agrees(&around.Claim, &results[i].Claim) || s.Stake.IsZero() {
+			continue
+		}
+		b.penalize(s)
+		b.setStanding(results[i].Runner, s)
+		runners = append(runners, results[i].Runner)
+	}
+	return runners
 }
 
 // reputation is a runner's in this block.
@@ -59,36 +154,42 @@ func (b *InBlock) reputation(s *Standing) uint64 {
 	return limits.Reputed(s.Reputation, s.ReputedAt, b.Height)
 }
 
-// retry lets a job wait for another committee, or fails it.
-func (b *InBlock) retry(j *Job, effect *Effect) {
-	if uint64(j.Attempts) > min(j.Terms.MaxRetries, b.Params.MaxRetries)+uint64(j.Refusals) { // a refusal uses up no retry
-		b.fail(j, ErrorTimeout, effect)
+// retry lets a job wait for another committee, or fails it with the code of its last draw.
+// A draw whose whole committee refused in time uses up no retry.
+//
+// Spec: decisions J6, J21.
+func (b *InBlock) retry(j *Job, code string, effect *Effect) {
+	if uint64(j.Attempts) > min(j.Terms.MaxRetries, b.Params.MaxRetries)+uint64(j.Declined) {
+		b.fail(j, code, effect)
 		return
 	}
+	j.Ended = code
 	b.wait(j, effect)
 }
 
-// wait takes a job from its committee, to be drawn again.
+// wait takes a job from its committee, to be drawn again. j.Ended is why.
 func (b *InBlock) wait(j *Job, effect *Effect) {
-	event, committee := j.told(), j.committee()
+	event, committee, code := j.told(), j.committee(), j.Ended
+	event.Error = &code
 	j.Status, j.Since, j.Committee, j.Vacant = Pending, b.Height, nil, false
 	b.index(j)
 	b.put(j)
 	change := j.change(types.JobChangeRetried, b.Height)
-	change.Committee = committee
+	change.Committee, change.Error = committee, &types.Fault{Code: code, Message: j.failure(code)}
 	effect.changed(types.DispatcherAddress, change, event)
 }
 
 // complete pays the runners that agree, and calls back with the winner's result.
 //
 // Spec: decisions J7, J16, J19, CIP-11 §9.4.
-func (b *InBlock) complete(j *Job, agreeing []*Member, effect *Effect) {
+func (b *InBlock) complete(j *Job, agreeing []*Member, around *Member, effect *Effect) {
 	winner := agreeing[0].Runner
 	result := ResultOf(b.State, j.ID, winner)
 	price := j.price(agreeing)
 	b.pay(j, agreeing, price)
 	b.punish(j)
 	b.reward(agreeing)
+	discredited := b.discredit(j, around)
 	b.release(j)
 	b.store(types.DispatcherAddress, keyMRU(j.Submitter, j.Kind), &selection.MRU{Runner: winner, SetAt: b.Height})
 	b.callBack(j, Completed, result, nil)
@@ -100,6 +201,7 @@ func (b *InBlock) complete(j *Job, agreeing []*Member, effect *Effect) {
 	for _, m := range agreeing {
 		change.Agreed = append(change.Agreed, m.Runner)
 	}
+	change.Discredited = discredited
 	effect.changed(types.DispatcherAddress, change, event)
 }
 
@@ -175,12 +277,14 @@ var jobErrors = map[string]string{
 	ErrorNoCandidates: "there were too few runners that may do it until its timeout",
 	ErrorDisagreement: "all runners answered, and fewer than the threshold agree",
 	ErrorCancelled:    "its submitter cancelled it",
-	ErrorRefused:      "runners refused it, and too few others may do it; the last said ",
+	ErrorRefused:      "runners refused it, and too few others or no tries are left; the last said ",
+
+	ErrorInvalidResults: "too few results pass the format and the checks of its spec: ",
 }
 
 // failure says why the job failed.
 func (j *Job) failure(code string) string {
-	if code == ErrorRefused {
+	if code == ErrorRefused || code == ErrorInvalidResults {
 		return jobErrors[code] + j.Why
 	}
 	return jobErrors[code]

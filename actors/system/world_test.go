@@ -254,11 +254,14 @@ func (w *world) commit(validator string, id types.Hash, runner, result string) s
 	return w.report(validator, OpCommit, w.committing(runner, id, push.Commitment([]byte(result), w.signed(runner, id, result))))
 }
 
-// committing is a commitment as a runner signs it for the last draw of a job.
-func (w *world) committing(runner string, id types.Hash, commitment types.Hash) Commit {
+// committing is a commitment as a runner signs it for its draw of a job, or for another one.
+func (w *world) committing(runner string, id types.Hash, commitment types.Hash, drawn ...types.Height) Commit {
 	c := Commit{JobID: id, Runner: w.address(runner), Commitment: commitment}
 	if j := w.job(id); j != nil {
-		c.Drawn = j.Since
+		c.Drawn = j.DrawnOf(c.Runner)
+	}
+	for _, other := range drawn {
+		c.Drawn = other
 	}
 	c.CommitSigned = w.verifier.Signer(w.key(runner)).Sign(push.CommitmentDigest(testChain, id, c.Drawn, commitment))
 	return c
@@ -273,7 +276,7 @@ func (w *world) refuse(validator string, id types.Hash, runner string, change ..
 	r := Refusal{JobID: id, Runner: w.address(runner), Reason: push.Unsupported, Text: "no such executor",
 		Spec: types.Keccak(RawSpecOf(w.state, id))}
 	if j := w.job(id); j != nil {
-		r.Drawn = j.Since
+		r.Drawn = j.DrawnOf(r.Runner)
 	}
 	for _, c := range change {
 		c(&r)

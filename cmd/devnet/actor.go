@@ -64,7 +64,8 @@ func actorCommand() *cli.Command {
 				Action:      actorRead},
 			actorBidCommand(), actorNewCommand(), actorClientCommand(),
 			{Name: "state", Usage: "an actor's state", ArgsUsage: "ACTOR [PREFIX]", Description: "Example: devnet actor state hb",
-				Flags: append(append([]cli.Flag{}, reads...), pageFlags...), Action: taking(actorState)},
+				Flags: append(append([]cli.Flag{&cli.StringFlag{Name: "at", Usage: "as it was at `MOMENT`: h12 is after the block of height 12"}},
+					reads...), pageFlags...), Action: taking(actorState)},
 			{Name: "logs", Usage: "the last lines an actor printed", ArgsUsage: "ACTOR", Description: "Example: devnet actor logs hb -f",
 				Flags: append(append([]cli.Flag{&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow new lines until Ctrl-C"},
 					oldestFlag}, reads...), pageFlags...),
@@ -133,35 +134,30 @@ func baseName(path string) string {
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// deployFile deploys the code in a file, and warns meanwhile, since the start of a Python
-// takes long. Code that is not UTF-8 is sent unchanged, and refused by the chain with the
-// reason.
+// deployFile deploys the code in a file, and says before what a deploy would refuse, since the
+// chain charges for that. A machine without Python leaves it to the chain.
 func deployFile(ctx context.Context, n *client.API, stderr io.Writer, path string, r model.DeployRequest) (model.Deployed, error) {
 	code, err := readActor(path)
 	if err != nil {
 		return model.Deployed{}, err
 	}
-	warned := make(chan struct{})
-	go func() {
-		defer close(warned)
-		warn(ctx, stderr, path, code)
-	}()
+	if err := refuseFaultyCode(ctx, stderr, path, code); err != nil {
+		return model.Deployed{}, err
+	}
 	r.Code = types.Bytes(code).String()
-	d, err := n.Deploy(ctx, r)
-	<-warned
-	return d, err
+	return n.Deploy(ctx, r)
 }
 
 func actorCall(c *cli.Context) error {
-	args, given, err := calledWith(c)
-	if err != nil {
-		return err
-	}
 	value, err := parseCBY("value", c.String("value"))
 	if err != nil {
 		return err
 	}
 	sponsor, err := parseCBY("sponsor", c.String("sponsor"))
+	if err != nil {
+		return err
+	}
+	args, given, err := calledWith(c)
 	if err != nil {
 		return err
 	}
@@ -236,7 +232,7 @@ func actorRead(c *cli.Context) error {
 
 func actorState(c *cli.Context, args []string) error {
 	get := func(p client.Page) iter.Seq2[model.StateEntry, error] {
-		return network(c).State(c.Context, args[0], args[1], p)
+		return network(c).StateAt(c.Context, args[0], args[1], c.String("at"), p)
 	}
 	return paged(c, "more keys", get, stateTable)
 }

@@ -106,25 +106,19 @@ func shortened(line string) string {
 	return line
 }
 
-// warn prints what a deploy will take and a run stumble over, and all that the
-// deploy will refuse but the first, which it says itself. If this machine has no
-// Python, or none that answers, only the network's warnings are printed.
-func warn(ctx context.Context, w io.Writer, file string, code []byte) {
+// refuseFaultyCode prints what a deploy will take and a run stumble over, and refuses what the deploy would
+// refuse. A machine without a Python that answers leaves both to the network.
+func refuseFaultyCode(ctx context.Context, w io.Writer, file string, code []byte) error {
 	if ctx.Err() != nil {
-		return
+		return ctx.Err()
 	}
 	found, err := advice(code)
 	if err != nil {
-		return
+		return nil
 	}
-	var rest []pyhost.Advice
-	said := false
-	for _, f := range found {
-		if f.Refused && !said {
-			said = true
-			continue
-		}
-		rest = append(rest, f)
+	printAdvice(w, file, code, found)
+	if refused(found) {
+		return failed("Nothing was sent. devnet actor check "+file+" says the same without a network.", "a deploy would refuse %s", file)
 	}
-	printAdvice(w, file, code, rest)
+	return nil
 }

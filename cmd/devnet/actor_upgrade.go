@@ -33,6 +33,7 @@ func actorUpgradeCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "delay", Usage: "lengthen the delay of upgrades to `BLOCKS`"},
 			&cli.BoolFlag{Name: "never", Usage: "end the actor's upgrades for good"},
 			&cli.StringFlag{Name: "migrate", Usage: "`PAYLOAD` of migrate instead of NAME=VALUE: JSON or other text, 0x-hex, @FILE, or -"},
+			&cli.StringSliceFlag{Name: "end", Usage: "end the waiting continuations of this `NAME` when the upgrade applies; may be repeated"},
 			&cli.StringFlag{Name: "code-hash", Usage: "refuse unless the actor's code has this `HASH` (default: its latest)"},
 			&cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACCOUNT` that signs: the one of the actor's terms"},
 			resolveFlag, jsonFlag, httpFlag},
@@ -84,8 +85,10 @@ func upgradeCode(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	warn(c.Context, c.App.ErrWriter, args[1], code)
-	request := model.UpgradeRequest{From: c.String("from"), Actor: args[0], Code: types.Bytes(code).String()}
+	if err := refuseFaultyCode(c.Context, c.App.ErrWriter, args[1], code); err != nil {
+		return err
+	}
+	request := model.UpgradeRequest{From: c.String("from"), Actor: args[0], Code: types.Bytes(code).String(), End: c.StringSlice("end")}
 	if text := c.String("code-hash"); text != "" {
 		hash, err := types.ParseHash(text)
 		if err != nil {
@@ -190,7 +193,7 @@ func upgradesOf(a *model.Actor, names *naming) string {
 		text = plural.Of(u.Done, "applied upgrade") + "; more " + text
 	}
 	if u.Announced != nil {
-		text += fmt.Sprintf("; announced: %s from height %d on", u.Announced.CodeHash, u.Announced.Height)
+		text += fmt.Sprintf("; announced: %s for heights %d to %d", u.Announced.CodeHash, u.Announced.Height, u.Announced.Until)
 	}
 	return text
 }

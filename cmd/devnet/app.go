@@ -56,6 +56,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // from then on a signal has its own way
+	return runWaiting(ctx, newWaiting(stderr, wantsJSON(args)), args, stdout, stderr)
+}
+
+// runWaiting is the whole command; the end of ctx interrupts it, and w says that it waits.
+func runWaiting(ctx context.Context, w *waiting, args []string, stdout, stderr io.Writer) int {
+	defer w.noteOrderEnded()
 	cli.HelpPrinter = help
 	app := newApp(stdout, stderr)
 	if len(args) > 1 && args[1] == completing {
@@ -67,9 +73,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	arranged, err := arrange(app, args)
 	if err == nil {
-		err = app.RunContext(ctx, arranged)
+		err = app.RunContext(w.traceOrders(ctx), arranged)
 	}
-	return report(stderr, err, wantsJSON(args))
+	if failure := (*failure)(nil); errors.Is(err, context.Canceled) && !errors.As(err, &failure) {
+		err = w.describeInterrupt()
+	}
+	return report(&endableWriter{to: stderr, ended: ctx}, err, wantsJSON(args))
 }
 
 func newApp(stdout, stderr io.Writer) *cli.App {
@@ -91,7 +100,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			actorCommand(), timerCommand(), jobCommand(), runnerCommand(), validatorCommand(),
 			blockCommand(), txCommand(), debugCommand(), eventsCommand(), viewsCommand(), linksCommand(), accountCommand(),
 			transferCommand(), faucetCommand(), paramsCommand(),
-			advanceCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
+			advanceCommand(), stepCommand(), mineCommand(), automineCommand(), paceCommand(true), paceCommand(false), cheatCommand(), faultCommand(),
 			healCommand(), snapshotCommand(),
 			runCommand(), reportCommand(), testCommand(), consoleCommand(), benchCommand(), nodeCommand(), checkCommand(),
 			doctorCommand(), versionCommand(),

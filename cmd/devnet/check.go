@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -55,6 +56,9 @@ func check(c *cli.Context, args []string) error {
 				fmt.Fprintf(w, "%s: %s\n", n.Name, p)
 			}
 		}
+		if report.Lost != "" {
+			fmt.Fprintln(w, wrapped(report.Lost, "", helpColumns))
+		}
 		if len(report.Remedy) > 0 {
 			fmt.Fprintln(w, "To fix it, type:")
 		}
@@ -64,6 +68,9 @@ func check(c *cli.Context, args []string) error {
 	})
 	for _, n := range report.Nodes {
 		problems += len(n.Problems)
+	}
+	if report.Lost != "" {
+		problems++
 	}
 	if err == nil && !report.Clean() {
 		return failed("", "the audit of %s found %s", dir, plural.Of(problems, "problem"))
@@ -80,6 +87,10 @@ func remedies(dir string) (c audit.Commands, alone bool) {
 		up += " --processes"
 	}
 	c = audit.Commands{Up: up + ofHome(dir), Reset: up + ofHome(dir) + " --reset", Quote: quoted}
+	if saved, wrong := home.Snapshots(dir); wrong == nil && len(saved) > 0 {
+		latest := slices.MaxFunc(saved, func(a, b home.Snapshot) int { return a.Saved.Compare(b.Saved) })
+		c.Snapshot = "devnet snapshot load " + latest.Name + ofHome(dir)
+	}
 	alone = err == nil && meta.Node != ""
 	if alone {
 		c.Up, c.Reset = "devnet node validator --config "+meta.Node+".toml", "devnet init --out NEW"
@@ -110,8 +121,9 @@ func auditOf(dir string, progress func(string, types.Height, types.Height)) (*au
 		if err != nil {
 			return nil, err
 		}
-		all.Nodes = append(all.Nodes, report.Nodes...)
+		all.Join(report)
 	}
+	all.Together()
 	return all, nil
 }
 

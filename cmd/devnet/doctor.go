@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -106,6 +107,7 @@ func namedPython(dir string) string {
 func proof(pool *pyhost.Pool, minor string) finding {
 	f := finding{What: "receipts"}
 	pool.Require(minor)
+	wasProved := pool.WasProved()
 	if err := pool.Fit(); err != nil {
 		f.Is = err.Error()
 		if _, missing := errors.AsType[*pyhost.MissingError](err); !missing {
@@ -119,6 +121,9 @@ func proof(pool *pyhost.Pool, minor string) finding {
 		return f
 	}
 	f.OK, f.Is = true, fmt.Sprintf("Python %s gives those of Python %s", version, pyhost.Minor(version))
+	if wasProved {
+		f.Is += ", as was proved before"
+	}
 	if minor != "" {
 		f.Is += ", which the network of this home names"
 	}
@@ -176,22 +181,49 @@ func listed(names []string) string {
 // python looks for an interpreter that can run actors, as scripts/ensure-python
 // does.
 func python(ctx context.Context) finding {
-	f := finding{What: "python", Is: "no python3 of 3.11 or later on the PATH: actors cannot run"}
+	f := finding{What: "python", Is: "no python3 of 3.11 or later on the PATH: actors cannot run", Do: "Install it: " + installPython()}
 	for _, name := range []string{"python3", "python3.14", "python3.13", "python3.12", "python3.11"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			continue
 		}
-		short, cancel := context.WithTimeout(ctx, pythonPatience)
-		out, err := exec.CommandContext(short, path, "-I", "-S", "-c",
-			"import sys; print(*sys.version_info[:3], sep='.'); sys.exit(sys.version_info < (3, 11))").Output()
-		cancel()
-		if err == nil {
-			return finding{What: "python", OK: true, Is: fmt.Sprintf("%s, %s", strings.TrimSpace(string(out)), path)}
+		found := pythonAt(ctx, path, pythonPatience)
+		if found.OK {
+			return found
 		}
-		f.Is = fmt.Sprintf("%s is %s: actors need 3.11 or later", path, strings.TrimSpace(string(out)))
+		f = found
 	}
-	f.Do = "Install it: " + installPython()
+	return f
+}
+
+// aVersion is what an interpreter says of itself.
+var aVersion = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+
+// pythonAt asks an interpreter for its version. One that is slow, crashes or prints something
+// else is there, and not too old.
+func pythonAt(ctx context.Context, path string, patience time.Duration) finding {
+	short, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	command := exec.CommandContext(short, path, "-I", "-S", "-c",
+		"import sys; print(*sys.version_info[:3], sep='.'); sys.exit(sys.version_info < (3, 11))")
+	command.WaitDelay = time.Second // of a program that it left behind
+	out, err := command.Output()
+	version := strings.TrimSpace(string(out))
+	f := finding{What: "python", Do: "Install another, or put one before it on the PATH: " + installPython()}
+	switch {
+	case short.Err() != nil:
+		f.Is = fmt.Sprintf("%s did not answer in %v: the machine may be busy", path, patience)
+		f.Do = "Run devnet doctor again when it is less so, or run this by hand: " + path + " --version"
+	case !aVersion.MatchString(version):
+		f.Is = fmt.Sprintf("%s printed %.40q, and no version", path, version)
+		if err != nil {
+			f.Is = fmt.Sprintf("%s does not run: %v", path, err)
+		}
+	case err != nil:
+		f.Is, f.Do = fmt.Sprintf("%s is %s: actors need 3.11 or later", path, version), "Install it: "+installPython()
+	default:
+		return finding{What: "python", OK: true, Is: version + ", " + path}
+	}
 	return f
 }
 

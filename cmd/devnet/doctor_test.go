@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
@@ -63,5 +64,30 @@ func TestDoctorKnowsThePortOfItsOwnDevnet(t *testing.T) {
 	}
 	if f := port(address, t.TempDir()); f.OK {
 		t.Errorf("the port of a devnet of another home: %+v", f)
+	}
+}
+
+// A Python that is slow, crashes or prints something else is not missing, and not too old.
+func TestDoctorSaysWhatAPythonDid(t *testing.T) {
+	for script, want := range map[string]string{
+		"exec sleep 60":      "did not answer in 300ms: the machine may be busy",
+		"kill -SEGV $$":      "does not run: signal: segmentation fault",
+		"echo hello":         `printed "hello", and no version`,
+		"exit 3":             "does not run: exit status 3",
+		"echo 3.9.2; exit 1": "is 3.9.2: actors need 3.11 or later",
+		"echo 3.12.1":        "3.12.1, ",
+	} {
+		path := filepath.Join(t.TempDir(), "python3")
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		patience := time.Minute
+		if strings.Contains(script, "sleep") {
+			patience = 300 * time.Millisecond
+		}
+		f := pythonAt(t.Context(), path, patience)
+		if !strings.Contains(f.Is, want) || f.OK != (f.Do == "") || f.OK != strings.HasPrefix(f.Is, "3.12") {
+			t.Errorf("%s: %+v", script, f)
+		}
 	}
 }

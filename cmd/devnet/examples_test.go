@@ -25,6 +25,7 @@ var typedElsewhere = map[string]string{
 	"devnet node health --config net/v0.toml":    "node_validator.txtar",
 	"devnet node seeded --name":                  "node_validator.txtar",
 	"devnet runner join --public-key":            "jobs.txtar",
+	"devnet step --":                             "hold.txtar",
 }
 
 func TestEveryExampleOfHelpIsTyped(t *testing.T) {

@@ -131,14 +131,19 @@ var faultWords = map[fault.Argument]faultWord{
 			r.Add, r.Remove = c.StringSlice("add"), c.StringSlice("remove")
 		}},
 	fault.Groups: {names: []string{"NODES / NODES …"}, rest: func(r *model.FaultRequest, groups [][]string) error {
-		if len(groups) == 0 {
-			return errors.New("a group is missing: separate them by /")
+		switch last := len(groups) - 1; {
+		case len(slices.Concat(groups...)) == 0:
+			return errors.New("the nodes are missing")
+		case last == 0:
+			return fmt.Errorf("the other side is missing: separate groups by /; %s / cuts them off from the rest", strings.Join(groups[0], ","))
+		case slices.ContainsFunc(groups[:last], func(g []string) bool { return len(g) == 0 }):
+			return errors.New("a group before / has no node")
 		}
 		r.Groups = groups
 		return nil
 	}},
 	fault.Sides: {names: []string{"NODES / NODES"}, rest: func(r *model.FaultRequest, groups [][]string) error {
-		if len(groups) != 2 {
+		if len(groups) != 2 || len(groups[0]) == 0 || len(groups[1]) == 0 {
 			return errors.New("a bridge has two sides, separated by /")
 		}
 		r.Left, r.Right = groups[0], groups[1]
@@ -220,14 +225,10 @@ func restOf(word *faultWord, v *fault.Verb, r *model.FaultRequest, given []strin
 }
 
 // groupsOf reads names in groups: those of one are separated by commas or
-// spaces, groups by slashes. There are none where one of them has no name.
+// spaces, groups by slashes.
 func groupsOf(words []string) (groups [][]string) {
 	for _, text := range strings.Split(strings.Join(words, " "), "/") {
-		group := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
-		if len(group) == 0 {
-			return nil
-		}
-		groups = append(groups, group)
+		groups = append(groups, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }))
 	}
 	return groups
 }

@@ -46,11 +46,17 @@ func initCommand() *cli.Command {
 				"(default port: %d); may be given again", hosts.Port)},
 			&cli.StringFlag{Name: "image", Value: defaultImage, Usage: "`NAME` of the containers' image"},
 			&cli.StringFlag{Name: "namespace", Value: hosts.Namespace, Usage: "`NAME` of the namespace, with --format kubernetes"},
+			&cli.BoolFlag{Name: "no-namespace", Usage: "leave the namespace out, which is there already, with --format kubernetes"},
+			&cli.StringFlag{Name: "storage-class", Usage: "`NAME` of the class of validators' volumes, with --format kubernetes"},
+			&cli.StringFlag{Name: "storage", Value: hosts.DefaultStorage, Usage: "`SIZE` of each of these, as 10Gi"},
+			&cli.StringFlag{Name: "pull-secret", Usage: "`NAME` of the secret for the image's registry, with --format kubernetes"},
+			&cli.BoolFlag{Name: "monitor", Usage: "add a PodMonitor for the operator of Prometheus, with --format kubernetes"},
 			&cli.StringFlag{Name: "python", DefaultText: "this machine's; in containers none",
 				Usage: "`VERSION` of Python that genesis names, as 3.11; none: any"},
 			&cli.Uint64Flag{Name: "seed", DefaultText: "random", Usage: "`N` from which the keys of the named accounts are made"},
 			&cli.BoolFlag{Name: "strict", Usage: "no cheats and no named accounts"},
 			&cli.StringSliceFlag{Name: "account", Usage: "fund `ADDRESS` with 1,000,000 CBY; may be given again"},
+			&cli.StringSliceFlag{Name: "allow-host", Usage: "`NAME` by which clients may call each API, as --host of up; may be given again"},
 			jsonFlag,
 		}, chainFlags()...),
 		Action: takingNothing(initNetwork),
@@ -213,10 +219,17 @@ func planOf(c *cli.Context) (p hosts.Plan, err error) {
 	if err := checkNamespace(c, p); err != nil {
 		return p, err
 	}
+	if p.Cluster, err = clusterOf(c, p.Format); err != nil {
+		return p, err
+	}
 	if p.Chain.Minor, err = minorOf(c.String("python"), p.Format); err != nil {
 		return p, err
 	}
 	if p.Hosts, err = hostsOf(c.StringSlice("host")); err != nil {
+		return p, err
+	}
+	p.Names = listOf(c, "allow-host", nil)
+	if err := readHosts("--allow-host", p.Names); err != nil {
 		return p, err
 	}
 	for _, text := range c.StringSlice("account") {
@@ -242,6 +255,36 @@ func checkNamespace(c *cli.Context, p hosts.Plan) error {
 	}
 	return nil
 }
+
+// storageSize matches a size that Kubernetes takes for a volume: a whole number, and a unit.
+var storageSize = regexp.MustCompile(`^[1-9][0-9]{0,5}(Mi|Gi|Ti|M|G|T)$`)
+
+// clusterFlags are those of --format kubernetes alone.
+var clusterFlags = []string{"no-namespace", "storage-class", "storage", "pull-secret", "monitor"}
+
+// clusterOf judges what is said of a cluster.
+func clusterOf(c *cli.Context, format string) (hosts.Cluster, error) {
+	all := hosts.Cluster{NoNamespace: c.Bool("no-namespace"), StorageClass: c.String("storage-class"), Storage: c.String("storage"),
+		PullSecret: c.String("pull-secret"), Monitor: c.Bool("monitor")}
+	for _, flag := range clusterFlags {
+		if format != hosts.Kubernetes && c.IsSet(flag) {
+			return all, usage("Leave it out, or give --format kubernetes.", "--%s: the format %s has none", flag, format)
+		}
+	}
+	for flag, name := range map[string]string{"storage-class": all.StorageClass, "pull-secret": all.PullSecret} {
+		if c.IsSet(flag) && !objectName.MatchString(name) {
+			return all, usage("kubectl get storageclass and kubectl get secret list them.",
+				"--%s: want a name of lower-case letters, digits, hyphens and dots, got %.80q", flag, name)
+		}
+	}
+	if !storageSize.MatchString(all.Storage) {
+		return all, usage("Give a size like 10Gi.", "--storage: want a number and Mi, Gi or Ti, got %.80q", all.Storage)
+	}
+	return all, nil
+}
+
+// objectName matches the name of an object of Kubernetes: a domain name of RFC 1123.
+var objectName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
 // hostsOf reads the addresses of validators on separate machines.
 func hostsOf(given []string) (map[string]string, error) {

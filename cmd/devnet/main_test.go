@@ -52,6 +52,7 @@ func slower(by time.Duration) scenario.Open {
 // TestScripts is what a person types and reads. A script is one file of
 // testdata/script; its first lines say what is interesting in it.
 func TestScripts(t *testing.T) {
+	cache := t.TempDir()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -71,6 +72,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SUITES", root+"/fixtures/suites")
 			e.Setenv("DEBUGPY", withDebugpy())
 			e.Setenv("TUTORIAL", root+"/scripts/tutorial")
+			// One folder for all scripts: Python proves itself once a run. The user's stays as it is.
+			e.Setenv("XDG_CACHE_HOME", cache)
 			// A network of one run must never be found by another's commands.
 			e.Setenv("DEVNET_HTTP", "")
 			return nil

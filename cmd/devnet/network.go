@@ -19,7 +19,10 @@ const defaultHTTP = "127.0.0.1:4000"
 // defaultHome is the folder of a network's files.
 const defaultHome = ".devnet"
 
-var httpFlag = &cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"},
+// httpVariable is the environment variable that stands for --http.
+const httpVariable = "DEVNET_HTTP"
+
+var httpFlag = &cli.StringFlag{Name: "http", EnvVars: []string{httpVariable},
 	Usage: "`ADDRESS` of the network (default: that of the .devnet home here, or " + defaultHTTP + ")"}
 
 var nodeFlag = &cli.StringFlag{Name: "node", Usage: "read `NODE`'s state instead of the highest final one"}
@@ -100,7 +103,7 @@ func readActor(path string) ([]byte, error) {
 func readFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("Give the path of a file, from the folder that you are in.", "%v", err)
+		return nil, usage("Give the path of a file, from the folder that you are in.", "cannot read %s: %v", path, cause(err))
 	}
 	return data, nil
 }

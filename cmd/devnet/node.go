@@ -69,6 +69,7 @@ func runnerOf(c *cli.Context, path string) error {
 	settings := &reloading{path: path, set: set, does: executor.NewSwap(set.Executor)}
 	defer func() { settings.does.Close() }() // if it is not started; closing it twice has no effect
 	defer attach(c)()
+	defer surviveUnread(c)()
 	return runRunner(c, set, settings)
 }
 
@@ -90,7 +91,8 @@ func runRunner(c *cli.Context, set *runnerfile.Runner, settings *reloading) erro
 	}
 	fell := make(chan *roles.Failure, 1)
 	verifier, now := crypto.NewVerifier(true), clock.New()
-	asked := chainhttp.Config{API: set.API, Also: set.Also, Runner: set.Key.PublicKey(), Log: log}
+	asked := chainhttp.Config{API: set.API, Also: set.Also, Runner: set.Key.PublicKey(), ChainID: ready.ChainID,
+		Sign: verifier.Signer(set.Key).Sign, Log: log}
 	config := node.RunnerConfig{
 		Parts: node.Parts{Name: set.Name, Signer: verifier.Signer(set.Key), Verifier: verifier, Clock: now,
 			Along: func(_ uint64, f *roles.Failure) { fell <- f }}, // once in each life

@@ -18,13 +18,13 @@ import (
 // that answers; if none does, it waits for the first like answering.
 func anyAnswering(c *cli.Context, set *runnerfile.Runner) (*client.API, model.Ready, error) {
 	for _, url := range append([]string{set.API}, set.Also...) {
-		n := client.NewAPI(url)
+		n := client.NewAPI(url).Directly()
 		ready, err := n.Ready(c.Context)
 		if _, unreachable := errors.AsType[*client.Unreachable](err); !unreachable {
 			return n, ready, err
 		}
 	}
-	n := client.NewAPI(set.API)
+	n := client.NewAPI(set.API).Directly()
 	ready, err := answering(c, n, c.Bool("attached") || c.Bool("wait") || set.Driver != "")
 	return n, ready, err
 }

@@ -114,7 +114,7 @@ func healthOf(ctx context.Context, path, address string) (*health, error) {
 // healthOfValidator returns the health of the server at an address: a validator, or
 // a network.
 func healthOfValidator(ctx context.Context, address string) (*health, error) {
-	ready, err := client.NewAPI(address).Ready(ctx)
+	ready, err := client.NewAPI(address).Directly().Ready(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func healthOfRunner(ctx context.Context, set *runnerfile.Runner) (*health, error
 	if err != nil {
 		panic(err) // a key has an address
 	}
-	n := client.NewAPI(set.API)
+	n := client.NewAPI(set.API).Directly()
 	ready, err := n.Ready(ctx)
 	if err != nil {
 		return nil, err

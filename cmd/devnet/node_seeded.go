@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 )
 
@@ -31,6 +32,7 @@ func nodeSeededCommand() *cli.Command {
 			&cli.BoolFlag{Name: "wait", Usage: "a runner waits for its devnet (always)", Value: true, Hidden: true},
 			attachedFlag,
 			corsFlag(corsVariable),
+			hostFlag(),
 		}, append(chainFlags(), watchFlags()...)...),
 		Action: takingNothing(nodeSeeded),
 	}
@@ -78,7 +80,7 @@ func makeSeeded(n *hosts.Network, dir string) error {
 	if err := errors.Join(os.RemoveAll(part), n.Write(part)); err != nil {
 		return noStart("", "--dir: %v", err)
 	}
-	if err := os.Rename(part, dir); err != nil {
+	if err := store.TakeName(part, dir); err != nil {
 		return noStart("", "--dir: %v", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,12 +26,14 @@ func nodeValidatorCommand() *cli.Command {
 		Name: "validator", Usage: "a validator of a network that devnet init made; Ctrl-C stops it, and its state stays in its home",
 		Description: "Example: devnet node validator --config net/v0.toml\n" +
 			"The file has name, key or key_file, genesis, home, listen, http, and optionally hosts, seed,\n" +
-			"python, durability, history, cors, supervision, signs_for and names. It logs to standard error.",
+			"python, durability, history, cors, hosts: more names of its API, supervision, signs_for, names\n" +
+			"and host: the only host on which it starts. It logs to standard error.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "config", Usage: "`FILE` with its settings, as TOML"},
 			attachedFlag,
 			&cli.BoolFlag{Name: "lost", Usage: "the node ran before and its home is lost: it votes after the others have advanced"},
 			corsFlag(corsVariable),
+			hostFlag(),
 		}, watchFlags()...),
 		Action: takingNothing(nodeValidator),
 	}
@@ -62,14 +65,23 @@ func validatorOf(c *cli.Context, path string) error {
 	if err != nil {
 		return misread(path, err, "devnet node validator --help names the settings.")
 	}
-	origins := set.Origins
-	if c.IsSet("cors") {
-		origins = c.StringSlice("cors")
+	host, err := os.Hostname()
+	if err != nil {
+		return noStart("", "the name of this host cannot be read: %v", err)
 	}
+	if err := set.CheckHost(host); err != nil {
+		return noStart("One key is one process. Run it there, or change host in "+path+".", "%v", err)
+	}
+	origins := listOf(c, "cors", set.Origins)
 	if err := readOrigins(origins); err != nil {
 		return err
 	}
+	names := append(set.Named, listOf(c, "host", nil)...)
+	if err := readHosts("--host", names); err != nil {
+		return err
+	}
 	defer attach(c)()
+	defer surviveUnread(c)()
 	listener, err := net.Listen("tcp", set.HTTP)
 	if err != nil {
 		return noStart("Stop what listens there, or change http in "+path+".",
@@ -90,7 +102,7 @@ func validatorOf(c *cli.Context, path string) error {
 		return notUp(err)
 	}
 	v := &loneValidator{c, n, listener.Addr().String(), server, origins}
-	return v.serve(listener, append(callable(set.HTTP), set.Hosts...))
+	return v.serve(listener, slices.Concat(callable(set.HTTP), set.Hosts, names))
 }
 
 // loneValidator is a validator in a separate process, with its API server.

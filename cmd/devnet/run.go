@@ -6,19 +6,25 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
+	"github.com/cowboyinc/devnet/internal/worlds/experiment"
 )
 
 // Limits of a run of scenarios.
 const (
-	// maxRunSeeds bounds --seeds: the verdicts of all are kept until the end.
+	// maxRunSeeds bounds --seeds, and the runs of all scenarios at all points of --set: with
+	// --json and --junit the verdicts of all are kept until the end.
 	maxRunSeeds = 1_000_000
+	// maxRunJobs bounds --jobs.
+	maxRunJobs = 1_024
 	// maxRunShards bounds the N of --shard.
 	maxRunShards = 10_000
 )
@@ -28,6 +34,8 @@ func runCommand() *cli.Command {
 		Name: "run", Usage: "run scenarios: scripts that drive a network, break it, and judge it", ArgsUsage: "SCENARIO.star…",
 		Description: "Example: devnet run fixtures/scenarios/leader_crash.star --seeds 100\n" +
 			"One seed runs in this process and shows the script's output; several seeds run in worker processes.\n" +
+			"--hold stops a failing run where it failed: devnet status, timer show, tx, debug and the page then\n" +
+			"show its network, and devnet step moves it, on and back.\n" +
 			"Exit code 1 when a scenario fails, 2 when a script is wrong, 3 when a network cannot start.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "backend", Value: batch.Sim,
@@ -37,11 +45,20 @@ func runCommand() *cli.Command {
 			&cli.StringFlag{Name: "seed", Usage: "`N`, instead of the script's own; with --seeds the first"},
 			&cli.StringFlag{Name: "seeds", Usage: "`N` seeds instead of one"},
 			&cli.StringFlag{Name: "block-time", Usage: "`TIME` between blocks like 100ms, or auto, instead of the script's own"},
+			&cli.StringSliceFlag{Name: "set", Usage: "`NAME=VALUE,…` for the script's setting(NAME, …); may be repeated.\n" +
+				"Several values make a grid: each point with each seed, and a table of means with intervals"},
+			&cli.StringFlag{Name: "csv", Usage: "write a row a run to `FILE`: settings, seed, figures, digest, verdict (one scenario)"},
+			&cli.StringFlag{Name: "plot", Usage: "draw the means over the first setting with several numbers to `FILE.svg` (one scenario)"},
+			&cli.StringFlag{Name: "jobs", Usage: "at most `N` runs at a time on sim; by default as many as there are cores"},
 			&cli.StringFlag{Name: "shard", Usage: "`I/N`: run every N-th of all runs (each script with each seed), starting with the I-th; " +
 				"job/N: take I from an indexed job of Kubernetes. devnet report merges the files of --junit"},
 			&cli.StringFlag{Name: "junit", Usage: "write the verdicts to `FILE` as JUnit XML"},
 			&cli.StringFlag{Name: "trace", Usage: "write the run to `FILE` as JSON lines (one scenario, one seed)"},
 			&cli.BoolFlag{Name: "check", Usage: "read the scripts and run nothing"},
+			&cli.BoolFlag{Name: "hold", Usage: "stop the run at its failure, or at its end, and serve its network until Ctrl-C (one seed, sim)"},
+			&cli.StringFlag{Name: "hold-at", Usage: "stop it at `MOMENT` instead: h57 is the height 57, SCRIPT@SEED:18231 a step"},
+			&cli.StringFlag{Name: "http", EnvVars: []string{httpVariable}, Value: defaultHTTP,
+				Usage: "serve a held run at `ADDRESS`; port 0: any"},
 			&cli.BoolFlag{Name: batchFlag, Hidden: true, Usage: "make the runs that standard input names; for devnet itself"},
 			jsonFlag,
 		},
@@ -53,19 +70,28 @@ func runCommand() *cli.Command {
 type plan struct {
 	files []string
 	batch.World
-	seed  *uint64 // of --seed
-	seeds []uint64
-	many  bool // --seeds was given
+	seed  *uint64         // of --seed
+	first uint64          // seed of --seeds
+	seeds uint64          // of --seeds
+	many  bool            // --seeds was given
+	grid  experiment.Grid // of --set
+	jobs  int             // of --jobs; 0: as many as there are cores
 	shard batch.Shard
+	csv   string
+	plot  string
 	junit string
 	trace string
 	check bool
 	json  bool
+
+	hold   bool
+	holdAt moment.Moment // the script's end without --hold-at
+	http   string        // where a held run is served
 }
 
 func readPlan(c *cli.Context) (*plan, error) {
 	p := &plan{files: c.Args().Slice(), World: batch.World{Backend: c.String("backend"), BlockTime: c.String("block-time")},
-		junit: c.String("junit"), trace: c.String("trace"),
+		junit: c.String("junit"), trace: c.String("trace"), csv: c.String("csv"), plot: c.String("plot"),
 		check: c.Bool("check"), json: c.Bool("json")}
 	if len(p.files) == 0 {
 		return nil, usage("Usage: devnet run SCENARIO.star…", "SCENARIO.star is missing")
@@ -81,16 +107,62 @@ func readPlan(c *cli.Context) (*plan, error) {
 	if err := checkWorld(p.World); err != nil {
 		return nil, err
 	}
+	if err := p.readGrid(c.StringSlice("set"), c.String("jobs")); err != nil {
+		return nil, err
+	}
 	if err := p.readSeeds(c.String("seed"), c.String("seeds"), c.String("shard")); err != nil {
 		return nil, err
 	}
 	if p.trace != "" && p.Backend == backendAll {
 		return nil, usage("Name one backend.", "--trace: a trace holds one run")
 	}
-	if p.trace != "" && (p.shard.Of > 1 || p.many || len(p.files) > 1) {
+	if p.trace != "" && (p.shard.Of > 1 || p.many || p.grid.Size() > 1 || len(p.files) > 1) {
 		return nil, usage("Name one scenario and one --seed.", "--trace: a trace holds one run")
 	}
+	if err := p.readHold(c); err != nil {
+		return nil, err
+	}
 	return p, nil
+}
+
+// readGrid settles at which points the scenarios run, and how many runs at a time.
+func (p *plan) readGrid(words []string, jobs string) (err error) {
+	const example = "Write it like --set gain=1,8 --set lag=0."
+	if p.grid, err = experiment.ReadGrid(words); err != nil {
+		return usage(example, "--set: %v", err)
+	}
+	switch {
+	case p.csv+p.plot == "":
+	case len(p.files) > 1:
+		return usage("Name one scenario.", "--csv, --plot: a file has the figures of one scenario")
+	case p.Backend == backendAll:
+		return usage("Name one backend.", "--csv, --plot: a file has the figures of one backend")
+	}
+	for i, file := range p.files {
+		if len(p.grid) > 0 && slices.Contains(p.files[:i], file) {
+			return usage("Name each scenario once.", "--set: %s is named twice, and its seeds would count twice", file)
+		}
+	}
+	if p.plot != "" {
+		if filepath.Ext(p.plot) != ".svg" {
+			return usage("Give a name that ends in .svg.", "--plot: %s is not the name of a picture in SVG", p.plot)
+		}
+		if err := experiment.CheckDraw(p.grid); err != nil {
+			return usage(example, "--plot: %v", err)
+		}
+	}
+	if jobs == "" {
+		return nil
+	}
+	n, err := strconv.ParseUint(jobs, 10, 32)
+	switch {
+	case err != nil || n == 0 || n > maxRunJobs:
+		return usage(fmt.Sprintf("Give a number from 1 to %d.", maxRunJobs), "--jobs: invalid number of runs %q", jobs)
+	case n > 1 && p.Backend != batch.Sim:
+		return usage("Leave it out.", "--jobs %d: on %s one network runs at a time", n, p.Backend)
+	}
+	p.jobs = int(n)
+	return nil
 }
 
 // readable says whether a file can be a scenario.
@@ -101,7 +173,7 @@ func readable(file string) error {
 	}
 	switch {
 	case err != nil:
-		return usage("", "%v", err)
+		return usage("Give the path of a script, from the folder that you are in.", "cannot read %s: %v", file, cause(err))
 	case info.IsDir():
 		return usage("Name the scripts in it: "+filepath.Join(file, "*.star"), "%s is a folder", file)
 	case filepath.Ext(file) != ".star":
@@ -125,7 +197,7 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 		return err
 	}
 	if seeds == "" {
-		if p.shard.Of > 1 && len(p.files) == 1 {
+		if p.shard.Of > 1 && len(p.files)*p.grid.Size() == 1 {
 			return usage("Say how many seeds in all with --seeds, or name several scripts.", "--shard %s parts runs, and there is one", shard)
 		}
 		return p.notEmpty(shard)
@@ -137,20 +209,23 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 	if first+n-1 < first {
 		return usage("", "--seed %d and --seeds %d: the largest seed is 2^64 - 1", first, n)
 	}
-	p.many = true
-	for i := range n {
-		p.seeds = append(p.seeds, first+i)
+	if size := uint64(p.grid.Size()); size*n > maxRunSeeds {
+		return usage("Take fewer seeds or values.", "--seeds %d at %d points are more than %d runs", n, size, maxRunSeeds)
 	}
+	p.many, p.first, p.seeds = true, first, n
 	return p.notEmpty(shard)
 }
 
 // notEmpty refuses a shard for which no run is left.
 func (p *plan) notEmpty(shard string) error {
-	if all := uint64(len(p.files)) * uint64(max(1, len(p.seeds))); p.shard.Index > all {
+	if all := uint64(p.runs()); p.shard.Index > all {
 		return usage("Take fewer shards than runs.", "--shard %s: of %d runs none is left for it", shard, all)
 	}
 	return nil
 }
+
+// runs is how many there are in all shards.
+func (p *plan) runs() int { return len(p.files) * p.grid.Size() * max(1, int(p.seeds)) }
 
 // jobIndex is the variable by which a pod of an indexed job of Kubernetes knows which it
 // is, from 0 on.
@@ -189,22 +264,31 @@ func runScenarios(c *cli.Context) error {
 	if err := checkScripts(p.files); err != nil {
 		return err
 	}
+	if err := checkSettings(p.files, p.grid); err != nil {
+		return err
+	}
 	if p.check {
 		return p.checked(c)
 	}
-	for _, path := range []string{p.junit, p.trace} {
+	for _, path := range []string{p.junit, p.trace, p.plot} {
 		if err := creatable(path); err != nil {
 			return err
 		}
 	}
+	if p.hold {
+		return p.holdRun(c)
+	}
 	if p.Backend == backendAll {
 		return p.runAll(c)
 	}
-	verdicts, err := p.run(c)
+	t, err := p.newTally()
 	if err != nil {
 		return err
 	}
-	return p.conclude(c, verdicts)
+	if err := p.run(c, t); err != nil {
+		return errors.Join(err, t.close())
+	}
+	return p.conclude(c, t)
 }
 
 // creatable makes an output file, if one was named, before anything runs for it.
@@ -232,9 +316,13 @@ func (p *plan) checked(c *cli.Context) error {
 	return nil
 }
 
-// replay is the command that runs one seed of a scenario again.
-func replay(file string, w batch.World, seed uint64) string {
-	return told(append([]string{os.Args[0], "run", file, "--seed", fmt.Sprint(seed)}, worldFlags(w)...))
+// replay is the command that makes a run again.
+func replay(j batch.Job, w batch.World, seed uint64) string {
+	words := []string{os.Args[0], "run", j.File, "--seed", fmt.Sprint(seed)}
+	for _, s := range j.Settings {
+		words = append(words, "--set", s.Name+"="+s.Text)
+	}
+	return told(append(words, worldFlags(w)...))
 }
 
 // told are words as a shell reads them.

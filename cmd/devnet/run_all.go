@@ -39,7 +39,7 @@ func (p *plan) runAll(c *cli.Context) error {
 	}
 	all := comparedAs{Compared: []batch.Compared{}}
 	differ := 0
-	for _, job := range p.jobs() {
+	for job := range p.mine() {
 		var verdicts []batch.Verdict
 		for _, backend := range []string{batch.Sim, batch.Live, last} {
 			world := p.World

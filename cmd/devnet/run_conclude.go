@@ -2,50 +2,54 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
+	"github.com/cowboyinc/devnet/internal/worlds/experiment"
 )
 
 // conclude reports on all runs and returns the command's end. sometimes is judged only
 // over --seeds: a single seed need not show a rare event, nor a shard, but all of them
 // together, which devnet report judges.
-func (p *plan) conclude(c *cli.Context, verdicts []batch.Verdict) error {
+func (p *plan) conclude(c *cli.Context, t *tally) error {
 	var missing []batch.Sometimes
 	if p.many && p.shard.Of <= 1 {
-		missing = batch.Never(verdicts)
+		missing = batch.Never(t.moments)
 	}
 	if p.junit != "" {
-		if err := batch.WriteJUnit(p.junit, p.shard, verdicts, missing); err != nil {
+		if err := batch.WriteJUnit(p.junit, p.shard, t.verdicts, missing); err != nil {
 			return failed("", "--junit: %v", err)
 		}
 	}
-	code, failures := exitDone, 0
-	for i := range verdicts {
-		if v := &verdicts[i]; v.Failed() {
-			failures++
-			code = worse(code, v.Code)
-		}
-	}
-	if err := p.summary(c, verdicts, missing, failures); err != nil {
+	without, wrong := t.finish()
+	if err := p.summary(c, t, missing); err != nil {
 		return err
+	}
+	if wrong != nil {
+		return &failure{code: worse(t.code, exitFailed), what: wrong.Error()}
+	}
+	if len(without) > 0 && !p.json {
+		fmt.Fprintf(c.App.Writer, "%s has no place for: %s\n", p.plot, strings.Join(without, ", "))
 	}
 	for _, m := range missing {
 		if !p.json {
-			fmt.Fprintf(c.App.Writer, "NEVER  %s: sometimes(%q) held in none of %d seeds\n", m.Where, m.Name, len(p.seeds))
+			fmt.Fprintf(c.App.Writer, "NEVER  %s: sometimes(%q) held in none of %d seeds\n", m.Where, m.Name, p.seeds)
 		}
 	}
+	if err := t.unreadSetting(); err != nil {
+		return err
+	}
+	code := t.code
 	if len(missing) > 0 && code == exitDone {
 		code = exitFailed
 	}
 	if code == exitDone {
 		return nil
 	}
-	return &failure{code: code, what: concluded(code, len(verdicts), failures, len(missing))}
+	return &failure{code: code, what: concluded(code, t.runs, t.failures, len(missing))}
 }
 
 // endOfOne is the end of one run by its exit code.
@@ -75,43 +79,29 @@ func worse(a, b int) int {
 	return b
 }
 
-func (p *plan) summary(c *cli.Context, verdicts []batch.Verdict, missing []batch.Sometimes, failures int) error {
+func (p *plan) summary(c *cli.Context, t *tally, missing []batch.Sometimes) error {
 	w := c.App.Writer
 	if p.json {
 		return printJSON(w, struct {
-			Runs   []batch.Verdict   `json:"runs"`
-			Failed int               `json:"failed"`
-			Never  []batch.Sometimes `json:"never"`
-		}{verdicts, failures, append([]batch.Sometimes{}, missing...)})
+			Runs   []batch.Verdict    `json:"runs"`
+			Failed int                `json:"failed"`
+			Never  []batch.Sometimes  `json:"never"`
+			Points []experiment.Point `json:"points,omitempty"`
+		}{t.verdicts, t.failures, append([]batch.Sometimes{}, missing...), t.points()})
 	}
-	if len(verdicts) == 1 {
-		if v := &verdicts[0]; !v.Failed() {
+	if t.runs == 1 {
+		if v := t.one; !v.Failed() {
 			fmt.Fprintf(w, "passed %s\n", v.Line())
-			batch.TellMeasures(w, verdicts)
+			t.tell(w)
 			v.Overlooked(w)
 		}
 		return nil
 	}
-	virtual, wall := 0.0, 0.0
-	for i := range verdicts {
-		virtual += verdicts[i].Virtual
-		wall += verdicts[i].Wall
+	for i := range t.unread {
+		fmt.Fprintf(w, "%s with seed %d: ", t.unread[i].File, t.unread[i].Seed)
+		t.unread[i].Overlooked(w)
 	}
-	overlooked(w, verdicts)
-	batch.TellMeasures(w, verdicts)
-	fmt.Fprintf(w, "%d of %d runs passed: %.0f seconds of networks in %.1f of runs\n", len(verdicts)-failures, len(verdicts), virtual, wall)
+	t.tell(w)
+	fmt.Fprintf(w, "%d of %d runs passed: %.0f seconds of networks in %.1f of runs\n", t.runs-t.failures, t.runs, t.virtual, t.wall)
 	return nil
-}
-
-// overlooked prints what the runs that passed did not look at, once for each
-// scenario: the runs of one are alike.
-func overlooked(w io.Writer, verdicts []batch.Verdict) {
-	told := map[string]bool{}
-	for i := range verdicts {
-		if v := &verdicts[i]; !v.Failed() && len(v.Unread) > 0 && !told[v.File] {
-			told[v.File] = true
-			fmt.Fprintf(w, "%s with seed %d: ", v.File, v.Seed)
-			v.Overlooked(w)
-		}
-	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,9 +26,9 @@ func TestEveryRunIsInOneShard(t *testing.T) {
 			if err := p.readSeeds(decimal(first), decimal(n), decimal(i+1)+"/"+decimal(of)); err != nil {
 				t.Fatal(err)
 			}
-			jobs := p.jobs()
-			if len(jobs) == 0 {
-				t.Fatalf("shard %d of %d has no run", i+1, of)
+			jobs := slices.Collect(p.mine())
+			if len(jobs) == 0 || len(jobs) != p.mineCount() {
+				t.Fatalf("shard %d of %d has %d runs, and counts %d", i+1, of, len(jobs), p.mineCount())
 			}
 			for _, j := range jobs {
 				seen[run{j.File, *j.Seed}]++
@@ -66,10 +67,10 @@ func TestTheWorstEndIsTheBatchs(t *testing.T) {
 func TestReplayIsAShellsCommand(t *testing.T) {
 	defer func(was string) { os.Args[0] = was }(os.Args[0])
 	os.Args[0] = "bin/devnet"
-	if got := replay("a.star", batch.World{Backend: batch.Sim}, 7); got != "bin/devnet run a.star --seed 7" {
+	if got := replay(batch.Job{File: "a.star"}, batch.World{Backend: batch.Sim}, 7); got != "bin/devnet run a.star --seed 7" {
 		t.Error(got)
 	}
-	if got := replay("it's here.star", batch.World{Backend: batch.Live, BlockTime: "100ms"}, 7); got != `bin/devnet run 'it'\''s here.star' --seed 7 --block-time 100ms --backend live` {
+	if got := replay(batch.Job{File: "it's here.star"}, batch.World{Backend: batch.Live, BlockTime: "100ms"}, 7); got != `bin/devnet run 'it'\''s here.star' --seed 7 --block-time 100ms --backend live` {
 		t.Error(got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,10 +14,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/batch"
 	live "github.com/cowboyinc/devnet/internal/worlds/box/stage"
 	clustered "github.com/cowboyinc/devnet/internal/worlds/cluster/stage"
+	"github.com/cowboyinc/devnet/internal/worlds/experiment"
 	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
 )
 
@@ -76,6 +79,7 @@ var runner = &batch.Runner{
 		return nil
 	},
 	Replay: replay,
+	Python: minorPython,
 	Process: func(ctx context.Context) (*exec.Cmd, error) {
 		self, err := os.Executable()
 		if err != nil {
@@ -85,6 +89,17 @@ var runner = &batch.Runner{
 		command.Args = []string{os.Args[0], "run", "--" + batchFlag}
 		return command, nil
 	},
+}
+
+// minorPython is the minor version of the Python that runs actors here; "" without one.
+func minorPython() string {
+	hosts := pyhost.New(pyhost.Config{Hosts: 1})
+	defer hosts.Close()
+	version, err := hosts.Probe()
+	if err != nil {
+		return ""
+	}
+	return pyhost.Minor(version)
 }
 
 // ownCommand is this program with other arguments, not started.
@@ -126,49 +141,88 @@ func inFolder(file, text string) string {
 	return text
 }
 
-// jobs are the runs of the plan, each scenario with each seed: those of its shard.
-func (p *plan) jobs() (mine []batch.Job) {
-	at := 0
-	add := func(j batch.Job) {
-		if p.shard.Has(at) {
-			mine = append(mine, j)
-		}
-		at++
+// checkSettings refuses settings that the scripts cannot read, before anything runs.
+func checkSettings(files []string, grid experiment.Grid) error {
+	err := scenario.CheckSettings(files, grid.Settings())
+	if wrong, is := errors.AsType[*scenario.Mistake](err); is {
+		return usage("", "%s", wrong.What)
 	}
-	for _, file := range p.files {
-		if !p.many {
-			add(batch.Job{File: file, Seed: p.seed})
-			continue
-		}
-		for i := range p.seeds {
-			add(batch.Job{File: file, Seed: &p.seeds[i]})
+	return err
+}
+
+// all are the runs of the plan, of all shards: each scenario with each seed at each point.
+func (p *plan) all() iter.Seq[batch.Job] {
+	return func(yield func(batch.Job) bool) {
+		for _, file := range p.files {
+			for j := range p.grid.Jobs(file, p.eachSeed) {
+				if !yield(j) {
+					return
+				}
+			}
 		}
 	}
-	return mine
+}
+
+// eachSeed yields the seeds of the plan.
+func (p *plan) eachSeed(yield func(*uint64) bool) {
+	if !p.many {
+		yield(p.seed)
+		return
+	}
+	for i := range p.seeds {
+		seed := p.first + i
+		if !yield(&seed) {
+			return
+		}
+	}
+}
+
+// mine are the runs of its shard.
+func (p *plan) mine() iter.Seq[batch.Job] {
+	return func(yield func(batch.Job) bool) {
+		at := -1
+		for j := range p.all() {
+			if at++; p.shard.Has(at) && !yield(j) {
+				return
+			}
+		}
+	}
+}
+
+// mineCount is how many these are.
+func (p *plan) mineCount() int {
+	all, of := p.runs(), max(1, int(p.shard.Of))
+	return (all - max(1, int(p.shard.Index)) + of) / of
 }
 
 // run makes all runs: a single one here, several in separate processes.
-func (p *plan) run(c *cli.Context) ([]batch.Verdict, error) {
-	jobs := p.jobs()
-	if len(jobs) == 1 {
-		v, err := p.alone(c, jobs[0])
-		return []batch.Verdict{v}, err
+func (p *plan) run(c *cli.Context, t *tally) error {
+	count := p.mineCount()
+	if count == 1 {
+		for j := range p.mine() {
+			v, err := p.alone(c, j, t)
+			if err != nil {
+				return err
+			}
+			t.add(j, &v)
+		}
+		return nil
 	}
-	show := newShow(c, len(jobs), p.json)
+	show := newShow(c, count, p.json)
 	defer show.close()
-	verdicts, err := runner.Run(c.Context, p.World, jobs, show.add)
+	err := runner.Run(c.Context, batch.Batch{World: p.World, Jobs: p.mine(), Count: count, Processes: p.jobs}, show.add, t.add)
 	switch {
 	case err == nil:
-		return verdicts, nil
+		return nil
 	case c.Context.Err() != nil:
-		return nil, show.interrupted(len(jobs))
+		return show.interrupted(count)
 	}
-	return nil, noStart("", "%v", err)
+	return noStart("", "%v", err)
 }
 
 // alone makes the only run in this process, and prints what the script prints as
 // it does.
-func (p *plan) alone(c *cli.Context, j batch.Job) (batch.Verdict, error) {
+func (p *plan) alone(c *cli.Context, j batch.Job, t *tally) (batch.Verdict, error) {
 	out := io.Discard
 	if !p.json {
 		out = c.App.Writer
@@ -177,7 +231,8 @@ func (p *plan) alone(c *cli.Context, j batch.Job) (batch.Verdict, error) {
 		if !p.json {
 			v.Complain(c.App.Writer)
 		}
-		return report(os.Stderr, p.conclude(c, []batch.Verdict{v}), p.json)
+		t.add(j, &v)
+		return report(os.Stderr, p.conclude(c, t), p.json)
 	})
 	if err == nil && v.Failed() && !p.json {
 		v.Complain(c.App.Writer)

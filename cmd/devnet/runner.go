@@ -37,6 +37,8 @@ func runnerCommand() *cli.Command {
 				"\nIts stake returns to its owner two epochs later, or when its last job ended if that is later.", (*client.API).LeaveRunner),
 			runnerOrderCommand("pause", "keep a runner out of draws; its open jobs continue", "", (*client.API).PauseRunner),
 			runnerOrderCommand("resume", "let a paused runner be drawn again", "", (*client.API).ResumeRunner),
+			runnerUpdateCommand(),
+			runnerStakeCommand(),
 			runnerReloadCommand(),
 		},
 	}

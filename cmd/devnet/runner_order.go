@@ -39,19 +39,94 @@ func runnerJoinCommand() *cli.Command {
 			&cli.StringFlag{Name: "signed", Usage: "`0xHEX65`, the signature of --public-key for the account of --from, by devnet node runner"},
 			&cli.StringFlag{Name: "from", Value: "alice", Usage: "devnet `ACCOUNT` that pays fee and stake, and owns the runner"},
 			&cli.StringFlag{Name: "stake", Value: "20000", Usage: "`CBY`, at least cip2.min_stake"},
-			&cli.StringSliceFlag{Name: "capability", DefaultText: "custom", Usage: "may be repeated: `WORD` is " +
-				strings.Join(push.JobKinds(), ", ") + ", or model:, domain:, server:, region: or tee: and a name"},
-			&cli.Uint64Flag{Name: "max-concurrent", Value: 4, Usage: "`N` jobs at a time"},
-			&cli.StringSliceFlag{Name: "entitlement", Usage: "may be repeated: it is in the pool `NAME`"},
-			&cli.StringSliceFlag{Name: "rate", Usage: "may be repeated: `WORD=WEI` like compute_second=1000, of " + strings.Join(api.Rates, ", ")},
-			jsonFlag, httpFlag},
+			&cli.StringSliceFlag{Name: "capability", DefaultText: "custom, or what the devnet's own do", Usage: capabilityUsage},
+			modelFlag,
+			&cli.Uint64Flag{Name: "max-concurrent", DefaultText: "4, or 16 of the devnet's own", Usage: "`N` jobs at a time"},
+			entitlementFlag, rateFlag, jsonFlag, httpFlag},
 		Action: taking(runnerJoin)}
+}
+
+// Flags of what a runner offers.
+var (
+	capabilityUsage = "may be repeated: `WORD` is " + strings.Join(push.JobKinds(), ", ") +
+		", or model:, domain:, server:, executor:, region: or tee: and a name"
+	modelFlag       = &cli.StringSliceFlag{Name: "model", Usage: "may be repeated: it has the model `NAME`, besides its capabilities"}
+	entitlementFlag = &cli.StringSliceFlag{Name: "entitlement", Usage: "may be repeated: it is in the pool `NAME`"}
+	rateFlag        = &cli.StringSliceFlag{Name: "rate", Usage: "may be repeated: `WORD=WEI` like compute_second=1000, of " +
+		strings.Join(api.Rates, ", ")}
+)
+
+func runnerUpdateCommand() *cli.Command {
+	return &cli.Command{Name: "update", Usage: "change what a runner offers, for its owner", ArgsUsage: "NAME|ADDRESS",
+		Description: "Example: devnet runner update r0 --max-concurrent 8\n" +
+			"What is left out stays. Its owner has to be an account or a runner of the devnet. The next draws go by it.",
+		Flags: []cli.Flag{
+			&cli.StringSliceFlag{Name: "capability", Usage: capabilityUsage + "; in place of those of now"}, modelFlag,
+			&cli.Uint64Flag{Name: "max-concurrent", Usage: "`N` jobs at a time"},
+			entitlementFlag, &cli.BoolFlag{Name: "no-entitlement", Usage: "it is in no pool"}, rateFlag, jsonFlag, httpFlag},
+		Action: taking(runnerUpdate)}
+}
+
+func runnerUpdate(c *cli.Context, args []string) error {
+	given := flags{c: c}
+	r := model.RunnerAmendment{Runner: args[0], Capability: c.StringSlice("capability"), Model: c.StringSlice("model"),
+		Entitlement: c.StringSlice("entitlement"), MaxConcurrent: given.number("max-concurrent")}
+	if given.err != nil {
+		return given.err
+	}
+	if c.Bool("no-entitlement") {
+		if len(r.Entitlement) > 0 {
+			return usage("Leave one of the two out.", "--no-entitlement and --entitlement exclude one another")
+		}
+		r.Entitlement = []string{}
+	}
+	var err error
+	if r.Rate, err = readRates(c.StringSlice("rate")); err != nil {
+		return err
+	}
+	if len(r.Capability)+len(r.Model)+len(r.Rate) == 0 && r.Entitlement == nil && r.MaxConcurrent == nil {
+		return usage("See devnet runner update --help.", "nothing is to be changed")
+	}
+	changed, err := network(c).UpdateRunner(c.Context, r)
+	return shownRunner(c, changed, err)
+}
+
+func runnerStakeCommand() *cli.Command {
+	return &cli.Command{Name: "stake", Usage: "add to a runner's stake, for its owner, who pays it", ArgsUsage: "NAME|ADDRESS CBY",
+		Description: "Example: devnet runner stake r0 50\nIts owner has to be an account or a runner of the devnet. A stake weighs in draws,\n" +
+			"and covers jobs up to a price.",
+		Flags: []cli.Flag{jsonFlag, httpFlag},
+		Action: taking(func(c *cli.Context, args []string) error {
+			amount, err := parseAmount("CBY", args[1])
+			if err != nil {
+				return err
+			}
+			r, err := network(c).AddStake(c.Context, model.RunnerAddition{Runner: args[0], Amount: amount})
+			return shownRunner(c, r, err)
+		})}
+}
+
+// readRates reads the words of --rate.
+func readRates(words []string) (rates map[string]types.Wei, err error) {
+	for _, text := range words {
+		word, amount, _ := strings.Cut(text, "=")
+		wei, err := types.ParseWei(amount)
+		if err != nil {
+			return nil, usage("Write it like compute_second=1000, in wei.", "--rate: %.80q is not WORD=WEI", text)
+		}
+		if rates == nil {
+			rates = map[string]types.Wei{}
+		}
+		rates[word] = wei
+	}
+	return rates, nil
 }
 
 func runnerJoin(c *cli.Context, args []string) error {
 	given := flags{c: c}
 	r := model.RunnerRequest{From: c.String("from"), Name: args[0], PublicKey: given.text("public-key"), Stake: given.amount("stake"),
-		Capability: c.StringSlice("capability"), MaxConcurrent: given.number("max-concurrent"), Entitlement: c.StringSlice("entitlement")}
+		Capability: c.StringSlice("capability"), Model: c.StringSlice("model"), MaxConcurrent: given.number("max-concurrent"),
+		Entitlement: c.StringSlice("entitlement")}
 	if given.err != nil {
 		return given.err
 	}
@@ -61,16 +136,9 @@ func runnerJoin(c *cli.Context, args []string) error {
 			return usage("devnet node runner prints the whole command.", "--signed: %v", err)
 		}
 	}
-	for _, text := range c.StringSlice("rate") {
-		word, amount, _ := strings.Cut(text, "=")
-		wei, err := types.ParseWei(amount)
-		if err != nil {
-			return usage("Write it like compute_second=1000, in wei.", "--rate: %.80q is not WORD=WEI", text)
-		}
-		if r.Rate == nil {
-			r.Rate = map[string]types.Wei{}
-		}
-		r.Rate[word] = wei
+	var err error
+	if r.Rate, err = readRates(c.StringSlice("rate")); err != nil {
+		return err
 	}
 	joined, err := network(c).JoinRunner(c.Context, r)
 	return shownRunner(c, joined, err)

@@ -93,12 +93,22 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// environmentOf is this process's environment, with the variables of a script that devnet reads.
+func environmentOf(ts *testscript.TestScript) []string {
+	all := append(os.Environ(), "DEVNET_HTTP=")
+	for _, name := range []string{"DEVNET_TEST_LIVE", "PYTHONPATH", "DEVNET_HOST", "DEVNET_CORS", "PATH",
+		"XDG_CACHE_HOME", "HTTP_PROXY", "NO_PROXY"} {
+		all = append(all, name+"="+ts.Getenv(name))
+	}
+	return all
+}
+
 func start(ts *testscript.TestScript, name string, args []string) {
 	path, err := exec.LookPath(name)
 	ts.Check(err)
 	b := &background{command: exec.Command(path, args...), output: &watched{news: make(chan struct{})}, ended: make(chan error, 1)}
 	b.command.Dir = ts.MkAbs(".")
-	b.command.Env = append(os.Environ(), "DEVNET_HTTP=")
+	b.command.Env = environmentOf(ts)
 	b.command.Stdout, b.command.Stderr = b.output, b.output
 	ts.Check(b.command.Start())
 	go func() { b.ended <- b.command.Wait() }()
@@ -154,8 +164,7 @@ func exit(ts *testscript.TestScript, neg bool, args []string) {
 		command.Stdin = strings.NewReader(ts.ReadFile(input))
 	}
 	command.Dir = ts.MkAbs(".")
-	command.Env = append(os.Environ(), "DEVNET_HTTP=", "DEVNET_TEST_LIVE="+ts.Getenv("DEVNET_TEST_LIVE"),
-		"PYTHONPATH="+ts.Getenv("PYTHONPATH"))
+	command.Env = environmentOf(ts)
 	var out, errs bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errs
 	err = command.Run()

@@ -29,7 +29,8 @@ type settings struct {
 	BlockTime  string            `toml:"block_time"` // "": that of the home, 1s for a new network
 	Home       string            `toml:"home"`
 	HTTP       string            `toml:"http"`
-	Origins    []string          `toml:"cors"` // after validate as api.ParseOrigin returns them
+	Origins    []string          `toml:"cors"`  // after validate as api.ParseOrigin returns them
+	Names      []string          `toml:"hosts"` // by which clients may call the API; after validate as api.ParseHost returns them
 	Policy     string            `toml:"policy"`
 	Seed       *uint64           `toml:"seed"` // nil: that of the home, random for a new network
 	ChainID    uint64            `toml:"chain_id"`
@@ -81,8 +82,9 @@ func upFlags() []cli.Flag {
 		&cli.StringFlag{Name: "block-time", DefaultText: "1s",
 			Usage: "`TIME` between blocks, like 1s or 200ms; 0s: as fast as it goes; auto: when there is something to do"},
 		&cli.StringFlag{Name: "home", Value: d.Home, Usage: "`DIR` that keeps the network's state"},
-		&cli.StringFlag{Name: "http", EnvVars: []string{"DEVNET_HTTP"}, Value: d.HTTP, Usage: "`ADDRESS` of the HTTP API; port 0: any"},
+		&cli.StringFlag{Name: "http", EnvVars: []string{httpVariable}, Value: d.HTTP, Usage: "`ADDRESS` of the HTTP API; port 0: any"},
 		corsFlag(),
+		hostFlag(),
 		&cli.StringFlag{Name: "policy", DefaultText: params.Defaults().Policy,
 			Usage: "`NAME` of the timer lane's policy: " + strings.Join(policies(), ", ")},
 		&cli.Uint64Flag{Name: "seed", Usage: "`N` from which keys and accounts are made (default for a new network: random)"},
@@ -137,7 +139,8 @@ func readSettings(c *cli.Context) (settings, error) {
 		"block-time": func() { s.BlockTime = c.String("block-time") },
 		"home":       func() { s.Home = c.String("home") },
 		"http":       func() { s.HTTP = c.String("http") },
-		"cors":       func() { s.Origins = c.StringSlice("cors") },
+		"host":       func() { s.Names = listOf(c, "host", s.Names) },
+		"cors":       func() { s.Origins = listOf(c, "cors", s.Origins) },
 		"policy":     func() { s.Policy = c.String("policy") },
 		"seed":       func() { s.Seed = new(c.Uint64("seed")) },
 		"history":    func() { s.History = c.Int64("history") },
@@ -239,6 +242,9 @@ func (s *settings) validate() error {
 	if err := readOrigins(s.Origins); err != nil {
 		return err
 	}
+	if err := readHosts("--host", s.Names); err != nil {
+		return err
+	}
 	for flag, given := range map[string]string{"--qlog": s.Qlog, "--keylog": s.KeyLog} {
 		if given != "" && s.Strict {
 			return usage("Leave one of them out.", "%s lets others look into the connections, which --strict keeps closed", flag)
@@ -264,6 +270,42 @@ func (s *settings) validate() error {
 func corsFlag(variables ...string) cli.Flag {
 	return &cli.StringSliceFlag{Name: "cors", EnvVars: variables,
 		Usage: "`ORIGIN` whose pages may call the API, like http://localhost:5173; may be given again"}
+}
+
+// listOf is the values of a flag that may be given again, or of its variable: commas separate them there. An empty
+// variable leaves otherwise.
+func listOf(c *cli.Context, flag string, otherwise []string) (all []string) {
+	for _, given := range c.StringSlice(flag) {
+		for _, one := range strings.Split(given, ",") {
+			if one = strings.TrimSpace(one); one != "" {
+				all = append(all, one)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return otherwise
+	}
+	return all
+}
+
+func hostFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "host", EnvVars: []string{api.HostVariable},
+		Usage: "`NAME` by which clients may call the API, like devnet, or .example.org for all names below; may be given again"}
+}
+
+// readHosts reads names by which clients may call the API, in place. flag is where they are from.
+func readHosts(flag string, all []string) error {
+	if len(all) > api.MaxHosts {
+		return usage("Leave some out, or give .NAME for all names below NAME.", "%s: %d names are more than %d", flag, len(all), api.MaxHosts)
+	}
+	for i, text := range all {
+		name, err := api.ParseHost(text)
+		if err != nil {
+			return usage("Give what clients write between http:// and the port.", "%s: %v", flag, err)
+		}
+		all[i] = name
+	}
+	return nil
 }
 
 // readOrigins reads the origins of pages that may call the API, in place.

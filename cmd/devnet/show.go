@@ -45,21 +45,26 @@ func (u *running) banner(ready model.Ready, python probed) error {
 			HTTP       string                `json:"http"`
 			ChainID    uint64                `json:"chain_id"`
 			Height     types.Height          `json:"height"`
+			TravelsTo  types.Height          `json:"travels_to,omitempty"` // of an advance that goes on
 			Home       string                `json:"home"`
 			Python     string                `json:"python"`            // "" if it is missing
 			Log        string                `json:"log,omitempty"`     // of a network that was left running
 			Origins    []string              `json:"origins,omitempty"` // whose pages may call the API
 			Accounts   []model.DevnetAccount `json:"accounts"`
 			Validators []model.Validator     `json:"validators"`
-		}{"up", u.client.URL(), ready.ChainID, ready.Height, u.home(), python.version, u.log(), ready.Origins,
+		}{"up", u.client.URL(), ready.ChainID, ready.Height, ready.TravelsTo, u.home(), python.version, u.log(), ready.Origins,
 			append([]model.DevnetAccount{}, accounts...),
 			validators})
 	}
 	w := u.App.Writer
 	kept := cmp.Or(u.home(), "none, nothing is kept")
 	at := u.client.URL()
-	facts(w, "HTTP API", at+everywhere(u.bound), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height), "home", kept,
+	facts(w, "HTTP API", at+everywhere(u.bound), "chain id", fmt.Sprint(ready.ChainID), "height", height(ready.Height),
+		"travels", describeTravel(ready), "home", kept,
 		"page", u.page(at), "python", python.version, "runners", runnersOf(ready), "log", u.log())
+	for _, err := range u.network.broken() {
+		fmt.Fprintf(w, "\n%s\n", wrapped("Does not run, and the others go on: "+printable(err.Error()), "", helpColumns))
+	}
 	if warning := exposed(u.bound, ready.Strict); warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapped(warning, "", helpColumns))
 	}

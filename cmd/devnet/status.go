@@ -49,9 +49,9 @@ func status(c *cli.Context) error {
 		if ready.Stalled != "" && !ready.Paused {
 			last += ": " + ready.Stalled
 		}
-		facts(w, "network", fmt.Sprintf("%s, %s", n.URL(), state), "chain id", strconv.FormatUint(ready.ChainID, 10),
-			"height", strconv.FormatUint(uint64(ready.Height), 10), "last block", last, "runners", runnersOf(ready),
-			"supervision", ready.Strategy, "version", ready.Version)
+		facts(w, "network", fmt.Sprintf("%s, %s", n.URL(), state), "held", describeHold(ready), "chain id", strconv.FormatUint(ready.ChainID, 10),
+			"height", strconv.FormatUint(uint64(ready.Height), 10), "travels", describeTravel(ready), "last block", last,
+			"runners", runnersOf(ready), "supervision", ready.Strategy, "version", ready.Version)
 		fmt.Fprintln(w)
 		validatorTable(w, validators)
 		for _, node := range ready.Nodes {
@@ -67,6 +67,22 @@ func status(c *cli.Context) error {
 		return failed("", "the network is not ready")
 	}
 	return err
+}
+
+// describeHold says at which moment of a simulated run the network is; "": it is none.
+func describeHold(ready model.Ready) string {
+	if ready.Held == "" {
+		return ""
+	}
+	return asTyped("at " + printable(ready.Held) + "; devnet step moves it")
+}
+
+// describeTravel says where an advance goes that is under way; "": there is none.
+func describeTravel(ready model.Ready) string {
+	if ready.TravelsTo == 0 {
+		return ""
+	}
+	return asTyped(fmt.Sprintf("to height %d; devnet advance --stop ends that", ready.TravelsTo))
 }
 
 // rows returns names with numbers after one letter, each row of them by its ends: r0, r2
@@ -116,8 +132,11 @@ func runnersOf(ready model.Ready) string {
 }
 
 // since says how long ago something was, to a tenth of a second.
-func since(ms uint64) string {
-	return (time.Duration(ms) * time.Millisecond).Round(100*time.Millisecond).String() + " ago"
+func since(ms uint64) string { return formatElapsed(ms) + " ago" }
+
+// formatElapsed says how long something lasted, to a tenth of a second.
+func formatElapsed(ms uint64) string {
+	return (time.Duration(ms) * time.Millisecond).Round(100 * time.Millisecond).String()
 }
 
 func validatorTable(w io.Writer, validators []model.Validator) {

@@ -19,45 +19,88 @@ import (
 func advanceCommand() *cli.Command {
 	return &cli.Command{
 		Name: "advance", Usage: "time travel: skip every height at which nothing is due, and print what fired",
-		Description: "Example: devnet advance --blocks 1000\nExample: devnet advance --to-next-timer",
+		Description: "Example: devnet advance --blocks 1000\nExample: devnet advance --to-next-timer\n" +
+			"An advance goes on after Ctrl-C and after a restart. devnet advance --stop ends it.",
 		Flags: []cli.Flag{
 			&cli.Uint64Flag{Name: "blocks", Usage: "move forward by `N` heights"},
 			&cli.Uint64Flag{Name: "to", Usage: "go to height `H`"},
 			&cli.BoolFlag{Name: "to-next-timer", Usage: "go to the height at which the next timer is due"},
+			&cli.BoolFlag{Name: "stop", Usage: "end an advance that is under way with the next block"},
 			jsonFlag, httpFlag},
 		Action: takingNothing(advance),
 	}
 }
 
 func advance(c *cli.Context) error {
-	r := model.AdvanceRequest{Blocks: c.Uint64("blocks"), To: types.Height(c.Uint64("to")), ToNextTimer: c.Bool("to-next-timer")}
+	r := model.AdvanceRequest{Blocks: c.Uint64("blocks"), To: types.Height(c.Uint64("to")), ToNextTimer: c.Bool("to-next-timer"),
+		Stop: c.Bool("stop")}
 	given := 0
-	for _, one := range []bool{r.Blocks > 0, r.To > 0, r.ToNextTimer} {
+	for _, one := range []bool{r.Blocks > 0, r.To > 0, r.ToNextTimer, r.Stop} {
 		if one {
 			given++
 		}
 	}
 	if given != 1 {
-		return usage("Example: devnet advance --blocks 1000", "advance takes one of --blocks N, --to H and --to-next-timer")
+		return usage("Example: devnet advance --blocks 1000", "advance takes one of --blocks N, --to H, --to-next-timer and --stop")
 	}
 	n := network(c)
+	setInterruptWords(c.Context, "the network travels on", endJourney)
 	a, err := n.Advance(c.Context, r)
+	if refusedAs(err, "travelling") {
+		return failed(endJourney, "%v (travelling)", err)
+	}
 	return printAnswer(c, a, err, func(w io.Writer) { printAdvance(w, a, newNaming(c.Context, n)) })
 }
+
+// endJourney is the remedy where an advance takes longer than its command waits.
+const endJourney = "devnet status shows where to, and the journey goes on after a restart, too. devnet advance --stop ends it."
 
 func printAdvance(w io.Writer, a model.Advance, names *naming) {
 	facts(w, "height", fmt.Sprintf("%d, from %d", a.To, a.From), "blocks",
 		fmt.Sprintf("%d made, %s skipped", a.Blocks, plural.Of(a.Skipped, "height")),
 		"clock", "moved by "+(time.Duration(a.ClockMS)*time.Millisecond).String(),
 		"timers", fmt.Sprintf("%d fired, %d ended otherwise, deferred %s", a.Fired, a.Ended-a.Fired, plural.Of(a.Deferred, "time")))
+	nothing := "No timer was due on the way."
+	if a.Deferred > 0 {
+		nothing = "No timer ended on the way."
+	}
 	listed := foremost(a.Timers)
-	table(w, "No timer was due on the way.", "ID ACTOR DUE AT LATE STATUS", rowsOf(listed, func(t *model.AdvanceTimer) []string {
+	table(w, nothing, "ID ACTOR DUE AT LATE STATUS", rowsOf(listed, func(t *model.AdvanceTimer) []string {
 		return []string{short(t.ID.String()), names.of(t.Actor), height(t.Due), height(t.At), strconv.FormatUint(t.Late, 10),
 			fateOf(t.Status, t.Result)}
 	}))
 	if left := a.Ended - uint64(len(listed)); left > 0 {
 		fmt.Fprintf(w, asTyped("… and %d more: devnet events --type timer --from %d\n"), left, a.From+1)
 	}
+	printLeft(w, a)
+}
+
+// printLeft names what was due on the way and has not ended.
+func printLeft(w io.Writer, a model.Advance) {
+	for _, left := range a.Left {
+		fmt.Fprintf(w, "%s due and deferred: %s%s\n", wereDue(left.Count), left.Reason, meaningOf(left.Reason))
+	}
+	for _, t := range a.Waiting[:min(len(a.Waiting), maxShownEnds)] {
+		fmt.Fprintf(w, asTyped("  devnet timer show %s  due at %s: %s\n"), short(t.ID.String()), height(t.Due), t.Reason)
+	}
+}
+
+func wereDue(timers uint64) string {
+	if timers == 1 {
+		return "1 timer was"
+	}
+	return fmt.Sprintf("%s were", plural.Of(timers, "timer"))
+}
+
+// meaningOf says in words what a reason of a deferral means that is of a machine; "": its name says it.
+func meaningOf(reason string) string {
+	switch reason {
+	case "not_begun":
+		return ": this machine was late, and the timer fires in one of the next blocks"
+	case "host_failed":
+		return ": the proposer's host of programs failed on it, and another proposer tries"
+	}
+	return ""
 }
 
 // maxShownEnds is how many timers that ended on the way are listed.

@@ -104,7 +104,7 @@ func readTesting(c *cli.Context) (*tests, error) {
 		}
 		file, _, _ := strings.Cut(path, "::")
 		if _, err := os.Stat(file); err != nil && (!c.Bool("unittest") || isPath(path)) {
-			return nil, usage("Name a file or folder of tests, or file.py::test_name.", "%v", err)
+			return nil, usage("Name a file or folder of tests, or file.py::test_name.", "cannot read %s: %v", file, cause(err))
 		}
 		t.paths = append(t.paths, path)
 	}

@@ -82,8 +82,16 @@ func terms(w io.Writer, s *model.TimerStory, actor string) {
 	}
 	facts(w, "timer", t.ID.String(), "actor", actor, "handler", printable(t.Handler), "payload", value(t.Payload),
 		"status", statusLine(s), "due", due, "watches", watches, "expires at", height(t.ExpiresAt),
-		"gas limit", grouped(uint64(t.GasLimit))+" cycles", "max fee", perCycle(t.MaxFeePerCycle), "max tip", perCycle(t.MaxPriorityFeePerCycle),
+		"gas limit", gasLimit(t.GasLimit), "max fee", perCycle(t.MaxFeePerCycle), "max tip", perCycle(t.MaxPriorityFeePerCycle),
 		"bid", bid, "gas bidder", gba, "fee payer", payer)
+}
+
+// gasLimit is the stated limit of a fire, or the words for the default.
+func gasLimit(stated *types.Cycles) string {
+	if stated == nil {
+		return "the cap at its fire"
+	}
+	return grouped(uint64(*stated)) + " cycles"
 }
 
 func perCycle(w *types.Wei) string {

@@ -9,6 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/internal/base/typed"
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/typo"
 )
 
 // typedHelp says how arguments of typed handlers are given.
@@ -23,48 +25,70 @@ type handed struct {
 	args    map[string]json.RawMessage
 }
 
-// calledWith reads the arguments after ACTOR and HANDLER: a payload, or NAME=VALUE for a typed handler.
+// calledWith reads the arguments after ACTOR and HANDLER: a payload, or NAME=VALUE for a typed
+// handler. What the actor's schema shows to be wrong is refused here, since the chain would
+// charge for it.
 func calledWith(c *cli.Context) (who []string, given handed, err error) {
 	all := c.Args().Slice()
-	if len(all) == 2 {
-		if err := nothingMissing(c, all[0], all[1]); err != nil {
-			return nil, given, err
-		}
-	}
 	if len(all) < 3 || len(all) == 3 && !anArgument.MatchString(all[2]) {
 		if who, err = arguments(c, "ACTOR", "HANDLER", "[PAYLOAD]"); err != nil {
 			return nil, given, err
 		}
-		given.payload, err = resolved(c, who[2])
-		return who, given, err
 	}
 	schema, err := schemaOf(c, all[0])
 	if err != nil {
 		return nil, given, err
 	}
-	h := (*typed.Handler)(nil)
-	if schema != nil {
-		h = schema.Handler(all[1])
+	h, err := handlerOf(schema, all[0], all[1])
+	if err != nil {
+		return nil, given, err
 	}
-	if h != nil && !h.Raw {
+	if h != nil && !h.Raw && who == nil {
 		given.args, err = named(h, all[2:])
 		return all[:2], given, err
 	}
 	if len(all) > 3 {
 		return nil, given, usage("It takes one PAYLOAD.", "%s takes bytes, and no NAME=VALUE", all[1])
 	}
-	given.payload, err = resolved(c, all[2])
-	return all[:2], given, err
+	if len(all) < 3 {
+		return all, given, missing(schema, h)
+	}
+	if given.payload, err = resolved(c, all[2]); err != nil {
+		return nil, given, err
+	}
+	return all[:2], given, refuseUntypedPayload(schema, h, given.payload)
 }
 
-// nothingMissing refuses a call without arguments of a typed handler that needs some, since
-// the chain would charge for it. All else the network refuses by itself.
-func nothingMissing(c *cli.Context, actor, handler string) error {
-	schema, err := schemaOf(c, actor)
-	if err != nil || schema == nil {
+// handlerOf is a handler of a schema; nil without a schema.
+func handlerOf(schema *typed.Schema, actor, name string) (*typed.Handler, error) {
+	if schema == nil {
+		return nil, nil
+	}
+	if h := schema.Handler(name); h != nil {
+		return h, nil
+	}
+	var known []string
+	for i := range schema.Handlers {
+		known = append(known, schema.Handlers[i].Name)
+	}
+	return nil, failed("It has "+strings.Join(known, ", ")+".", "%s has no handler %.60s%s", actor, name, typo.Suggestion(name, known))
+}
+
+// refuseUntypedPayload refuses a payload that is no JSON object for a typed handler.
+func refuseUntypedPayload(schema *typed.Schema, h *typed.Handler, payload string) error {
+	if h == nil || h.Raw {
 		return nil
 	}
-	return missing(schema, schema.Handler(handler))
+	text := []byte(payload)
+	var held types.Bytes
+	if held.UnmarshalText(text) == nil {
+		text = held
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(text, &object) == nil {
+		return nil
+	}
+	return usage(typedHelp, "%s takes NAME=VALUE for each argument, and no payload: %s", h.Name, signature(schema, h))
 }
 
 // missing refuses to run a typed handler without arguments if it needs some. It may be nil.
@@ -119,7 +143,7 @@ func deployedWith(c *cli.Context) (file string, given handed, err error) {
 // schemaOf is the schema of an actor; nil where its code has none.
 func schemaOf(c *cli.Context, actor string) (*typed.Schema, error) {
 	doc, err := network(c).Schema(c.Context, actor)
-	if refusedAs(err, "no_schema") {
+	if refusedAs(err, "no_schema") || refusedAs(err, "unknown_actor") { // the network refuses the call of none, in its words
 		return nil, nil
 	}
 	if err != nil {

@@ -47,6 +47,7 @@ func up(c *cli.Context) (err error) {
 	if s.Detach || s.Wait {
 		return upElsewhere(c, s)
 	}
+	defer surviveUnread(c)()
 	let := release(c)
 	// The port first: a network without its API need not start.
 	if err := listenable(s.HTTP); err != nil {
@@ -79,18 +80,34 @@ func up(c *cli.Context) (err error) {
 	go func() { served <- u.server.Serve(listener) }()
 	defer func() { err = errors.Join(err, u.stop()) }()
 	if err := u.introduce(); err != nil {
-		return quietly(c.Context, err)
+		select {
+		case unfit := <-u.network.Unfit():
+			return unfitPython(unfit) // it is why, whatever failed by it
+		default:
+			return quietly(c.Context, err)
+		}
 	}
 	if err := let(u.home()); err != nil {
 		return err
 	}
 	go u.watchLiveness()
+	unfit := u.network.Unfit()
+	if c.Bool(detachedFlag) {
+		unfit = nil // who started it was told that it is up: status says why Python actors do not run
+	}
 	select {
 	case err := <-served:
 		return failed("", "the HTTP server stopped: %v", err)
 	case err := <-u.follow():
 		return quietly(c.Context, err)
+	case err := <-unfit:
+		return unfitPython(err)
 	}
+}
+
+// unfitPython is the end of a network whose Python turned out to be unfit while it ran.
+func unfitPython(why error) error {
+	return noStart("devnet doctor shows what this machine lacks.", "%v", why)
 }
 
 // chain is the chain that is asked for, and how its nodes keep it.
@@ -118,7 +135,8 @@ func notUp(err error) error {
 			"home %s is in use by process %d", inUse.Dir, inUse.PID)
 	}
 	for _, known := range []any{new(*home.IncompatibleError), new(*home.MismatchError), new(*home.ForeignError), new(*home.BrokenError),
-		new(*box.ChangedError), new(*home.OwnerError), new(*box.OtherGenesisError), new(*home.ApartError), new(*box.WatchedError)} {
+		new(*box.ChangedError), new(*box.LaterError), new(*home.OwnerError), new(*box.OtherGenesisError), new(*home.ApartError),
+		new(*box.WatchedError), new(*box.DamagedError), new(*box.LostChainError)} {
 		if errors.As(err, known) {
 			return noStart("", "%v", err)
 		}
@@ -151,7 +169,7 @@ func callable(address string) []string {
 // on all of its addresses.
 func reachable(address string) string {
 	host, port, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
 		return net.JoinHostPort("127.0.0.1", port)
 	}
 	return address
@@ -264,7 +282,7 @@ func (u *running) wait() (model.Ready, error) {
 	defer cancel()
 	for {
 		ready, err := u.client.Ready(ctx)
-		if err == nil && ready.Ready {
+		if err == nil && (ready.Ready || u.goesWithout(ready)) {
 			return ready, nil
 		}
 		if err := u.network.failure(); err != nil {
@@ -278,6 +296,18 @@ func (u *running) wait() (model.Ready, error) {
 		}
 		return ready, noStart("devnet logs shows the nodes' logs.", "the network is not ready after %s: %v", readyPatience, err)
 	}
+}
+
+// goesWithout reports whether all that is missing is validators that did not start: the others
+// make blocks.
+func (u *running) goesWithout(ready model.Ready) bool {
+	broken, missing := len(u.network.broken()), 0
+	for _, node := range ready.Nodes {
+		if !node.Ready {
+			missing++
+		}
+	}
+	return broken > 0 && missing == broken && ready.Stalled == "" && ready.Height > 0
 }
 
 // deploy deploys a file under its base name, funds the actor and calls its start,

@@ -180,6 +180,8 @@ type foundNetwork struct {
 
 func (n foundNetwork) Dir() string { return n.dir }
 
+func (foundNetwork) broken() []error { return nil } // its nodes say it
+
 // log returns the file to which a detached network writes its output, "" for an
 // attached one.
 func (u *running) log() string {

@@ -20,8 +20,11 @@ type upNetwork interface {
 	asked(*settings) error
 	// failure is why the network cannot become ready any more, nil while it can.
 	failure() error
+	// broken are the validators that did not start, each with its remedy. The others go on.
+	broken() []error
 	secrets() []configAccount
-	note(what string) // puts a line into every node's log
+	Unfit() <-chan error // told if Python turns out not to give the receipts of its version
+	note(what string)    // puts a line into every node's log
 	Close() error
 }
 
@@ -44,7 +47,7 @@ func (u *running) inThisProcess() error {
 		logs.close()
 		return notUp(err)
 	}
-	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: callable(u.settings.HTTP),
+	u.network, u.server = &hereNetwork{n, logs}, api.New(n, api.Config{Hosts: append(callable(u.settings.HTTP), u.settings.Names...),
 		Origins: u.settings.Origins, Web: folder})
 	u.network.note("the node runs")
 	return nil
@@ -89,6 +92,8 @@ func askedOf(n *box.Network, s *settings) error {
 }
 
 func (n *hereNetwork) failure() error { return nil }
+
+func (n *hereNetwork) broken() []error { return n.Broken() }
 
 func (n *hereNetwork) secrets() []configAccount { return secretsOf(n.Network) }
 

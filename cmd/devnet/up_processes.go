@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
+	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
@@ -37,7 +38,8 @@ func (u *running) inProcesses() error {
 		return errors.Join(err, n.Close())
 	}
 	figures := &processFigures{network: n.Network, carrier: n.carrier}
-	serve := api.Config{Hosts: callable(u.settings.HTTP), Origins: u.settings.Origins, Web: folder, Processes: figures}
+	names := append(callable(u.settings.HTTP), u.settings.Names...)
+	serve := api.Config{Hosts: names, Origins: u.settings.Origins, Web: folder, Processes: figures}
 	u.network, u.server = n, api.New(n, serve)
 	return nil
 }
@@ -202,7 +204,7 @@ func (n *apartNetwork) make(dir string) error {
 	unfinished := dir + ".new" // of a start that was interrupted
 	err = errors.Join(os.RemoveAll(unfinished), network.Write(unfinished))
 	if err == nil {
-		err = os.Rename(unfinished, dir)
+		err = store.TakeName(unfinished, dir)
 	}
 	if err != nil {
 		return noStart("", "the folder of the nodes cannot be made: %v", err)
@@ -300,6 +302,8 @@ func (n *apartNetwork) failure() error {
 	}
 	return noStart("devnet logs shows the nodes' logs.", "the network does not start: %v", n.died)
 }
+
+func (n *apartNetwork) broken() []error { return nil } // a node that does not start ends it
 
 func (n *apartNetwork) secrets() []configAccount { return secretsOf(n.Network) }
 

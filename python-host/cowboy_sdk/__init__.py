@@ -18,7 +18,7 @@ from host import actor_code, chain, exact, meter, representation, typed
 from host.attribute_tables import lists
 from host.bids import CONTEXT, PARAMS, TIERS, GBAContext, TxFeeParams
 from host.costs import table
-from host.sealed import HINT, Sealed, library
+from host.sealed import DECLARED, Sealed, library
 
 import pvm_host
 from cowboy_sdk import runner, runtime
@@ -30,7 +30,7 @@ __all__ = (
 ).split()
 
 PriorityTier = library("PriorityTier", TIERS)
-u8 = u16 = u32 = u64 = Amount = Address = Hash = List = Map = Bounds = Result = HINT  # never run: host/schema.py reads annotations
+u8 = u16 = u32 = u64 = Amount = Address = Hash = List = Map = Bounds = Result = DECLARED  # never run: host/schema.py reads annotations
 ATTRIBUTE = 4  # cycles of an attribute of the class that is state
 
 
@@ -178,7 +178,7 @@ class Later(Sealed):
 representation.RECORDS[Later] = lambda _text, later: "<a call of %s>" % later._host_handler
 
 
-def later(method, *args, **arguments):
+def later(method, /, *args, **arguments):
     """A call of a handler of this actor by a timer, as in later(self.renew, who=who).after(100). The arguments are checked now."""
     said = typed.handler_of(method)
     if said.result is not None:
@@ -203,7 +203,7 @@ def _bound(cls, address, sends=False, cycles=None):
 
 def _asked(said):
     """A method of a class under @interface."""
-    def ask(self, *args, **arguments):
+    def ask(self, /, *args, **arguments):
         meter.charge(table.call)
         held = self.__dict__
         address, cycles = chain.address(held.get("address")), held.get("_host_cycles")

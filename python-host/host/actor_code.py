@@ -149,6 +149,7 @@ def refuse_attribute(value, name):
     raise AttributeError("the attribute %s of %s cannot be set" % (name, what))
 
 
+MIXED = 2  # cycles of setting an attribute of an instance of a class that is built on one of the host's
 HEIR = 16  # cycles of a class whose attributes change with those of another: Python forgets what it knew of each
 
 
@@ -173,6 +174,7 @@ def settable(value, name):
         return value
     kind = known(t)
     if kind is not None:
+        charge(MIXED)
         if sunder(name) and kind.enumeration or any(name in kept for _, kept in kind.relied):
             refuse_attribute(value, name)
         return value

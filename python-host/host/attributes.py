@@ -11,7 +11,7 @@ import decimal
 import re
 import types
 
-from host import actor_code, enums, sealed
+from host import actor_code, enums, sealed, words
 from host.attribute_tables import ERRORS, PROPERTIES, SURFACE, TABLE, VALUE, find, lists
 from host.exact import plain
 from host.meter import charge
@@ -19,6 +19,8 @@ from host.meter import charge
 NAMED = ("__name__", "__doc__")
 GROWING = frozenset((list, collections.deque, bytearray))  # whose append is charged by its call
 MIXED = 4  # cycles of reading an attribute of an instance of a class that is built on one of the host's
+REFUSED = 15  # an AttributeError is made, with words
+HELD = 2  # cycles of reading what a built-in value holds
 ABOVE = 4  # and of each class in which it may be
 ARGUMENT = 8  # cycles of an argument of an error
 SEARCHED = 4  # characters of a text searched for an address in one cycle
@@ -26,6 +28,7 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def refuse(value, name):
+    charge(REFUSED)
     t = type(value)
     raise AttributeError("%r object has no attribute %r that an actor may use" % (t.__name__, name))
 
@@ -42,7 +45,10 @@ def attr(value, name):
             refuse(value, name)
         if name == "append" and t in GROWING:
             return value.append
-        return getattr(value, name) if found == VALUE else types.MethodType(found, value)
+        if found == VALUE:
+            charge(HELD)
+            return getattr(value, name)
+        return types.MethodType(found, value)
     listed = SURFACE.get(t)
     if listed is not None:
         if name in listed:
@@ -128,10 +134,10 @@ def of_base(value, base, name):
 def of_error(error, name):
     """An attribute of an exception: its subject, never a part of the interpreter."""
     if name == "args":
-        raw = BaseException.args.__get__(error)
-        charge(ARGUMENT * len(raw))
-        charge(sum(len(a) for a in raw if type(a) is str) // SEARCHED)
-        return arguments(error)
+        found = arguments(error)
+        charge(ARGUMENT * len(found))
+        charge(sum(len(a) for a in found if type(a) is str) // SEARCHED)
+        return found
     if name == "__init__":
         return getattr(error, name)
     if name == "__doc__":
@@ -139,6 +145,8 @@ def of_error(error, name):
     for base in type(error).__mro__:
         if name in ERRORS.get(base, ()):
             found = getattr(error, name)
+            if name == "reason" and not words.ours(error):
+                return ""
             if type(found) is str:
                 charge(len(found) // SEARCHED)
             return found if base is BaseException else harmless(found)
@@ -149,7 +157,7 @@ def arguments(error):
     """error.args; () for decimal's errors, whose args are lists of the library's classes."""
     if isinstance(error, decimal.DecimalException):
         return ()
-    return tuple(harmless(a) for a in BaseException.args.__get__(error))
+    return tuple(harmless(a) for a in words.arguments(error))
 
 
 def harmless(value):

@@ -8,15 +8,16 @@ from host import (
     actor_code, attributes, builtin_types, check, continuations, formatting, known_names, matching, methods, ops, probe, rows,
     sealed)
 from host.costs import table
-from host.meter import ELEMENT, INT_BITS, charge, enter, enter_level, lazy, leave_level, meter, out, refuse_depth, tick
+from host.meter import ELEMENT, INT_BITS, charge, enter, enter_level, generated, iterator, lazy, leave_level, meter, out, refuse_depth, tick
 from host.ops import KEPT, drain, iterate, key, source
 from host.weights import SETS, SIZED, weigh
 
 MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
 SUMMED = 3  # cycles of an element other than an int, in addition to those of its operator
 SLOT, ATTRIBUTE = 24, 4  # cycles of a name in __slots__ and of one that a class defines: their memory
-TESTED = 4  # cycles of one of several types that a value is tested for
+TESTED = 4  # cycles of a type that a value is tested for
 ROWS = frozenset((list, tuple))  # whose elements can be read by index
+GENERATORS = frozenset((types.GeneratorType, iterator))  # which pay for their elements
 PRINTED = 4096  # bytes of one line of print
 
 
@@ -28,8 +29,10 @@ def guard(name):
     return check.spelt(name)
 
 
-def getattr_of(value, name, *default):
+def getattr_of(value, name, /, *default):
     guard(name)
+    if len(default) > 1:
+        raise TypeError("getattr takes at most one default")
     charge(table.call + len(type(value).__mro__))
     if default:
         try:
@@ -39,7 +42,7 @@ def getattr_of(value, name, *default):
     return attributes.attr(value, name)
 
 
-def hasattr_of(value, name):
+def hasattr_of(value, name, /):
     absent = object()
     return getattr_of(value, name, absent) is not absent
 
@@ -50,15 +53,15 @@ def to_set(name):
     return name
 
 
-def setattr_of(value, name, to):
+def setattr_of(value, name, to, /):
     builtins.setattr(actor_code.settable(value, to_set(name)), name, to)
 
 
-def delattr_of(value, name):
+def delattr_of(value, name, /):
     builtins.delattr(actor_code.settable(value, to_set(name)), name)
 
 
-def len_of(value):
+def len_of(value, /):
     charge(table.len)
     return len(value)
 
@@ -82,13 +85,18 @@ def sum_of(values, /, start=0):
     return start
 
 
+NONE = object()  # no argument
+
+
 def min_or_max(pick):
-    def choose(*args, key=None, **default):
+    def choose(*args, key=None, default=NONE):
         if len(args) == 1:
             values = drain(args[0])
-            if not values and "default" in default:
-                return default["default"]
+            if not values and default is not NONE:
+                return default
         else:
+            if not args or default is not NONE:
+                raise TypeError("%s takes an iterable, or several values without a default" % pick.__name__)
             values = list(args)
         reduce_cost(values)
         if key is None:
@@ -106,21 +114,19 @@ def sorted_of(values, /, *, key=None, reverse=False):
     return methods.sort_values(drain(values), key, reverse)
 
 
-def any_of(values):
-    values = values if type(values) is types.GeneratorType else source(values)
-    return any(values)
+def any_of(values, /):
+    return any(values if type(values) in GENERATORS else source(values))
 
 
-def all_of(values):
-    values = values if type(values) is types.GeneratorType else source(values)
-    return all(values)
+def all_of(values, /):
+    return all(values if type(values) in GENERATORS else source(values))
 
 
-def map_of(f, *iterables):
+def map_of(f, /, *iterables):
     return lazy(map(f, *map(source, iterables)))
 
 
-def filter_of(f, values):
+def filter_of(f, values, /):
     return lazy(filter(f, source(values)))
 
 
@@ -130,25 +136,25 @@ def zip_of(*iterables, strict=False):
     return lazy(zip(*map(source, iterables), strict=strict), 1 + len(iterables))
 
 
-def enumerate_of(values, start=0):
-    return lazy(enumerate(source(values), start), ELEMENT + (operator.index(start).bit_length() >> 5))
+def enumerate_of(iterable, start=0):
+    return lazy(enumerate(source(iterable), start), ELEMENT + (operator.index(start).bit_length() >> 5))
 
 
-def reversed_of(values):
+def reversed_of(values, /):
     if isinstance(values, SETS):
         raise TypeError("a set has no order")
     return lazy(reversed(values), ELEMENT + ops.far(values) if type(values) is range else ELEMENT)
 
 
-def iter_of(value, *sentinel):
+def iter_of(value, /, *sentinel):
     if sentinel:
         return lazy(iter(value, *sentinel))
     if type(value) in SIZED or isinstance(value, SETS):
         return source(value)
-    return iter(value) if type(value) is types.GeneratorType or type(value) in actor_code.PLAIN else source(value)
+    return iter(value) if type(value) in GENERATORS or type(value) in actor_code.PLAIN else source(value)
 
 
-def next_of(it, *default):
+def next_of(it, /, *default):
     charge(table.arithmetic)
     return next(it, *default)
 
@@ -169,20 +175,28 @@ def flat_types(kinds, depth=0):
     return found
 
 
-def is_instance(value, kinds):
+def is_instance(value, kinds, /):
+    charge(TESTED)
     if type(kinds) not in sealed.SEVERAL:
-        return isinstance(value, sealed.real(kinds))
-    return any(isinstance(value, sealed.real(t)) for t in flat_types(kinds))
+        return isinstance(value, tested(kinds))
+    return any(isinstance(value, tested(t)) for t in flat_types(kinds))
 
 
-def is_subclass(cls, kinds):
+def tested(kind):
+    """The type that a value is tested for, which is no Protocol: of those only the names are known."""
+    if type(kind) is not sealed.Type and isinstance(kind, type) and sealed.Protocol in kind.__bases__:
+        raise TypeError("isinstance with the Protocol %s: ask hasattr for its methods" % kind.__name__)
+    return sealed.real(kind)
+
+
+def is_subclass(cls, kinds, /):
     charge(1 + len(getattr(cls, "__mro__", ())) // 4)
     if type(kinds) not in sealed.SEVERAL:
         return issubclass(sealed.real(cls), sealed.real(kinds))
     return any(issubclass(sealed.real(cls), sealed.real(t)) for t in flat_types(kinds))
 
 
-def type_of(value):
+def type_of(value, /):
     t = type(value)
     if t in sealed._PROXIES:
         return sealed._PROXIES[t]
@@ -191,12 +205,13 @@ def type_of(value):
     raise TypeError("type of %s is not available to actors" % t.__name__)
 
 
-def abs_of(value):
+def abs_of(value, /):
     charge(table.arithmetic)
     return ops.absolute(value)
 
 
-def round_of(value, digits=None):
+def round_of(number, ndigits=None):
+    value, digits = number, ndigits
     digits = digits if digits is None else operator.index(digits)
     if isinstance(value, int) and digits is not None and -digits > 20000:
         raise OverflowError("too many digits to round")
@@ -206,18 +221,22 @@ def round_of(value, digits=None):
 
 
 def digits(f):
-    def show(value):
+    def show(value, /):
         value = operator.index(value)
         return formatting.charged(f(value))
     show.__name__ = f.__name__
     return show
 
 
-def division(a, b):
+def pow_of(base, exp, mod=None):
+    return ops.power(base, exp, mod)
+
+
+def division(a, b, /):
     return ops.divmod_ints(a, b, divmod)
 
 
-def chr_of(n):
+def chr_of(n, /):
     charge(1)
     n = operator.index(n)
     if not 0 <= n < 0x110000:
@@ -229,7 +248,7 @@ def call_paid(f):
     return sealed.paid(f, 1)
 
 
-def is_callable(value):
+def is_callable(value, /):
     return callable(value)
 
 
@@ -242,7 +261,7 @@ def plain_names():
         "enumerate": f(enumerate_of), "filter": f(filter_of), "format": f(formatting.formatted), "getattr": f(getattr_of),
         "hasattr": f(hasattr_of), "hex": f(digits(hex)), "isinstance": f(is_instance), "issubclass": f(is_subclass),
         "iter": f(iter_of), "len": f(len_of), "map": f(map_of), "max": f(min_or_max(max)), "min": f(min_or_max(min)),
-        "next": f(next_of), "oct": f(digits(oct)), "ord": f(call_paid(ord)), "pow": f(ops.power),
+        "next": f(next_of), "oct": f(digits(oct)), "ord": f(call_paid(ord)), "pow": f(pow_of),
         "repr": f(formatting.to_repr), "reversed": f(reversed_of), "round": f(round_of), "setattr": f(setattr_of),
         "sorted": f(sorted_of), "sum": f(sum_of), "type": f(type_of), "zip": f(zip_of),
     }
@@ -263,7 +282,7 @@ def operators():
     return {
         **probe.NAMES, "$m": meter, "$out": out,
         "$deep": refuse_depth, "$tick": tick, "$enter": enter, "$up": enter_level, "$down": leave_level,
-        "$lazy": lazy, "$weighed": ops.weighed, "$key": key, "$moved": ops.moved, "$iter": iterate, "$unpack": ops.unpack,
+        "$lazy": generated, "$weighed": ops.weighed, "$key": key, "$moved": ops.moved, "$iter": iterate, "$unpack": ops.unpack,
         "$spread": ops.spread, "$sequence": ops.sequence, "$mapping": ops.mapping, "$slice": ops.slice_of,
         "$in": ops.contains, "$add": ops.add, "$mul": ops.mul, "$div": ops.div,
         "$floordiv": ops.floordiv, "$mod": ops.mod, "$pow": ops.power, "$lshift": ops.lshift,
@@ -324,6 +343,8 @@ def build_class(function, name, *bases, **keywords):
         charge(1000 + 40 * len(getattr(cls, "_fields", ())))
         if "_fields" in cls.__dict__:
             rows.priced(cls)
+    if sealed.Protocol in cls.__bases__:
+        cls.__abstractmethods__ = frozenset(("Protocol",))
     if issubclass(cls, sealed.Abstract):
         cls.__abstractmethods__ = frozenset(abstract_names(cls))
     if issubclass(cls, int) and any(int(v).bit_length() > INT_BITS for v in vars(cls).values() if isinstance(v, int)):

@@ -6,11 +6,12 @@ from host import formatting, hashing, methods, sealed, weights
 from host.attribute_tables import TABLE
 from host.costs import table
 from host.meter import INT_BITS, charge
-from host.ops import drain, mapping
+from host.ops import drain, drained_pairs, mapping
 from host.sealed import Type
 from host.weights import SETS, weigh
 
 TEXTS = (str, bytes, bytearray)
+BYTES = (bytes, bytearray)
 MAX_MADE = 1 << 26  # bytes that one constructor may make
 
 
@@ -18,6 +19,8 @@ def make_int(*args, base=None):
     """int(text[, base]), int(number); text of at most 4,300 digits."""
     charge(table.arithmetic)
     if base is not None:
+        if not args:
+            raise TypeError("int with a base takes a text")
         args += (base,)
     elif len(args) == 1 and type(args[0]) is int:
         return args[0]
@@ -34,18 +37,23 @@ def make_int(*args, base=None):
     return int(*args)
 
 
-def make_str(value="", encoding=None, errors="strict"):
-    if encoding is not None:
-        return methods.decode(value, encoding, errors)
-    return formatting.to_str(value)
+def make_str(object="", encoding=None, errors=None):
+    if encoding is None and errors is None:
+        return formatting.to_str(object)
+    if not isinstance(object, (bytes, bytearray)):
+        raise TypeError("decoding to str: need bytes, %s found" % type(object).__name__)
+    return methods.decode(object, "utf-8" if encoding is None else encoding, "strict" if errors is None else errors)
 
 
 def byte_maker(kind):
-    def make(value=b"", encoding=None, errors="strict"):
+    def make(source=b"", encoding=None, errors=None):
+        value = source
         if isinstance(value, str):
             if encoding is None:
                 raise TypeError("string argument without an encoding")
-            return kind(methods.encode(value, encoding, errors))
+            return kind(methods.encode(value, encoding, "strict" if errors is None else errors))
+        if encoding is not None or errors is not None:
+            raise TypeError("an encoding without a text")
         if isinstance(value, int):
             charge(table.str + max(value, 0))
             if value > MAX_MADE:
@@ -62,14 +70,14 @@ def byte_maker(kind):
     return make
 
 
-def make_list(values=()):
+def make_list(values=(), /):
     charge(table.list_base)
     made = drain(values)
     charge(len(made))
     return made
 
 
-def make_tuple(values=()):
+def make_tuple(values=(), /):
     if type(values) is tuple:
         return values
     charge(table.list_base)
@@ -77,7 +85,7 @@ def make_tuple(values=()):
 
 
 def set_maker(kind):
-    def make(values=()):
+    def make(values=(), /):
         charge(table.set_base)
         if isinstance(values, SETS):
             charge(5 * len(values))
@@ -101,16 +109,18 @@ def fill(made, args, kwargs):
     if len(args) > 1:
         raise TypeError("dict takes at most 1 argument")
     for a in args:
-        pairs = mapping(a) if hasattr(a, "keys") else [tuple(drain(p)) for p in drain(a)]
+        pairs, error = (mapping(a), None) if hasattr(a, "keys") else drained_pairs(a)
         charge(8 * len(pairs))
         weigh(pairs)
         hashing.charge_lookups(0, pairs if isinstance(pairs, dict) else [p[0] for p in pairs if p])
         made.update(pairs)
+        if error is not None:
+            raise error
     made.update(kwargs)
     return made
 
 
-def dict_from_keys(keys, value=None):
+def dict_from_keys(keys, value=None, /):
     keys = drain(keys)
     charge(table.dict_base + 8 * len(keys))
     weigh(keys)
@@ -127,13 +137,13 @@ def make_range(*args):
     return range(*args)
 
 
-def make_bool(value=False):
+def make_bool(value=False, /):
     charge(table.arithmetic)
     return bool(value)
 
 
-def int_from_bytes(data, byteorder="big", *, signed=False):
-    data = data if isinstance(data, (bytes, bytearray)) else bytes(drain(data))
+def int_from_bytes(bytes, byteorder="big", *, signed=False):
+    data = bytes if isinstance(bytes, BYTES) else BYTES[0](drain(bytes))
     charge(table.str + len(data))
     if len(data) * 8 > INT_BITS:
         raise OverflowError("an integer of more than %d bits" % INT_BITS)
@@ -141,7 +151,7 @@ def int_from_bytes(data, byteorder="big", *, signed=False):
 
 
 def from_hex(kind):
-    def fromhex(digits):
+    def fromhex(digits, /):
         charge(table.str + len(digits))
         return kind.fromhex(digits)
     return fromhex
@@ -157,16 +167,25 @@ def unbound(t):
     """str.lower and the like, as a function of the value."""
     found = {}
     for name, f in TABLE.get(t, {}).items():
-        found[name] = sealed.Function(checked(t, f))
+        found[name] = sealed.Function(checked(t, name, f))
     return found
 
 
-def checked(t, f):
-    def call(value, *args, **kwargs):
+def checked(t, name, f):
+    def call(value, /, *args, **kwargs):
         if not isinstance(value, t):
             raise TypeError("a method of %s takes one" % t.__name__)
+        kind = type(value)
+        if kind is not t and overridden(kind, t, name):
+            raise TypeError("%s.%s would break a value of %s: call its own, as in value.%s(…)" % (t.__name__, name, kind.__name__, name))
         return f(value, *args, **kwargs)
     return call
+
+
+def overridden(kind, base, name):
+    """Whether a type of the libraries has its own method of this name."""
+    heir = next((h for h in methods.HEIRS.get(base, ()) if issubclass(kind, h)), None)
+    return heir is not None and getattr(heir, name) is not getattr(base, name)
 
 
 def proxies():

@@ -12,6 +12,7 @@ BIGNUM, NEGATIVE_BIGNUM = 0xC2, 0xC3  # tags 2 and 3: an integer above 2^64-1, o
 SIMPLE = {b"\xf6": None, b"\xf4": False, b"\xf5": True}
 MAX_ENTRIES = 64  # of a map that an agent is given
 EACH = 2  # cycles per value in addition to its bytes: our own, the table has none
+READ = 6  # the same of a value, and of a key, that Whole reads
 MAX_DEPTH = 16  # of lists and dictionaries in one another
 KINDS = frozenset((type(None), bool, int, bytes, str, list, dict))
 
@@ -227,7 +228,7 @@ class Whole(Reader):
         self.depth = 0
 
     def value(self):
-        charge(2 * EACH)
+        charge(READ)
         first = self.data[self.at:self.at + 1]
         if first in SIMPLE:
             self.at += 1
@@ -248,6 +249,10 @@ class Whole(Reader):
         if major not in (ARRAY, MAP) or self.depth == MAX_DEPTH or n > len(self.data):
             raise Malformed("a value of another kind")
         self.depth += 1
-        found = [self.value() for _ in range(n)] if major == ARRAY else {self.text(): self.value() for _ in range(n)}
+        found = [self.value() for _ in range(n)] if major == ARRAY else {self.key(): self.value() for _ in range(n)}
         self.depth -= 1
         return found
+
+    def key(self):
+        charge(READ)
+        return self.text()

@@ -21,11 +21,12 @@ from host.wire import value as value_of
 class Operation:
     """An operation of the chain, by its name in protocol."""
 
-    __slots__ = ("raised", "start", "head", "first", "second")
+    __slots__ = ("raised", "names", "start", "head", "first", "second")
 
     def __init__(self, name, raised=errors.HostError):
         form = FORMS[name]
         self.raised = raised  # if the chain refuses it
+        self.names = tuple(form)  # of its fields
         self.start = wire.name("op") + wire.name(name) + wire.name("steps") + bytes((wire.NUMBER64,))
         if form:  # all up to the first field's bytes, and what the second's begin with
             start, self.first = MAPS[2 + len(form)] + self.start, NAMES_OF_BYTES[form[0]]
@@ -113,7 +114,12 @@ def packed_pair(op, first, second):
     return op.head(report(), op.first, len(first)) + first + op.second + SIZE.pack(len(second)) + second
 
 
-END_PACKED = (None, packed_bytes, packed_pair)  # by how many fields an end has
+def packed_all(op, *values):
+    """The same of any number of fields of bytes."""
+    return packed(op, dict(zip(op.names, values)))
+
+
+END_PACKED = (None, packed_bytes, packed_pair, packed_all)  # by how many fields an end has
 
 
 def take_effects():

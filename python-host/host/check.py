@@ -51,11 +51,15 @@ TEXTS = frozenset(("__doc__", "__version__", "__author__"))  # assigned a text, 
 LISTS = frozenset(("__slots__", "__match_args__", "__all__"))  # assigned names, written out
 
 
-class Refusal(Exception):
-    """Why code may not be deployed."""
+SYNTAX = "syntax"  # the code of what Python itself refuses, in words of its own
 
-    def __init__(self, line, reason):
+
+class Refusal(Exception):
+    """Why code may not be deployed. The receipt has the code alone; line and reason are for people (decision C20)."""
+
+    def __init__(self, line, reason, code="invalid_code"):
         super().__init__(reason)
+        self.code = code
         self.line = line
         self.reason = reason
         self.units = 0  # measured at compiling
@@ -130,7 +134,7 @@ def nesting(tree):
     while level:
         depth += 1
         if depth > MAX_NESTING:
-            refuse(level[0], "the code is nested deeper than %d levels" % MAX_NESTING)
+            raise Refusal(getattr(level[0], "lineno", 0), "the code is nested deeper than %d levels" % MAX_NESTING, SYNTAX)
         below = []
         for node in level:
             for child in ast.iter_child_nodes(node):

@@ -7,8 +7,9 @@ more. The measure depends only on the source.
 import ast
 
 from host import check
+from host.hashing import NEAR_BITS
 
-UNIT = 30  # cycles that a deploy pays for a unit
+UNIT = 60  # cycles that a deploy pays for a unit
 READ = 8  # cycles whose time a byte may take until the tree is measured: a dense source takes 6 µs a byte
 SHORTEST = 256  # bytes that any source counts as, and more: pages of a new child are copied at first
 MAX_UNITS = 65_536  # below a second; an actor of 2,000 lines has some 30,000
@@ -18,14 +19,15 @@ WEIGHTS = {
     ast.While: 28, ast.For: 25, ast.Match: 20, ast.match_case: 20, ast.Yield: 25, ast.JoinedStr: 5, ast.arg: 3,
     ast.AsyncFunctionDef: 120, ast.Await: 80, ast.Import: 5, ast.ImportFrom: 5, ast.Global: 3, ast.Nonlocal: 3, ast.Assert: 5,
     ast.Raise: 5, ast.Delete: 5, ast.MatchSequence: 3, ast.MatchClass: 3,
-    ast.AugAssign: 20, ast.Attribute: 4, ast.Set: 5, ast.List: 3, ast.Dict: 5, ast.Call: 3, ast.AnnAssign: 5,
+    ast.AugAssign: 20, ast.Attribute: 4, ast.Set: 5, ast.List: 3, ast.Tuple: 2, ast.Dict: 5, ast.Call: 3, ast.AnnAssign: 5,
     ast.YieldFrom: 40, ast.Subscript: 2, ast.FormattedValue: 3, ast.Compare: 3, ast.Assign: 2, ast.Expr: 2, ast.UnaryOp: 2,
 }
 IN_LINE = 16  # of an operator on a number that is written out, which is compiled twice: with small integers in line
 PARTS = {  # which parts of a node count besides their own units, and how many of them are one
-    ast.Dict: ("keys", 1), ast.List: ("elts", 8), ast.Tuple: ("elts", 8), ast.Set: ("elts", 8), ast.Call: ("args", 8),
+    ast.Dict: ("keys", 1), ast.List: ("elts", 4), ast.Tuple: ("elts", 4), ast.Set: ("elts", 4), ast.Call: ("args", 4),
 }
 WHOLE = 60  # of any source, however short
+LARGE = 256  # pairs of large integers, each compared by Python's compiler if their hashes are equal, for one unit
 PARSED = 7  # bytes of a source with a fault, which Python parses twice, for one unit
 
 
@@ -46,7 +48,23 @@ def units(tree):
     """The units of a module. Functions that await are counted twice (awaits.py)."""
     owners = [tree] + [s for s in tree.body if isinstance(s, ast.ClassDef)]
     waiting = [s for owner in owners for s in owner.body if isinstance(s, ast.AsyncFunctionDef)]
-    return WHOLE + sum(weight(node) for root in [tree, *waiting] for node in ast.walk(root))
+    found, large = WHOLE, 0
+    for node in counted([tree, *waiting]):
+        found += weight(node)
+        if type(node) is ast.Constant and type(node.value) is int and node.value.bit_length() > NEAR_BITS:
+            large += 1
+    return found + large * large // LARGE
+
+
+def counted(roots):
+    """The nodes below some that count: the texts of an f-string do not, since Python cuts them otherwise from
+    patch to patch."""
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        below = ast.iter_child_nodes(node)
+        waiting += [n for n in below if type(n) is not ast.Constant] if type(node) is ast.JoinedStr else below
 
 
 def refuse_beyond(found, limit):

@@ -88,12 +88,12 @@ def untouched(run, error):
     return run.error is not None and run.error[0] is error and run.error[1] == chain.now.changes
 
 
-def failed(run, words):
+def failed(run, message, words):
     """The author let an await's error pass: that is the end of the continuation, and not of the
     message, whose undoing would have the watchdog raise another."""
     run.waits = False
     ended(run)
-    chain.log("%s failed: %s" % (run.name, words))
+    chain.log("%s failed: %s" % (run.name, message))  # for people, as the message of a receipt
     chain.tell_pair(chain.EMIT, b"continuation.failed", words.encode())
 
 

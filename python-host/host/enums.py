@@ -14,6 +14,7 @@ from host import weights
 from host.meter import INT_BITS, charge, left
 
 MEMBER = 90  # cycles of making a member
+PSEUDO = 50  # cycles of making a combination of flags
 COMPARED = 4  # cycles of comparing a value with a member's, in addition to its weight
 RESERVED = frozenset(("mro", ""))
 FLAGS = ()  # Flag, once there is one
@@ -35,9 +36,9 @@ def listed(names):
 
 
 class auto:
-    """The next value of an enumeration."""
+    """The next value of an enumeration: one, however many names have it."""
 
-    __slots__ = ()
+    __slots__ = ("value",)
 
 
 class Names(dict):
@@ -73,15 +74,17 @@ class Names(dict):
     def counting(self, name, value):
         """value, with the numbers of auto()."""
         if type(value) is auto:
-            return self.next_of(name)
+            return self.next_of(name, value)
         if type(value) is tuple and any(type(v) is auto for v in value):
-            return tuple(self.next_of(name) if type(v) is auto else v for v in value)
+            return tuple(self.next_of(name, v) if type(v) is auto else v for v in value)
         return value
 
-    def next_of(self, name):
+    def next_of(self, name, of):
         self.counted = True
-        charge(len(self.values))
-        return self.following(name, 1, len(self.members), self.values[:])
+        if not hasattr(of, "value"):
+            charge(len(self.values))
+            of.value = self.following(name, 1, len(self.members), self.values[:])
+        return of.value
 
 
 def above(name, start, count, last):
@@ -460,7 +463,7 @@ def pseudo(cls, value):
     name = "|".join(m._name_ for m in members)
     if covered and covered != value:
         name += "|%s" % (hex if (value ^ covered).bit_length() > 1024 else str)(value ^ covered)
-    charge(len(name) // 16)
+    charge(PSEUDO + len(name) // 16)
     member = int.__new__(cls, value) if cls._base_ is int else object.__new__(cls)
     member._value_, member._name_ = value, name if covered else None
     cls._by_value_[value] = member

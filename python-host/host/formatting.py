@@ -1,12 +1,13 @@
 """Making text: charged by its length, never a width beyond MAX_WIDTH, and no format that reads
 attributes. representation defines how values look."""
 
+import collections
 import decimal
 import operator
 import re
 import string
 
-from host import enums, representation
+from host import enums, representation, sealed
 from host.costs import table
 from host.exact import plain
 from host.meter import charge, left
@@ -15,7 +16,7 @@ from host.weights import weigh
 MAX_WIDTH = 4096
 ERROR = 128  # characters that the text of an error costs as; one that has more costs what it has
 SPEC = re.compile(r"\d+")
-DECIMAL_SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?z?0?\d*,?(?:\.\d+)?[eEfFgG%]?", re.S)  # 3.13 asks a missing module for others
+DECIMAL_SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?0?\d*,?(?:\.\d+)?[eEfFgG%]?", re.S)  # 3.13 asks a missing module for others
 PERCENT = re.compile(r"%(?:\((.*?)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+))?(.)", re.S)
 
 
@@ -53,7 +54,7 @@ def piece(value):
     return Words(to_str(value)) if isinstance(value, BaseException) else to_str(value)
 
 
-def to_repr(value):
+def to_repr(value, /):
     if isinstance(value, BaseException):
         return of_error(value, representation.as_repr)
     weigh(value, 1)
@@ -62,8 +63,8 @@ def to_repr(value):
     return charged(representation.as_repr(value))
 
 
-def to_ascii(value):
-    return charged(ascii(to_repr(value))[1:-1])
+def to_ascii(value, /):
+    return charged(to_repr(value).encode("ascii", "backslashreplace").decode())
 
 
 def check_spec(spec):
@@ -72,7 +73,7 @@ def check_spec(spec):
         raise ValueError("a format wider than %d" % MAX_WIDTH)
 
 
-def formatted(value, spec=""):
+def formatted(value, spec="", /):
     """format(value, spec)"""
     if type(spec) is not str:
         raise TypeError("a format is a str")
@@ -122,11 +123,11 @@ def joined(pieces):
     return "".join(pieces)
 
 
-def str_format(template, *args, **kwargs):
+def str_format(template, /, *args, **kwargs):
     """str.format with fields that are a number, a name or nothing."""
-    template = plain(template)
+    given, template = template, plain(template)
     charge(len(template))
-    out, auto = [], 0
+    out, auto, numbered = [], 0, False
     for literal, field, spec, conversion in string.Formatter().parse(template):
         out.append(literal)
         if field is None:
@@ -136,18 +137,33 @@ def str_format(template, *args, **kwargs):
         if field == "":
             field, auto = auto, auto + 1
         if isinstance(field, int) or field.isascii() and field.isdigit() and len(field) < 5:
+            numbered = numbered or not isinstance(field, int)
+            if auto and numbered:
+                raise ValueError("fields are numbered all, or none")
             value = args[int(field)]
         elif field.isidentifier():
             value = kwargs[field]
         else:
             raise ValueError("a field that reads attributes or elements is not available: use an f-string")
         out.append(f_string(value, ord(conversion) if conversion else -1, spec))
-    return joined(out)
+    return unless_alone(given, template, out)
+
+
+def unless_alone(given, template, pieces):
+    """The pieces joined; the template as it was given where it has no fields, which may be one of a class on str."""
+    made = joined(pieces)
+    return given if given is not template and len(pieces) == 1 and made == template else made
+
+
+def has_items(values, kind):
+    """Whether % takes values for a mapping, all of which need not be named."""
+    apart = (tuple, str) if kind is str else (tuple, str, bytes, bytearray)
+    return hasattr(type(values), "__getitem__") and not isinstance(values, apart + (collections.deque, sealed.Sealed))
 
 
 def percent(template, values):
     """template % values, with bounded widths."""
-    template = plain(template)
+    whole, template = template, plain(template)
     charge(table.str + len(template))
     kind = type(template)
     as_text = template if kind is str else template.decode("latin-1")
@@ -158,6 +174,8 @@ def percent(template, values):
         out.append(as_text[at:m.start()])
         at = m.end()
         if how == "%":
+            if kind is not str and m.end() - m.start() > 2:
+                raise ValueError("unsupported format character '%'")
             out.append("%")
             continue
         if "*" in (width, precision):
@@ -173,11 +191,9 @@ def percent(template, values):
     rest = as_text[at:]
     if "%" in rest:
         raise ValueError("incomplete format")
-    if taken < len(given) and not isinstance(values, dict) and taken:
+    if taken < len(given) and not has_items(values, kind):
         raise TypeError("not all arguments converted during string formatting")
-    if not taken and at == 0 and not isinstance(values, dict) and values != ():
-        raise TypeError("not all arguments converted during string formatting")
-    text = joined(out + [rest])
+    text = unless_alone(whole, template, out + [rest]) if kind is str else joined(out + [rest])
     return text if kind is str else kind(text.encode("latin-1"))
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import types
+from collections import Counter
 
 from host import actor_code, builtin_names, chain, libraries, libraries_classes, libraries_data, patterns, program, records, sealed
 from host.attribute_tables import TABLE
@@ -62,7 +63,19 @@ def shim(name):
         SHIMS[name] = program.shim(SOURCES[name])
     space = program.fresh()
     exec(SHIMS[name], space)
-    return library(name, {k: v for k, v in space.items() if not k.startswith(("_", "$"))})
+    names = {k: v for k, v in space.items() if not k.startswith(("_", "$"))}
+    return library(name, {k: of_sequence(v) for k, v in names.items()} if name == "bisect" else names)
+
+
+def of_sequence(search):
+    """A search in a sequence, of which Python asks neither a key nor the length of a dict."""
+    def call(a, x, lo=0, hi=None, *, key=None):
+        keyed = isinstance(a, dict) and type(a) is not Counter  # which is a sequence by its methods, as any class of Python's
+        if (keyed or not hasattr(type(a), "__getitem__")) and not (isinstance(lo, int) and lo < 0):
+            raise TypeError("%s is not a sequence" % type(a).__name__)
+        return search(a, x, lo, hi, key=key)
+    call.__name__ = search.__name__
+    return call
 
 
 def bring(name):
@@ -94,9 +107,10 @@ def exported(module, name):
 
 def as_named(functions):
     """Python's errors name a function by its module, for whose package no author has a use."""
-    for f in functions:
+    for name, f in functions.items():
+        f = f.__func__ if isinstance(f, staticmethod) else f
         if isinstance(f, types.FunctionType):
-            f.__module__ = f.__module__.removeprefix("host.")
+            f.__module__, f.__qualname__ = f.__module__.removeprefix("host."), name
 
 
 def install():
@@ -112,6 +126,6 @@ def install():
         names["$$" + static] = sealed.called(sealed.static(names[of], name))
     program.NAMES = names
     for name in MAKERS:
-        as_named(v.__func__ if isinstance(v, staticmethod) else v for v in type(made(name)).__dict__.values())
+        as_named(type(made(name)).__dict__)
     for methods in TABLE.values():
-        as_named(methods.values())
+        as_named(methods)

@@ -64,7 +64,7 @@ class Task(Sealed):
         chain.keep(key_of(job), cbor.packed(kept, "the context", 2 * MAX_CONTEXT))
         return job
 
-    def then(self, method, *args, **arguments):
+    def then(self, method, /, *args, **arguments):
         """Submit it; method of this actor is given its Result[T], with these arguments. Returns the job's id."""
         said = typed.handler_of(method)
         if said.result is None:

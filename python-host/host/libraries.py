@@ -10,12 +10,15 @@ import string
 from host import actor_code, builtin_types, exact, hashing, ops, rows, sealed
 from host.builtin_names import getattr_of
 from host.costs import table
-from host.libraries_classes import _as_is, abc_hints, of_file
+from host.libraries_classes import abc_hints, of_file
 from host.meter import ELEMENT, charge, enter_level, lazy, leave_level
 from host.methods import update
 from host.ops import drain, source
 from host.sealed import Function, Type, library
 from host.weights import HELD
+
+
+MISSING = object()  # no argument
 
 
 def passed(args, kwargs):
@@ -26,11 +29,11 @@ def passed(args, kwargs):
 class partial(sealed.Sealed):
     __slots__ = ("_host_f", "_host_a", "_host_k")
 
-    def __init__(self, f, *args, **kwargs):
+    def __init__(self, f, /, *args, **kwargs):
         for slot, v in zip(self.__slots__, (f, args, kwargs)):
             object.__setattr__(self, slot, v)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         charge(table.call + passed(self._host_a, self._host_k) + passed(args, kwargs))
         enter_level()
         try:
@@ -39,13 +42,13 @@ class partial(sealed.Sealed):
             leave_level()
 
 
-def _partial(f, *args, **kwargs):
+def _partial(f, /, *args, **kwargs):
     return partial(f, *args, **kwargs)
 
 
-def _reduce(f, values, *initial):
+def _reduce(f, values, initial=MISSING, /):
     values = source(values)
-    result = initial[0] if initial else next(values, values)
+    result = next(values, values) if initial is MISSING else initial
     if result is values:
         raise TypeError("reduce of nothing needs a first value")
     for v in values:
@@ -54,17 +57,40 @@ def _reduce(f, values, *initial):
     return result
 
 
-def _cache(f):
-    known = {}
+def _cache(f, /):
+    return cached_by(f, None, False)
+
+
+def cached_by(f, most, typed):
+    """f with the results of its last calls, at most so many; None of all."""
+    known = {} if most is None else collections.OrderedDict()
 
     def cached(*args, **kwargs):
         charge(table.call + passed(args, kwargs))
-        k = (args, tuple(kwargs.items()))
+        if most == 0:
+            return f(*args, **kwargs)
+        k = key_of(args, kwargs, typed)
         hashing.charge_lookup(len(known), k)
-        if k not in known:
-            known[k] = f(*args, **kwargs)
-        return known[k]
+        if k in known:
+            if most is not None:
+                known.move_to_end(k)
+            return known[k]
+        made = f(*args, **kwargs)
+        hashing.put(made, known, k)
+        if most is not None and len(known) > most:
+            hashing.charge_lookup(len(known), next(iter(known)))
+            known.popitem(last=False)
+            hashing.rebuild_if_shrunk(known)
+        return made
     return Method(cached)
+
+
+def key_of(args, kwargs, typed):
+    """What a call's result is kept under: a lone text or integer as itself, so that 1 and True differ."""
+    if len(args) == 1 and not kwargs and not typed and type(args[0]) in (int, str):
+        return args[0]
+    kinds = tuple(type(v) for v in (*args, *kwargs.values())) if typed else ()
+    return args, tuple(kwargs.items()), kinds
 
 
 class Method(Function):
@@ -79,17 +105,31 @@ class Method(Function):
 
 
 def _lru_cache(maxsize=128, typed=False):
-    return _cache(maxsize) if callable(maxsize) else _cache
+    if callable(maxsize) and isinstance(typed, bool):
+        return cached_by(maxsize, 128, typed)
+    most = maxsize if maxsize is None else max(exact.integer(maxsize, "maxsize"), 0)
+    return lambda f: cached_by(f, most, bool(typed))
 
 
-def _wraps(_wrapped, **_kwargs):
-    return _as_is
+COPIED = 20  # cycles of giving a function the names of another
 
 
-def _ordered_by(compare):
+def _wraps(wrapped):
+    """Gives a function of the file the name and the documentation of another, and what its decorators noted."""
+    def wrap(wrapper):
+        charge(COPIED)
+        if actor_code.is_function(wrapped) and actor_code.is_function(wrapper):
+            wrapper.__name__, wrapper.__doc__ = wrapped.__name__, wrapped.__doc__
+            charge(table.dict * len(wrapped.__dict__))
+            wrapper.__dict__.update(wrapped.__dict__)
+        return wrapper
+    return wrap
+
+
+def _ordered_by(mycmp):
     def call(a, b):
         charge(table.call)
-        return compare(a, b)
+        return mycmp(a, b)
     return functools.cmp_to_key(call)
 
 
@@ -103,43 +143,50 @@ def _total_ordering(cls):
     return functools.total_ordering(of_file(cls, "total_ordering"))
 
 
-def _iterator(make, width=None):
-    def call(*args, **kwargs):
-        ready = [source(a) if hasattr(a, "__iter__") else a for a in args]
-        return lazy(make(*ready, **kwargs), width(args, kwargs) if width else 1)
+def _iterator(make):
+    def call(values, /):
+        return lazy(make(source(values)), 1)
     call.__name__ = make.__name__
     return call
 
 
-def _islice(values, *bounds):
+def _compress(data, selectors):
+    return lazy(itertools.compress(source(data), source(selectors)), 1)
+
+
+def _zip_longest(*iterables, fillvalue=None):
+    return lazy(itertools.zip_longest(*map(source, iterables), fillvalue=fillvalue), 1 + len(iterables))
+
+
+def _islice(values, /, *bounds):
     return lazy(itertools.islice(source(values), *bounds))
 
 
-def _repeat(value, *times):
-    return lazy(itertools.repeat(value, *times))
+def _repeat(object, times=MISSING):
+    return lazy(itertools.repeat(object) if times is MISSING else itertools.repeat(object, times))
 
 
-def _chain_from(values):
+def _chain_from(values, /):
     return lazy(itertools.chain.from_iterable(map(source, source(values))))
 
 
-def _groupby(values, key=None):
+def _groupby(iterable, key=None):
     # Each group is a separate iterator, and its key is compared.
-    return lazy(((k, lazy(g)) for k, g in itertools.groupby(source(values), key)), 4 * ELEMENT)
+    return lazy(((k, lazy(g)) for k, g in itertools.groupby(source(iterable), key)), 4 * ELEMENT)
 
 
-def _starmap(f, values):
+def _starmap(f, values, /):
     return lazy(itertools.starmap(f, (ops.spread(v) for v in source(values))))
 
 
-def _accumulate(values, func=None, *, initial=None):
-    return lazy(itertools.accumulate(source(values), func or ops.add, initial=initial))
+def _accumulate(iterable, func=None, *, initial=None):
+    return lazy(itertools.accumulate(source(iterable), func or ops.add, initial=initial))
 
 
 TEED = 8  # cycles of one of the iterators of tee: some 300 bytes
 
 
-def _tee(values, n=2):
+def _tee(values, n=2, /):
     n = exact.integer(n, "how many iterators")
     charge(TEED * (1 + max(n, 0)))
     return tuple(lazy(i) for i in itertools.tee(source(values), n))
@@ -156,15 +203,23 @@ def _product(*values, repeat=1):
 
 
 def _choice(make):
-    def call(values, r=None):
-        ready = drain(values)
-        n = len(ready) if r is None else exact.integer(r, "how many are chosen")
-        if n > 10000:
-            raise OverflowError("more than 10000 places")
-        charge(len(ready) + max(n, 0))
-        return lazy(make(ready, n), 1 + max(n, 0))
+    def call(iterable, r):
+        return chosen(make, drain(iterable), r)
     call.__name__ = make.__name__
     return call
+
+
+def _permutations(iterable, r=None):
+    ready = drain(iterable)
+    return chosen(itertools.permutations, ready, len(ready) if r is None else r)
+
+
+def chosen(make, ready, r):
+    n = exact.integer(r, "how many are chosen")
+    if n > 10000:
+        raise OverflowError("more than 10000 places")
+    charge(len(ready) + max(n, 0))
+    return lazy(make(ready, n), 1 + max(n, 0))
 
 
 def _chain(*values):
@@ -176,11 +231,11 @@ def itertools_names():
     names = {
         "chain": Type(_Chain, _chain, {"from_iterable": Function(_chain_from)}, "chain"), "islice": _islice,
         "repeat": _repeat, "groupby": _groupby, "starmap": _starmap, "accumulate": _accumulate, "tee": _tee,
-        "product": _product, "permutations": _choice(i.permutations), "combinations": _choice(i.combinations),
+        "product": _product, "permutations": _permutations, "combinations": _choice(i.combinations),
         "combinations_with_replacement": _choice(i.combinations_with_replacement),
-        "zip_longest": _iterator(i.zip_longest, lambda a, k: 1 + len(a)), "count": _count,
+        "zip_longest": _zip_longest, "compress": _compress, "count": _count,
     }
-    for f in (i.cycle, i.compress, i.pairwise):
+    for f in (i.cycle, i.pairwise):
         names[f.__name__] = _iterator(f)
     for f in (i.takewhile, i.dropwhile, i.filterfalse):
         names[f.__name__] = _by(f)
@@ -201,13 +256,14 @@ def size_of(n):
 
 
 def _by(make):
-    def call(test, values):
+    def call(test, values, /):
         return lazy(make(test, source(values)))
     call.__name__ = make.__name__
     return call
 
 
-def _deque(values=(), maxlen=None):
+def _deque(iterable=(), maxlen=None):
+    values = iterable
     charge(table.list_base)
     if maxlen is None:
         values = drain(values)
@@ -223,7 +279,7 @@ def _counter(*args, **kwargs):
     return made
 
 
-def _default_dict(factory=None, *args, **kwargs):
+def _default_dict(factory=None, /, *args, **kwargs):
     return builtin_types.fill(collections.defaultdict(factory), args, kwargs)
 
 
@@ -231,8 +287,8 @@ def _ordered_dict(*args, **kwargs):
     return builtin_types.fill(collections.OrderedDict(), args, kwargs)
 
 
-def _named_tuple(name, fields, *, defaults=None):
-    name = exact.string(name, "the name of a namedtuple")
+def _named_tuple(typename, field_names, *, defaults=None):
+    name, fields = exact.string(typename, "the name of a namedtuple"), field_names
     fields = exact.string(fields).replace(",", " ").split() if isinstance(fields, str) else [exact.string(f) for f in drain(fields)]
     charge(1000 + 40 * len(fields))
     if len(fields) > 255 or not all(isinstance(f, str) and len(f) < 100 for f in fields) or len(name) > 100:
@@ -251,8 +307,8 @@ def collections_names():
     }
 
 
-def _capwords(text, sep=None):
-    text = exact.string(text, "a text")
+def _capwords(s, sep=None):
+    text = exact.string(s, "a text")
     charge(3 * len(text))
     return string.capwords(text, sep)
 
@@ -266,8 +322,10 @@ def string_names():
 
 
 def _getter(read):
-    def make(*names):
-        def get(value):
+    def make(name, /, *names):
+        names = (name, *names)
+
+        def get(value, /):
             charge(table.dict * len(names))
             found = tuple(read(value, n) for n in names)
             return found[0] if len(found) == 1 else found
@@ -281,8 +339,8 @@ def _read_attribute(value, name):
     return value
 
 
-def _caller(name, *args, **kwargs):
-    def call(value):
+def _caller(name, /, *args, **kwargs):
+    def call(value, /):
         return _read_attribute(value, name)(*args, **kwargs)
     return Function(call)
 
@@ -291,7 +349,7 @@ def operator_names():
     names = {n: _two(f) for n, f in (
         ("add", ops.add), ("sub", ops.BINARY["sub"]), ("mul", ops.mul), ("floordiv", ops.floordiv), ("mod", ops.mod),
         ("pow", ops.power), ("truediv", ops.div), ("lshift", ops.lshift), ("rshift", ops.BINARY["rshift"]),
-        ("and_", ops.BINARY["and"]), ("or_", ops.BINARY["or"]), ("xor", ops.BINARY["xor"]), ("concat", ops.add))}
+        ("and_", ops.BINARY["and"]), ("or_", ops.BINARY["or"]), ("xor", ops.BINARY["xor"]), ("concat", _concatenated))}
     for n in ("eq", "ne", "lt", "le", "gt", "ge"):
         names[n] = _compared(getattr(operator, n))
     for n in ("not_", "truth", "index", "is_", "is_not"):
@@ -299,12 +357,21 @@ def operator_names():
     for n, f in (("neg", ops.negative), ("pos", ops.positive), ("invert", ops.inverted), ("abs", ops.absolute)):
         names[n] = _one(n, f)
     names.update(itemgetter=_getter(hashing.at), attrgetter=_getter(_read_attribute), methodcaller=_caller,
-                 contains=lambda y, x: ops.contains(x, y), getitem=lambda v, k: hashing.at(v, k))
+                 contains=lambda y, x, /: ops.contains(x, y), getitem=lambda v, k, /: hashing.at(v, k))
     return names
 
 
+SEQUENCES = (str, bytes, bytearray, list, tuple, collections.deque)
+
+
+def _concatenated(a, b):
+    if not all(isinstance(v, SEQUENCES) or actor_code.known(type(v)) is not None and hasattr(type(v), "__getitem__") for v in (a, b)):
+        raise TypeError("concat takes two sequences")
+    return ops.add(a, b)
+
+
 def _one(name, f):
-    def call(a):
+    def call(a, /):
         charge(1)
         return f(a)
     call.__name__ = name
@@ -312,14 +379,14 @@ def _one(name, f):
 
 
 def _two(f):
-    def call(a, b):
+    def call(a, b, /):
         charge(1)
         return f(a, b)
     return call
 
 
 def _compared(f):
-    def call(a, b):
+    def call(a, b, /):
         charge(1)
         return f(ops.weighed(a), ops.weighed(b))
     return call

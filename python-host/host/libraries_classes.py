@@ -1,6 +1,7 @@
 """The libraries of classes: typing, abc and enum; dataclasses is in records. Sealed, curated, and charged."""
 
-from host import actor_code, enums, sealed
+from host import actor_code, enums, exact, sealed
+from host.attribute_tables import lists
 from host.meter import charge
 from host.sealed import HINT, Function, Type
 
@@ -16,6 +17,34 @@ def _hint_cast(_kind, value):
     return value
 
 
+class NewType(sealed.Sealed):
+    """typing.NewType: a name for a type, whose call returns its argument."""
+
+    __slots__ = ("__name__", "_host_of")
+
+    def __init__(self, name, tp):
+        object.__setattr__(self, "__name__", exact.string(name, "the name of a NewType"))
+        object.__setattr__(self, "_host_of", tp)
+
+    def __call__(self, value, /):
+        return value
+
+    def __or__(self, _other):
+        return HINT
+
+    __ror__ = __or__
+
+    def __repr__(self):
+        return "actor." + self.__name__
+
+
+lists(NewType, "__name__")
+
+
+def _type_var(_name, *_constraints, **_bounds):
+    return HINT
+
+
 def _as_is(value):
     return value
 
@@ -28,6 +57,7 @@ def typing_names():
     names = {n: HINT for n in HINTS}
     for n in ("overload", "final", "override", "runtime_checkable"):
         names[n] = _as_is
+    names.update(NewType=NewType, TypeVar=_type_var, Protocol=base_only(sealed.Protocol, "Protocol"))
     names.update(cast=_hint_cast, TYPE_CHECKING=False, NamedTuple=_NamedTuple())
     return names
 
@@ -56,7 +86,8 @@ def of_file(cls, decorator):
     return cls
 
 
-def _abstract(f):
+def _abstract(funcobj):
+    f = funcobj
     if not actor_code.is_function(f):
         raise TypeError("abstractmethod decorates only a method, below other decorators")
     f.__isabstractmethod__ = True
@@ -77,7 +108,8 @@ def enum_names():
     return {**names, "auto": _auto, "unique": _unique}
 
 
-def _unique(cls):
+def _unique(enumeration):
+    cls = enumeration
     if not issubclass(of_file(cls, "unique"), enums.Enum):
         raise TypeError("unique decorates only an enumeration")
     charge(8 * len(cls.__members__))

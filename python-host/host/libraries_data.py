@@ -11,7 +11,7 @@ import re
 import struct
 import types
 
-from host import actor_code, exact, meter, ops, sealed
+from host import actor_code, brackets, exact, meter, ops, sealed
 from host.attribute_tables import lists
 from host.costs import table
 from host.hashing import charge_lookups
@@ -42,19 +42,14 @@ def _digits(text):
     return int(text)
 
 
-def _loads(data, *, object_pairs_hook=None, object_hook=None):
-    data = exact.plain(data)
+def _loads(s, *, object_pairs_hook=None, object_hook=None):
+    data = exact.plain(s)
     if type(data) is not str:
         if type(data) not in (bytes, bytearray):
             raise TypeError("the JSON object must be str, bytes or bytearray, not %s" % type(data).__name__)
         data = data.decode()
     serialised(len(data))
-    depth = deepest = 0
-    if data.count("[") + data.count("{") > NESTING:
-        for c in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*+"', "", data)):
-            depth += 1 if c in "[{" else -1
-            deepest = max(deepest, depth)
-    if deepest > NESTING:
+    if data.count("[") + data.count("{") > NESTING and brackets.deepest(data) > NESTING:
         raise ValueError("JSON nested deeper than %d levels" % NESTING)
     charge(2 * (data.count(",") + data.count(":")))
 
@@ -67,16 +62,15 @@ def _loads(data, *, object_pairs_hook=None, object_hook=None):
     try:
         return json.loads(data, parse_float=_no_float, parse_constant=_no_float, parse_int=_digits, object_pairs_hook=members)
     except json.JSONDecodeError as e:
-        if not e.msg.startswith(TRAILING):
-            raise
         known = e
-    # 3.13 has its own words and place for a comma before the end.
-    at = AFTER_COMMA.match(known.doc, known.pos).end()
-    words = "Expecting value" if known.doc[at:at + 1] == "]" else "Expecting property name enclosed in double quotes"
-    raise json.JSONDecodeError(words, known.doc, at)
+    at = known.pos
+    if known.msg.startswith(TRAILING):
+        at = AFTER_COMMA.match(known.doc, at).end()  # 3.13 has another place for a comma before the end
+    raise json.JSONDecodeError("this is not JSON", known.doc, at)
 
 
-def _dumps(value, *, sort_keys=False, separators=None, indent=None, ensure_ascii=True, default=None):
+def _dumps(obj, *, sort_keys=False, separators=None, indent=None, ensure_ascii=True, default=None):
+    value = obj
     weigh(value)
     indent = exact.plain(indent)
     if indent is not None and not (type(indent) is int and 0 <= indent <= 16):
@@ -139,33 +133,51 @@ def json_names():
 
 
 def _format(layout):
-    layout = layout.decode("ascii") if isinstance(layout, bytes) else exact.string(layout, "a format")
+    layout = layout.decode("latin-1") if isinstance(layout, bytes) else exact.string(layout, "a format")
     charge(len(layout))
     if layout[:1] not in ("<", ">", "!", "="):
         raise struct.error("a format begins with <, >, ! or =: native sizes differ between machines")
     if set(layout) & set("fdeFDP"):
         raise struct.error("a format without floats")
-    size = struct.calcsize(layout)
+    size = _sized(layout)
     if size > MAX_PACKED:
         raise struct.error("more than %d bytes" % MAX_PACKED)
     serialised(size)
     return layout
 
 
-def _pack(layout, *values):
-    return struct.pack(_format(layout), *values)
+def worded(f, kinds, words):
+    """f, whose errors of these kinds have our words."""
+    def call(*args, **kwargs):
+        try:
+            return f(*args, **kwargs)
+        except kinds as e:
+            raised = type(e)
+        raise raised(words)
+    call.__name__ = f.__name__
+    return call
 
 
-def _unpack(layout, data):
-    return struct.unpack(_format(layout), data)
+def _pack(layout, /, *values):
+    return _packed(_format(layout), *values)
 
 
-def _unpack_from(layout, data, offset=0):
-    return struct.unpack_from(_format(layout), data, offset)
+def _unpack(layout, data, /):
+    return _unpacked(_format(layout), data)
 
 
-def _calcsize(layout):
-    return struct.calcsize(_format(layout))
+def _unpack_from(layout, /, buffer, offset=0):
+    return _unpacked_from(_format(layout), buffer, offset)
+
+
+def _calcsize(layout, /):
+    return _sized(_format(layout))
+
+
+_packed = worded(struct.pack, struct.error, "the values do not fit the format")
+_unpacked = worded(struct.unpack, struct.error, "the bytes do not fit the format")
+_unpacked_from = worded(struct.unpack_from, struct.error, "the bytes do not fit the format")
+_sized = worded(struct.calcsize, struct.error, "a format that struct does not have")
 
 
 def struct_names():
@@ -181,12 +193,14 @@ def base64_names():
 
 
 def _coded(f):
-    def code(data, *args, **kwargs):
-        data = exact.plain(data)
+    coded = worded(f, ValueError, "the text is not of %s" % f.__name__.replace("decode", ""))
+
+    def code(s, *args, **kwargs):
+        data = exact.plain(s)
         if type(data) not in (str, bytes, bytearray):
             raise TypeError("only bytes can be coded, or text when decoding, not %s" % type(data).__name__)
         serialised(2 * len(data))
-        return f(data, *args, **kwargs)
+        return coded(data, *args, **kwargs)
     code.__name__ = f.__name__
     return code
 
@@ -229,7 +243,7 @@ def words(data):
 
 
 def _hash(name):
-    def make(data=b""):
+    def make(data=b"", /):
         words(data)
         return Digest(getattr(hashlib, name)(data))
     make.__name__ = name
@@ -266,7 +280,7 @@ def _hmac_digest(key, msg, digest):
     return hmac.digest(key, msg, _digest_name(digest))
 
 
-def _same(a, b):
+def _same(a, b, /):
     a, b = exact.plain(a), exact.plain(b)
     if type(a) not in (str, bytes, bytearray) or type(b) not in (str, bytes, bytearray):
         raise TypeError("compare_digest takes two bytes or two texts")
@@ -321,7 +335,7 @@ def _comb_bits(n, k):
     return max(min(k, n - k), 0) * max(n, 1).bit_length()
 
 
-def _prod(values, *, start=1):
+def _prod(values, /, *, start=1):
     for v in drain(values):
         start = ops.mul(start, v)
     return start
@@ -336,7 +350,8 @@ def math_names():
 
 
 CONTEXT = decimal.Context(prec=28, Emax=MAX_DIGITS, Emin=-MAX_DIGITS, rounding=decimal.ROUND_HALF_EVEN, capitals=1,
-                          clamp=0, flags=[], traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow])
+                          clamp=0, flags=[], traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow,
+                                                   decimal.Underflow, decimal.Clamped])  # by Python's own exponents these fit
 
 
 def begin_decimal():

@@ -13,7 +13,7 @@ reads it while the message runs (decision C18).
 from time import process_time_ns as cpu  # of this process
 
 SLICE = 2048  # cycles: at 15 times a plain loop's price still less than the chain's free allowance
-USED, BASE, STATE, WATCHED = 0, 1, 2, 5  # the words of the page
+USED, BASE, STATE, WATCHED, MEASURE = 0, 1, 2, 5, 6  # the words of the page
 TOKEN, TOKEN_END = 24, 40  # the bytes of its token
 IDLE, COUNTING, ENDED = 0, 1, 2  # its state; the chain writes ENDED
 PAGE_BYTES = 4096
@@ -234,12 +234,41 @@ def enter(cost):
 ELEMENT = 4  # cycles of one step of an iterator: our own, the table has none
 
 
-def lazy(iterator, cost=ELEMENT):
-    """An iterator that charges and counts a level for each element.
+class iterator:
+    """An iterator that charges and counts a level for each element, and goes on after an error as the one within does.
 
-    Every iterator an actor can hold is one of these or the actor's own code,
+    Every iterator an actor can hold is one of these, a generator expression or the actor's own code,
     so that whatever consumes it, in C or not, ends with the cycles.
     """
+
+    __slots__ = ("_host_advance", "_host_cost")
+
+    def __init__(self, within, cost):
+        self._host_advance, self._host_cost = within.__next__, cost
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        meter[0] -= self._host_cost
+        if meter[0] < 0:
+            stop()
+        meter[1] += 1
+        if meter[1] > meter[2]:
+            refuse_depth()
+        try:
+            return self._host_advance()
+        finally:
+            meter[1] -= 1
+
+
+def lazy(within, cost=ELEMENT):
+    """within, each of whose elements is charged."""
+    return iterator(within, cost)
+
+
+def generated(iterator, cost=ELEMENT):
+    """A generator expression, each of whose elements is charged."""
     advance = iterator.__next__
     while True:
         meter[0] -= cost

@@ -5,15 +5,16 @@ They fill attribute_tables.TABLE: actors cannot read other attributes of a built
 
 import collections
 import decimal
+import functools
 import types
 
 from host import actor_code, formatting
 from host.attribute_tables import TABLE
 from host.costs import table
 from host.hashing import charge_lookup, charge_lookups, rebuild, rebuild_if_shrunk
-from host.meter import charge
-from host.ops import drain, logarithm, mapping
-from host.weights import HELD, SETS, VIEWS, as_decimal, size, span, weigh, whole
+from host.meter import charge, iterator
+from host.ops import at_once, drain, drained, drained_pairs, in_range, logarithm, mapping, put_each
+from host.weights import HELD, ITEMS, KEYS, SETS, as_decimal, size, span, weigh, whole
 
 MAX_FILL = 1 << 24  # characters that padding may make
 CODECS = frozenset("utf-8 utf8 ascii latin-1 latin1 iso-8859-1".split())
@@ -34,25 +35,35 @@ def entries(types_, names):
     def put(make):
         for t in types_:
             for n in names.split():
-                TABLE.setdefault(t, {})[n] = make(n)
+                if hasattr(t, n):
+                    TABLE.setdefault(t, {})[n] = make(n)
         return make
     return put
 
 
+HEIRS = {dict: (collections.OrderedDict, collections.Counter, collections.defaultdict)}  # types of the libraries on built-in ones
+
+
 def plain(names, types_, cost):
-    """Methods that do what they do, for cost(value, args)."""
+    """Methods that do what they do, for cost(value, args). An heir that has its own has its own entry: a base's method
+    on an instance of it would break it."""
     for t in types_:
         for n in names.split():
             raw = getattr(t, n, None)
             if raw is None:
                 continue
             TABLE.setdefault(t, {})[n] = _plain(raw, cost)
+            for heir in HEIRS.get(t, ()):
+                own = getattr(heir, n)
+                if own is not raw:
+                    TABLE.setdefault(heir, {})[n] = _plain(own, cost)
 
 
 def _plain(raw, cost):
-    def method(value, *args, **kwargs):
+    def method(value, /, *args, **kwargs):
         charge(cost(value, args))
         return raw(value, *args, **kwargs)
+    method.raw = raw
     return method
 
 
@@ -64,12 +75,13 @@ def sized(names, types_, cost):
 
 
 def _sized(raw, cost):
-    def method(value, *args, **kwargs):
+    def method(value, /, *args, **kwargs):
         if kwargs:
             args += tuple(kwargs.values())
         args = tuple(a if isinstance(a, (str, bytes, bytearray)) else whole(a) for a in args)
         charge(cost(value, args))
         return raw(value, *args)
+    method.raw = raw
     return method
 
 
@@ -126,9 +138,9 @@ plain("keys values items", (dict,), one)
 plain("copy", (dict, set, frozenset), lambda v, _: table.dict * len(v) + 1 + (charge_lookups(0, v) or 0))
 plain("bit_length bit_count conjugate", (int,), lambda v, _: 1 + (int.bit_length(v) >> 4))
 plain("send close", (types.GeneratorType,), one)
+TABLE[iterator] = {}
 plain("append appendleft pop popleft clear", (collections.deque,), one)
 plain("rotate reverse copy insert", (collections.deque,), lambda v, _: table.list + len(v))
-plain("move_to_end", (collections.OrderedDict,), one)
 plain("most_common elements total", (collections.Counter,), lambda v, _: 30 + len(v) * (1 + logarithm(len(v))) * 3)
 plain("as_tuple adjusted is_nan is_zero is_signed is_finite is_infinite copy_abs copy_negate copy_sign compare normalize "
       "quantize to_integral_value to_integral_exact sqrt scaleb same_quantum max min fma remainder_near canonical",
@@ -136,7 +148,7 @@ plain("as_tuple adjusted is_nan is_zero is_signed is_finite is_infinite copy_abs
 
 
 @entry(TEXTS, "join")
-def join(glue, parts):
+def join(glue, parts, /):
     parts = drain(parts)
     total = size(glue) * len(parts) + len(parts)
     for p in parts:
@@ -147,7 +159,7 @@ def join(glue, parts):
 
 
 @entry(TEXTS, "replace")
-def replace(value, old, new, count=-1):
+def replace(value, old, new, count=-1, /):
     kind = str if isinstance(value, str) else type(value)
     charge(table.str + size(value))
     n, count = kind.count(value, old), whole(count)
@@ -158,7 +170,7 @@ def replace(value, old, new, count=-1):
 
 
 @entry((str,), "translate")
-def translate(value, to):
+def translate(value, to, /):
     if not isinstance(to, dict):
         raise TypeError("translate takes a dict")
     charge(len(to) + size(value) * (2 + max(map(size, dict.values(to)), default=0)))
@@ -167,7 +179,7 @@ def translate(value, to):
 
 
 @entry((str,), "encode")
-def encode(value, encoding="utf-8", errors="strict"):
+def encode(value, /, encoding="utf-8", errors="strict"):
     charge(size(value) * table.char)
     if encoding.lower() not in CODECS or errors not in ("strict", "ignore", "replace"):
         raise LookupError("encodings are utf-8, ascii and latin-1; errors strict, ignore and replace")
@@ -175,7 +187,7 @@ def encode(value, encoding="utf-8", errors="strict"):
 
 
 @entry((bytes, bytearray), "decode")
-def decode(value, encoding="utf-8", errors="strict"):
+def decode(value, /, encoding="utf-8", errors="strict"):
     charge(size(value) * table.char)
     if encoding.lower() not in CODECS or errors not in ("strict", "ignore", "replace"):
         raise LookupError("encodings are utf-8, ascii and latin-1; errors strict, ignore and replace")
@@ -187,7 +199,9 @@ entry((str,), "format")(formatting.str_format)
 
 @entries((list, bytearray, collections.deque), "extend extendleft")
 def extending(name):
-    def extend(value, items):
+    def extend(value, items, /):
+        if type(value) is not bytearray and not at_once(items):
+            return put_each(value.append if name == "extend" else value.appendleft, items)
         items = drain(items)
         charge(table.list * len(items))
         return getattr(value, name)(items)
@@ -195,12 +209,14 @@ def extending(name):
 
 
 @entry((list,), "sort")
-def sort(value, *, key=None, reverse=False):
-    value[:] = sort_values(value[:], key, reverse)
+def sort(value, /, *, key=None, reverse=False):
+    sort_values(value, key, reverse)
 
 
 def sort_values(values, by, reverse):
-    """Charged for n·log n comparisons, each as costly as its operands."""
+    """Sorts a list. Charged for n·log n comparisons, each as costly as its operands."""
+    if not isinstance(reverse, int):
+        raise TypeError("reverse is True or False")  # 3.12 takes any value for one of them
     n = len(values)
     charge(table.sort + n * logarithm(n))
     if by is None:
@@ -208,9 +224,24 @@ def sort_values(values, by, reverse):
         values.sort(reverse=bool(reverse))
         return values
     charge(n * table.call)
-    keys = [by(v) for v in values]
+    keys, changed = keys_of(values, by)
     weigh_times(keys, logarithm(n) + 1)
-    return [values[i] for i in sorted(range(n), key=keys.__getitem__, reverse=bool(reverse))]
+    values.sort(key=functools.partial(next, iter(keys)), reverse=bool(reverse))
+    if changed:
+        raise ValueError("list modified during sort")
+    return values
+
+
+def keys_of(values, by):
+    """The keys of a list's elements, and whether the list was changed meanwhile: as in Python, by sees it empty."""
+    kept = values[:]
+    values.clear()
+    try:
+        keys = [by(v) for v in kept]
+        changed = bool(values)
+    finally:
+        values[:] = kept
+    return keys, changed
 
 
 def weigh_times(values, times):
@@ -221,9 +252,13 @@ def weigh_times(values, times):
             return
 
 
+SOUGHT = 3  # cycles of looking for a value, besides walking it and all that it is compared with
+
+
 @entries((list, tuple, collections.deque), "index count remove")
 def searching(name):
-    def search(value, x, *rest):
+    def search(value, x, /, *rest):
+        charge(SOUGHT)
         weigh(value)
         weigh(x)
         try:
@@ -238,9 +273,13 @@ def searching(name):
 
 @entries((range,), "index count")
 def searching_range(name):
-    def search(value, x):
-        if type(x) not in (int, bool):
+    def search(value, x, /):
+        n = in_range(x)
+        if n is None:
+            if name == "count":
+                return 0
             raise ValueError("not in range")
+        x = n
         span(value.start, max(value.stop, x), value.step, True)
         return getattr(value, name)(x)
     return search
@@ -261,7 +300,7 @@ def set_default(value, k, default=None, /):
 
 
 @entry((dict,), "pop")
-def take(value, k, *rest):
+def take(value, k, /, *rest):
     charge(table.dict)
     charge_lookup(len(value), k)
     found = value.pop(k, *rest)
@@ -270,27 +309,53 @@ def take(value, k, *rest):
 
 
 @entry((dict,), "popitem")
-def take_last(value, *last):
+def take_last(value, /):
     charge(table.dict)
+    if not value:
+        raise KeyError("nothing is in it")
     for k in reversed(value):
         charge_lookup(len(value), k)
         break
-    found = value.popitem(*last)
+    found = value.popitem()
     rebuild_if_shrunk(value)
     return found
 
 
+@entry((collections.OrderedDict,), "popitem")
+def take_end(value, /, last=True):
+    charge(table.dict)
+    for k in reversed(value) if last else value:
+        charge_lookup(len(value), k)
+        break
+    found = value.popitem(last)
+    rebuild_if_shrunk(value)
+    return found
+
+
+@entry((collections.OrderedDict,), "move_to_end")
+def move_to_end(value, /, key, last=True):
+    charge(table.dict)
+    charge_lookup(len(value), key)
+    value.move_to_end(key, last)
+
+
 @entry((dict,), "update")
-def update(value, *args, **kwargs):
+def update(value, /, *args, **kwargs):
+    if len(args) > 1:
+        raise TypeError("update takes at most 1 argument, besides names")
     for a in args:
+        error = None
         if isinstance(value, collections.Counter):
-            a = a if isinstance(a, dict) else drain(a)
+            a = () if a is None else a
+            a, error = (a, None) if isinstance(a, dict) else drained(a)
         elif not hasattr(a, "keys"):
-            a = [tuple(drain(pair)) for pair in drain(a)]
+            a, error = drained_pairs(a)
         else:
             a = mapping(a)
         put_all(value, a)
         value.update(a)
+        if error is not None:
+            raise error
     put_all(value, kwargs)
     value.update(kwargs)
 
@@ -311,15 +376,20 @@ def put_all(value, a):
 
 
 @entry((collections.Counter,), "subtract")
-def subtract(value, other=()):
-    other = other if isinstance(other, dict) else drain(other)
-    put_all(value, other)
-    value.subtract(other)
+def subtract(value, iterable=None, /, **kwargs):
+    charge(4)
+    given, error = (iterable, None) if isinstance(iterable, dict) else drained(() if iterable is None else iterable)
+    for other in (given, kwargs):
+        if other:  # Python looks long at what it subtracts, be it empty
+            put_all(value, other)
+            value.subtract(other)
+        if error is not None:
+            raise error
 
 
 @entries((set,), "add discard remove")
 def changing(name):
-    def change(value, x):
+    def change(value, x, /):
         charge(5)
         charge_lookup(len(value), x)
         found = getattr(value, name)(x)
@@ -330,21 +400,27 @@ def changing(name):
 
 
 @entry((set,), "pop")
-def pop(value):
+def pop(value, /):
     if len(value) > 1:
         raise TypeError("set.pop takes an element that nodes do not agree on: sort first")
+    if not value:
+        raise KeyError("nothing is in it")
     return value.pop()
 
 
 @entries((set, frozenset), "update union intersection difference symmetric_difference difference_update "
          "intersection_update symmetric_difference_update issubset issuperset isdisjoint")
 def combining(name):
-    def combine(value, *others):
+    def combine(value, /, *others):
         charge(5 * (len(value) + 1))
         weigh(value)
-        ready = []
+        ready, error = [], None
         for o in others:
-            o = o if isinstance(o, SETS) else drain(o)
+            if error is not None:
+                break
+            o, error = (o, None) if isinstance(o, SETS) else drained(o)
+            if error is not None and name not in ("update", "difference_update"):
+                raise error  # these take all before they change anything
             charge(5 * len(o))
             weigh(o)
             n = max(len(value), len(o))
@@ -354,12 +430,14 @@ def combining(name):
         found = getattr(value, name)(*ready)
         if name.endswith("_update"):
             rebuild(value)
+        if error is not None:
+            raise error
         return found
     return combine
 
 
-@entry(VIEWS[:2], "isdisjoint")
-def disjoint(value, other):
+@entry(KEYS + ITEMS, "isdisjoint")
+def disjoint(value, other, /):
     other = drain(other)
     charge(table.dict * (len(value) + len(other)))
     weigh(other)
@@ -368,7 +446,7 @@ def disjoint(value, other):
 
 
 @entry((int,), "to_bytes")
-def to_bytes(value, length=1, byteorder="big", *, signed=False):
+def to_bytes(value, /, length=1, byteorder="big", *, signed=False):
     length = whole(length)
     if length > 1 << 20:
         raise OverflowError("more than 1 MiB for an integer")

@@ -18,8 +18,8 @@ from host.formatting import percent
 from host.hashing import charge_lookup, charge_lookups, rebuild
 from host.meter import ELEMENT, INT_BITS, Crash, charge, lazy, meter, stop
 from host.weights import (
-    ATOMS, BASES, HELD, MOVED, SETS, SIZED, SMALL, VIEWS, as_decimal, bits, size, span, weigh, weigh_atom, whole,
-    wide)
+    ATOMS, BASES, HELD, ITEMS, KEYS, MOVED, SETS, SIZED, SMALL, VALUES, VIEWS, as_decimal, bits, size, span, weigh, weigh_atom,
+    whole, wide)
 
 
 def weighed(value):
@@ -87,8 +87,20 @@ def iterate(value):
     if t in SIZED:
         return lazy(iter(value), ELEMENT + far(value)) if t is range and wide(value) else value
     if isinstance(value, SETS):
-        return canonical(value)
+        return walked(value) if t is set and value else canonical(value)
     return value
+
+
+def walked(value):
+    """The elements of a set, which may not grow or shrink meanwhile."""
+    return unchanged(value, len(value), canonical(value))
+
+
+def unchanged(value, n, elements):
+    for v in elements:
+        yield v
+        if len(value) != n:
+            raise RuntimeError("Set changed size during iteration")
 
 
 def far(r):
@@ -124,6 +136,52 @@ def drain(value):
     return [v for v in value]
 
 
+def drained(value):
+    """What drain has, and the error that ended it early, or None. Python takes elements one by one, so that those before an
+    error have their effect."""
+    if at_once(value):
+        return drain(value), None
+    charge(size(value))
+    found = []
+    try:
+        for v in value:
+            found.append(v)
+    except Exception as e:
+        return found, e
+    return found, None
+
+
+def drained_pairs(value):
+    """The pairs of what a dict is updated with, and the error that ended them early, or None."""
+    found, error = drained(value)
+    pairs = []
+    try:
+        for pair in found:
+            pairs.append(tuple(drain(pair)))
+    except Exception as e:
+        return pairs, e
+    return pairs, error
+
+
+def at_once(value):
+    """Whether the elements of an iterable are there before they are asked for."""
+    return isinstance(value, SETS) or type(value) in SIZED or type(value) is deque
+
+
+def put_each(put, values):
+    """Puts elements one by one, as Python extends a list: an error midway leaves those before it."""
+    charge(size(values))
+    n = 0
+    try:
+        for v in values:
+            put(v)
+            n += 1
+    except Exception:
+        charge(n * table.list)
+        raise
+    charge(n * table.list)
+
+
 KEPT = 4  # cycles of the memory of an iterator of ours, some 250 bytes
 
 
@@ -157,6 +215,8 @@ def slice_of(value, low, high, step):
             weigh_atom(bound)
     if isinstance(value, dict):
         raise TypeError("a dict has no slices")  # 3.12 hashes a slice, 3.11 does not
+    if type(value) is deque:
+        raise TypeError("a deque has no slices")
     if n and type(value) is not range:
         made = len(range(*slice(low, high, step).indices(n)))
         charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + 1)
@@ -167,21 +227,38 @@ def slice_of(value, low, high, step):
     return value[low:high:step]
 
 
+def in_range(x):
+    """The integer that a value equals, which may be an element of a range; None of any other value."""
+    t = type(x)
+    if t is int or t is bool:
+        return x
+    if isinstance(x, int):
+        return int.__index__(x)
+    if t is Decimal and x.is_finite() and abs(x.adjusted()) < RANGED and x == x.to_integral_value():
+        charge(DECIMAL + RANGED)
+        return int(x)
+    return None
+
+
+RANGED = 128  # digits of a Decimal that is looked for in a range
+
+
 def contains(x, y):
     t = type(y)
     if t is range:
-        if type(x) not in (int, bool):
+        x = in_range(x)
+        if x is None:
             return False
         span(y.start, max(y.stop, x), y.step, True)
         return x in y
-    if isinstance(y, (dict, set, frozenset)) or t in VIEWS[:2]:
+    if isinstance(y, (dict, set, frozenset)) or t in KEYS + ITEMS:
         charge(table.dict)
         charge_lookup(len(y), x)
         return x in y
     if isinstance(y, (str, bytes, bytearray)):
         charge(size(y) // MOVED + 1)
         return x in y
-    if isinstance(y, (list, tuple)) or t is VIEWS[2] or t is deque:
+    if isinstance(y, (list, tuple)) or t in VALUES or t is deque:
         weigh(y)
         weigh(x)
         return x in y
@@ -241,12 +318,22 @@ def add(a, b, do=operator.add):
         charge(size(a) + size(b))
     elif isinstance(a, (list, tuple, bytearray)):
         if do is operator.iadd and isinstance(a, list):
+            if not at_once(b):
+                put_each(a.append, b)
+                return a
             b = drain(b)
             charge(len(b) * table.list)
         else:
             charge(size(a) + size(b))
     elif t is deque:
-        b = drain(b) if do is operator.iadd else b
+        if do is operator.iadd:
+            charge(table.list * len(a))
+            if not at_once(b):
+                put_each(a.append, b)
+                return a
+            b = drain(b)
+            charge(table.list * len(b))
+            return do(a, b)
         charge(table.list * (len(a) + size(b)))
     elif t is Counter:
         counted(a, b)
@@ -393,7 +480,7 @@ def combined(do, shrinks=False):
             return do(a, b)
         if numbers(a, b):
             return do(a, b)
-        if isinstance(a, VIEWS[:2]) or isinstance(b, VIEWS[:2]):  # these take whatever can be walked, in C
+        if isinstance(a, KEYS + ITEMS) or isinstance(b, KEYS + ITEMS):  # these take whatever can be walked, in C
             a, b = (v if isinstance(v, HASHED) else frozenset(paid_keys(drain(v))) for v in (a, b))
         tables = [v for v in (a, b) if isinstance(v, HASHED)]
         for v in tables:
@@ -443,9 +530,15 @@ IN_PLACE = {
 
 
 def in_place(name, a, b):
-    if name == "or" and isinstance(a, dict) and not isinstance(b, dict):
-        b = hashing.dict_of(tuple(drain(pair)) for pair in drain(b))
-    return BINARY[name](a, b, IN_PLACE[name])
+    if name != "or" or not isinstance(a, dict) or isinstance(b, dict) or type(a) is Counter:
+        return BINARY[name](a, b, IN_PLACE[name])
+    if hasattr(b, "keys"):
+        return BINARY[name](a, mapping(b), IN_PLACE[name])
+    pairs, error = drained_pairs(b)
+    made = BINARY[name](a, hashing.dict_of(pairs), IN_PLACE[name])
+    if error is not None:
+        raise error
+    return made
 
 
 def in_place_item(name, where, index, value):
@@ -457,12 +550,16 @@ def in_place_attribute(name, where, attribute, value):
     setattr(where, attribute, in_place(name, attr(where, attribute), value))
 
 
+CAUGHT = 4  # cycles of finding the block that catches an error
+
+
 def caught():
     """The first statement of each except block: an actor may not catch errors of the
     environment, and no context may keep them."""
     error = sys.exc_info()[1]
     if error is not None:
         alone(error)
+    meter[0] -= CAUGHT
     if meter[0] < 0:
         stop()
 

@@ -35,13 +35,13 @@ def ended(code_of, hash, kind, handler, payload):
         return crashed(b"out of memory")
     except check.Refusal as e:
         message = ("line %d: %s" % (e.line, e.reason)).encode("utf-8", "replace")[:MAX_MESSAGE]
-        return "invalid_code", (b"invalid_code", message)
+        return "invalid_code", (e.code.encode(), message)
     except program.Fault as e:
-        return e.status, (e.code.encode(), e.message.encode("utf-8", "replace"))
+        return e.status, (e.code.encode(), e.message.encode("utf-8", "replace")) + (b"",) * (e.status == "reverted")
     except BaseException as e:
         if not meter.account.over:
-            code, message = program.explain(e)
-            return "reverted", (code.encode(), message.encode())
+            code, message, words = program.explain(e)
+            return "reverted", (code.encode(), message.encode(), words.encode())
         return over(program.place(e))
     return over(b"")
 

@@ -13,16 +13,18 @@ range where case is ignored. A set is charged by the widths of its ranges.
 import re
 import re._constants as c
 import re._parser as parser
+import sys
 
 from host import actor_code, exact, methods
 from host.attribute_tables import PROPERTIES, TABLE
 from host.costs import table
 from host.meter import charge, lazy
 from host.sealed import HINT
-from host.weights import size
+from host.weights import size, whole
 
 MAX_PATTERN = 512
 MAX_STEPS = 1 << 24  # of the bound
+MOST = sys.maxsize  # of a place in a text
 FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.ASCII | re.VERBOSE
 MAX_COMPILED = 256  # patterns kept
 REPLACED = 12  # cycles of a match that is replaced
@@ -32,7 +34,7 @@ BOUNDS = {}  # compiled pattern → (fixed size, widths of its repeats, branches
 NARROW, MAX_WALKED = 0xFF, 0xFFFF  # characters: sets of the first are small tables, beyond the last no range is walked
 NESTED = 12  # cycles of compiling a group, besides its characters: the parser calls itself for each
 SET, WIDE_SET, CASES = 20, 5000, 500  # cycles of compiling a set, one with characters beyond NARROW, and one that ignores case
-REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
+REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT)
 
 
 def refuse(reason):
@@ -61,8 +63,8 @@ class Shape:
                 self.walk(inner, repeated or high > 1, times * max(min(high, 4096), 1) if high == low else times)
             elif op is c.SUBPATTERN:
                 self.walk(av[3], repeated, times)
-            elif op is c.ATOMIC_GROUP:
-                self.walk(av, repeated, times)
+            elif op in (c.ATOMIC_GROUP, c.POSSESSIVE_REPEAT):
+                refuse("a possessive repeat or an atomic group: leave the + or ?> out, the work of a pattern is bounded anyway")
             elif op is c.BRANCH:
                 if repeated:
                     refuse("alternatives within a repeat: use a set of characters")
@@ -87,6 +89,25 @@ class Shape:
         return bound
 
 
+UNREADABLE = "the pattern cannot be read"
+
+
+def parsed(pattern, flags):
+    try:
+        return parser.parse(pattern, flags)
+    except (re.error, OverflowError, RecursionError):
+        pass
+    raise re.error(UNREADABLE, pattern)
+
+
+def compiled(pattern, flags):
+    try:
+        return re._compiler.compile(pattern, flags)
+    except (re.error, OverflowError, RecursionError):
+        pass
+    raise re.error(UNREADABLE, pattern)
+
+
 def of_set(parts):
     """The cycles of compiling a set of characters."""
     ends = [av if op is c.RANGE else (av, av) for op, av in parts if op in (c.RANGE, c.LITERAL)]
@@ -97,6 +118,8 @@ def of_set(parts):
 def compile_pattern(pattern, flags=0):
     """A pattern is compiled once, and charged each time as if it were not."""
     if isinstance(pattern, re.Pattern):
+        if flags:
+            raise ValueError("cannot process flags argument with a compiled pattern")
         return pattern
     pattern, flags = exact.plain(pattern), exact.integer(flags, "a flag")
     if type(pattern) not in (str, bytes):
@@ -118,9 +141,9 @@ def compile_pattern(pattern, flags=0):
     if re.search(r"\(\?[a-zA-Z]", as_text) and re.search(r"\(\?[a-zA-Z]*[uLax]", as_text):
         refuse("flags within the pattern: give them as an argument")
     shape = Shape(bool(flags & re.IGNORECASE or re.search(r"\(\?[a-zA-Z]*i", as_text)))
-    shape.walk(parser.parse(pattern, flags), False)
+    shape.walk(parsed(pattern, flags), False)
     charge(shape.sets)
-    made = re._compiler.compile(pattern, flags)
+    made = compiled(pattern, flags)
     if len(COMPILED) >= MAX_COMPILED:
         COMPILED.clear()
         BOUNDS.clear()
@@ -135,7 +158,7 @@ def prepared(pattern, subject, anchored):
     shape = BOUNDS.get(pattern)
     if shape is None:
         shape = Shape()
-        shape.walk(parser.parse(pattern.pattern, pattern.flags & ~int(re.UNICODE)), False)
+        shape.walk(parsed(pattern.pattern, pattern.flags & ~int(re.UNICODE)), False)
         BOUNDS[pattern] = shape
     steps = shape.steps(len(subject), anchored)
     if steps > MAX_STEPS:
@@ -145,35 +168,43 @@ def prepared(pattern, subject, anchored):
 
 
 def matcher(name, anchored):
-    def match(pattern, subject, *bounds):
-        prepared(pattern, subject, anchored)
-        return getattr(pattern, name)(subject, *bounds)
+    def match(pattern, /, string, pos=0, endpos=MOST):
+        prepared(pattern, string, anchored)
+        return getattr(pattern, name)(string, bound(pos), bound(endpos))
     return match
 
 
-def find_all(pattern, subject):
-    prepared(pattern, subject, False)
-    found = pattern.findall(subject)
+def bound(n):
+    """The place of a text where a match begins or ends, of any size."""
+    return max(-MOST, min(whole(n), MOST))
+
+
+def find_all(pattern, /, string, pos=0, endpos=MOST):
+    prepared(pattern, string, False)
+    found = pattern.findall(string, bound(pos), bound(endpos))
     charge(table.list * len(found))
     return found
 
 
-def find_each(pattern, subject):
+def find_each(pattern, /, string, pos=0, endpos=MOST):
+    prepared(pattern, string, False)
+    return lazy(pattern.finditer(string, bound(pos), bound(endpos)))
+
+
+def split(pattern, /, string, maxsplit=0):
+    prepared(pattern, string, False)
+    return pattern.split(string, bound(maxsplit))
+
+
+def substitute(pattern, /, repl, string, count=0):
+    return substitute_counted(pattern, repl, string, count)[0]
+
+
+def substitute_counted(pattern, /, repl, string, count=0):
+    by, subject = repl, string
     prepared(pattern, subject, False)
-    return lazy(pattern.finditer(subject))
-
-
-def split(pattern, subject, maxsplit=0):
-    prepared(pattern, subject, False)
-    return pattern.split(subject, maxsplit)
-
-
-def substitute(pattern, by, subject, count=0):
-    return substitute_counted(pattern, by, subject, count)[0]
-
-
-def substitute_counted(pattern, by, subject, count=0):
-    prepared(pattern, subject, False)
+    if not callable(by):
+        readable(pattern, by)
     out, at, n = [], 0, 0
     for m in pattern.finditer(subject):
         if count and n >= count:
@@ -187,7 +218,14 @@ def substitute_counted(pattern, by, subject, count=0):
     return ("" if isinstance(subject, str) else type(subject)()).join(out), n
 
 
-TEMPLATE = 16  # cycles of taking a template apart, however short
+def readable(pattern, template):
+    """Refuses a template that names what is no group of the pattern, as Python does before it looks for matches."""
+    if ("\\" if isinstance(template, str) else b"\\") in template:
+        charge(READ * len(template))
+        parser.parse_template(template, pattern)
+
+
+TEMPLATE, READ = 16, 24  # cycles of taking a template apart, however short, and of a character of one with groups
 
 
 def expand(m, template):
@@ -224,10 +262,36 @@ def attach():
 attach()
 
 
-def module_function(f, at=1):
-    def call(pattern, *args, flags=0, **kwargs):
-        return f(compile_pattern(pattern, flags), *args, **kwargs)
-    return call
+def _match(pattern, string, flags=0):
+    return TABLE[re.Pattern]["match"](compile_pattern(pattern, flags), string)
+
+
+def _fullmatch(pattern, string, flags=0):
+    return TABLE[re.Pattern]["fullmatch"](compile_pattern(pattern, flags), string)
+
+
+def _search(pattern, string, flags=0):
+    return TABLE[re.Pattern]["search"](compile_pattern(pattern, flags), string)
+
+
+def _findall(pattern, string, flags=0):
+    return find_all(compile_pattern(pattern, flags), string)
+
+
+def _finditer(pattern, string, flags=0):
+    return find_each(compile_pattern(pattern, flags), string)
+
+
+def _split(pattern, string, maxsplit=0, flags=0):
+    return split(compile_pattern(pattern, flags), string, maxsplit)
+
+
+def _sub(pattern, repl, string, count=0, flags=0):
+    return substitute(compile_pattern(pattern, flags), repl, string, count)
+
+
+def _subn(pattern, repl, string, count=0, flags=0):
+    return substitute_counted(compile_pattern(pattern, flags), repl, string, count)
 
 
 def _escape(pattern):
@@ -236,8 +300,8 @@ def _escape(pattern):
 
 
 def names():
-    t = TABLE[re.Pattern]
-    found = {n: module_function(f) for n, f in t.items()}
+    found = {"match": _match, "fullmatch": _fullmatch, "search": _search, "findall": _findall, "finditer": _finditer, "split": _split,
+             "sub": _sub, "subn": _subn}
     actor_code.BASES.add(re.error)
     re.error.__name__ = re.error.__qualname__ = "error"  # Python 3.13 calls it PatternError
     found.update(compile=compile_pattern, escape=_escape, error=re.error, Pattern=HINT, Match=HINT)

@@ -49,13 +49,15 @@ def parse(source):
     except UnicodeDecodeError:
         raise check.Refusal(0, "the code is not UTF-8") from None
     try:
-        return ast.parse(text, FILE)
+        tree = ast.parse(text, FILE)
+        tree.source = text
+        return tree
     except SyntaxError as e:
-        raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg) from None
+        raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg, check.SYNTAX) from None
     except (RecursionError, MemoryError):
-        raise check.Refusal(0, "the code is nested too deeply") from None
+        raise check.Refusal(0, "the code is nested too deeply", check.SYNTAX) from None
     except ValueError as e:
-        raise check.Refusal(0, str(e)) from None
+        raise check.Refusal(0, "syntax: %s" % e, check.SYNTAX) from None
 
 
 def load(source, exported, limit=compiling.MAX_UNITS, tell=None):
@@ -63,8 +65,8 @@ def load(source, exported, limit=compiling.MAX_UNITS, tell=None):
     measured = compiling.unread(source)
     try:
         tree = parse(source)
-        measured = compiling.units(tree)
         check.nesting(tree)
+        measured = compiling.units(tree)
         compiling.refuse_beyond(measured, limit)
         if tell is not None:
             tell(measured)
@@ -87,9 +89,9 @@ def compiled(tree, exported, measured):
         tree = rewriter.module(tree)
         program = constants.bind(compile(tree, FILE, "exec", dont_inherit=True, optimize=0), NAMES)
     except SyntaxError as e:
-        raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg) from None
+        raise check.Refusal(e.lineno or 0, "syntax: %s" % e.msg, check.SYNTAX) from None
     except (RecursionError, MemoryError):
-        raise check.Refusal(0, "the code is nested too deeply") from None
+        raise check.Refusal(0, "the code is nested too deeply", check.SYNTAX) from None
     return Code(program, actor, handlers, sdk, measured, resumes, said)
 
 
@@ -132,9 +134,9 @@ def describe(tree, tell=None):
     """Which class is the actor, and the handlers: functions of at most one argument. A function that callers or the chain are to
     call, and cannot, is refused: tell gets the refusal; without tell it is raised."""
     classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
+    reader = schema.Reader(tree)
     marked = [c for c in classes.values() if "actor" in decorator_names(c)]
     functions = [s for s in tree.body if may_handle(s)]
-    reader = schema.Reader(tree)
     sdk = bool(marked)
     if len(marked) > 1:
         check.refuse(marked[1], "a second class under @actor: an actor is one class")
@@ -193,8 +195,8 @@ def collect(functions, skip, tell=None, reader=None):
             others[f.name] = f, why
             continue
         takes = len(f.args.posonlyargs) + len(f.args.args) - skip > 0 or f.args.vararg is not None
-        doc = (ast.get_docstring(f) or "").strip().split("\n")[0]
-        handlers[f.name] = (takes, doc)
+        doc = schema.paragraph(f)[:1]
+        handlers[f.name] = (takes, "".join(doc))
     for f, why in others.values():
         if is_marked(f) or f.name in CHAINS:
             refusal = check.Refusal(f.lineno, why)
@@ -389,7 +391,7 @@ def resume(code, space, kind, handler, payload):
     except errors.RunnerError as e:
         if not continuations.untouched(run, e):
             raise
-        continuations.failed(run, explain(e)[1])
+        continuations.failed(run, *explain(e)[1:])
         return None
     continuations.ended(run)
     return found
@@ -404,6 +406,8 @@ def permit(target, handler, code, space):
     """Refuses callers that the SDK's decorators do not let in."""
     f = target.__func__ if type(target) is types.MethodType else target
     access = f.__dict__.get("_host_access", UNMARKED) if actor_code.is_function(f) else UNMARKED
+    if access is not UNMARKED and f.__code__.co_name != handler:
+        raise Fault("reverted", "not_callable", "%s is the function %s: a handler has its own name" % (handler, f.__code__.co_name))
     if access is UNMARKED:
         if not (code.sdk or code.actor is not None and is_actor(space.get(code.actor))):
             return
@@ -440,16 +444,18 @@ def snake(name):
 
 
 def explain(error):
-    """(code, message): the author's lines, innermost last. None of the author's code runs here,
-    since nothing would charge or catch it."""
+    """(code, message, words): the message, for people, has the author's lines, innermost last, and may have words
+    of CPython's. The words are those that a calling actor is told, the same on every node. None of the
+    author's code runs here, since nothing would charge or catch it."""
     kind = type(error)
     code = errors.code_of(error) or snake(kind.__name__)
     frames = places(error)
     if len(frames) > MAX_FRAMES:
         frames = frames[:MAX_FRAMES // 2] + ["…"] + frames[-MAX_FRAMES // 2:]
-    text = representation.explained(error)
-    message = ": ".join(["; ".join(frames)] * bool(frames) + [kind.__name__]) + (": " + text if text else "")
-    return clean(code), clipped(message)
+    said, shown = representation.explained(error), representation.told(error)
+    words = kind.__name__ + (": " + said if said else "")
+    message = ": ".join(["; ".join(frames)] * bool(frames) + [kind.__name__]) + (": " + shown if shown else "")
+    return clean(code), clipped(message), clipped(words)
 
 
 INLINED = ("<listcomp>", "<setcomp>", "<dictcomp>")  # have separate frames before Python 3.12

@@ -68,7 +68,7 @@ EFFECTS = {
 # How a message ends.
 ENDS = {
     "ok": ("output",),
-    "reverted": ("code", "message"),
+    "reverted": ("code", "message", "words"),
     "out_of_cycles": ("where",),
     "no_handler": ("code", "message"),
     "invalid_code": ("code", "message"),
@@ -80,7 +80,7 @@ TOLD = {
     "hello": ("version",),
     "fork": ("pid", "rate", "page"),
     "part": ("name", "missing"),
-    "refusal": ("units", "line", "reason"),
+    "refusal": ("units", "line", "reason", "code"),
     "description": ("units", "schema"),
     "handler": ("name", "doc"),
     "attempt": ("name", "exit", "signal"),

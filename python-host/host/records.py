@@ -5,16 +5,28 @@ for wrong calls are written here, so that they are the same under every version 
 fields as `dataclasses` does.
 """
 
+from collections import OrderedDict, deque
 from dataclasses import FrozenInstanceError
+from operator import attrgetter
 
 from host import actor_code, enums, representation, sealed
+from host.attribute_tables import lists
 from host.costs import table
+from host.hashing import charge_lookups
 from host.meter import charge, shown
 from host.weights import weigh
 
-DATACLASS, FIELD = 80, 11  # cycles of making a dataclass, and of each of its fields
-INSTANCE, HELD = 8, 2  # cycles of making an instance, and of each of its fields
-UNSET = object()  # no default, or no value given
+DATACLASS, FIELD = 80, 22  # cycles of making a dataclass, and of each of its fields
+INSTANCE, HELD = 10, 3  # cycles of making an instance, and of each of its fields
+
+
+class Missing(sealed.Sealed):
+    """dataclasses.MISSING."""
+
+    __slots__ = ()
+
+
+UNSET = Missing()  # no default, or no value given
 ORDER = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
@@ -22,19 +34,25 @@ class Field(sealed.Sealed):
     """The arguments of field() for an attribute, and the facts about every attribute of a
     dataclass."""
 
-    __slots__ = ("name", "default", "factory", "init", "repr", "compare", "hash", "kw_only")
+    __slots__ = ("name", "type", "default", "factory", "init", "repr", "compare", "hash", "kw_only")
 
-    def __init__(self, default, factory, init=True, repr=True, compare=True, hash=None, kw_only=None, name=""):
-        for slot, value in zip(self.__slots__, (name, default, factory, init, repr, compare, hash, kw_only)):
+    def __init__(self, default, factory, init=True, repr=True, compare=True, hash=None, kw_only=None, name=None, type=None):
+        for slot, value in zip(self.__slots__, (name, type, default, factory, init, repr, compare, hash, kw_only)):
             object.__setattr__(self, slot, value)
 
-    def called(self, name, kw_only):
+    def called(self, name, type, kw_only):
         """The same under its name."""
         kw_only = kw_only if self.kw_only is None else self.kw_only
-        return Field(self.default, self.factory, self.init, self.repr, self.compare, self.hash, kw_only, name)
+        return Field(self.default, self.factory, self.init, self.repr, self.compare, self.hash, kw_only, name, type)
+
+    default_factory = property(lambda self: self.factory)
 
     def required(self):
         return self.default is UNSET and self.factory is UNSET
+
+
+lists(Field, "name type default default_factory init repr compare hash kw_only")
+lists(Missing, "")
 
 
 def field(*, default=UNSET, default_factory=UNSET, init=True, repr=True, compare=True, kw_only=None, hash=None):
@@ -49,7 +67,7 @@ def fields_of(cls):
     return getattr(cls, "__dataclass_fields__", None)
 
 
-def dataclass(cls=None, *, init=True, repr=True, eq=True, order=False, frozen=False, unsafe_hash=False,
+def dataclass(cls=None, /, *, init=True, repr=True, eq=True, order=False, frozen=False, unsafe_hash=False,
               kw_only=False, slots=False, match_args=True):
     if slots:
         raise TypeError("dataclass with slots makes a second class; leave it out")
@@ -94,7 +112,7 @@ def collected(cls, kw_only, frozen):
             raise TypeError("a frozen dataclass and one that is not frozen cannot be built on one another")
     for name in own:
         given = getattr(cls, name, UNSET)
-        f = (given if type(given) is Field else Field(given, UNSET)).called(name, kw_only)
+        f = (given if type(given) is Field else Field(given, UNSET)).called(name, own[name], kw_only)
         if f.default is not UNSET and type(f.default).__hash__ is None:
             raise ValueError("the default of the field %s can be changed: use default_factory" % name)
         if type(cls.__dict__.get(name)) is Field:
@@ -178,22 +196,29 @@ def fill(self, f, value):
 
 def equal_by(names):
     """The __eq__ of a dataclass: of rows, so that a field that is the same object is equal."""
+    row = row_by(names)
+
     def __eq__(self, other):
         if type(other) is not type(self):
             return NotImplemented
-        return row(self, names) == row(other, names)
+        return row(self) == row(other)
     return __eq__
 
 
-def row(value, names):
-    return tuple([getattr(value, n) for n in names])
+def row_by(names):
+    """A function of an instance: its values of these fields."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple([getattr(value, n) for n in names])
 
 
 def compared_by(operator, names):
+    row = row_by(names)
+
     def compare(self, other):
         if type(other) is not type(self):
             return NotImplemented
-        return getattr(tuple, operator)(row(self, names), row(other, names))
+        return getattr(tuple, operator)(row(self), row(other))
     compare.__name__ = operator
     return compare
 
@@ -214,7 +239,8 @@ def hashable(cls, fields, own, eq, frozen, unsafe):
         raise TypeError("the class %s has __hash__ already: leave unsafe_hash=True out" % cls.__name__)
     if unsafe or eq and frozen and not explicit:
         names = [n for n, f in fields.items() if (f.compare if f.hash is None else f.hash)]
-        cls.__hash__ = lambda self: hash(row(self, names))
+        row = row_by(names)
+        cls.__hash__ = lambda self: hash(row(self))
     elif eq and not frozen and not explicit:
         cls.__hash__ = None
 
@@ -236,8 +262,9 @@ def freeze(cls, fields, own):
     cls.__setattr__, cls.__delattr__ = __setattr__, __delattr__
 
 
-def is_dataclass(value):
+def is_dataclass(obj):
     charge(1)
+    value = obj
     return fields_of(value if isinstance(value, type) else type(value)) is not None
 
 
@@ -245,12 +272,13 @@ def is_instance(value):
     return not isinstance(value, type) and fields_of(type(value)) is not None
 
 
-def field_names(value):
-    found = fields_of(value if isinstance(value, type) else type(value))
+def field_values(class_or_instance):
+    """dataclasses.fields."""
+    found = fields_of(class_or_instance if isinstance(class_or_instance, type) else type(class_or_instance))
     if found is None:
         raise TypeError("must be called with a dataclass type or instance")
     charge(4 * len(found))
-    return tuple(found)
+    return tuple(found.values())
 
 
 def replace(value, /, **changes):
@@ -267,32 +295,49 @@ def replace(value, /, **changes):
     return type(value)(**changes)
 
 
-def asdict(value):
-    weigh(value)
-    if not is_instance(value):
+def asdict(obj):
+    weigh(obj)
+    if not is_instance(obj):
         raise TypeError("asdict takes an instance of a dataclass")
-    return plain(value, dict)
+    return plain(obj, dict)
 
 
-def astuple(value):
-    weigh(value)
-    if not is_instance(value):
+def astuple(obj):
+    weigh(obj)
+    if not is_instance(obj):
         raise TypeError("astuple takes an instance of a dataclass")
-    return plain(value, tuple)
+    return plain(obj, tuple)
 
 
 def plain(value, make):
+    """value with a dict or tuple in place of each dataclass, and containers of its own, as Python copies what can be
+    changed. Without make no dataclass may be in it: Python copies those in a deque and keeps them."""
     charge(table.call)
-    if is_instance(value):
-        found = [(f, plain(getattr(value, f), make)) for f in field_names(value)]
-        return dict(found) if make is dict else tuple(v for _, v in found)
-    if type(value) in (list, tuple):
-        return type(value)(plain(v, make) for v in value)
-    if type(value) is dict:
-        return {k: plain(v, make) for k, v in value.items()}
+    t = type(value)
+    if is_instance(value) and make is not None:
+        found = [(f.name, plain(getattr(value, f.name), make)) for f in field_values(value)]
+        return dict(found) if make is dict else tuple([v for _, v in found])
+    if t is deque:
+        return deque([plain(v, None) for v in value], value.maxlen)
+    if t is list or t is tuple:
+        return t([plain(v, make) for v in value])
+    if isinstance(value, tuple):
+        return tuple.__new__(t, [plain(v, make) for v in tuple.__iter__(value)])
+    if t is dict or t is OrderedDict:
+        charge_lookups(0, value)
+        return t([(plain(k, make), plain(v, make)) for k, v in value.items()])
+    if t is set or t is bytearray:
+        charge(table.dict * len(value))
+        return value.copy()
+    if isinstance(value, CONTAINERS) or actor_code.known(t) is not None and not isinstance(value, UNCHANGED):
+        raise TypeError("asdict and astuple copy no %s: make it a dataclass, a list or a dict" % t.__name__)
     return value
 
 
+CONTAINERS = (dict, enums.EnumType)
+UNCHANGED = (int, str, enums.Enum)  # on which a class may be built
+
+
 def names():
-    return {"dataclass": dataclass, "field": field, "asdict": asdict, "astuple": astuple, "fields": field_names,
+    return {"dataclass": dataclass, "field": field, "asdict": asdict, "astuple": astuple, "fields": field_values, "MISSING": UNSET,
             "replace": replace, "is_dataclass": is_dataclass}

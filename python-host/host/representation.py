@@ -14,9 +14,9 @@ import collections
 import decimal
 import types
 
-from host import actor_code, attributes, enums, sealed
+from host import actor_code, attributes, enums, sealed, words
 from host.meter import NESTING, charge, meter, refuse_depth
-from host.weights import VIEWS, WALKED
+from host.weights import ITEMS, VIEWS, WALKED
 
 
 def no_text(t):
@@ -62,6 +62,8 @@ class Text:
             self.take(v)
         if t is str:
             return v
+        if t is decimal.Decimal:
+            return str(v)
         if t in ATOMS or t in SHOWN:
             return self.repr(v)
         if actor_code.known(t) is not None:
@@ -153,7 +155,7 @@ def as_str(value):
     if t is str:
         return value
     if t in ATOMS:
-        return repr(value)
+        return str(value)
     return Text().str(value)
 
 
@@ -199,17 +201,24 @@ def of_deque(text, v):
 
 
 def of_view(text, v):
-    if type(v) is VIEWS[1] or type(v) is ORDERED[1]:
+    if type(v) in ITEMS:
         shown = ["(%s, %s)" % (text.repr(k), text.repr(e)) for k, e in list(v)]
     else:
         shown = text.each(v)
     return "%s([%s])" % (type(v).__name__, ", ".join(shown))
 
 
+COUNTS = frozenset((int, bool, str, bytes, decimal.Decimal))
+
+
 def of_counter(text, v):
     items = list(v.items())
-    if all(type(n) is int for _, n in items):
-        items.sort(key=lambda kv: -kv[1])
+    if len(items) > 1 and not all(type(n) in COUNTS or isinstance(n, int) for _, n in items):
+        raise TypeError("a Counter of other than numbers and texts has no text that all nodes share: print dict(…)")
+    try:
+        items.sort(key=lambda kv: kv[1], reverse=True)
+    except TypeError:
+        items = list(v.items())
     return "Counter({%s})" % ", ".join(text.pairs(items)) if items else "Counter()"
 
 
@@ -228,11 +237,10 @@ def of_default(text, v):
     return "defaultdict(%s, %s)" % (made, of_dict(text, v))
 
 
-ORDERED = tuple(type(getattr(collections.OrderedDict(), n)()) for n in ("keys", "items", "values"))
 SHOWN = {
     list: of_list, tuple: of_tuple, dict: of_dict, set: of_set, frozenset: of_set, collections.deque: of_deque,
     collections.Counter: of_counter, collections.OrderedDict: of_ordered, collections.defaultdict: of_default,
-    **{v: of_view for v in VIEWS + ORDERED},
+    **{v: of_view for v in VIEWS},
 }
 RECORDS = {}  # type of the host's → how its instances look
 
@@ -310,7 +318,8 @@ def error_text(text, e):
 def of_codec(text, e):
     if type(e.encoding) is not str or type(e.reason) is not str:
         no_text(type(e))
-    return str(e)
+    reason = ": " + e.reason if words.ours(e) and e.reason else ""
+    return "%s does not fit position %d%s" % (e.encoding, e.start, reason)
 
 
 def explained(e):
@@ -319,6 +328,18 @@ def explained(e):
         return Text(own=False).str(e)
     except Exception:
         return ""
+
+
+def told(e):
+    """The text of such an error for people, which no receipt holds: CPython's, where C raised it."""
+    if type(e) in (UnicodeDecodeError, UnicodeEncodeError) and not words.ours(e):
+        return str(e)
+    raw = BaseException.args.__get__(e)
+    if len(raw) == 1 and type(raw[0]) is str and not isinstance(e, KeyError) and not words.ours(e):
+        if raw[0].startswith("Exceeds the limit"):
+            return "an integer of more than 4300 digits has no text"
+        return attributes.without_address(raw[0])
+    return explained(e)
 
 
 ERRORS = {  # type → its text

@@ -16,6 +16,7 @@ from host.typed import ATOMS, Field, Handler, Wrong
 VERSION = 1
 MAX_ARGUMENTS, MAX_FIELDS, MAX_TYPES, MAX_MEMBERS, MAX_HANDLERS, MAX_STATE = 32, 64, 64, 256, 256, 256
 MAX_NAME, MAX_DOC = 64, 1024  # bytes
+MAX_LINEAGE = 64  # classes of the file that one is built on, itself included
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 OURS = frozenset("u8 u16 u32 u64 Amount Address Hash List Map Bounds Result emit interface".split())  # of cowboy_sdk
 HINTS = frozenset("Optional List Dict Tuple Annotated".split())  # of typing
@@ -24,6 +25,9 @@ RAW = frozenset((jobs.HANDLER, BID_HANDLER))  # names that the chain gives its o
 ENUMS = frozenset(("Enum", "IntEnum", "StrEnum"))
 NO_TYPE = "no type of an argument, a result or state"
 MARKS = ("public", "callable_by")
+OF_METHODS = frozenset(("property", "staticmethod", "classmethod"))
+OF_HANDLERS = OF_METHODS | frozenset(MARKS + ("continuation", "setter", "getter", "deleter"))  # decorators of a handler
+OF_SDK = frozenset(MARKS + ("actor", "interface", "OWNER", "SELF"))
 INSTEAD = {"float": "no node has the same floats: use int, or text", "Any": "a caller has to know what it is: name the type",
            "set": "a set has no order: use list", "object": "a caller has to know what it is: name the type"}
 
@@ -75,6 +79,14 @@ class Schema:
             found["state"] = [a.described() for a in self.state.values()]
         return found
 
+    def defaults(self):
+        """The defaults of its document, as JSON."""
+        records_of = [t.fields for t in self.types.values() if isinstance(t, typed.Record)]
+        for fields in [h.arguments for h in self.handlers.values()] + records_of + [self.state.values()]:
+            for field in fields:
+                if field.default is not records.UNSET:
+                    yield field.default
+
     def document(self):
         """Its one form."""
         return written(self.described()).encode()
@@ -94,14 +106,86 @@ def written(v):
 
 def documentation(node):
     """A documentation's first paragraph."""
-    text = (ast.get_docstring(node) or "").strip().split("\n\n")[0].encode("utf-8", "replace")[:MAX_DOC].decode("utf-8", "ignore")
-    return " ".join(text.split())
+    return " ".join(paragraph(node)).encode("utf-8", "replace")[:MAX_DOC].decode("utf-8", "ignore")
+
+
+def paragraph(node):
+    """The lines of a documentation's first paragraph, each without its indentation and double spaces."""
+    first = node.body[0] if node.body else None
+    text = first.value.value if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) else None
+    lines = []
+    for line in text.split("\n") if type(text) is str else ():
+        line = " ".join(line.split())
+        if not line and lines:
+            break
+        lines += [line] * bool(line)
+    return lines
 
 
 def decorator_names(node):
-    for d in node.decorator_list:
-        d = d.func if isinstance(d, ast.Call) else d
-        yield d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "")
+    """What the decorators of a class or function are: as resolve found, otherwise as they are written."""
+    words = getattr(node, "words", None)
+    if words is not None:
+        return words
+    written = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
+    return [d.attr if isinstance(d, ast.Attribute) else getattr(d, "id", "") for d in written]
+
+
+def resolve(tree):
+    """Notes what the decorators of a file's classes and functions are, through its imports. A name of ours that the file has from
+    elsewhere, or binds again, is "": it is not ours."""
+    if hasattr(tree, "is_resolved"):
+        return
+    tree.is_resolved = True
+    ours, packages, bound = {}, set(), set()
+    loaded = list(outside(tree.body))
+    for s in loaded:
+        if isinstance(s, ast.ImportFrom) and s.module == "cowboy_sdk" and not s.level:
+            ours.update({a.asname or a.name: a.name for a in s.names})
+        elif isinstance(s, ast.Import):
+            packages |= {a.asname or a.name for a in s.names if a.name == "cowboy_sdk"}
+            bound |= {a.asname or a.name for a in s.names if a.name != "cowboy_sdk"}
+        elif isinstance(s, ast.ImportFrom):
+            bound |= {a.asname or a.name for a in s.names}
+        elif isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+            bound.add(s.name)
+        elif isinstance(s, ast.Name) and isinstance(s.ctx, ast.Store):
+            bound.add(s.id)
+    meant = {"ours": {n: w for n, w in ours.items() if n not in bound}, "packages": packages - bound, "bound": bound}
+    for s in loaded:
+        if isinstance(s, (ast.FunctionDef, ast.ClassDef)):
+            s.meant = meant
+            s.words = [decorator(d.func if isinstance(d, ast.Call) else d, meant) for d in s.decorator_list]
+
+
+def outside(statements):
+    """The nodes of statements that run when a file is loaded: all but the bodies of functions. Each is met once, whatever
+    the depth."""
+    waiting = statements[::-1]
+    while waiting:
+        s = waiting.pop()
+        yield s
+        if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            waiting += s.decorator_list[::-1]
+        elif not isinstance(s, ast.Lambda):
+            waiting += list(ast.iter_child_nodes(s))[::-1]
+
+
+def decorator(node, meant):
+    word = sdk_word(node, meant)
+    if word:
+        return word
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return "" if name in OF_SDK or name in OF_METHODS and (isinstance(node, ast.Attribute) or name in meant["bound"]) else name
+
+
+def sdk_word(node, meant):
+    """The word of cowboy_sdk that a name of the file is, or nothing."""
+    if isinstance(node, ast.Name):
+        return meant["ours"].get(node.id)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in meant["packages"]:
+        return node.attr
+    return None
 
 
 def named(node, name, what):
@@ -110,6 +194,21 @@ def named(node, name, what):
         check.refuse(node, "%s is called %s: callers know names of at most %d ASCII letters, digits and _, with a letter first" % (
             what, name, MAX_NAME))
     return name
+
+
+def deeper(node):
+    check.refuse(node, "types nest deeper than %d" % typed.MAX_DEPTH)
+
+
+def is_class_var(annotation):
+    """Whether an attribute belongs to the class: ClassVar is a word of its annotation."""
+    if isinstance(annotation, ast.Name):
+        return "ClassVar" in annotation.id
+    for node in ast.walk(annotation):
+        word = getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "value", None)
+        if type(word) is str and "ClassVar" in word:
+            return True
+    return False
 
 
 def few(node, n, most, what):
@@ -121,10 +220,18 @@ class Reader:
     """Reads the annotations of one file."""
 
     def __init__(self, tree):
+        self.source = getattr(tree, "source", "")
         self.classes = {s.name: s for s in tree.body if isinstance(s, ast.ClassDef)}
         self.names, self.packages = imported(tree)
-        self.types = {}  # those that were read, by name
+        resolve(tree)
+        self.types = {}  # those that the schema has, by name
+        self.known = {}  # all that were read, or their refusals: each class is read once, whoever names it
+        self.own = {}  # a class's own fields, by its name
         self.reading = []  # the records around
+
+    def shown(self, node):
+        """A node as its author wrote it: the bytes of the source, never a text that Python makes of the tree."""
+        return " ".join((ast.get_source_segment(self.source, node) or "this").split())
 
     def word(self, node):
         """The meaning of a name in an annotation: a word of ours, or a class of the file."""
@@ -140,7 +247,7 @@ class Reader:
     def type(self, node, depth=0):
         """The type that an annotation names."""
         if depth == typed.MAX_DEPTH:
-            check.refuse(node, "types nest deeper than %d" % typed.MAX_DEPTH)
+            deeper(node)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
             return self.union(node, depth)
         if isinstance(node, ast.Subscript):
@@ -157,7 +264,7 @@ class Reader:
         if word in ("list", "List", "dict", "Dict", "Map", "tuple", "Tuple", "Optional"):
             check.refuse(node, "%s of what: write %s[…]" % (word, word))
         check.refuse(node, "%s is %s: those are %s, list[…], dict[…], tuple[…], dataclasses and enums of this file" % (
-            ast.unparse(node)[:60], NO_TYPE, ", ".join(ATOMS)))
+            self.shown(node)[:60], NO_TYPE, ", ".join(ATOMS)))
 
     def union(self, node, depth):
         sides = [node.left, node.right]
@@ -189,7 +296,7 @@ class Reader:
             return typed.Dict(key, self.type(inner[1], depth + 1))
         if word == "Annotated" and len(inner) == 2:
             return self.bounded(node, *inner)
-        check.refuse(node, "%s is %s" % (ast.unparse(node)[:60], NO_TYPE))
+        check.refuse(node, "%s is %s" % (self.shown(node)[:60], NO_TYPE))
 
     def bounded(self, node, of, bounds):
         """Annotated[int, Bounds(a, b)], and of str."""
@@ -210,60 +317,97 @@ class Reader:
         return typed.Integer(None, low, high)
 
     def of_file(self, node, name, depth):
-        """A dataclass or an enum of the file."""
-        found = self.types.get(name)
+        """A dataclass or an enum of the file, which the schema has from here on."""
         if name in self.reading:
             check.refuse(node, "%s has itself within it: %s" % (name, " → ".join(self.reading + [name])))
-        if found is not None:
-            return found
+        found = self.once(self.known, name, lambda: self.class_of(node, name))
+        if depth + found.height > typed.MAX_DEPTH:
+            deeper(node)
+        if name not in self.types:
+            self.adopt(self.classes[name], found.within)
+        return found
+
+    def once(self, kept, name, read):
+        """What read returns for a name, or its refusal: it reads once, however often the name is used."""
+        if name not in kept:
+            try:
+                kept[name] = read()
+            except check.Refusal as e:
+                kept[name] = e
+        found = kept[name]
+        if isinstance(found, check.Refusal):
+            raise check.Refusal(found.line, found.reason)
+        return found
+
+    def adopt(self, node, types):
+        """The schema has these types too."""
+        new = types.keys() - self.types.keys()
+        few(node, len(self.types) + len(new), MAX_TYPES, "more than %d types in a schema" % MAX_TYPES)
+        self.types.update(types)
+
+    def class_of(self, node, name):
+        """The type that a class of the file is, whatever is around the name."""
         cls = self.classes[name]
         named(cls, name, "a type")
-        few(node, len(self.types) + 1, MAX_TYPES, "more than %d types in a schema" % MAX_TYPES)
         bases = {b.attr if isinstance(b, ast.Attribute) else getattr(b, "id", "") for b in cls.bases}
         if bases & ENUMS:
             return self.enumeration(cls)
         if "dataclass" not in decorator_names(cls):
             check.refuse(node, "%s is neither a dataclass nor an Enum: decorate it with @dataclass" % name)
-        return self.record(cls, depth)
+        return self.record(cls)
 
-    def record(self, cls, depth):
+    def record(self, cls):
         made = typed.Record(cls.name, documentation(cls))
         if any(isinstance(d, ast.Call) and any(k.arg == "init" for k in d.keywords) for d in cls.decorator_list):
             check.refuse(cls, "%s has no __init__ of its fields: leave init= out" % cls.name)
+        fields, within = {}, {cls.name: made}
         self.reading.append(cls.name)
-        fields = {}
-        for c in reversed(lineage(self.classes, cls)):
-            for s in c.body:
-                if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and "ClassVar" not in ast.dump(s.annotation):
-                    name = named(s, s.target.id, "a field of " + cls.name)
-                    t = self.type(s.annotation, depth + 1)
-                    fields[name] = Field(name, t, self.default(s, t, s.value))
-        few(cls, len(fields), MAX_FIELDS, "%d fields" % len(fields))
-        self.reading.pop()
-        made.fields = list(fields.values())
-        self.types[cls.name] = made
+        try:
+            for c in reversed(lineage(self.classes, cls)):
+                own, types = self.once(self.own, c.name, lambda: self.fields_of(c))
+                fields.update(own)
+                within.update(types)
+                few(cls, len(fields), MAX_FIELDS, "more than %d fields" % MAX_FIELDS)
+        finally:
+            self.reading.pop()
+        made.has(fields.values(), within)
         return made
 
+    def fields_of(self, cls):
+        """The fields that a class itself declares, by their names, and the types within them."""
+        found = {}
+        around, self.types = self.types, {}
+        try:
+            for s in cls.body:
+                if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and not is_class_var(s.annotation):
+                    few(cls, len(found) + 1, MAX_FIELDS, "more than %d fields" % MAX_FIELDS)
+                    name = named(s, s.target.id, "a field of " + cls.name)
+                    t = self.type(s.annotation, 1)
+                    found[name] = Field(name, t, self.default(s, t, s.value))
+            return found, self.types
+        finally:
+            self.types = around
+
     def enumeration(self, cls):
-        members = {}
+        members, seen = {}, set()
         for s in cls.body:
             if not (isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name)):
                 continue
             if s.targets[0].id.startswith("_"):
                 continue
+            few(cls, len(members) + 1, MAX_MEMBERS, "more than %d members" % MAX_MEMBERS)
             value = literal(s.value)
             if type(value) is not str and (type(value) is not int or abs(value) > typed.SAFE):
                 check.refuse(s, "a member of %s is a text, or an integer within 2^53, written out" % cls.name)
-            if value in members.values() or members and type(value) is not type(next(iter(members.values()))):
+            if value in seen or seen and type(value) is not type(next(iter(seen))):
                 check.refuse(s, "the members of %s are all texts or all integers, each once" % cls.name)
             if type(value) is str:
                 encodable(s, value)
+            seen.add(value)
             members[named(s, s.targets[0].id, "a member of " + cls.name)] = value
         if not members:
             check.refuse(cls, "%s has no members" % cls.name)
-        few(cls, len(members), MAX_MEMBERS, "%d members" % len(members))
-        made = self.types[cls.name] = typed.Enumeration(cls.name, documentation(cls), members)
-        return made
+        return typed.Enumeration(cls.name, documentation(cls), members)
 
     def default(self, node, t, value):
         """A default in its wire form."""
@@ -288,7 +432,7 @@ class Reader:
                 return encode_basestring(found) if of.texts else str(found)
         found = literal(value)
         if isinstance(found, Unwritten):
-            check.refuse(node, "a default is written out, so that callers know it: %s is not" % ast.unparse(value)[:40])
+            check.refuse(node, "a default is written out, so that callers know it: %s is not" % self.shown(value)[:40])
         try:
             return meter.unpaid(t.text, found)
         except Wrong as w:
@@ -314,12 +458,16 @@ def literal(node):
         v = node.operand.value
         return -v if type(v) is int else Unwritten()
     if isinstance(node, ast.List):
-        return [literal(e) for e in node.elts]
+        return literals(node.elts)
     if isinstance(node, ast.Tuple):
-        return tuple([literal(e) for e in node.elts])
-    if isinstance(node, ast.Dict) and all(isinstance(k, ast.Constant) for k in node.keys):
-        return {k.value: literal(v) for k, v in zip(node.keys, node.values)}
+        return tuple(literals(node.elts))
+    if isinstance(node, ast.Dict) and set(map(type, node.keys)) <= {ast.Constant}:
+        return dict(zip([k.value for k in node.keys], literals(node.values)))
     return Unwritten()
+
+
+def literals(nodes):
+    return [e.value if type(e) is ast.Constant else literal(e) for e in nodes]
 
 
 def imported(tree):
@@ -337,12 +485,13 @@ def imported(tree):
 
 def lineage(classes, current):
     """A class of the file and those that it is built on."""
-    found = []
+    found = {}
     while current is not None and current not in found:
-        found.append(current)
-        bases = [b.id for b in current.bases if isinstance(b, ast.Name) and b.id in classes]
-        current = classes[bases[0]] if bases else None
-    return found
+        few(current, len(found) + 1, MAX_LINEAGE, "a class on more than %d classes" % (MAX_LINEAGE - 1))
+        found[current] = True
+        base = next((b.id for b in current.bases if isinstance(b, ast.Name) and b.id in classes), None)
+        current = classes.get(base)
+    return list(found)
 
 
 def annotated(f):
@@ -367,7 +516,7 @@ def is_marked(f):
 def is_typed(f, sdk):
     """Whether a method of the actor's class is typed. A method that no caller needs stays as it is if its types
     are foreign."""
-    return sdk and f.name not in RAW and annotated(f) and not set(decorator_names(f)) & {"property", "staticmethod", "classmethod"}
+    return sdk and f.name not in RAW and annotated(f) and not OF_METHODS.intersection(decorator_names(f))
 
 
 def given_result(reader, f):
@@ -418,21 +567,19 @@ def callers(f):
     """The permitted callers of a method, as far as the file writes them out."""
     if f.name == MIGRATE_HANDLER:
         return "chain"
-    for d in f.decorator_list:
-        name = d.func if isinstance(d, ast.Call) else d
-        name = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
+    for d, name in zip(f.decorator_list, decorator_names(f)):
         if name == "public":
             return "anyone"
         if name == "callable_by" and isinstance(d, ast.Call):
-            return [c for c in map(caller, d.args) if c is not None]
+            return [c for c in [caller(a, f.meant) for a in d.args] if c is not None]
     return "chain"
 
 
-def caller(node):
-    word = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+def caller(node, meant):
+    word = sdk_word(node, meant)
     if word in ("OWNER", "SELF"):
         return word
-    if isinstance(node, ast.Constant) and type(node.value) is str and len(node.value) == 42 and typed.HEX.fullmatch(node.value):
+    if isinstance(node, ast.Constant) and type(node.value) is str and len(node.value) == 42 and typed.hexadecimal(node.value):
         return node.value.lower()
     if isinstance(node, ast.Constant) and type(node.value) is bytes and len(node.value) == 20:
         return "0x" + node.value.hex()
@@ -447,7 +594,7 @@ def fits(reader, f):
         returned(reader, f)
         return True
     except check.Refusal:
-        reader.types, reader.reading = before, []
+        reader.types = before
         return False
 
 
@@ -461,6 +608,8 @@ def of(tree, actor, functions, takes, sdk, waiting=(), tell=None):
             continue
         with Told(tell):
             named(f, name, "a handler")
+            if sdk:
+                decorated(f)
             if cls is not None and is_typed(f, sdk):
                 returns = None if name in waiting else returned(reader, f)
                 result, g = given_result(reader, f)
@@ -477,6 +626,7 @@ def of(tree, actor, functions, takes, sdk, waiting=(), tell=None):
             declared(reader, cls, found)
         for c in lineage(reader.classes, cls):
             assigned(c, actor, found, tell)
+        replaced(tree, {c.name for c in lineage(reader.classes, cls)}, found, tell)
     for c in reader.classes.values():
         if any(reader.word(d) == "interface" for d in c.decorator_list):
             with Told(tell):
@@ -485,11 +635,12 @@ def of(tree, actor, functions, takes, sdk, waiting=(), tell=None):
         emitted(reader, tree, found)
     found.types, found.attributes = reader.types, storage.attributes(found)
     found.typed = bool(not bare or found.types or found.state or found.events)
-    found.kept = found.document()
-    if bare and len(found.kept) > MAX_SCHEMA:
-        found.handlers = {n: Handler(n, "", h.callers, raw=True) for n, h in list(found.handlers.items())[:MAX_HANDLERS]}
+    if sum(map(len, found.defaults())) <= MAX_SCHEMA:  # a default counts in each class that inherits it
         found.kept = found.document()
-    if len(found.kept) > MAX_SCHEMA:
+        if bare and len(found.kept) > MAX_SCHEMA:
+            found.handlers = {n: Handler(n, "", h.callers, raw=True) for n, h in list(found.handlers.items())[:MAX_HANDLERS]}
+            found.kept = found.document()
+    if not 0 < len(found.kept) <= MAX_SCHEMA:
         check.refuse(cls or tree, "a schema of more than %d bytes: shorten documentation, or take arguments out" % MAX_SCHEMA)
     return found
 
@@ -518,20 +669,20 @@ def declared(reader, cls, found):
         for s in c.body:
             if not isinstance(s, ast.AnnAssign) or not isinstance(s.target, ast.Name) or s.target.id.startswith("_"):
                 continue
-            if "ClassVar" in ast.dump(s.annotation):
+            if is_class_var(s.annotation):
                 continue
+            few(cls, len(found.state) + 1, MAX_STATE, "more than %d attributes" % MAX_STATE)
             name = named(s, s.target.id, "an attribute")
             if name in GIVEN or name in methods:
                 check.refuse(s, "the attribute %s has the name of %s" % (name, "what @actor gives" if name in GIVEN else "a method"))
             found.state[name] = attribute(reader, name, s)
-    few(cls, len(found.state), MAX_STATE, "%d attributes" % len(found.state))
 
 
 def attribute(reader, name, s):
     word = reader.word(s.annotation.value) if isinstance(s.annotation, ast.Subscript) else None
     if word in ("list", "List"):
         if s.value is not None:
-            check.refuse(s, "a List begins empty: leave its default out")
+            check.refuse(s, "%sbegins empty: leave its default out" % written_as(word, "List"))
         return Attribute(name, "list", reader.type(s.annotation).of, s.lineno)
     if word in ("dict", "Dict", "Map"):
         parts = s.annotation.slice.elts if isinstance(s.annotation.slice, ast.Tuple) else []
@@ -552,8 +703,31 @@ def map_default(reader, s, to):
         return records.UNSET
     if not isinstance(s.value, ast.Call) or reader.word(s.value.func) != "Map" or s.value.args or \
             [k.arg for k in s.value.keywords] != ["default"]:
-        check.refuse(s, "a Map begins empty: leave its default out, or write Map(default=…) for entries that are absent")
+        check.refuse(s, "%sbegins empty: leave its default out, or write Map(default=…) for entries that are absent"
+                     % written_as(reader.word(s.annotation.value), "Map"))
     return reader.default(s, to, s.value.keywords[0].value)
+
+
+def written_as(word, kind):
+    """The subject of a refusal: what the author wrote, and what it is as an attribute."""
+    return "a %s " % kind if word == kind else "%s[…] as an attribute is a %s, which " % (word, kind)
+
+
+def decorated(f):
+    """Refuses a decorator that could put another function in the handler's place, under other callers."""
+    for d, word in zip(f.decorator_list, decorator_names(f)):
+        if word not in OF_HANDLERS:
+            check.refuse(d, "the handler %s has a decorator that is not of cowboy_sdk: call that function from the handler" % f.name)
+
+
+def replaced(tree, classes, found, tell):
+    """Refuses another function under a handler's name, set on the actor's class: the schema would tell the callers of the one that
+    is written there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, (ast.Store, ast.Del)) and isinstance(node.value, ast.Name) and \
+                node.value.id in classes and node.attr in found.handlers:
+            with Told(tell):
+                check.refuse(node, "%s.%s is a handler: define it in the class, once" % (node.value.id, node.attr))
 
 
 def assigned(cls, actor, found, tell):

@@ -30,7 +30,7 @@ class Function(Sealed):
         object.__setattr__(self, "_host_call", f)
         object.__setattr__(self, "__name__", f.__name__)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return self._host_call(*args, **kwargs)
 
     def __repr__(self):
@@ -51,7 +51,7 @@ class Type(Sealed):
         _TYPES[id(self)] = (real, construct, dict(statics))
         _PROXIES[real] = self
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, /, *args, **kwargs):
         return _TYPES[id(self)][1](*args, **kwargs)
 
     def __instancecheck__(self, value):
@@ -109,9 +109,15 @@ class Abstract:
     __slots__ = ()
 
 
+class Protocol:
+    """typing.Protocol as a base: which methods a value has is asked by hasattr here."""
+
+    __slots__ = ()
+
+
 STAND_INS = {str: Text, int: Integer}
 BASES = set()
-actor_code.BARE.add(Abstract)
+actor_code.BARE.update((Abstract, Protocol))
 actor_code.BASES.update((Text, Integer))
 
 
@@ -189,8 +195,8 @@ class Hint(Sealed):
 
     __slots__ = ()
 
-    def __call__(self, *args, **kwargs):
-        return self
+    def __call__(self, /, *args, **kwargs):
+        raise TypeError("a name of typing is called: it means nothing when the code runs")
 
     def __getitem__(self, _parameters):
         return self
@@ -213,6 +219,18 @@ class Hint(Sealed):
 
 
 HINT = Hint()
+
+
+class Declared(Hint):
+    """A name of ours that a declaration calls, as in Map(default=0)."""
+
+    __slots__ = ()
+
+    def __call__(self, /, *args, **kwargs):
+        return self
+
+
+DECLARED = Declared()
 
 
 class Library(Sealed):

@@ -54,7 +54,7 @@ def inspect(frame):
         code = in_time(told[b"source"], told[b"limit"])
     except check.Refusal as e:
         reason = e.reason.encode("utf-8", "replace")[:4096]
-        chain.pipe.write(protocol.NO, record(units=e.units, line=e.line, reason=reason))
+        chain.pipe.write(protocol.NO, record(units=e.units, line=e.line, reason=reason, code=e.code.encode()))
         return
     found = [record(name=n.encode(), doc=d.encode()[:512]) for n, (_, d) in code.handlers.items()]
     chain.pipe.write(protocol.FINE, record(units=code.units, schema=code.document) + b"".join(found))

@@ -2,11 +2,11 @@
 they run as the actor's own code does. This is their source, not code."""
 
 HEAPQ = '''
-def heappush(heap, item):
+def heappush(heap, item, /):
     heap.append(item)
     _down(heap, 0, len(heap) - 1)
 
-def heappop(heap):
+def heappop(heap, /):
     last = heap.pop()
     if heap:
         first = heap[0]
@@ -15,19 +15,19 @@ def heappop(heap):
         return first
     return last
 
-def heapreplace(heap, item):
+def heapreplace(heap, item, /):
     first = heap[0]
     heap[0] = item
     _up(heap, 0)
     return first
 
-def heappushpop(heap, item):
+def heappushpop(heap, item, /):
     if heap and heap[0] < item:
         item, heap[0] = heap[0], item
         _up(heap, 0)
     return item
 
-def heapify(heap):
+def heapify(heap, /):
     for i in reversed(range(len(heap) // 2)):
         _up(heap, i)
 
@@ -58,22 +58,40 @@ def _up(heap, pos):
     heap[pos] = new
     _down(heap, start, pos)
 
-def nsmallest(n, values, key=None):
-    return sorted(values, key=key)[:max(n, 0)]
+def nsmallest(n, iterable, key=None):
+    return sorted(iterable, key=key)[:max(n, 0)]
 
-def nlargest(n, values, key=None):
-    return sorted(values, key=key, reverse=True)[:max(n, 0)]
+def nlargest(n, iterable, key=None):
+    return sorted(iterable, key=key, reverse=True)[:max(n, 0)]
 
-def merge(*values, key=None, reverse=False):
-    for value in sorted([v for part in values for v in part], key=key, reverse=reverse):
-        yield value
+def merge(*iterables, key=None, reverse=False):
+    heads = []
+    for part in iterables:
+        rest = iter(part)
+        for value in rest:
+            heads.append([value if key is None else key(value), value, rest])
+            break
+    while heads:
+        first = 0
+        for i in range(1, len(heads)):
+            a, b = heads[i][0], heads[first][0]
+            if b < a if reverse else a < b:
+                first = i
+        head = heads[first]
+        yield head[1]
+        for value in head[2]:
+            head[0] = value if key is None else key(value)
+            head[1] = value
+            break
+        else:
+            heads.pop(first)
 '''
 
 BISECT = '''
 def bisect_right(a, x, lo=0, hi=None, *, key=None):
     if lo < 0:
         raise ValueError("lo must be non-negative")
-    if hi is None:
+    if hi is None or hi == -1:
         hi = len(a)
     while lo < hi:
         mid = (lo + hi) // 2
@@ -86,7 +104,7 @@ def bisect_right(a, x, lo=0, hi=None, *, key=None):
 def bisect_left(a, x, lo=0, hi=None, *, key=None):
     if lo < 0:
         raise ValueError("lo must be non-negative")
-    if hi is None:
+    if hi is None or hi == -1:
         hi = len(a)
     while lo < hi:
         mid = (lo + hi) // 2

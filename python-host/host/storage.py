@@ -15,8 +15,9 @@ from host.meter import charge, lazy
 from host.sealed import Sealed
 from host.typed import Wrong
 
-SLOT, ATOM = 3, 2  # cycles of finding a value of this message, and of one that is coded, besides its bytes
+SLOT, ATOM = 5, 2  # cycles of finding a value of this message, and of one that is coded, besides its bytes
 COUNT = typed.ATOMS["u64"]  # how a List keeps its length
+NONE = typed.Default(COUNT, "0")
 ABSENT = object()
 UNREAD = object()
 OTHERS = (cbor.Malformed, AttributeError, IndexError, KeyError, TypeError, ValueError, Wrong)
@@ -71,7 +72,7 @@ def slot(name, key, t, default):
     elif default is records.UNSET:
         found = Slot(name, t, ABSENT, False, None)
     else:
-        value = typed.of_default(t, default)
+        value = default.made()
         found = Slot(name, t, value, False, packed(t, value))
     chain.now.slots[key] = found
     return found
@@ -112,12 +113,17 @@ def flush():
     chain.now.slots.clear()
 
 
+def default_of(attribute):
+    """What an attribute holds that was not set: a typed.Default, or UNSET."""
+    return attribute.default if attribute.default is records.UNSET else typed.Default(attribute.type, attribute.default)
+
+
 class Value:
     """An attribute of one value, as in the actor's class."""
 
     def __init__(self, attribute):
         self.name, self.key = attribute.name, attribute.name.encode()
-        self.type, self.default = attribute.type, attribute.default
+        self.type, self.default = attribute.type, default_of(attribute)
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -165,7 +171,7 @@ class StateList(Sealed):
         object.__setattr__(self, "_host_type", attribute.type)
 
     def _host_count(self):
-        return slot(self._host_name, self._host_name.encode() + b"#", COUNT, "0").value
+        return slot(self._host_name, self._host_name.encode() + b"#", COUNT, NONE).value
 
     def _host_resize(self, n):
         assign(self._host_name, self._host_name.encode() + b"#", COUNT, n)
@@ -187,6 +193,11 @@ class StateList(Sealed):
 
     def __len__(self):
         return self._host_count()
+
+    def __eq__(self, _other):
+        raise TypeError("%s is a List of state: compare its elements, as in list(self.%s) == […]" % (self._host_name, self._host_name))
+
+    __hash__ = Sealed.__hash__
 
     def __getitem__(self, i):
         return self._host_at(self._host_index(i)).value
@@ -235,7 +246,7 @@ class StateMap(Sealed):
     __slots__ = ("_host_name", "_host_type", "_host_keys", "_host_default")
 
     def __init__(self, attribute):
-        for slot_name, v in zip(self.__slots__, (attribute.name, attribute.type, attribute.key, attribute.default)):
+        for slot_name, v in zip(self.__slots__, (attribute.name, attribute.type, attribute.key, default_of(attribute))):
             object.__setattr__(self, slot_name, v)
 
     def _host_key(self, k):
@@ -255,7 +266,7 @@ class StateMap(Sealed):
         if found.value is ABSENT:
             if self._host_default is records.UNSET:
                 raise KeyError(k)
-            found.value, found.before = typed.of_default(self._host_type, self._host_default), UNREAD
+            found.value, found.before = self._host_default.made(), UNREAD
         return found.value
 
     def __setitem__(self, k, value):
@@ -279,6 +290,14 @@ class StateMap(Sealed):
         """The entry of k, or default without one."""
         found = self._host_slot(k, self._host_default)
         return found.value if self._host_there(found) else default
+
+    def __bool__(self):
+        raise TypeError("%s is a Map, which has no length: keep a count beside it" % self._host_name)
+
+    def __eq__(self, _other):
+        raise TypeError("%s is a Map, which has no length and no order: compare its entries" % self._host_name)
+
+    __hash__ = Sealed.__hash__
 
     def __iter__(self):
         raise TypeError("%s is a Map, which has no order: keep a List of the keys that are to be walked" % self._host_name)

@@ -13,21 +13,19 @@ import re
 import types
 from json.encoder import encode_basestring
 
-from host import actor_code, cbor, chain, enums, records
+from host import actor_code, brackets, cbor, chain, enums, hashing, records
 from host.costs import table
-from host.meter import charge
+from host.meter import charge, unpaid
 
 SAFE = (1 << 53) - 1  # a number beyond it may have lost digits on its way
 MAX_DEPTH = 16  # of lists and objects within one another, and of types
 MAX_BYTES = 1 << 20  # of a payload or a result
 MAX_DIGITS = 78  # of 2^256
 MAX_TOLD = 40  # characters of a wrong value that an error repeats
-ELEMENT, NAME, OBJECT = 2, 3, 10  # cycles of each in a payload, besides its bytes
+ELEMENT, NAME, OBJECT = 5, 3, 10  # cycles of each in a payload, besides its bytes
 LIST = 8  # cycles of a list
 INDEX = 4  # cycles of an element of which a value is made or written
 WHOLE = re.compile(r"-?[1-9][0-9]{0,%d}|0" % (MAX_DIGITS - 1))
-HEX = re.compile(r"0x(?:[0-9a-fA-F]{2})*")
-BRACKETS, QUOTED = re.compile(r"[\[\]{}]"), re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 class Wrong(Exception):
@@ -87,20 +85,12 @@ def parsed(payload, made=Object):
         text = payload.decode("utf-8")
     except UnicodeDecodeError:
         raise Wrong("is not UTF-8") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        shallow(text)
+    if text.count("[") + text.count("{") > MAX_DEPTH and brackets.deepest(text) > MAX_DEPTH:
+        raise Wrong("nests deeper than %d" % MAX_DEPTH)
     try:
         return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=made)
     except (json.JSONDecodeError, RecursionError):
         raise Wrong("is not JSON") from None
-
-
-def shallow(text):
-    depth = 0
-    for c in BRACKETS.findall(QUOTED.sub("", text)):
-        depth += 1 if c in "[{" else -1
-        if depth > MAX_DEPTH:
-            raise Wrong("nests deeper than %d" % MAX_DEPTH)
 
 
 def shown(v):
@@ -132,6 +122,17 @@ def given(v):
     return '"%s"' % clipped(v) if t is str else t.__name__
 
 
+def hexadecimal(text):
+    """The bytes of 0x and pairs of hexadecimal digits, or None."""
+    if text[:2] != "0x":
+        return None
+    try:
+        raw = bytes.fromhex(text[2:])
+    except ValueError:
+        return None
+    return raw if len(text) == 2 + 2 * len(raw) else None  # fromhex takes spaces too
+
+
 def utf8(text):
     """A text as its bytes, or Wrong if it has half of a surrogate pair."""
     try:
@@ -145,6 +146,8 @@ class Type:
 
     plain = True  # nothing of it is built by a class of the file
     composed = False  # a value of it can be changed in place
+    height = 1  # of the types within one another, itself included
+    within = {}  # the classes of the file in it, itself included, by name
 
     def refuse(self, v, show=shown):
         raise Wrong("is %s: this is %s" % (self.noun, show(v)))
@@ -260,9 +263,11 @@ class Binary(Type):
         self.noun = "%d bytes, 0x and %d hexadecimal digits" % (size, 2 * size) if size else "bytes, 0x and pairs of hexadecimal digits"
 
     def read(self, v):
-        if type(v) is not str or HEX.fullmatch(v) is None or self.size and len(v) != 2 + 2 * self.size:
+        fits = type(v) is str and (not self.size or len(v) == 2 + 2 * self.size)
+        raw = hexadecimal(v) if fits else None
+        if raw is None:
             self.refuse(v)
-        return bytes.fromhex(v[2:])
+        return raw
 
     def check(self, v):
         if type(v) is chain.ActorRef and self.form == "Address":
@@ -283,6 +288,7 @@ class Binary(Type):
 class Optional(Type):
     def __init__(self, of):
         self.of, self.plain, self.composed = of, of.plain, of.composed
+        self.height, self.within = 1 + of.height, of.within
         self.form, self.words, self.noun = {"optional": of.form}, of.words + " | None", of.noun
 
     def read(self, v):
@@ -332,6 +338,7 @@ class List(Type):
 
     def __init__(self, of):
         self.of, self.plain = of, of.plain
+        self.height, self.within = 1 + of.height, of.within
         self.form, self.words = {"list": of.form}, "list[%s]" % of.words
 
     def read(self, v):
@@ -377,6 +384,7 @@ class Tuple(Type):
 
     def __init__(self, of):
         self.of, self.plain = of, all(t.plain for t in of)
+        self.height, self.within = 1 + max(t.height for t in of), {n: t for part in of for n, t in part.within.items()}
         self.form, self.words = {"tuple": [t.form for t in of]}, "tuple[%s]" % ", ".join(t.words for t in of)
         self.noun = "a list of %d" % len(of)
 
@@ -415,6 +423,7 @@ class Dict(Type):
 
     def __init__(self, of, to):
         self.of, self.to, self.plain = of, to, to.plain
+        self.height, self.within = 1 + to.height, to.within
         self.form, self.words = {"dict": [of.form, to.form]}, "dict[%s, %s]" % (of.words, to.words)
 
     def read(self, v):
@@ -425,15 +434,16 @@ class Dict(Type):
             try:
                 k = self.of.key(name)
                 charge(INDEX)
-                if k in made:
+                n = len(made)
+                hashing.put(self.to.read(x), made, k)
+                if len(made) == n:
                     raise Wrong("is given twice")
-                made[k] = self.to.read(x)
             except Wrong as w:
                 raise w.under("." + clipped(name))
         return made
 
     def build(self, v):
-        return v if self.plain else {k: self.to.build(x) for k, x in v.items()}
+        return v if self.plain else hashing.dict_of((k, self.to.build(x)) for k, x in v.items())
 
     def rows(self, v, write):
         """(key as in JSON, value) of each, by the keys' bytes."""
@@ -461,7 +471,7 @@ class Dict(Type):
 
     def unpack(self, v):
         charge(LIST)
-        return {self.of.key(k): self.to.unpack(x) for k, x in v.items()}
+        return hashing.dict_of((self.of.key(k), self.to.unpack(x)) for k, x in v.items())
 
 
 def written(t, v):
@@ -488,46 +498,69 @@ class Field:
         return found
 
 
-def fields_read(of, fields, v):
-    """The values of an object by their names, of those that are given."""
-    known = {f.name: f for f in fields}
-    made = {}
-    for name, x in v.pairs:
-        f = known.get(name)
-        if f is None:
-            if v.open:
-                continue
-            raise Wrong("is unknown: %s has %s" % (of, ", ".join(known) or "none"), "." + clipped(name))
-        if name in made:
-            raise Wrong("is given twice", "." + name)
-        try:
-            made[name] = f.type.read(x)
-        except Wrong as w:
-            raise w.under("." + name)
-    for f in fields:
-        if f.default is records.UNSET and f.name not in made:
-            raise Wrong("is missing: " + f.type.words, "." + f.name)
-    return made
+class Fields(tuple):
+    """The fields of a record, or the arguments of a handler, with the tables that reading one asks. They are made once."""
 
+    def __new__(cls, of, fields):
+        self = tuple.__new__(cls, fields)
+        self.of, self.known = of, {f.name: f for f in self}
+        self.told = ", ".join(self.known) or "none"
+        self.needed = [f for f in self if f.default is records.UNSET]
+        self.built = [f for f in self if not f.type.plain]  # by classes of the file
+        self.sorted = sorted(self, key=lambda f: f.name)
+        return self
 
-def fields_built(fields, made):
-    """The same, as what the actor is given."""
-    for f in fields:
-        if not f.type.plain and f.name in made:
-            made[f.name] = f.type.build(made[f.name])
-    return made
+    def unknown(self, name):
+        return Wrong("is unknown: %s has %s" % (self.of, self.told), "." + clipped(name))
+
+    def lacks(self, made):
+        """Refuses values by their names of which a needed one is missing."""
+        for f in self.needed:
+            if f.name not in made:
+                raise Wrong("is missing: " + f.type.words, "." + f.name)
+
+    def read(self, v):
+        """The values of an object by their names, of those that are given."""
+        made = {}
+        for name, x in v.pairs:
+            f = self.known.get(name)
+            if f is None:
+                if v.open:
+                    continue
+                raise self.unknown(name)
+            if name in made:
+                raise Wrong("is given twice", "." + name)
+            try:
+                made[name] = f.type.read(x)
+            except Wrong as w:
+                raise w.under("." + name)
+        self.lacks(made)
+        return made
+
+    def build(self, made):
+        """The same, as what the actor is given."""
+        if self.built and made:
+            for f in self.built:
+                if f.name in made:
+                    made[f.name] = f.type.build(made[f.name])
+        return made
 
 
 class Record(Type):
-    """A dataclass of the file. fields are filled once all types are known."""
+    """A dataclass of the file. fields are given once they are read."""
 
     plain = False
     composed = True
 
     def __init__(self, name, doc):
         self.form = self.words = self.name = name
-        self.doc, self.fields = doc, []
+        self.doc, self.fields = doc, Fields(name, ())
         self.noun = "an object, " + name
+
+    def has(self, fields, within):
+        """Its fields are read, with the classes in them."""
+        self.fields, self.within = Fields(self.name, fields), within
+        self.height = 1 + max((f.type.height for f in self.fields), default=0)
 
     def described(self):
         found = {"record": [f.described() for f in self.fields]}
@@ -536,10 +569,10 @@ class Record(Type):
     def read(self, v):
         if type(v) is not Object:
             self.refuse(v)
-        return Made(self, fields_read(self.name, self.fields, v))
+        return Made(self, self.fields.read(v))
 
     def build(self, v):
-        return self.of_file()(**fields_built(self.fields, v.held))
+        return self.of_file()(**self.fields.build(v.held))
 
     def of_file(self):
         found = chain.now.space.get(self.name)
@@ -552,7 +585,7 @@ class Record(Type):
             self.refuse(v, given)
         charge(OBJECT + NAME * len(self.fields))
         rows = []
-        for f in sorted(self.fields, key=lambda f: f.name):
+        for f in self.fields.sorted:
             try:
                 rows.append((f.name, write(f.type, getattr(v, f.name, None))))
             except Wrong as w:
@@ -582,7 +615,7 @@ class Enumeration(Type):
     def __init__(self, name, doc, members):
         self.form = self.words = self.name = name
         self.doc, self.members = doc, members  # name → value
-        self.values = {v: n for n, v in members.items()}
+        self.values, self.within = {v: n for n, v in members.items()}, {name: self}
         self.noun = "one of " + ", ".join([clipped(str(v)) for v in self.values])[:400]
         self.texts = all(type(v) is str for v in self.values)
 
@@ -636,7 +669,7 @@ class Handler:
     def __init__(self, name, doc, callers, arguments=(), returns=None, raw=False, waits=False, result=None):
         self.result = result  # the type of a job's result that it is given as its first argument, with that argument's name
         self.name, self.doc, self.callers = name, doc, callers
-        self.arguments, self.returns, self.raw = arguments, returns, raw
+        self.arguments, self.returns, self.raw = Fields(name, arguments), returns, raw
         self.waits = waits  # it is a continuation, whose message returns the id of a job
 
     def described(self):
@@ -662,27 +695,24 @@ class Handler:
             raise w.under("the payload") from None
         if type(v) is not Object:
             raise Wrong("the arguments are an object: this is " + shown(v))
-        return fields_read(self.name, self.arguments, v)
+        return self.arguments.read(v)
 
     def built(self, made):
-        return fields_built(self.arguments, made)
+        return self.arguments.build(made)
 
     def written(self, arguments):
         """The payload of arguments by their names, as this actor gives them. Omitted arguments stay omitted."""
         charge(table.serialise + OBJECT + NAME * len(arguments))
-        known = {f.name: f for f in self.arguments}
         rows = []
         for name in sorted(arguments):
-            f = known.get(name)
+            f = self.arguments.known.get(name)
             if f is None:
-                raise Wrong("is unknown: %s has %s" % (self.name, ", ".join(known) or "none"), "." + clipped(name))
+                raise self.arguments.unknown(name)
             try:
                 rows.append('"%s":%s' % (name, f.type.text(arguments[name])))
             except Wrong as w:
                 raise w.under("." + name)
-        for f in self.arguments:
-            if f.default is records.UNSET and f.name not in arguments:
-                raise Wrong("is missing: " + f.type.words, "." + f.name)
+        self.arguments.lacks(arguments)
         return bounded("{%s}" % ",".join(rows), "payload")
 
     def output(self, value):
@@ -721,9 +751,25 @@ def payload_of(said, args, arguments):
         raise TypeError("%s: %s" % (said.name, w.words())) from None
 
 
-def of_default(t, text):
-    """The value of a default, a new one each time."""
-    return t.build(t.read(json.loads(text, parse_int=Number, object_pairs_hook=Object)))
+class Default:
+    """What an attribute holds that was not set. A value that cannot change is made once; any other is read anew, and paid for."""
+
+    __slots__ = ("type", "text", "value")
+
+    def __init__(self, type, text):
+        self.type, self.text, self.value = type, text, None
+        if type.plain and not type.composed:
+            self.value = unpaid(self.read)
+
+    def read(self):
+        return self.type.build(self.type.read(json.loads(self.text, parse_int=Number, object_pairs_hook=Object)))
+
+    def made(self):
+        t = self.type
+        if t.plain and not t.composed:
+            return self.value
+        charge(table.serialise + len(self.text))
+        return self.read()
 
 
 def named(handler, args, arguments):

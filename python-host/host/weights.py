@@ -4,7 +4,7 @@ Lengths and sizes come from the built-in base, since a class of an actor's may a
 """
 
 import operator
-from collections import deque
+from collections import OrderedDict, deque
 from decimal import Decimal
 
 from host import meter
@@ -13,15 +13,18 @@ from host.meter import INT_BITS, NESTING, charge
 PLAIN = {}  # classes whose instances have only what their actor gave them (actor_code)
 ATOMS = frozenset((int, bool, str, bytes, type(None), Decimal))
 SETS = (set, frozenset)
-VIEWS = (type({}.keys()), type({}.items()), type({}.values()))
+KEYS, ITEMS, VALUES = (tuple(type(getattr(d, n)()) for d in ({}, OrderedDict())) for n in ("keys", "items", "values"))  # views
+VIEWS = KEYS + ITEMS + VALUES
 SIZED = frozenset((list, tuple, str, bytes, bytearray, dict, range) + VIEWS)
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 BASES = (str, tuple, list, dict, bytes, bytearray, set, frozenset, deque)
 SMALL = 1 << 256
 WALKED = 4  # cycles of entering a container or an actor's object on a walk
-LOOKED_AT = 16  # cycles of finding out which of the host's other types a value on a walk has
-FIELDS = 8  # cycles of a dataclass's own comparison or text, besides one for two fields
+LOOKED_AT = 24  # cycles of finding out which of the host's other types a value on a walk has
+FIELDS = 8  # cycles of a dataclass's own comparison or text, besides one a field
+ELSEWHERE = 24  # cycles of a field that an instance does not hold itself
 MOVED = 16  # bytes moved or compared in bulk for one cycle
+arguments_of = BaseException.args.__get__  # of an error, as a program may read them: words.arguments
 HELD = 4  # references, or characters of a text, made in bulk for one cycle: at most 32 bytes
 
 
@@ -113,7 +116,7 @@ def parts(v):
         if isinstance(v, base):
             return (dict.keys(v), dict.values(v)) if base is dict else (Items(base, v),)
     if isinstance(v, BaseException):
-        return (v.args,)
+        return (arguments_of(v),)
     if type(v) in VIEWS:
         return (v,)
     if isinstance(v, (str, bytes, bytearray)):
@@ -130,15 +133,24 @@ def held(v, t):
     fields = getattr(t, "__dataclass_fields__", None)
     if not fields:
         return ()
-    charge(FIELDS + (len(fields) >> 1))
+    charge(FIELDS + len(fields))
+    try:
+        own = object.__getattribute__(v, "__dict__")
+        return ([own[f] for f in fields],)
+    except (AttributeError, KeyError):
+        return (elsewhere(v, fields),)
+
+
+def elsewhere(v, fields):
+    """The fields of an instance that has some of them in slots, in its class, or not at all."""
+    charge(ELSEWHERE * len(fields))
     values = []
     for f in fields:
         try:
             values.append(object.__getattribute__(v, f))
         except AttributeError:
             pass
-    return (values,)
-
+    return values
 
 def wide(r):
     """Whether an end of a range is not a small number, so that its elements are not."""

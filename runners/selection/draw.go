@@ -33,6 +33,12 @@ func RefusalSeed(first types.Hash, n uint32) types.Hash {
 	return types.Keccak(first[:], []byte("refusal:"), binary.LittleEndian.AppendUint32(nil, n))
 }
 
+// Lot orders the results of a draw's committee: the lowest wins. It depends on a seed that
+// is unknown when a runner registers, so that no address is worth searching for.
+//
+// Spec: decision J5.
+func Lot(draw types.Hash, runner types.Address) types.Hash { return types.Keccak(draw[:], runner[:]) }
+
 // MRU is the runner that last completed a job of a submitter and kind (CIP-11
 // §9.4).
 type MRU struct {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
@@ -37,8 +38,9 @@ type (
 	}
 	// Broke says that it has none and will have none.
 	Broke struct {
-		ID  ID
-		Why string
+		ID      ID
+		Why     string
+		Refusal *execution.Refusal // of a job that cannot be done, by no fault of the runner's; else nil
 	}
 	// Drain takes no new assignment from now on, or does so again.
 	Drain struct {
@@ -68,8 +70,8 @@ type Output struct {
 	Report []Report
 }
 
-// Bring is a result for which no stream is open, or the refusal of an assignment that a
-// poll brought. It goes to a validator without a connection (decision J11).
+// Bring is a result for which no stream is open, the refusal of an assignment that a
+// poll brought, or the refusal of one that the work showed to be impossible. It goes to a validator without a connection (decision J11).
 type Bring struct {
 	ID      ID
 	Result  *push.JobResult

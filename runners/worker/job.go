@@ -46,7 +46,8 @@ type job struct {
 	frame      []byte            // of the result
 	result     *push.JobResult
 	commitment types.Hash
-	tries      int          // how often it was sent
+	refusal    *push.JobAck // of work that failed; nil if there is none to bring
+	tries      int          // how often the result or the refusal was sent
 	sent       types.Height // the head when it was sent last
 }
 
@@ -213,6 +214,22 @@ func (m *Machine) bring(j *job) bool {
 	m.out.Bring = append(m.out.Bring, Bring{ID: j.ID, Result: j.result})
 	m.report(Sent{ID: j.ID, Try: j.tries})
 	return true
+}
+
+// handRefusal brings the refusal of work that failed, and again while the chain has not got
+// it in time.
+//
+// Spec: decision J21.
+func (m *Machine) handRefusal(j *job, s *Standing) {
+	if j.state != failed || j.refusal == nil || len(s.Commitments) > 0 {
+		return
+	}
+	if j.tries > 0 && (m.head.Height < j.sent || uint64(m.head.Height-j.sent) < patienceBlocks) {
+		return
+	}
+	j.tries++
+	j.sent = m.head.Height
+	m.out.Bring = append(m.out.Bring, Bring{ID: j.ID, Refusal: j.refusal})
 }
 
 // otherStands is why a result is given up whose commitment came second (decision J5).

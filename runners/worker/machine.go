@@ -167,6 +167,7 @@ func (m *Machine) look(j *job) {
 	j.known = true
 	m.chooseSpec(j, &s)
 	m.handOver(j, &s)
+	m.handRefusal(j, &s)
 }
 
 // believe begins an assignment that the view does not show yet, where more than half of
@@ -213,7 +214,7 @@ func (m *Machine) begin(j *job, c *claim) {
 	if j.state == waiting && m.busy() >= m.config.MaxJobs {
 		return
 	}
-	j.spec, j.state, j.frame, j.result = c, running, nil, nil
+	j.spec, j.state, j.frame, j.result, j.refusal, j.tries = c, running, nil, nil, nil, 0
 	m.ask(Execute{ID: j.ID, Spec: c.spec, Deadline: c.deadline})
 }
 
@@ -298,11 +299,17 @@ func (m *Machine) onFinished(e Finished) {
 	m.sendResult(j)
 }
 
-// onBroke ends what the executor cannot do. The wire has no word for it: the
-// assignment ends by its deadline.
+// onBroke ends what the executor cannot do. A stream has no word for it after its ack: the
+// assignment ends by its deadline, or by a refusal without a stream.
+//
+// Spec: decision J21.
 func (m *Machine) onBroke(e Broke) {
 	if j := m.jobs[e.ID]; j != nil && j.state == running {
 		m.fail(j, e.Why)
+		if e.Refusal != nil && m.config.Polls {
+			j.refusal = m.refusing(j.ID, j.spec, e.Refusal.Reason, e.Refusal.Detail)
+			m.look(j)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cowboyinc/devnet/internal/base/chainview"
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/connection"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
@@ -59,6 +60,44 @@ func TestJ11AJobThatAPollBrought(t *testing.T) {
 		if out := w.Step(w.now, Head{headAt(w, 101+n)}); (len(out.Bring) == 1) != (n == patienceBlocks-1) {
 			t.Errorf("%d blocks later it brings %+v", n+1, out.Bring)
 		}
+	}
+}
+
+// J21: work that shows that a job cannot be done refuses it, though it was accepted, until the
+// chain has the refusal; a failure of the runner's own refuses nothing.
+func TestJ21WorkThatShowsAJobImpossibleRefusesIt(t *testing.T) {
+	w := polls(t)
+	id, own := w.drawn(1), w.drawn(2)
+	w.tell(100)
+	for _, each := range []ID{id, own} {
+		if _, status := w.deliver(1, each, nil); !status.Accepted {
+			t.Fatalf("%+v", status)
+		}
+	}
+	out := w.Step(w.now, Broke{ID: own, Why: "no network"})
+	if len(out.Bring) != 0 {
+		t.Fatalf("brought %+v", out.Bring)
+	}
+	out = w.Step(w.now, Broke{ID: id, Why: "x", Refusal: execution.Refuse(push.Unsupported, "it does not fit")})
+	if len(out.Bring) != 1 || out.Bring[0].ID != id || out.Bring[0].Refusal == nil {
+		t.Fatalf("brought %+v", out.Bring)
+	}
+	ack := out.Bring[0].Refusal
+	refusal := push.Refusal{JobID: id.Job, Drawn: id.Drawn, Spec: hashOf(nil), Reason: push.Unsupported, Text: "it does not fit"}
+	signer, ok := signatures.Recover(refusal.Digest(chainID), *ack.RefusalSigned)
+	if !ok || signer != signerOf("r0").Address() || *ack.Status.Reject != push.Unsupported || *ack.Reason != refusal.Text {
+		t.Errorf("%+v", ack)
+	}
+	for n := range patienceBlocks {
+		if out := w.Step(w.now, Head{headAt(w, 101+n)}); (len(out.Bring) == 1) != (n == patienceBlocks-1) {
+			t.Errorf("%d blocks later it brings %+v", n+1, out.Bring)
+		}
+	}
+	delete(w.chain, id)
+	w.chain[id] = Standing{}
+	w.tell(101 + patienceBlocks)
+	if w.jobs[id] != nil {
+		t.Error("it is remembered after the chain has the refusal")
 	}
 }
 

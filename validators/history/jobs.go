@@ -38,6 +38,7 @@ type JobStanding struct {
 	Attempts  uint32          // draws made
 	Since     types.Height    // of the last draw, or since when it waits or waited
 	Committee []types.Address // in the order drawn; empty while it waits
+	Drawn     []types.Height  // of each of Committee: the block that drew it
 	EndedAt   types.Height    // 0: it is open
 	Winner    *types.Address
 	Price     *types.Wei
@@ -64,6 +65,7 @@ type JobNote struct {
 	Validator  *types.Address
 	Commitment types.Hash      // of committed
 	Agreed     []types.Address // of completed
+	Differed   []types.Address // of completed: whose results, of any attempt, differ
 	Error      *types.Fault
 	Left       []uint32 // of waiting and failed, as in types.JobChange
 }
@@ -71,7 +73,13 @@ type JobNote struct {
 // judged reports whether the note ends an attempt with enough results to compare:
 // too few cannot be judged (decision J19).
 func (n *JobNote) judged() bool {
-	return n.Kind == types.JobChangeCompleted || n.Kind == types.JobChangeFailed && n.Error.Code == types.JobDisagreement
+	switch {
+	case n.Kind == types.JobChangeCompleted:
+		return true
+	case n.Kind != types.JobChangeFailed && n.Kind != types.JobChangeRetried || n.Error == nil:
+		return false
+	}
+	return n.Error.Code == types.JobDisagreement || n.Error.Code == types.JobInvalidResults
 }
 
 // jobMark is what a block did to a job, in the order it happened.
@@ -137,7 +145,7 @@ func (w *writes) jobs(result *ledger.Result) {
 // job keeps one change of a job.
 func (w *writes) job(c *types.JobChange, height []byte, index int) {
 	note := JobNote{Kind: c.Kind, ID: c.ID, At: c.At, Submitter: c.Submitter, Attempt: c.Attempts, Runner: c.Runner, Validator: c.Validator,
-		Commitment: c.Commitment, Agreed: c.Agreed, Error: c.Error, Left: c.Left}
+		Commitment: c.Commitment, Agreed: c.Agreed, Differed: c.Discredited, Error: c.Error, Left: c.Left}
 	switch c.Kind {
 	case types.JobChangeSubmitted:
 		s := c.Submitted
@@ -166,9 +174,9 @@ func (w *writes) job(c *types.JobChange, height []byte, index int) {
 
 // standing stores a job's status after its last change in a block.
 func (w *writes) standing(c *types.JobChange) {
-	s := JobStanding{Status: c.Status, Attempts: c.Attempts, Since: c.Since, Committee: c.Committee}
+	s := JobStanding{Status: c.Status, Attempts: c.Attempts, Since: c.Since, Committee: c.Committee, Drawn: c.Drawn}
 	if c.Status == types.JobPending {
-		s.Committee = nil
+		s.Committee, s.Drawn = nil, nil
 	}
 	if c.Status.Ended() {
 		s.EndedAt, s.Error = c.At, c.Error

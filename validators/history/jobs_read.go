@@ -219,6 +219,9 @@ func (a *Archive) JobTurns(id types.Hash) (turns []JobTurn, err error) {
 			if len(n.Committee) > 0 { // otherwise no committee was drawn
 				conclude(turns[first:], n)
 			}
+			if n.Kind == types.JobChangeCompleted {
+				compare(turns[:first], n)
+			}
 		}
 		return true
 	})
@@ -246,6 +249,16 @@ func ofAttempt(turns []JobTurn, attempt uint32) (n int) {
 		n++
 	}
 	return n
+}
+
+// compare judges results of earlier attempts by the one that completed the job (decision
+// J19).
+func compare(turns []JobTurn, n *JobNote) {
+	for i := range turns {
+		if turns[i].RevealedAt > 0 {
+			turns[i].Judged, turns[i].Agreed = true, !slices.Contains(n.Differed, turns[i].Runner)
+		}
+	}
 }
 
 // conclude ends an attempt.

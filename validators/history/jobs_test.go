@@ -167,7 +167,7 @@ func TestTheArchiveFollowsAJob(t *testing.T) {
 		t.Fatal(turns, err)
 	}
 	for i, want := range []JobTurn{{Attempt: 1, Runner: types.Address{2}, Concluded: true},
-		{Attempt: 1, Runner: types.Address{1}, Concluded: true, RevealedAt: 8},
+		{Attempt: 1, Runner: types.Address{1}, Concluded: true, Judged: true, RevealedAt: 8, Agreed: true},
 		{Attempt: 2, Runner: types.Address{3}, Concluded: true, Judged: true, RevealedAt: 17},
 		{Attempt: 2, Runner: types.Address{1}, Concluded: true, Judged: true, RevealedAt: 17, Agreed: true}} {
 		got := turns[i]

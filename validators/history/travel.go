@@ -2,10 +2,12 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -30,6 +32,7 @@ type Target struct {
 	To        types.Height // this height
 	NextTimer bool         // the height at which the next timer is due
 	Make      uint64       // number of heights from here, each with a block
+	Stop      bool         // the next block: the advance that is under way ends with it
 }
 
 // Codes of advances that are refused.
@@ -108,6 +111,16 @@ type Advance struct {
 	Ended    uint64        // all of them
 	Fired    uint64        // the timers that fired
 	Deferred uint64        // times that a due timer was left for a later block
+	Left     []Reasoned    // timers that are due at To and have not ended, by reason
+	Waiting  []Waiting     // them by name, as NameWaiting lists them
+}
+
+// Waiting is a timer that was due on the way and has not ended.
+type Waiting struct {
+	ID     types.TimerID
+	Actor  types.Address
+	Due    types.Height
+	Reason string
 }
 
 // Ended is a timer that ended on the way.
@@ -201,12 +214,43 @@ func (r *Advance) add(a *Archive, stored *Stored) error {
 		listed = append(listed, Ended{ID: mark.ID, Actor: mark.Actor, Due: record.Timer.Height,
 			At: height, Status: mark.Status, Result: record.Result, Reason: mark.Reason})
 	}
+	r.Left = nil
 	if lane != nil {
 		r.Deferred += lane.Deferrals()
+		r.Left = lane.Deferred
 	}
 	r.Blocks, r.Skipped = r.Blocks+1, r.Skipped+stored.Block.Header.Skipped
 	r.Ended, r.Fired, r.Timers = r.Ended+ended, r.Fired+fired, append(r.Timers, listed...)
 	r.To = height
+	return nil
+}
+
+// LateOfMachine reports whether a timer that is due has not ended because a proposer's machine
+// was late (decision C18).
+func (r *Advance) LateOfMachine() bool {
+	return slices.ContainsFunc(r.Left, func(l Reasoned) bool { return l.Reason == scheduler.ReasonNotBegun })
+}
+
+// NameWaiting lists the timers that are due at To and have not ended, at most MaxReceiptTimers.
+// The block did not come to those of ReasonUnexamined, which have no name there.
+func (r *Advance) NameWaiting(a *Archive) error {
+	if len(r.Left) == 0 || a == nil {
+		return nil
+	}
+	marks, err := a.Deferred(r.To)
+	if err != nil {
+		return err
+	}
+	r.Waiting = nil
+	for _, mark := range marks[:min(len(marks), MaxReceiptTimers)] {
+		record, err := a.Timer(mark.ID)
+		if err != nil {
+			return err
+		}
+		if record != nil {
+			r.Waiting = append(r.Waiting, Waiting{ID: mark.ID, Actor: mark.Actor, Due: record.Timer.Height, Reason: mark.Reason})
+		}
+	}
 	return nil
 }
 

@@ -118,6 +118,7 @@ func (x *Executor) apply(parent *State, block *types.Block, strict bool) (*Resul
 		return nil, refusal
 	}
 	if refusal := checkSealed(claimed, &result.Block.Header); refusal != nil {
+		refusal.Own = result.Receipts
 		return nil, refusal
 	}
 	result.Block = block
@@ -213,7 +214,10 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 	r := x.open(parent, headerOf(parent, proposal, presence), presence, program.ForBlock)
 	r.pace.Pace = pace
 	r.sessions.strict = pace != nil
-	r.pace.tries().begin(r.header.Height)
+	r.pace.members = len(parent.set.Members)
+	if pace != nil {
+		r.pace.tries().begin(r.header.Height, pace.Begun)
+	}
 	built := new(Built)
 	result, err := r.transition(func() error {
 		built.Dropped = r.choose(txs)
@@ -228,38 +232,30 @@ func (x *Executor) Build(parent *State, proposal Proposal, txs iter.Seq[*Checked
 	return built, nil
 }
 
-// choose includes transactions that a mempool offers, as many as it can. First come those
-// that were cut off before, in their turn, and after all others one that is doubted.
+// choose includes transactions that a mempool offers, as many as it can. The large one whose
+// turn it is comes when the mempool offers it.
 func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
 	r.pace.begin(r.parent, r.header.Height, phaseTransactions, r.afterTransactions()...)
-	attempt := func(c *Checked, t turn) {
+	r.late.ended = map[slot]bool{}
+	r.listLate()
+	for c := range txs {
+		isFull := r.pace.over() || r.left(laneUser) < r.params.CostTransaction
+		if isFull && !r.pace.wants() {
+			break
+		}
+		t := r.pace.takeTurn(c.Hash, c.Sender)
+		if t == turnWaits || t == turnFirst && isFull {
+			continue
+		}
 		end, err := r.try(c.Hash, t, c.Sender, func() error { return r.include(c) })
 		switch {
+		case end == endStarved:
+			r.pace.Tries.forget(c.Hash)
+			dropped = append(dropped, Dropped{Transaction: c, Err: err})
 		case end == endDone, end == endWaits, end == endBroken && mayFitLater(err), end == endFailed && r.wasLate(c, err):
 		default:
 			dropped = append(dropped, Dropped{Transaction: c, Err: err})
 		}
-	}
-	r.late.ended = map[slot]bool{}
-	r.listLate()
-	var doubted *Checked
-	for c := range txs {
-		full := r.pace.over() || r.left(laneUser) < r.params.CostTransaction
-		if full && !r.pace.wants() {
-			break
-		}
-		t := r.pace.turn(c.Hash, c.Sender)
-		if t == turnLent || t == turnOwn && !full {
-			attempt(c, t)
-			t = r.pace.turn(c.Hash, c.Sender) // it may have come to code that is doubted
-		}
-		if t == turnDoubted && (doubted == nil || r.pace.Tries.prefers(c.Sender, doubted.Sender)) {
-			doubted = c
-		}
-	}
-	if doubted != nil {
-		r.pace.Tries.open = false
-		attempt(doubted, turnDoubted)
 	}
 	return dropped
 }

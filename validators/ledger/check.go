@@ -135,6 +135,32 @@ func (c *Checked) intrinsic(p *params.Params) (cycles types.Cycles, cells types.
 	return cycles, types.Cells(len(c.Tx.Payload))
 }
 
+// cyclesPerCodeByte is what each byte of code adds to the largest limit of the transaction that
+// brings it: inspecting most sources takes less.
+const cyclesPerCodeByte = 4
+
+// largestLimit is the largest limit of cycles that a transaction may state. That of a user is
+// an item: the dearest of that limit fits into the least share of a proposer.
+//
+// Spec: decision C18.
+func (c *Checked) largestLimit(p *params.Params) types.Cycles {
+	limit := c.lane.limit(p)
+	if c.lane != laneUser {
+		return limit
+	}
+	item := p.ItemCycles
+	switch in := c.Instruction.(type) {
+	case *types.Deploy:
+		item = item.Add(types.Cycles(len(in.Code) * cyclesPerCodeByte))
+	case *types.Upgrade:
+		item = item.Add(types.Cycles(len(in.Code) * cyclesPerCodeByte))
+	}
+	if as, ok := c.system.(*governance.Impersonate); ok { // it brings what it stands for
+		item = item.Add(types.Cycles(len(as.Payload) * cyclesPerCodeByte))
+	}
+	return min(limit, item)
+}
+
 // precheck reports whether the next transaction of a block may be c, and its
 // payment then: limits at the price of the block, before it runs.
 //
@@ -156,7 +182,7 @@ func precheck(state actors.Reader, p *params.Params, fees BaseFees, c *Checked) 
 	if tx.Nonce < account.Nonce {
 		return feemarket.Charge{}, invalid(CodeNonceTooLow, "C10", "nonce %d was used; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)
 	}
-	if limit := c.lane.limit(p); tx.CyclesLimit > limit || tx.CellsLimit > p.CellsLimit {
+	if limit := c.largestLimit(p); tx.CyclesLimit > limit || tx.CellsLimit > p.CellsLimit {
 		return feemarket.Charge{}, invalid(CodeLimitTooHigh, "CIP-3", "limits of %d cycles and %d cells, at most %d and %d",
 			tx.CyclesLimit, tx.CellsLimit, limit, p.CellsLimit)
 	}

@@ -6,17 +6,29 @@ import (
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Invalid is the reason why a block or a transaction breaks the rules: the fault of
 // its maker, permanent as far as this state goes.
 type Invalid struct {
-	Code    string // one of the Code constants
-	Section string // the section of a spec, or the decision
-	Detail  string // what is wrong and what would be right
+	Code    string          // one of the Code constants
+	Section string          // the section of a spec, or the decision
+	Detail  string          // what is wrong and what would be right
+	Own     []types.Receipt // of a block that ends otherwise here: what its items ended with
 }
 
 func (e *Invalid) Error() string { return fmt.Sprintf("%s: %s (%s)", e.Code, e.Detail, e.Section) }
+
+// OfExecution reports whether a block is as its header says up to what executing it gave: the
+// results differ, and not the body (decision C2).
+func (e *Invalid) OfExecution(block *types.Block) bool {
+	switch e.Code {
+	case CodeBadReceipts, CodeBadUse, CodeBadState, CodeBadNextSet:
+		return block.Header.Passed == types.PassedHash(block.Passed)
+	}
+	return false
+}
 
 func invalid(code, section, format string, args ...any) *Invalid {
 	return &Invalid{Code: code, Section: section, Detail: fmt.Sprintf(format, args...)}
@@ -71,10 +83,13 @@ const (
 // its host of programs failed, or did not end it in time. The fault is this node's
 // own, and a validator does not vote on such a block.
 type EnvironmentError struct {
-	What     string // what was executed
-	Attempts int    // how often in this block, each with a fresh host
-	Late     bool   // it used too much time; if false, it failed for another reason
-	Err      error  // how the last attempt ended
+	What     string       // what was executed
+	Item     types.Hash   // its hash: of a transaction, a timer or a message
+	Attempts int          // how often in this block, each with a fresh host
+	Limit    types.Cycles // of each attempt
+	Starved  bool         // this machine was too slow for it, as often as it may be; then Late, too
+	Late     bool         // it used too much time; if false, it failed for another reason
+	Err      error        // how the last attempt ended
 }
 
 func (e *EnvironmentError) Error() string {
@@ -89,6 +104,9 @@ func (e *EnvironmentError) Error() string {
 
 // Ended says why a transaction was given up for good, for its sender.
 func (e *EnvironmentError) Ended() string {
+	if e.Starved {
+		return "this machine was too slow for it: send it again once the machine has less to do"
+	}
 	if e.Late {
 		return "it was late: its program hangs, or is slower than its cycles say"
 	}

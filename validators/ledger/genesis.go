@@ -168,7 +168,7 @@ func (g *Genesis) block(p *params.Params, root types.Hash) *types.Block {
 		ChainID: g.ChainID, Timestamp: g.Timestamp,
 		Parent:       g.Hash(), // so that the block's hash covers all of genesis
 		Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil), Presence: selection.NewBitmap(0).Hash(),
-		ReceiptsRoot: receiptsRoot(nil),
+		ReceiptsRoot: receiptsRoot(p, nil),
 		Randomness:   randomnessAtGenesis(g.ChainID), StateRoot: root,
 		BaseFeeCycle: p.InitialBaseFeeCycle, BaseFeeCell: p.InitialBaseFeeCell, BaseFeeLaneTimer: p.InitialBaseFeeCycle,
 	}}

@@ -30,7 +30,7 @@ func (r *run) deliverMessages() error {
 		if cycles > r.messageRoom() || cells > r.params.CellsLimit.Sub(r.used.cells) {
 			break
 		}
-		left, err := attempting(r, &r.passing.messages, m.Seq, m.Hash(), m.To, func() error { return r.deliver(m, cycles, cells) })
+		left, err := attempting(r, &r.passing.messages, m.Seq, m.Hash(), m.From, func() error { return r.deliver(m, cycles, cells) })
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ func (o *Outlook) enter(j *system.Job) {
 		if o.open[m.Runner] == nil {
 			o.open[m.Runner] = map[execution.ID]chainview.Standing{}
 		}
-		o.open[m.Runner][execution.ID{Job: j.ID, Drawn: j.Since}] = s
+		o.open[m.Runner][execution.ID{Job: j.ID, Drawn: m.Drawn}] = s
 	}
 }
 

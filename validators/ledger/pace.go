@@ -11,8 +11,9 @@ import (
 // supplies its clock. A nil Pace has no time limit.
 type Pace struct {
 	Share   time.Duration        // all of it
-	Longest time.Duration        // the longest share that is lent; below Share, Share
+	Longest time.Duration        // of an item that a slow machine starves: the leader timeout in force; below Share, Share
 	Left    func() time.Duration // what is left of it now; not above 0: nothing
+	Begun   time.Duration        // when it began, by the caller's clock
 	Tries   *Tries               // what the proposer remembers of blocks before; nil: nothing is remembered
 }
 
@@ -56,12 +57,16 @@ func (p phase) waits(parent *State, height types.Height) bool {
 	return true
 }
 
+// firstParts is the number of first attempts that fill a proposer's share. An honest item of
+// the largest limit needs a whole share at most, most need a thousandth.
+const firstParts = 5
+
 // pacer is a Pace in a block under way.
 type pacer struct {
 	*Pace
 	phase    phase         // under way
 	reserved time.Duration // what the phases to come are sure of; below 0 it is lent beyond the share
-	special  bool          // the item under way is tried as doubted: no code is left alone for being so
+	members  int           // of the set
 }
 
 // begin starts a phase. after are those that are still to come.
@@ -82,7 +87,7 @@ func (p *pacer) begin(parent *State, height types.Height, now phase, after ...ph
 // would come too late for its view.
 func (p *pacer) left() time.Duration {
 	left := p.Left() - p.reserved
-	if p.Tries.lendsIn(p.phase) {
+	if p.Tries.expects(p.phase) {
 		left -= p.Share / 2
 	}
 	return left
@@ -103,41 +108,64 @@ func (p *pacer) bound() func() time.Duration {
 	return p.left
 }
 
-// turn is which turn an item has in the block under way.
-func (p *pacer) turn(item types.Hash, party types.Address) turn {
+// takeTurn is which turn an item of a party has in the block under way.
+func (p *pacer) takeTurn(item types.Hash, party types.Address) turn {
 	if p.Pace == nil {
-		return turnOwn
+		return turnFirst
 	}
-	return p.Tries.turn(item, party, p.phase)
+	return p.Tries.takeTurn(item, party, p.phase)
 }
 
-// give begins an item's turn. An item that was cut off before, or is doubted, has a
-// separate share, whatever others took of the block's. back ends the turn.
+// startTurn bounds the time of an item from now on. A large one has a whole share, whatever
+// others took of the block's. end ends the turn.
 //
 // Spec: decision C18.
-func (p *pacer) give(item types.Hash, t turn) (back func()) {
-	if t == turnOwn || p.Pace == nil {
+func (p *pacer) startTurn(item types.Hash, t turn) (end func()) {
+	if p.Pace == nil {
 		return func() {}
 	}
-	reserved := p.reserved
-	share, _ := p.lending(item)
-	p.reserved, p.special = p.Left()-share, t == turnDoubted
-	return func() { p.reserved, p.special = reserved, false }
+	reserved, before := p.reserved, p.Left()
+	patience, left := p.firstPatience(), p.left()
+	switch {
+	case t == turnLarge:
+		p.reserved = before - p.largePatience(item)
+	case left > patience:
+		p.reserved += left - patience
+	}
+	return func() {
+		p.reserved = reserved
+		after := p.Left()
+		p.Tries.spend(before-after, p.Share/firstParts, p.Begun+p.Share-after, p.members)
+	}
 }
 
-// lending is the separate share that an item has next, and whether none is longer.
-func (p *pacer) lending(item types.Hash) (share time.Duration, longest bool) {
-	if p.Pace == nil {
-		return 0, true
+// firstPatience is how long a first attempt may take: a whole share while the turn of large
+// items is spare, and enough of the block's time is left.
+func (p *pacer) firstPatience() time.Duration {
+	if p.Tries == nil || p.Tries.isSpare && p.left() >= p.Share/2 {
+		return p.Share
 	}
-	most := max(p.Longest, p.Share)
-	share = p.Share
-	for range p.Tries.lends(item) + 1 {
-		if share = min(2*share, most); share == most {
-			return share, true
-		}
+	return p.Share / firstParts
+}
+
+// starvedBelow is the CPU time below which the machine is why an attempt did not end: most of a
+// whole share, or a fifth of a first attempt's. What used more of that is likely large. Where the
+// network's own nodes take the processor, each repeated attempt would take it from them.
+func (p *pacer) starvedBelow(whole bool) time.Duration {
+	if whole {
+		return p.Share * 4 / 5
 	}
-	return share, false
+	return p.Share / firstParts / 5
+}
+
+// largePatience is how long a large item may take: a share, which doubles with each that it
+// lost to a slow machine.
+func (p *pacer) largePatience(item types.Hash) time.Duration {
+	patience := p.Share
+	for range p.Tries.starvedTimes(item) {
+		patience = min(2*patience, max(p.Longest, p.Share))
+	}
+	return patience
 }
 
 // tries is what is remembered; nil: nothing.
@@ -146,9 +174,4 @@ func (p *pacer) tries() *Tries {
 		return nil
 	}
 	return p.Tries
-}
-
-// doubts reports whether a proposer leaves a handler of a code for the end of its block.
-func (p *pacer) doubts(code ranCode) bool {
-	return p.Pace != nil && !p.special && p.Tries.doubts(code)
 }

@@ -79,11 +79,11 @@ func attempting[T comparable](r *run, l *passed[T], which T, item types.Hash, pa
 	if len(l.Failed) == types.MaxPassed || len(l.Skipped) == types.MaxPassed {
 		return l.stop(), nil
 	}
-	t := r.pace.turn(item, party)
+	t := r.pace.takeTurn(item, party)
 	switch {
-	case t == turnWaits, t == turnOwn && r.pace.over() && r.pace.wants():
+	case t == turnWaits, t == turnFirst && r.pace.over() && r.pace.wants():
 		return l.skip(), nil
-	case t == turnOwn && r.pace.over():
+	case t == turnFirst && r.pace.over():
 		return l.stop(), nil
 	}
 	end, err := r.try(item, t, party, do)
@@ -133,63 +133,83 @@ type ending uint8
 const (
 	endDone    ending = iota
 	endBroken         // by an error that is not the environment's
-	endFailed         // the host crashed over it, or it was late
-	endMissing        // this machine has no host: the item is not doubted
-	endWaits          // not doubted: it was cut off, not begun, or came to code that is doubted
+	endFailed         // the host crashed over it, or it was late, in enough blocks to list it
+	endStarved        // this machine was too slow for it, as often as an item may lose a share
+	endMissing        // this machine has no host: nothing is noted of the item
+	endWaits          // it was cut off or not begun, or has another attempt
 )
 
-// try executes something by do in the making of a block, within what the proposer
-// has left or lends it.
+// try executes something by do in the making of a block, within the time of its turn.
+//
+// Spec: decision C18.
 func (r *run) try(item types.Hash, t turn, party types.Address, do func() error) (ending, error) {
-	share, longest := r.pace.lending(item)
-	back := r.pace.give(item, t)
+	whole := t == turnLarge || r.pace.Pace != nil && r.pace.firstPatience() == r.pace.Share
+	end := r.pace.startTurn(item, t)
 	err := do()
 	over := r.pace.over()
-	back()
+	end()
+	tries, phase := r.pace.tries(), r.pace.phase
 	var environment *EnvironmentError
 	switch {
 	case err == nil:
-		r.pace.tries().ended(item)
+		tries.end(item)
 		return endDone, nil
 	case !errors.As(err, &environment):
 		return endBroken, err
 	case errors.Is(err, program.ErrNotBegun):
 		return endWaits, err
-	case errors.Is(err, program.ErrDoubted):
-		r.pace.tries().putAside(item, r.pace.phase, codeIn(err))
-		return endWaits, err
 	}
+	environment.Item = item
 	r.failures = append(r.failures, environment)
 	if contract := (*actors.ContractError)(nil); errors.As(err, &contract) {
 		return endWaits, err // only this node's failure: it says nothing about the item
 	}
-	cut := over && !errors.Is(err, program.ErrLate)
-	if cut && (t == turnOwn || !longest || starved(err, share) && r.pace.tries().starve(item, r.pace.phase)) {
+	if over && !errors.Is(err, program.ErrLate) || failureOf(err) == program.Stopped {
 		environment.Late = true
-		r.pace.tries().cut(item, r.pace.phase, t)
-		return endWaits, err
+		switch isStarved := usedCPU(err) < r.pace.starvedBelow(whole); {
+		case !whole && isStarved:
+			tries.starveFirst(item, party, phase)
+			return endWaits, err
+		case !whole || isStarved:
+			tries.cut(item, party, phase)
+			if whole && !tries.starve(item) {
+				environment.Starved = true
+				return endStarved, err
+			}
+			return endWaits, err
+		}
+		// It had the CPU time of a whole share, and no honest item needs more.
 	}
 	if failureOf(err) == program.Missing {
 		return endMissing, err
 	}
-	environment.Late = cut || errors.Is(err, program.ErrLate)
-	if !cut && r.parent.set.MaxFaulty() == 0 && unproved(err) && !r.pace.tries().crashed(item, r.pace.phase, codeIn(err)) {
+	environment.Late = environment.Late || errors.Is(err, program.ErrLate)
+	needed := 1
+	switch {
+	case environment.Late && !isUnproved(err):
+		needed = lateTries
+		tries.blameParty(party)
+	case r.parent.set.MaxFaulty() == 0:
+		needed = crashTries
+	}
+	if !tries.noteFailure(item, party, phase, needed) {
 		return endWaits, err
 	}
-	r.pace.tries().late(item, r.pace.phase, codeIn(err), party)
 	return endFailed, err
 }
 
-// starved reports whether a host that was stopped had so little of the processor in a share
-// that the machine was slow, and not the program.
-func starved(err error, share time.Duration) bool {
+// usedCPU is the CPU time that the host of a failed attempt used.
+func usedCPU(err error) time.Duration {
 	var host *program.HostError
-	return errors.As(err, &host) && host.Failure == program.Stopped && host.CPU < share/starvedPart
+	if !errors.As(err, &host) {
+		return 0
+	}
+	return host.CPU
 }
 
-// unproved reports whether a failure proves nothing about the program. A host that was
+// isUnproved reports whether a failure proves nothing about the program. A host that was
 // killed crashes, and a machine that was suspended takes long. CPU time is a proof.
-func unproved(err error) bool {
+func isUnproved(err error) bool {
 	var host *program.HostError
 	return !errors.As(err, &host) || host.Failure == program.Crashed || host.Failure == program.Late && host.CPU == 0
 }
@@ -201,15 +221,6 @@ func failureOf(err error) program.Failure {
 		return 0
 	}
 	return host.Failure
-}
-
-// codeIn is the code over which the host failed.
-func codeIn(err error) ranCode {
-	var of *actors.ProgramError
-	if !errors.As(err, &of) {
-		return ranCode{}
-	}
-	return ranCode{of.Code, of.Handler}
 }
 
 func (l *passed[T]) fail(which T) passedOver {

@@ -46,7 +46,7 @@ func (s *wedgedSession) Bound(by program.Bounds) { s.left, s.strict = by.Left, b
 
 func (s *wedgedSession) Inspect(code program.Code) (program.Description, error) {
 	if s.host.slow[code.Hash] && s.strict {
-		took := program.Allowance(program.InspectionCycles(len(code.Source), code.Units), 0, program.UsualRate, 0)
+		took := creditOf(program.InspectionCycles(len(code.Source), code.Units))
 		s.host.now += took
 		return program.Description{}, &program.HostError{Failure: program.Late, CPU: took, Err: errors.New("it hangs")}
 	}
@@ -58,7 +58,7 @@ func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg progr
 	if s.host.hangs[msg.Self] || s.host.hangsFor[msg.Sender] {
 		if takes = time.Minute; s.strict {
 			limit, _ := ctx.Remaining()
-			took := program.Allowance(limit, 0, program.UsualRate, 0)
+			took := creditOf(limit)
 			s.host.now += took
 			return program.Outcome{}, &program.HostError{Failure: program.Late, CPU: took, Err: errors.New("it hangs")}
 		}
@@ -69,8 +69,9 @@ func (s *wedgedSession) Handle(ctx program.Context, code program.Code, msg progr
 		return program.Outcome{}, &program.HostError{Failure: program.Stopped, CPU: had / 10, Err: errors.New("it was stopped")}
 	}
 	if s.left != nil && s.left() < takes {
-		s.host.now += max(s.left(), 0)
-		return program.Outcome{}, errors.New("it was stopped")
+		had := max(s.left(), 0)
+		s.host.now += had
+		return program.Outcome{}, &program.HostError{Failure: program.Stopped, CPU: had, Err: errors.New("it was stopped")}
 	}
 	s.host.now += takes
 	if s.host.crashes[msg.Self] {
@@ -98,7 +99,13 @@ func (w *world) hurry(h *wedged, share time.Duration) {
 	if w.pace == nil {
 		w.pace = &Pace{Tries: NewTries()}
 	}
-	w.pace.Share, w.pace.Left = share, func() time.Duration { return share - (h.now - began) }
+	w.pace.Share, w.pace.Begun, w.pace.Left = share, began, func() time.Duration { return share - (h.now - began) }
+}
+
+// creditOf is the CPU time of an attempt that uses no cycle before it is late.
+func creditOf(limit types.Cycles) time.Duration {
+	credit := program.NewCredit(limit, program.UsualRate, 0)
+	return credit.Left()
 }
 
 func (w *world) hasEvent(name string) bool {
@@ -278,7 +285,7 @@ func TestAnAgentOverWhichTheHostFails(t *testing.T) {
 // begin in the same way (not_begun)"; an item without a fair share is not to blame.
 func TestAProposersTimeBoundsTheLane(t *testing.T) {
 	w := newWorld(t, nil)
-	names := []string{"a", "b", "c", "d", "e"}
+	names := []string{"a", "b", "c", "d", "e", "f", "g"}
 	for _, name := range names {
 		w.block(w.deploy("alice", "heartbeat", name, types.CBY))
 	}
@@ -290,7 +297,7 @@ func TestAProposersTimeBoundsTheLane(t *testing.T) {
 	w.ok()
 	h := w.wedge()
 	for _, name := range names {
-		h.takes[w.address(name)] = 30 * time.Millisecond
+		h.takes[w.address(name)] = 20 * time.Millisecond // a first attempt has as much
 	}
 	w.hurry(h, 100*time.Millisecond)
 	built, err := w.executor.Build(w.head, w.proposal(), slices.Values([]*Checked(nil)), w.pace)

@@ -112,7 +112,7 @@ func (r *run) seal() *Result {
 	h.Transactions = types.Keccak(r.txHashes)
 	passed := r.passing.made(r.late.made)
 	h.Passed = types.PassedHash(passed)
-	h.ReceiptsRoot = receiptsRoot(r.receipts)
+	h.ReceiptsRoot = receiptsRoot(r.params, r.receipts)
 	h.CyclesUsed, h.CellsUsed, h.TimerCyclesUsed = r.used.total(), r.used.cells, r.used.cycles[laneTimer]
 	h.StateRoot = tree.Root()
 	if r.nextSet != nil {

@@ -24,13 +24,17 @@ type ReadResult struct {
 }
 
 // Read runs a handler on a state, refusing it every side effect. It sees the
-// height and time of the state's block. Its error is an *EnvironmentError.
+// height and time of the state's block. What takes longer than its cycles say is
+// late, as in a block. Its error is an *EnvironmentError.
+//
+// Spec: decision C18.
 func (x *Executor) Read(state *State, call Call) (ReadResult, error) {
 	r := x.open(state, state.header, noPresence, program.ForRead)
 	defer r.sessions.close()
+	r.sessions.strict = true
 	r.shared.Params = state.params
-	if call.Cycles == 0 || call.Cycles > state.params.LaneUserCycles {
-		call.Cycles = state.params.LaneUserCycles
+	if most := min(state.params.ItemCycles, state.params.LaneUserCycles); call.Cycles == 0 || call.Cycles > most {
+		call.Cycles = most
 	}
 	msg := program.Message{Kind: program.Read, Sender: call.Sender, Self: call.Actor, Handler: call.Handler, Payload: call.Payload}
 	e, outcome, err := r.attempt(func() string { return "a read of " + call.Actor.String() }, actors.Cause{ReadOnly: true}, call.Cycles,
@@ -46,7 +50,7 @@ func (x *Executor) Read(state *State, call Call) (ReadResult, error) {
 // Simulate executes a transaction of sender as the next block would, and
 // forgets it: a dry run. The transaction need not be signed, and its nonce, the
 // balance for its limits and whether sender is the system key are not judged.
-// Its error is an *Invalid, or an *EnvironmentError.
+// What is late ends as in a block. Its error is an *Invalid, or an *EnvironmentError.
 func (x *Executor) Simulate(state *State, sender types.Address, tx *types.Transaction) (*types.Receipt, []actors.LogLine, error) {
 	c := &Checked{Tx: tx, Sender: sender, Hash: tx.Hash()}
 	if tx.ChainID != state.next.ChainID {
@@ -68,6 +72,7 @@ func (x *Executor) Simulate(state *State, sender types.Address, tx *types.Transa
 	}
 	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, noPresence), noPresence, program.ForRead)
 	defer r.sessions.close()
+	r.sessions.strict = true
 	e, to, outcome, err := r.execute(c)
 	if err != nil {
 		return nil, nil, err

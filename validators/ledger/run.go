@@ -40,7 +40,7 @@ type run struct {
 	summary     LaneSummary
 	laneOver    bool        // the timer lane has run
 	runnerCells types.Cells // what runner transactions took
-	filled      int         // snapshot of the state after the transactions
+	filled      *int        // snapshot of the state after the transactions; nil before
 	receipts    []types.Receipt
 	timers      []types.TimerChange
 	jobs        []types.JobChange
@@ -60,8 +60,7 @@ func (x *Executor) open(parent *State, header types.Header, presence Presence, p
 	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer
 	r.shared = actors.BlockContext{Params: p, ChainID: header.ChainID, Height: header.Height, Timestamp: header.Timestamp,
 		Randomness: header.Randomness, BaseFeeCycle: fees.Cycle, BaseFeeCell: fees.Cell,
-		Timers: r.programTimers(), System: systemActors{r}, Deliverer: x.carrier(), Sessions: &r.sessions,
-		Doubted: func(code types.Hash, handler string) bool { return r.pace.doubts(ranCode{code, handler}) }}
+		Timers: r.programTimers(), System: systemActors{r}, Deliverer: x.carrier(), Sessions: &r.sessions}
 	return r
 }
 
@@ -92,8 +91,9 @@ func (r *run) repeat(what func() string, cause actors.Cause, cycles types.Cycles
 		}
 		r.state.Revert(snapshot)
 		r.sessions.close()
-		if attempts == maxAttempts || r.pace.over() || errors.Is(err, program.ErrLate) || errors.Is(err, program.ErrDoubted) {
-			return nil, program.Outcome{}, &EnvironmentError{What: what(), Attempts: attempts, Late: errors.Is(err, program.ErrLate), Err: err}
+		if attempts == maxAttempts || r.pace.over() || errors.Is(err, program.ErrLate) {
+			return nil, program.Outcome{}, &EnvironmentError{What: what(), Attempts: attempts, Limit: cycles,
+				Late: errors.Is(err, program.ErrLate), Err: err}
 		}
 	}
 }
@@ -146,11 +146,18 @@ func (r *run) burn(cost feemarket.Cost) {
 	r.burned.LaneTimer = r.burned.LaneTimer.Add(cost.BurnedLane)
 }
 
-// receiptsRoot is the keccak256 of the receipts' encodings, one after the other.
-func receiptsRoot(receipts []types.Receipt) types.Hash {
+// receiptsRoot is the keccak256 of the receipts' encodings, one after the other. The
+// messages of errors are for people, and part of it only on a chain of an older genesis.
+//
+// Spec: decision C20.
+func receiptsRoot(p *params.Params, receipts []types.Receipt) types.Hash {
 	encoded := make([][]byte, len(receipts))
 	for i := range receipts {
-		encoded[i] = codec.Marshal(&receipts[i])
+		hashed := &receipts[i]
+		if !p.HashesMessages() {
+			hashed = hashed.WithoutMessage()
+		}
+		encoded[i] = codec.Marshal(hashed)
 	}
 	return types.Keccak(encoded...)
 }

@@ -114,6 +114,26 @@ func TestGenesisIsJudged(t *testing.T) {
 	}
 }
 
+// C20: two machines that word an error otherwise have one receipts' root. An older genesis
+// keeps the root that it was made with. All else is still hashed.
+func TestC20NoMessageOfAnErrorIsHashed(t *testing.T) {
+	receipts := func(code, message string) []types.Receipt {
+		return []types.Receipt{{Status: types.StatusOK}, {Status: types.StatusReverted, Error: &types.Fault{Code: code, Message: message}}}
+	}
+	older, newer := params.Defaults(), params.Defaults()
+	newer.ReceiptsRoot = params.RootWithoutMessages
+	a, b := receipts("syntax", "invalid syntax"), receipts("syntax", "invalid decimal literal")
+	if receiptsRoot(&newer, a) != receiptsRoot(&newer, b) {
+		t.Error("the root of a new chain depends on the words of an error")
+	}
+	if receiptsRoot(&older, a) == receiptsRoot(&older, b) || receiptsRoot(&newer, a) == receiptsRoot(&newer, receipts("value_error", "")) {
+		t.Error("the root leaves more out than messages, or leaves them out on an older chain")
+	}
+	if a[1].Error.Message != "invalid syntax" {
+		t.Error("hashing took the message from the receipt")
+	}
+}
+
 // C20: the minor version of Python tells chains apart, and nothing of it enters the state.
 func TestC20GenesisNamesPython(t *testing.T) {
 	plain, named := newWorld(t, nil).genesis, newWorld(t, nil).genesis

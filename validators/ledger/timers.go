@@ -18,15 +18,20 @@ type timers struct {
 	fees   scheduler.Fees
 
 	laneOver bool
+	filled   bool // the block's transactions are done (decision T26)
 }
 
 func (r *run) programTimers() timers {
 	fees := scheduler.Fees{Cycle: r.header.BaseFeeCycle, Cell: r.header.BaseFeeCell, Lane: LaneCharge(r.params, r.header.BaseFeeLaneTimer)}
-	return timers{p: r.params, height: r.header.Height, fees: fees, laneOver: r.laneOver}
+	return timers{p: r.params, height: r.header.Height, fees: fees, laneOver: r.laneOver, filled: r.filled != nil}
 }
 
 func (t timers) block(s *actors.State) *scheduler.InBlock {
-	return &scheduler.InBlock{Params: t.p, KV: s, Height: t.height, Fees: t.fees, Books: books{s}, LaneOver: t.laneOver}
+	block := &scheduler.InBlock{Params: t.p, KV: s, Height: t.height, Fees: t.fees, Books: books{s}, LaneOver: t.laneOver}
+	if t.filled {
+		block.Value = func(w types.Watch) []byte { return actors.StoredOf(s, w.Actor, w.Key) }
+	}
+	return block
 }
 
 // counting is block over a state that counts what is written (decision T29).
@@ -81,6 +86,9 @@ func (timers) Pending(s *actors.State, actor types.Address, limit int) (pending 
 	})
 	return pending
 }
+
+// Payload implements actors.Timers.
+func (timers) Payload(s *actors.State, id types.TimerID) []byte { return scheduler.Payload(s, id) }
 
 // checkBidder refuses a gas bidding agent that is not an actor. A missing handler shows
 // when the agent is asked (decision T15).

@@ -30,13 +30,14 @@ type BidTried struct {
 }
 
 // TryBid asks an agent as the block after state would, in the lane of that state, and
-// forgets it: no account is charged. Its error is an *Invalid where the agent is told
+// forgets it: no account is charged, and what is late ends. Its error is an *Invalid where the agent is told
 // no such name, a *scheduler.Error where the policy asks none, or an *EnvironmentError.
 //
 // Spec: CIP-1 §7, decision T15.
 func (x *Executor) TryBid(state *State, try BidTrial) (BidTried, error) {
 	r := x.open(state, headerOf(state, Proposal{Timestamp: state.header.Timestamp + 1}, noPresence), noPresence, program.ForRead)
 	defer r.sessions.close()
+	r.sessions.strict = true
 	trial, err := scheduler.NewTrial(r.programTimers().block(r.state), state.header.CyclesUsed)
 	if err != nil {
 		return BidTried{}, err

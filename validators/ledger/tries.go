@@ -2,114 +2,103 @@ package ledger
 
 import (
 	"slices"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Limits of a proposer's memory (decision C18).
 const (
-	maxTries   = 1024 // items that were cut off, or are doubted; and codes, and parties that were late
-	maxMissed  = 8    // turns missed by an item before it is forgotten
-	doubtEvery = 8    // a proposer tries a doubted item once in this number of its blocks
-	// doubtBlocks is how long a handler is doubted after its last late attempt.
-	doubtBlocks = 256
+	maxTries  = 1024 // items that did not end, and parties that were late
+	maxMissed = 8    // turns missed by an item before it is forgotten
+	// largeBlocks is how long a party's items are large after one of them was late.
+	largeBlocks = 256
+	// lateTries is in how many of a proposer's blocks an item is late before the proposer
+	// lists it: a clock that errs once charges nobody.
+	lateTries = 2
 	// crashTries is in how many of a proposer's blocks a host crashes over an item before
 	// the proposer lists it. It applies in a set without another witness. The sender must not be
 	// charged because memory ran out once.
 	crashTries = 3
-	// starvedPart is which part of a share its host has had of the processor at most, if the
-	// machine and not the program was slow: at load 20 on two cores a host has a tenth.
-	starvedPart = 8
-	// maxStarved is how many of its longest shares an item may lose to a slow machine. Work
-	// that the validator does for a program is not in its host's time.
+	// maxStarved is how many first attempts, and then how many shares, an item may lose to a slow machine.
 	maxStarved = 8
+	// restTimes is how long a proposer tries no large item after one, in its times for each
+	// member of the set. All proposers together spend a ninth of the time on them, and so do
+	// those who vote.
+	restTimes = 8
 )
-
-// ranCode is a handler of a code: what is doubted.
-type ranCode struct {
-	code    types.Hash
-	handler string
-}
 
 // turn is how an item is tried in a block.
 type turn uint8
 
 const (
-	turnOwn     turn = iota // within what the block has left
-	turnLent                // with a separate share, since it was cut off before
-	turnDoubted             // the same, since its code is doubted
-	turnWaits               // not in this block
+	turnFirst turn = iota // in a fifth of a share; in a whole one if no large item was tried lately
+	turnLarge             // in a whole share
+	turnWaits             // not in this block
 )
 
-// Tries is a proposer's memory of items that did not end in one of its blocks. It is used
-// by one goroutine.
+// Tries is a proposer's memory of the items that did not end in one of its blocks. Most are
+// large: one of them is tried in a block, and none for a while after it. It is used by one goroutine.
 //
 // Spec: decision C18.
 type Tries struct {
 	items   map[types.Hash]*try
 	order   []types.Hash // of items, the oldest first
-	codes   memory[ranCode]
-	parties memory[types.Address] // senders and actors that were late
-	height  types.Height          // of the block under way
-	listing []listed              // late transactions, the oldest first
-	builds  uint64                // blocks begun
+	parties memory[types.Address]
+	height  types.Height // of the block under way
+	listing []listed     // late transactions, the oldest first
 
-	next    types.Hash  // the item that is lent a share in the block under way
-	met     bool        // it came
-	slot    phase       // the phase that may try a doubted item in the block under way
-	open    bool        // it may
-	waiting [phases]int // doubted items that came in the block under way
-	waited  [phases]int // in the one before
+	next    types.Hash    // the large item whose turn is in the block under way
+	met     bool          // it came
+	isSpare bool          // no large item waits for the turn: the first that needs it has it
+	rests   time.Duration // until then no large item is tried, by the proposer's clock
+
+	disputes disputes // items that others may execute otherwise
 }
 
 // try is the record of one item.
 type try struct {
 	phase   phase
-	lends   int          // separate shares that it had
-	starved int          // of the longest of them that the machine lost
-	code    ranCode      // that is doubted, and that it runs; zero: it was only cut off
+	party   types.Address
+	small   bool         // no attempt showed that it is large
+	starved int          // first attempts while it is small, and then shares, that it lost to a slow machine
 	ended   bool         // it ended, in a block that may have come too late
 	blamed  types.Height // below it this proposer has said that it was late, and does not try it
 	missed  int
-	// crashes is in how many blocks the host crashed over it since it last ended.
-	crashes int
+	// failures is in how many blocks it was late, or crashed its host, since it last ended.
+	failures int
 }
 
 // NewTries returns an empty memory.
 func NewTries() *Tries { return &Tries{items: map[types.Hash]*try{}} }
 
-// begin notes that a block begins, and draws which item has a separate share in it.
-func (t *Tries) begin(height types.Height) {
+// begin notes that a block begins at a time of the proposer's clock, and draws which large
+// item has its turn. Those of parties that were never late come first.
+func (t *Tries) begin(height types.Height, now time.Duration) {
 	if t == nil {
 		return
 	}
 	if t.next != (types.Hash{}) && !t.met {
 		t.miss(t.next)
 	}
-	t.height, t.next, t.met = height, types.Hash{}, false
-	t.builds++
-	t.waited, t.waiting = t.waiting, [phases]int{}
-	t.open = false
-	if t.builds%doubtEvery == 0 {
-		first := phase(t.builds / doubtEvery % uint64(phases))
-		for i := range phases {
-			if p := (first + i) % phases; t.waited[p] > 0 {
-				t.slot, t.open = p, true
-				return // one separate share per block
+	t.height, t.next, t.met, t.isSpare = height, types.Hash{}, false, false
+	t.disputes.begin()
+	if now < t.rests {
+		return
+	}
+	t.isSpare = true
+	for _, item := range t.order {
+		one := t.items[item]
+		if one.ended || one.small || t.height < one.blamed {
+			continue
+		}
+		if wasLate := t.parties.holds(one.party, t.height); t.isSpare || !wasLate {
+			t.next, t.isSpare = item, false
+			if !wasLate {
+				return
 			}
 		}
 	}
-	for _, item := range t.order {
-		if one := t.items[item]; !t.aside(one) && !one.ended && t.height >= one.blamed {
-			t.next = item
-			return
-		}
-	}
-}
-
-// aside reports whether an item waits because its code is doubted.
-func (t *Tries) aside(one *try) bool {
-	return one.code != ranCode{} && t.codes.holds(one.code, t.height)
 }
 
 // miss puts an item that did not come after all others, and forgets it in the end.
@@ -122,144 +111,144 @@ func (t *Tries) miss(item types.Hash) {
 		t.forget(item)
 		return
 	}
+	t.putLast(item)
+}
+
+func (t *Tries) putLast(item types.Hash) {
 	t.order = append(slices.DeleteFunc(t.order, func(h types.Hash) bool { return h == item }), item)
 }
 
-// expects reports whether an item of a phase has a separate share in the block under way
-// and has not come.
+// expects reports whether a large item of a phase is to come in the block under way.
 func (t *Tries) expects(p phase) bool {
-	if t == nil {
-		return false
-	}
-	return t.lendsIn(p) || t.open && t.slot == p
-}
-
-// lendsIn reports whether an item of a phase that was cut off before is to come.
-func (t *Tries) lendsIn(p phase) bool {
 	return t != nil && !t.met && t.items[t.next] != nil && t.items[t.next].phase == p
 }
 
-// turn is which turn an item of a party has.
-func (t *Tries) turn(item types.Hash, party types.Address, p phase) turn {
-	if t == nil || t.items[item] == nil {
-		return turnOwn
+// takeTurn is which turn an item of a party has. That of a party that was late is large from
+// the start.
+func (t *Tries) takeTurn(item types.Hash, party types.Address, p phase) turn {
+	if t == nil {
+		return turnFirst
+	}
+	if t.disputes.leavesOut(item) {
+		return turnWaits
 	}
 	one := t.items[item]
+	if (one == nil || one.small) && !t.parties.holds(party, t.height) {
+		return turnFirst
+	}
+	if one == nil {
+		one = t.remember(item, party, p)
+	}
+	one.ended, one.small = false, false
 	switch {
 	case t.height < one.blamed:
-		return turnWaits
-	case t.aside(one):
-		t.waiting[p]++
-		switch {
-		case !t.open || t.slot != p:
-			return turnWaits
-		case p == phaseTransactions: // the best of all has the turn
-			return turnDoubted
-		case t.builds%(2*doubtEvery) == 0 && t.parties.holds(party, t.height): // the order of the lane is not the proposer's
-			return turnWaits
-		}
-		t.open = false
-		return turnDoubted
-	case item == t.next || one.ended && t.next == (types.Hash{}):
-		t.next, t.met = item, true
-		return turnLent
+	case item == t.next && !t.met:
+		t.met = true
+		return turnLarge
+	case t.isSpare:
+		t.next, t.met, t.isSpare = item, true, false
+		return turnLarge
 	}
 	return turnWaits
 }
 
-// prefers reports whether a doubted item of one party goes before one of another: it was
-// never late.
-func (t *Tries) prefers(party, to types.Address) bool {
-	return t.parties.holds(to, t.height) && !t.parties.holds(party, t.height)
+// spend notes that an item took some time of a block, which ends the turn of large items for
+// a while if it is more than a first attempt has. members is the size of the set.
+func (t *Tries) spend(took, first, now time.Duration, members int) {
+	if t == nil || took <= first {
+		return
+	}
+	t.isSpare = false
+	t.rests = now + took*restTimes*time.Duration(members)
 }
 
-func (t *Tries) lends(item types.Hash) int {
+// cut notes that an item was cut off by the end of its time.
+func (t *Tries) cut(item types.Hash, party types.Address, p phase) {
+	if t == nil {
+		return
+	}
+	one := t.remember(item, party, p)
+	one.ended, one.small, one.missed = false, false, 0
+	t.putLast(item)
+}
+
+// starveFirst notes that the machine was too slow for a first attempt of an item, which has
+// another in the next block. After maxStarved of them the item is large.
+func (t *Tries) starveFirst(item types.Hash, party types.Address, p phase) {
+	if t == nil {
+		return
+	}
+	one := t.items[item]
+	if one == nil {
+		one = t.remember(item, party, p)
+		one.small = true
+	}
+	if one.starved++; one.starved == maxStarved {
+		one.small, one.starved = false, 0
+	}
+}
+
+// starve notes that an item lost a whole share to a slow machine, and reports whether it may
+// lose another.
+func (t *Tries) starve(item types.Hash) bool {
+	if t == nil || t.items[item] == nil {
+		return false
+	}
+	t.items[item].starved++
+	return t.items[item].starved <= maxStarved
+}
+
+// starvedTimes is how many shares an item lost to a slow machine.
+func (t *Tries) starvedTimes(item types.Hash) int {
 	if t == nil || t.items[item] == nil {
 		return 0
 	}
-	return t.items[item].lends
+	return t.items[item].starved
 }
 
-// doubts reports whether a handler of a code is doubted.
-func (t *Tries) doubts(code ranCode) bool { return t != nil && t.codes.holds(code, t.height) }
-
-// cut notes that an item was cut off by the end of its time.
-func (t *Tries) cut(item types.Hash, p phase, how turn) {
-	if t == nil {
-		return
-	}
-	one := t.remember(item, p)
-	one.ended, one.missed = false, 0
-	if how != turnOwn {
-		one.lends++
+// blameParty notes that an item of a party was late.
+func (t *Tries) blameParty(party types.Address) {
+	if t != nil {
+		t.parties.put(party, t.height+largeBlocks)
 	}
 }
 
-// starve notes that an item lost its longest share to a slow machine, and reports whether it
-// may lose another.
-func (t *Tries) starve(item types.Hash, p phase) bool {
+// noteFailure notes that an item was late, or that the host crashed over it. It reports
+// whether that happened in as many blocks as it takes to list the item.
+func (t *Tries) noteFailure(item types.Hash, party types.Address, p phase, needed int) (isListed bool) {
 	if t == nil {
+		return true
+	}
+	one := t.remember(item, party, p)
+	one.ended, one.small, one.missed = false, false, 0
+	if one.failures++; one.failures < needed {
 		return false
 	}
-	one := t.remember(item, p)
-	one.starved++
-	return one.starved <= maxStarved
+	one.blamed = t.height + largeBlocks
+	return true
 }
 
-// putAside notes that an item came to code that is doubted.
-func (t *Tries) putAside(item types.Hash, p phase, code ranCode) {
-	if t == nil {
-		return
-	}
-	t.remember(item, p).code = code
-	t.waiting[p]++
-}
-
-// late notes that an item was late, over which code, and who is its party.
-func (t *Tries) late(item types.Hash, p phase, code ranCode, party types.Address) {
-	if t == nil {
-		return
-	}
-	t.codes.put(code, t.height+doubtBlocks)
-	t.parties.put(party, t.height+doubtBlocks)
-	one := t.remember(item, p)
-	one.code, one.blamed = code, t.height+doubtBlocks
-}
-
-// crashed notes that the host crashed over an item, and reports whether it did so in enough
-// blocks to list the item. Its code is doubted at once.
-func (t *Tries) crashed(item types.Hash, p phase, code ranCode) (enough bool) {
-	if t == nil {
-		return true
-	}
-	one := t.remember(item, p)
-	one.code, one.ended, one.missed = code, false, 0
-	if one.crashes++; one.crashes >= crashTries {
-		return true
-	}
-	if code != (ranCode{}) {
-		t.codes.put(code, t.height+doubtBlocks)
-		t.waiting[p]++
-	}
-	return false
-}
-
-// ended notes that an item ended. Its block may be lost: what it needed is remembered
+// end notes that an item ended. Its block may be lost: what it needed is remembered
 // until it comes no more.
-func (t *Tries) ended(item types.Hash) {
-	if t != nil && t.items[item] != nil {
-		t.items[item].ended, t.items[item].crashes = true, 0
+func (t *Tries) end(item types.Hash) {
+	if t == nil || t.items[item] == nil {
+		return
 	}
+	if t.items[item].small {
+		t.forget(item)
+		return
+	}
+	t.items[item].ended, t.items[item].failures = true, 0
 }
 
-func (t *Tries) remember(item types.Hash, p phase) *try {
+func (t *Tries) remember(item types.Hash, party types.Address, p phase) *try {
 	if t.items[item] == nil {
 		if len(t.order) == maxTries {
 			t.forget(t.order[0])
 		}
 		t.items[item], t.order = &try{}, append(t.order, item)
 	}
-	t.items[item].phase = p
+	t.items[item].phase, t.items[item].party = p, party
 	return t.items[item]
 }
 

@@ -202,7 +202,8 @@ func TestC25AnUpgradeIsAnnouncedAndAppliedAfterItsDelay(t *testing.T) {
 	var told actors.UpgradeAnnounced
 	if e := w.last.Receipts[0].Events; len(e) != 1 || e[0].Name != actors.EventUpgradeAnnounced || e[0].Actor != types.GovernanceAddress ||
 		codec.Unmarshal(e[0].Data, 1000, &told) != nil ||
-		told != (actors.UpgradeAnnounced{Actor: w.address("bank"), From: hashOf(bank1), To: hashOf(bank2), Height: announced + 3}) {
+		told != (actors.UpgradeAnnounced{Actor: w.address("bank"), From: hashOf(bank1), To: hashOf(bank2), Height: announced + 3,
+			Until: announced + 3 + 256}) {
 		t.Errorf("events %+v, %+v", e, told)
 	}
 	if string(w.head.Code(hashOf(bank2))) != bank2 {
@@ -252,7 +253,7 @@ func TestC25AnUpgradeIsAllOrNothing(t *testing.T) {
 		{"a narrower type", bankOf("total: int", "total: u8"), "", "state_lost", "state total has fewer values"},
 		{"arguments without migrate", bankOf("+= rate", "+= 2 * rate"), `{}`, "no_migrate", "no such handler"},
 		{"the same code", bank1, "", "same_code", "has the code"},
-		{"a syntax error", bankOf("def put", "def def"), "", "invalid_code", "syntax"},
+		{"a syntax error", bankOf("def put", "def def"), "", "syntax", "syntax"},
 		{"a migrate that fails", bank2, `{"fail":true}`, "value_error", "on purpose"},
 		{"a wrong argument", bank2, `{"times":true}`, "bad_argument", "times"},
 		{"an unknown argument", bank2, `{"time":"2"}`, "bad_argument", "time"},
@@ -391,8 +392,8 @@ func TestC25AnUpgradePaysForItsCodeAndForMigrate(t *testing.T) {
 	}
 }
 
-// C25, 6: a chain without upgrades refuses all of it, terms at a deploy included, and
-// migrate is a handler as any other.
+// C25, 6: a chain without upgrades refuses all of it, terms at a deploy included. A contract
+// that was tested with upgrades is not open there by its migrate.
 func TestC25AChainWithoutUpgradesRefusesThem(t *testing.T) {
 	w := newPythonWorld(t, params.Overrides{"chain.upgrades": "false"})
 	d := &types.Deploy{Kind: types.KindDeploy, Code: []byte(bank1), Manifest: types.Manifest{Upgrade: w.by("alice", 0)}}
@@ -414,7 +415,40 @@ func TestC25AChainWithoutUpgradesRefusesThem(t *testing.T) {
 	w.block(w.python("alice", "mover", "def migrate(payload):\n    return payload\n", 0))
 	w.ok()
 	w.block(w.call("bob", "mover", "migrate", []byte("x")))
+	if r := w.last.Receipts[0]; r.Status != types.StatusNoHandler {
+		t.Errorf("a stranger calls migrate: %+v", r)
+	}
+}
+
+// C25, 2: an announced upgrade lapses: later users need not look for it.
+func TestC25AnAnnouncementLapses(t *testing.T) {
+	for delay, span := range map[uint64]types.Height{3: 256, 300: 300, 20_000: 10_000} {
+		w := newPythonWorld(t, params.Overrides{"chain.cheats": "true"})
+		w.bank(w.by("bob", delay))
+		w.block(w.upgrade("bob", bank1, bank2, ""))
+		w.ok()
+		if got, want := w.record().Until(), w.head.header.Height+types.Height(delay)+span; got != want {
+			t.Errorf("with a delay of %d it may be applied until %d, want %d", delay, got, want)
+		}
+	}
+	w := newPythonWorld(t, nil)
+	w.bank(w.by("bob", 3))
+	w.block(w.upgrade("bob", bank1, bank2, ""))
 	w.ok()
+	for until := w.record().Until(); w.head.header.Height < until; {
+		w.block()
+	}
+	if got := w.refused(w.applyUpgrade("bob", bank1, bank2)); got != "lapsed" {
+		t.Errorf("a block too late: %s", got)
+	}
+	w.block(w.upgrade("bob", bank1, bank2, ""))
+	w.ok()
+	for range 3 {
+		w.block()
+	}
+	w.block(w.applyUpgrade("bob", bank1, bank2))
+	w.ok()
+	w.runs(bank2)
 }
 
 // C25, 4: a continuation that waits has a place in its code, which other code has not.
@@ -442,4 +476,159 @@ func TestC25NoContinuationIsOrphaned(t *testing.T) {
 	upgrade()
 	w.ok()
 	w.runs(code)
+}
+
+// C25, 4: the signer ends continuations by name. A stranger who keeps one waiting, with the
+// actor's money, does not keep the actor from its upgrade. The escrow returns to the actor.
+func TestC25TheSignerEndsContinuationsByName(t *testing.T) {
+	w := newContinuationWorld(t, nil)
+	d := &types.Deploy{Kind: types.KindDeploy, Code: []byte(waiter + "\n"), Manifest: types.Manifest{Upgrade: w.by("bob", 0)}}
+	w.named("bank", actors.ActorAddress(w.key("alice").Address(), d.Salt, d.Code))
+	tx := w.tx("alice", nil, d)
+	tx.Value = types.WeiOf(100 * types.CBY)
+	w.step(w.checked("alice", tx))
+	w.ok()
+	before := w.balance("bank")
+	w.step(w.call("alice", "bank", "ask", []byte("hello")))
+	w.ok()
+	if w.balance("bank").Cmp(before) >= 0 {
+		t.Fatal("the job holds nothing in escrow")
+	}
+	code := waiter + "\n# other\n"
+	upgrade := func(end ...string) *Checked {
+		return w.toBank("bob", &types.Upgrade{Kind: types.KindUpgrade, From: hashOf(waiter + "\n"), Code: []byte(code), End: end})
+	}
+	w.step(upgrade("other"))
+	if e := w.last.Receipts[0].Error; e == nil || e.Code != "orphans" {
+		t.Fatalf("another name: %v", e)
+	}
+	w.step(upgrade("ask"))
+	w.ok()
+	w.runs(code)
+	var told actors.ContinuationEnded
+	for _, e := range w.last.Receipts[0].Events {
+		if e.Name == actors.EventContinuation && e.Actor == types.GovernanceAddress {
+			if err := codec.Unmarshal(e.Data, 1000, &told); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if told.Actor != w.address("bank") || told.Name != "ask" || told.Job == (types.Hash{}) {
+		t.Errorf("events %+v", w.last.Receipts[0].Events)
+	}
+	if got := w.balance("bank"); got != before {
+		t.Errorf("the bank has %v, want the escrow back: %v", got, before)
+	}
+	if left := len(w.head.Timers(w.address("bank"))); left != 0 {
+		t.Errorf("%d watchdogs wait", left)
+	}
+	w.step(w.call("alice", "bank", "ask", []byte("again")))
+	w.ok()
+	w.step(w.toBank("bob", &types.Upgrade{Kind: types.KindUpgrade, From: hashOf(code), Code: []byte(waiter), End: []string{""}}))
+	if e := w.last.Receipts[0].Error; e == nil || e.Code != "bad_upgrade" {
+		t.Errorf("no name: %v", e)
+	}
+}
+
+// at deploys code in the place of the bank, with upgrades by bob.
+func (w *world) at(code string) {
+	w.t.Helper()
+	d := &types.Deploy{Kind: types.KindDeploy, Code: []byte(code), Manifest: types.Manifest{Upgrade: w.by("bob", 0)}}
+	w.named("bank", actors.ActorAddress(w.key("alice").Address(), d.Salt, d.Code))
+	tx := w.tx("alice", nil, d)
+	tx.Value = types.WeiOf(100 * types.CBY)
+	w.block(w.checked("alice", tx))
+	w.ok()
+}
+
+// C25, 3: state that raw code wrote is not read as typed state in silence. Migrate may
+// write it again, and what it leaves has to be readable.
+func TestC25TypedStateOverRawStateNeedsMigrate(t *testing.T) {
+	const raw = "from cowboy_sdk import runtime\ndef put(payload):\n    runtime.set_state(b\"total\", payload)\n"
+	const head = "from cowboy_sdk import Hash, Map, List, actor, public, runtime\n@actor\nclass A:\n"
+	const put = "    @public\n    def show(self) -> int:\n        return 1\n"
+	for name, c := range map[string]struct{ code, want string }{
+		"a value":         {head + "    total: int = 0\n" + put, "state_lost"},
+		"another value":   {head + "    other: int = 0\n" + put, ""},
+		"a Map":           {head + "    held: Map[str, int]\n" + put, "state_lost"},
+		"a List":          {head + "    held: List[int]\n" + put, ""},
+		"text, migrated":  {head + "    total: str = \"\"\n" + put + "    def migrate(self, old: Hash):\n        pass\n", "state_unreadable"},
+		"left, migrated":  {head + "    total: int = 0\n" + put + "    def migrate(self, old: Hash):\n        pass\n", ""},
+		"again, migrated": {head + "    total: str = \"\"\n" + put + "    def migrate(self, old: Hash):\n        self.total = \"5\"\n", ""},
+	} {
+		w := newPythonWorld(t, nil)
+		w.at(raw)
+		w.block(w.call("alice", "bank", "put", []byte("5")))
+		w.ok()
+		w.block(w.upgrade("bob", raw, c.code, ""))
+		got := ""
+		if e := w.last.Receipts[0].Error; e != nil {
+			got = e.Code
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q: %+v", name, got, c.want, w.last.Receipts[0].Error)
+		}
+	}
+}
+
+// C25, 3 and 4: what was never written would read otherwise, and what a timer left out.
+func TestC25AChangedDefaultNeedsMigrateOrOrphans(t *testing.T) {
+	const code = `
+from cowboy_sdk import Map, actor, later, public, u8
+@actor
+class A:
+    fee: int = 5
+    held: Map[str, int] = Map(default=5)
+    @public
+    def plan(self):
+        later(self.tick).after(50)
+    @public
+    def written(self):
+        later(self.tick, by=1).after(50)
+    def tick(self, by: int = 1):
+        self.fee += by
+`
+	for name, c := range map[string]struct{ plan, old, new, want string }{
+		"a value":       {"", "fee: int = 5", "fee: int = 7", "state_lost"},
+		"a Map":         {"", "default=5", "default=7", "state_lost"},
+		"no timer":      {"", "by: int = 1", "by: int = 1000", ""},
+		"a timer":       {"plan", "by: int = 1", "by: int = 1000", "orphans"},
+		"a timer of it": {"written", "by: int = 1", "by: int = 1000", ""},
+	} {
+		w := newPythonWorld(t, nil)
+		w.at(code)
+		if c.plan != "" {
+			w.block(w.call("carol", "bank", c.plan, []byte("{}")))
+			w.ok()
+		}
+		w.block(w.upgrade("bob", code, strings.Replace(code, c.old, c.new, 1), ""))
+		got := ""
+		if e := w.last.Receipts[0].Error; e != nil {
+			got = e.Code
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q: %+v", name, got, c.want, w.last.Receipts[0].Error)
+		}
+	}
+}
+
+// C25: a function that a program puts under a handler's name at run time is not called by
+// that name. So the callers of a handler are those of the schema.
+func TestC25AHandlerIsCalledByItsOwnNameOnly(t *testing.T) {
+	const head = "from cowboy_sdk import actor, public, callable_by, OWNER\n@actor\nclass A:\n    @public\n    def drain(self, payload):\n" +
+		"        return b\"mine\"\n    @callable_by(OWNER)\n    def shown(self, payload):\n        return b\"owner\"\n"
+	for _, more := range []string{
+		"setattr(A, \"shown\", A.drain)\n",
+		"B = A\nB.shown = B.drain\n",
+		"    def __init__(self):\n        me = self\n        me.shown = me.drain\n",
+	} {
+		w := newPythonWorld(t, nil)
+		w.at(head + more)
+		w.block(w.call("bob", "bank", "shown", []byte("x")))
+		if r := w.last.Receipts[0]; r.Error == nil || r.Error.Code != "not_callable" {
+			t.Errorf("%q: %+v %v", more, r, r.Error)
+		}
+		w.block(w.call("bob", "bank", "drain", []byte("x")))
+		w.ok()
+	}
 }

@@ -27,7 +27,7 @@ func TestABalanceThatGoesBetweenTwoLists(t *testing.T) {
 	tx := *bad.Tx
 	tx.MaxFeePerCycle, tx.MaxFeePerCell = types.WeiOf(5000), types.WeiOf(5000)
 	bad = p.checked("mallory", &tx)
-	p.next(bad)
+	p.untilListed(bad)
 	if p.listedLate() != 1 {
 		t.Fatalf("the first list: %+v", p.last.Block.Passed)
 	}
@@ -127,8 +127,8 @@ func TestASponsorOfWhatHangsPaysWhatHeStated(t *testing.T) {
 func TestAProposerWithoutTheTransactionCompletesNothing(t *testing.T) {
 	p := hanging(t)
 	bad := p.tipped("mallory", "bad", 1)
-	first := p.head.set.Leader(p.head.header.View + 1)
-	p.next(bad)
+	p.untilListed(bad)
+	first := p.last.Block.Header.Proposer
 	if p.listedLate() != 1 {
 		t.Fatalf("the first list: %+v", p.last.Block.Passed)
 	}

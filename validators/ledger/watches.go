@@ -7,7 +7,9 @@ import "github.com/cowboyinc/devnet/scheduler"
 //
 // Spec: CIP-5 §9.8, decisions T26, T27.
 func (r *run) triggerWatches() error {
-	r.filled = r.state.Snapshot()
+	filled := r.state.Snapshot()
+	r.filled = &filled
+	r.shared.Timers = r.programTimers()
 	if r.parent.changesWait || scheduler.Watched(r.state) {
 		r.timers = append(r.timers, r.schedulerBlock().Trigger(r.writtenSince(0))...)
 	}
@@ -18,7 +20,7 @@ func (r *run) triggerWatches() error {
 // watched keys.
 func (r *run) noteLateWrites() error {
 	if scheduler.Watched(r.state) {
-		r.schedulerBlock().NoteLate(r.writtenSince(r.filled))
+		r.schedulerBlock().NoteLate(r.writtenSince(*r.filled))
 	}
 	return nil
 }

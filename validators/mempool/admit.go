@@ -25,6 +25,7 @@ func (p *Pool[T]) Add(now types.Height, e Entry[T], account types.Nonce) (displa
 	p.age(h)
 	for _, g := range gone {
 		displaced = append(displaced, g.Entry)
+		p.forgetServed(g.Sender)
 	}
 	return displaced, nil
 }

@@ -51,7 +51,7 @@ func BenchmarkPending(b *testing.B) {
 		b.Run(fmt.Sprintf("pool/take=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				left := n
-				for range p.Pending(base, zeroNonce) {
+				for range p.Pending(base, zeroNonce, thirdOf) {
 					if left--; left == 0 {
 						break
 					}

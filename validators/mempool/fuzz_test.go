@@ -31,7 +31,7 @@ func FuzzPool(f *testing.F) {
 				p.Confirmed([]Account{{sender, nonce}})
 			case 3:
 				now++
-				p.Expire(now)
+				p.Expire(now, 0)
 			case 4:
 				p.Drop(last)
 			}
@@ -40,7 +40,7 @@ func FuzzPool(f *testing.F) {
 			}
 		}
 		n := 0
-		for range p.Pending(Fees{}, func(types.Address) types.Nonce { return 0 }) {
+		for range p.Pending(Fees{}, func(types.Address) types.Nonce { return 0 }, thirdOf) {
 			n++
 		}
 		if n > p.Len() {

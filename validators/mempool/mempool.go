@@ -25,6 +25,7 @@ package mempool
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -36,7 +37,10 @@ type Limits struct {
 	SenderCount int    // transactions of one sender
 	SenderBytes int    // the sum of the encodings of one sender's
 	NonceAhead  uint64 // how far a nonce may be from its account's
-	AgeBlocks   uint64 // blocks after which one that came is given up
+	// One that came is given up once AgeBlocks blocks and AgeTime are over: a network that makes
+	// blocks as fast as it can has thousands while a large transaction waits for its turn.
+	AgeBlocks uint64
+	AgeTime   time.Duration
 }
 
 // DefaultLimits holds a few blocks of the maximum size and some hundred of ordinary
@@ -49,6 +53,7 @@ var DefaultLimits = Limits{
 	SenderBytes: 16 << 20,
 	NonceAhead:  2_048,
 	AgeBlocks:   3_600,
+	AgeTime:     2 * time.Minute,
 }
 
 // MaxDisplaced bounds how many transactions one newcomer may displace, so that
@@ -68,7 +73,8 @@ type Entry[T any] struct {
 	MaxFeePerCell          types.Wei
 	MaxPriorityFeePerCycle types.Wei
 	MaxPriorityFeePerCell  types.Wei
-	Size                   int // bytes of the encoding
+	Size                   int        // bytes of the encoding
+	Came                   types.Time // when it came, by the clock of Expire
 	Value                  T
 }
 

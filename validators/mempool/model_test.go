@@ -17,6 +17,8 @@ type twin struct {
 	limits Limits
 	txs    []twinTx
 	next   int
+	rounds uint64
+	served map[types.Address]uint64
 }
 
 type twinTx struct {
@@ -129,7 +131,7 @@ func (m *twin) cheapestTail() (least twinTx, found bool) {
 
 // pending takes, again and again, the best of the senders' next transactions.
 func (m *twin) pending(fees Fees, nonces map[types.Address]types.Nonce) (order []types.Hash) {
-	next := map[types.Address]types.Nonce{}
+	next, taken := map[types.Address]types.Nonce{}, map[types.Address]int{}
 	for a, n := range nonces {
 		next[a] = n
 	}
@@ -150,7 +152,7 @@ func (m *twin) pending(fees Fees, nonces map[types.Address]types.Nonce) (order [
 			}
 			c, l := tips(*x)
 			bc, bl := tips(*best)
-			if c > bc || c == bc && (l > bl || l == bl && x.arrival < best.arrival) {
+			if c > bc || c == bc && (l > bl || l == bl && m.goesBefore(x, best, taken)) {
 				best = x
 			}
 		}
@@ -159,12 +161,35 @@ func (m *twin) pending(fees Fees, nonces map[types.Address]types.Nonce) (order [
 		}
 		order = append(order, best.Hash)
 		next[best.Sender]++
+		taken[best.Sender]++
 	}
 }
 
+// thirdOf stands for the weight in these tests.
+func thirdOf(value int) int { return value % 3 }
+
+// goesBefore orders transactions of equal tips: the lightest, then senders in turn, then those
+// that came first.
+func (m *twin) goesBefore(x, y *twinTx, taken map[types.Address]int) bool {
+	switch {
+	case thirdOf(x.Value) != thirdOf(y.Value):
+		return thirdOf(x.Value) < thirdOf(y.Value)
+	case taken[x.Sender] != taken[y.Sender]:
+		return taken[x.Sender] < taken[y.Sender]
+	case m.served[x.Sender] != m.served[y.Sender]:
+		return m.served[x.Sender] < m.served[y.Sender]
+	}
+	return x.arrival < y.arrival
+}
+
 func (m *twin) confirm(accounts []Account) {
+	m.rounds++
 	for _, a := range accounts {
+		before := len(m.txs)
 		m.txs = slices.DeleteFunc(m.txs, func(x twinTx) bool { return x.Sender == a.Address && x.Nonce < a.Nonce })
+		if len(m.txs) < before {
+			m.served[a.Address] = m.rounds
+		}
 	}
 }
 
@@ -199,7 +224,7 @@ func hashes(entries []Entry[int]) (all []types.Hash) {
 
 func TestThePoolIsASortedList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		pool, m, now := New[int](smallLimits), &twin{limits: smallLimits}, types.Height(0)
+		pool, m, now := New[int](smallLimits), &twin{limits: smallLimits, served: map[types.Address]uint64{}}, types.Height(0)
 		account := map[types.Address]types.Nonce{}
 		var last Entry[int]
 		add := func(e Entry[int]) {
@@ -240,7 +265,7 @@ func TestThePoolIsASortedList(t *testing.T) {
 				before := len(m.txs)
 				gone := pool.Confirmed(accounts)
 				m.confirm(accounts)
-				gone = append(gone, pool.Expire(now)...)
+				gone = append(gone, pool.Expire(now, 0)...)
 				m.expire(now)
 				if len(gone) != before-len(m.txs) {
 					t.Fatalf("%d gone, with the twin %d", len(gone), before-len(m.txs))
@@ -250,13 +275,18 @@ func TestThePoolIsASortedList(t *testing.T) {
 				if err := pool.Check(); err != nil {
 					t.Fatal(err)
 				}
+				for _, a := range senders {
+					if len(m.of(a)) == 0 {
+						delete(m.served, a)
+					}
+				}
 				if pool.Len() != len(m.txs) || pool.Bytes() != m.bytes() || len(pool.Held()) != len(m.txs) {
 					t.Fatalf("%d transactions of %d bytes, with the twin %d of %d", pool.Len(), pool.Bytes(), len(m.txs), m.bytes())
 				}
 				fees := Fees{Cycle: types.WeiOf(rapid.Uint64Range(0, 6).Draw(t, "base")),
 					Cell: types.WeiOf(rapid.Uint64Range(0, 3).Draw(t, "cell base"))}
 				var got []types.Hash
-				for e := range pool.Pending(fees, func(a types.Address) types.Nonce { return account[a] }) {
+				for e := range pool.Pending(fees, func(a types.Address) types.Nonce { return account[a] }, thirdOf) {
 					got = append(got, e.Hash)
 				}
 				if want := m.pending(fees, account); !slices.Equal(got, want) {

@@ -16,18 +16,18 @@ type Fees struct {
 
 // Pending yields the transactions that a block on some parent can hold, in the
 // order to propose them: the highest effective tip per cycle first, then per
-// cell, then the earliest to come, and each sender's by nonce. nonce gives an
-// account's nonce after the parent. A sender's turn ends at a gap, and at a
-// transaction that does not reach a base fee. The pool must not change
-// meanwhile.
+// cell, then the least weight, then senders in turn, then the earliest to
+// come, and each sender's by nonce. nonce gives an account's nonce after the parent. A
+// sender's turn ends at a gap, and at a transaction that does not reach a base fee. The
+// pool must not change meanwhile.
 //
 // Its cost is a step per sender to begin and a heap operation per transaction
 // taken, so a block that takes little costs little.
-func (p *Pool[T]) Pending(fees Fees, nonce func(types.Address) types.Nonce) iter.Seq[Entry[T]] {
+func (p *Pool[T]) Pending(fees Fees, nonce func(types.Address) types.Nonce, weightOf func(T) int) iter.Seq[Entry[T]] {
 	return func(yield func(Entry[T]) bool) {
 		heads := make(turns[T], 0, len(p.tails))
 		for _, q := range p.tails {
-			t := turn[T]{queue: q, next: nonce(q.sender)}
+			t := turn[T]{queue: q, next: nonce(q.sender), served: p.served[q.sender], weightOf: weightOf}
 			t.at, _ = q.position(t.next)
 			if t.load(fees) {
 				heads = append(heads, t)
@@ -39,6 +39,7 @@ func (p *Pool[T]) Pending(fees Fees, nonce func(types.Address) types.Nonce) iter
 			if !yield(top.head.Entry) {
 				return
 			}
+			top.taken++
 			if top.at, top.next = top.at+1, top.next+1; top.load(fees) {
 				heap.Fix(&heads, 0)
 			} else {
@@ -56,6 +57,10 @@ type turn[T any] struct {
 	head     *pooled[T]
 	tipCycle types.Wei
 	tipCell  types.Wei
+	weight   int
+	taken    int    // transactions of the sender that were yielded
+	served   uint64 // Pool.served of the sender
+	weightOf func(T) int
 }
 
 // load looks at the sender's next transaction; false ends its turn.
@@ -68,6 +73,9 @@ func (t *turn[T]) load(fees Fees) (ok bool) {
 		return false
 	}
 	t.tipCell, ok = feemarket.Tip(t.head.MaxFeePerCell, t.head.MaxPriorityFeePerCell, fees.Cell)
+	if ok {
+		t.weight = t.weightOf(t.head.Value)
+	}
 	return ok
 }
 
@@ -81,6 +89,15 @@ func (t turns[T]) Less(i, j int) bool {
 	}
 	if c := t[i].tipCell.Cmp(t[j].tipCell); c != 0 {
 		return c > 0
+	}
+	if a, b := t[i].weight, t[j].weight; a != b {
+		return a < b
+	}
+	if a, b := t[i].taken, t[j].taken; a != b {
+		return a < b
+	}
+	if a, b := t[i].served, t[j].served; a != b {
+		return a < b
 	}
 	return t[i].head.arrival < t[j].head.arrival
 }

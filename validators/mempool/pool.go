@@ -17,6 +17,9 @@ type Pool[T any] struct {
 	byAge   []*pooled[T] // all by their arrival; those that left are still in it for a while
 	arrival uint64
 	bytes   int
+
+	rounds uint64                   // calls of Confirmed
+	served map[types.Address]uint64 // the round in which a waiting sender last had a turn; none if it had none since it waits
 }
 
 // pooled is an entry in the pool.
@@ -47,7 +50,8 @@ func (q *queue[T]) position(nonce types.Nonce) (at int, found bool) {
 
 // New returns an empty pool.
 func New[T any](limits Limits) *Pool[T] {
-	return &Pool[T]{limits: limits, byHash: make(map[types.Hash]*pooled[T]), senders: make(map[types.Address]*queue[T])}
+	return &Pool[T]{limits: limits, byHash: make(map[types.Hash]*pooled[T]), senders: make(map[types.Address]*queue[T]),
+		served: make(map[types.Address]uint64)}
 }
 
 // Len is how many transactions the pool holds.
@@ -84,7 +88,15 @@ func (p *Pool[T]) Drop(hash types.Hash) (Entry[T], bool) {
 		return Entry[T]{}, false
 	}
 	p.remove(h)
+	p.forgetServed(h.Sender)
 	return h.Entry, true
+}
+
+// forgetServed forgets the turns of a sender that waits no more.
+func (p *Pool[T]) forgetServed(sender types.Address) {
+	if p.senders[sender] == nil {
+		delete(p.served, sender)
+	}
 }
 
 // Account is the nonce of an account after a final block.
@@ -97,31 +109,37 @@ type Account struct {
 // accounts whose nonce is below the account's. It returns them in the order of
 // the accounts, then of nonces.
 func (p *Pool[T]) Confirmed(accounts []Account) (gone []Entry[T]) {
+	p.rounds++
 	for _, a := range accounts {
 		q := p.senders[a.Address]
+		if q != nil && q.txs[0].Nonce < a.Nonce {
+			p.served[a.Address] = p.rounds
+		}
 		for q != nil && q.txs[0].Nonce < a.Nonce {
 			h := q.txs[0]
 			p.remove(h)
 			gone = append(gone, h.Entry)
 			q = p.senders[a.Address]
 		}
+		p.forgetServed(a.Address)
 	}
 	return gone
 }
 
-// Expire takes out what came AgeBlocks or more before height now, oldest first.
-// now never falls from one call of the pool to the next.
-func (p *Pool[T]) Expire(now types.Height) (gone []Entry[T]) {
+// Expire takes out what came AgeBlocks or more before height now and AgeTime or more before a
+// time, oldest first. Neither falls from one call of the pool to the next.
+func (p *Pool[T]) Expire(now types.Height, at types.Time) (gone []Entry[T]) {
 	n := 0
 	for ; n < len(p.byAge); n++ {
 		h := p.byAge[n]
 		if h.left {
 			continue
 		}
-		if uint64(now-h.came) < p.limits.AgeBlocks || now < h.came {
+		if uint64(now-h.came) < p.limits.AgeBlocks || now < h.came || at < h.Came.Add(p.limits.AgeTime) {
 			break
 		}
 		p.remove(h)
+		p.forgetServed(h.Sender)
 		gone = append(gone, h.Entry)
 	}
 	p.byAge = p.byAge[n:]

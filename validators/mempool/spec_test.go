@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
@@ -43,7 +44,7 @@ func wantCode(t *testing.T, err error, code string) {
 func wantOrder(t *testing.T, p *Pool[int], fees Fees, want ...Entry[int]) {
 	t.Helper()
 	var got []Entry[int]
-	for e := range p.Pending(fees, func(types.Address) types.Nonce { return 0 }) {
+	for e := range p.Pending(fees, func(types.Address) types.Nonce { return 0 }, thirdOf) {
 		got = append(got, e)
 	}
 	if len(got) != len(want) {
@@ -87,6 +88,47 @@ func TestEqualTipsComeByArrival(t *testing.T) {
 	wantOrder(t, p, base, all...)
 }
 
+// C18: at equal tips what is light goes before what is not, whoever came first.
+func TestALightTransactionGoesBeforeHeavyOnesOfItsTip(t *testing.T) {
+	p := New[int](DefaultLimits)
+	heavy, dearer := tx(ann, 0, 1000, 5), tx(types.Address{0xc}, 0, 1000, 6)
+	light, lighter := tx(ben, 0, 1000, 5), tx(types.Address{0xd}, 0, 1000, 5)
+	heavy.Value, dearer.Value, light.Value, lighter.Value = 2, 2, 1, 0
+	for _, e := range []Entry[int]{heavy, dearer, light, lighter} {
+		take(t, p, e)
+	}
+	wantOrder(t, p, base, dearer, lighter, light, heavy)
+}
+
+// C18: at equal tips senders have their turns one after the other, over blocks too: one with a
+// long queue keeps nobody else behind it.
+func TestSendersHaveTheirTurnsAtEqualTips(t *testing.T) {
+	p := New[int](DefaultLimits)
+	a, b, c := tx(ann, 0, 1000, 5), tx(ann, 1, 1000, 5), tx(ann, 2, 1000, 5)
+	for _, e := range []Entry[int]{a, b, c} {
+		take(t, p, e)
+	}
+	late, later := tx(ben, 0, 1000, 5), tx(ben, 1, 1000, 5)
+	take(t, p, late)
+	take(t, p, later)
+	wantOrder(t, p, base, a, late, b, later, c)
+	p.Confirmed([]Account{{Address: ann, Nonce: 1}})
+	if first := firstPending(p, map[types.Address]types.Nonce{ann: 1}); first.Hash != late.Hash {
+		t.Error("who had a turn goes before who had none")
+	}
+	p.Confirmed([]Account{{Address: ben, Nonce: 1}})
+	if first := firstPending(p, map[types.Address]types.Nonce{ann: 1, ben: 1}); first.Hash != b.Hash {
+		t.Error("who had the last turn goes first again")
+	}
+}
+
+func firstPending(p *Pool[int], nonces map[types.Address]types.Nonce) Entry[int] {
+	for e := range p.Pending(base, func(a types.Address) types.Nonce { return nonces[a] }, thirdOf) {
+		return e
+	}
+	return Entry[int]{}
+}
+
 func TestNothingIsPendingBehindAGapOrBelowTheBaseFee(t *testing.T) {
 	p := New[int](DefaultLimits)
 	first, gapped := tx(ann, 0, 1000, 5), tx(ann, 2, 1000, 5)
@@ -106,7 +148,7 @@ func TestPendingStartsAtTheParentsNonces(t *testing.T) {
 	second := tx(ann, 1, 1000, 5)
 	take(t, p, second)
 	n := 0
-	for e := range p.Pending(base, func(types.Address) types.Nonce { return 1 }) { // nonce 0 is in a notarized block
+	for e := range p.Pending(base, func(types.Address) types.Nonce { return 1 }, thirdOf) { // nonce 0 is in a notarized block
 		if n++; e.Hash != second.Hash {
 			t.Fatal("proposed again")
 		}
@@ -250,17 +292,22 @@ func TestAFullSenderMayStillFillItsGap(t *testing.T) {
 	}
 }
 
-func TestTransactionsExpireByHeight(t *testing.T) {
+func TestTransactionsExpireByHeightAndTime(t *testing.T) {
 	limits := DefaultLimits
-	limits.AgeBlocks = 10
+	limits.AgeBlocks, limits.AgeTime = 10, time.Minute
 	p := New[int](limits)
 	old, young := tx(ann, 0, 1000, 5), tx(ben, 0, 1000, 5)
+	old.Came, young.Came = types.Time(0).Add(time.Second), types.Time(0).Add(time.Second)
 	p.Add(5, old, 0)
 	p.Add(6, young, 0)
-	if gone := p.Expire(14); len(gone) != 0 {
-		t.Fatal("too early")
+	late := old.Came.Add(time.Minute)
+	if gone := p.Expire(14, late); len(gone) != 0 {
+		t.Fatal("too early by blocks")
 	}
-	if gone := p.Expire(15); len(gone) != 1 || gone[0].Hash != old.Hash || p.Len() != 1 {
+	if gone := p.Expire(1000, late-1); len(gone) != 0 {
+		t.Fatal("too early by the clock")
+	}
+	if gone := p.Expire(15, late); len(gone) != 1 || gone[0].Hash != old.Hash || p.Len() != 1 {
 		t.Fatal("too late")
 	}
 }

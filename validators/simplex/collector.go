@@ -18,6 +18,9 @@ func (m *collector) receiveVote(from types.Address, v *types.Vote) {
 		m.answers.sendMissingCertificate(from, v.Epoch, v.View)
 		return
 	}
+	if v.Validator == m.self {
+		m.recognize(v)
+	}
 	index, member := m.index[v.Validator]
 	if !member || index == m.me || v.View > m.view+MaxFutureViews {
 		return
@@ -25,6 +28,7 @@ func (m *collector) receiveVote(from types.Address, v *types.Vote) {
 	if from == v.Validator {
 		m.heard[index] = m.view
 	}
+	m.recordFirstLog(v.Validator, types.Life{})
 	r := m.open(v.View)
 	if r == nil {
 		return
@@ -113,6 +117,7 @@ func (m *collector) learn(c *types.Certificate, from types.Address) {
 	if r == nil {
 		return
 	}
+	m.recognizeOwn(c)
 	m.merge(r, c)
 	held := r.certificate(c.Kind)
 	if *held != nil {
@@ -153,6 +158,52 @@ func (m *collector) follow(r *round, c *types.Certificate, from types.Address) {
 	}
 }
 
+// recognizeOwn judges this validator's own votes in a certificate.
+func (m *collector) recognizeOwn(c *types.Certificate) {
+	if c == nil {
+		return
+	}
+	for i := range c.Votes {
+		if c.Votes[i].Validator == m.self {
+			v := c.Vote(i)
+			m.recognize(&v)
+		}
+	}
+}
+
+// recognize judges a vote signed by this validator's key. A vote that it did not cast is
+// another life's: it stops voting, which its log records (decision C5). Up to the root, or
+// to the floor of a lost log, it may have forgotten its votes.
+func (m *collector) recognize(v *types.Vote) {
+	if m.unproven {
+		m.voted = true
+		return
+	}
+	if v.Epoch != m.set.Epoch || v.View <= m.rootView() || m.gone.has(v.View) || !m.free(v.View) || m.cfg.Life.IsZero() ||
+		m.cfg.Lied != nil && m.cfg.Lied() {
+		return
+	}
+	if r := m.rounds[v.View]; r != nil {
+		if own := r.ownVote(v.Kind); own != nil && sameVote(own, v) {
+			return
+		}
+	}
+	if m.stranger.seen && m.stranger.height == m.rootHeight() || m.stranger.told {
+		return
+	}
+	halts := m.set.MaxFaulty() > 0 // otherwise the network would stop (finding F17)
+	if !m.stranger.seen {
+		m.report(Stranger{Vote: v, Halts: halts})
+	}
+	if !halts {
+		m.stranger.told = true
+		return
+	}
+	m.stranger = stranger{seen: true, height: m.rootHeight()}
+	m.me = m.place()
+	m.persist(strangerRecord(m.stranger.height))
+}
+
 // merge files a certificate's votes one by one: the next leader carries all of
 // them (decision C3).
 func (m *collector) merge(r *round, c *types.Certificate) {
@@ -166,6 +217,7 @@ func (m *collector) merge(r *round, c *types.Certificate) {
 			continue
 		}
 		v := c.Vote(i)
+		m.recordFirstLog(v.Validator, types.Life{})
 		ballot.add(&v, index, len(m.set.Members))
 		m.catchBoth(r, &v, index)
 	}

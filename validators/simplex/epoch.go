@@ -15,6 +15,7 @@ func (m *Machine) beginEpoch() bool {
 	m.previous, m.edge = m.set, m.root
 	set := m.upcoming
 	m.install(set)
+	m.keepMembers()
 	m.newest = m.rootView()
 	m.forget(m.bodies.dropAll(&m.root)...)
 	m.fetcher.wants = nil
@@ -28,6 +29,8 @@ func (m *Machine) caughtUp(e CaughtUp) {
 	if e.Root.Block == nil || e.Root.Block.Header.Height <= m.rootHeight() || checkSet(&e.Set, &e.Root.Block.Header) != nil {
 		return
 	}
+	m.recognizeOwn(e.Root.Finalization)
+	m.recognizeOwn(e.Root.Notarization)
 	m.gap = m.pace.BlockTime
 	if e.Set.Epoch == m.set.Epoch {
 		m.moveRoot(e.Root)
@@ -49,6 +52,7 @@ func (m *Machine) caughtUp(e CaughtUp) {
 	m.forget(m.bodies.dropAll(&m.root)...)
 	m.fetcher.wants = nil
 	m.install(&set)
+	m.keepMembers()
 	m.newest = m.rootView()
 	m.resume()
 	m.enter(m.resumeView(), nil)

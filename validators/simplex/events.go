@@ -43,6 +43,9 @@ type (
 		Gap     time.Duration       // the block time in force in the block after it
 		Next    *types.ValidatorSet // the next epoch's set, where the block is its epoch's last
 	}
+	// Abstain says that this validator executes otherwise than a quorum: it takes no part
+	// in views from now on, and still follows certificates (decision C2).
+	Abstain struct{}
 	// Work says whether the application has something to put into a block.
 	// Only machines with Timing.Auto need to be told.
 	Work struct{ Pending bool }
@@ -91,6 +94,7 @@ func (Tick) event()     {}
 func (Received) event() {}
 func (Built) event()    {}
 func (Executed) event() {}
+func (Abstain) event()  {}
 func (Work) event()     {}
 func (Timing) event()   {}
 func (Hold) event()     {}
@@ -200,6 +204,17 @@ type (
 	// later is final, since it may have forgotten votes; ComesBack, that one is.
 	SitsOut   struct{ Until types.Millis }
 	ComesBack struct{}
+	// Waits says that an older life of this validator's key answers that number of others.
+	// This life votes for nothing until the older one ends. Settled says that it takes part.
+	Waits   struct{ Answers int }
+	Settled struct{}
+	// Stranger is a vote of this validator's key that it did not cast. Halts says that it
+	// votes for nothing until no other was seen for StrangerBlocks blocks. It does not if
+	// no validator may be missing.
+	Stranger struct {
+		Vote  *types.Vote
+		Halts bool
+	}
 	// Evidence is two messages of which an honest validator signs only one:
 	// two *types.Vote or two *types.Proposal.
 	Evidence struct {
@@ -222,5 +237,8 @@ func (Rejected) report()  {}
 func (ClockOff) report()  {}
 func (SitsOut) report()   {}
 func (ComesBack) report() {}
+func (Waits) report()     {}
+func (Settled) report()   {}
+func (Stranger) report()  {}
 func (Evidence) report()  {}
 func (Conflict) report()  {}

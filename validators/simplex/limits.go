@@ -41,6 +41,9 @@ const (
 	// MaxBitmapBytes bounds a presence bitmap: 65,504 runners and its length (decision
 	// J12).
 	MaxBitmapBytes = 8192
+	// StrangerBlocks is the blocks after which a validator returns as one with a lost log.
+	// It saw no further vote of its key in them that it did not cast.
+	StrangerBlocks = 256
 	// maxPatience is how many resend intervals it waits at most before a body is
 	// executed again over which the environment failed.
 	maxPatience = 64
@@ -55,6 +58,8 @@ const (
 	unheardViews     = 4 // a leader unheard for 4 views is not waited for
 	fillingFraction  = 4 // a proposer fills a block for a quarter of the leader timeout
 	presenceFraction = 4 // a late chain's leader waits a quarter of min(block time, Δ) for votes on runners
+	pingDelays       = 2 // a life that does not answer within 2Δ has ended (decision C5)
+	claimDelays      = 8 // a life that enough others answered waits no longer for the rest
 	driftDelays      = 2 // timestamps lie at most max(block time, 2Δ) ahead (decision C7)
 )
 

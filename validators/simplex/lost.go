@@ -21,12 +21,27 @@ const driftsOut = 2
 //
 // If no validator may be missing (f = 0), the network would stop, so it continues
 // to vote (finding F17).
+//
+// An empty log may be a lost one. So others are asked first (settle).
 func (m *recovery) begin() {
-	if m.begun && !m.cfg.Lost {
-		return
+	m.claim.since = m.now
+	switch {
+	case m.cfg.Lost:
+		m.write(true)
+	case m.begun || m.unproven:
+	case m.asking:
+		m.unproven, m.log = true, m.cfg.Life
+		m.persist(unprovenRecord(m.root.Hash, m.cfg.Life))
+	default:
+		m.write(false)
 	}
-	m.begun, m.floor = true, floor{}
-	if m.cfg.Lost && m.set.MaxFaulty() > 0 {
+}
+
+// write begins the log: as that of a validator that has forgotten votes, if lost is true.
+func (m *recovery) write(lost bool) {
+	m.begun, m.unproven, m.log = true, false, types.Life{}
+	m.stranger, m.floor, m.vouchers = stranger{}, floor{}, vouchers{}
+	if lost && m.set.MaxFaulty() > 0 {
 		m.sitsOut = m.now.Add(driftsOut * m.pace.Drift()).Millis()
 		m.me = m.place()
 		m.report(SitsOut{Until: m.sitsOut})
@@ -38,6 +53,10 @@ func (m *recovery) begin() {
 // others vouch for a view, it lets this validator vote from that view on. It reports
 // whether this validator votes.
 func (m *recovery) comeBack() bool {
+	if m.stranger.seen && m.rootHeight() >= m.stranger.height+StrangerBlocks {
+		m.write(true)
+		return true
+	}
 	if m.sitsOut == 0 {
 		return false
 	}
@@ -49,7 +68,7 @@ func (m *recovery) comeBack() bool {
 	if m.me >= 0 { // it votes already
 		return true
 	}
-	if m.unfit {
+	if m.abstains() {
 		return false
 	}
 	m.me = m.set.Index(m.self)

@@ -22,6 +22,12 @@ type Config struct {
 	Previous *types.ValidatorSet // which decided on Root, where a border follows it
 	Root     Root
 	Lost     bool // the log of an earlier life is gone, or its end is: it may have sent votes that are not recorded here (Reach)
+	// Life is this start's. Before its first vote it asks the others whether an older one
+	// answers them. The zero Life does not ask.
+	Life types.Life
+	// Lied reports whether votes of this key that this validator did not cast were made
+	// here by a fault. Nil: none were.
+	Lied func() bool
 	// Follows says that this validator cannot execute blocks as the network does: it
 	// follows the chain, and neither proposes nor votes (decision C20).
 	Follows bool
@@ -46,6 +52,7 @@ type Machine struct {
 	*executor
 	*requester
 	*responder
+	*lives
 	*collector
 	*proposer
 	*voter
@@ -59,8 +66,9 @@ func compose(s *state) *Machine {
 	executor, responder := &executor{s}, &responder{s}
 	requester := &requester{executor}
 	collector := &collector{requester, responder}
-	return &Machine{state: s, executor: executor, requester: requester, responder: responder, collector: collector,
-		proposer: &proposer{requester}, voter: &voter{collector}, finalizer: &finalizer{requester},
+	return &Machine{state: s, executor: executor, requester: requester, responder: responder, lives: &lives{responder: responder},
+		collector: collector,
+		proposer:  &proposer{requester}, voter: &voter{collector}, finalizer: &finalizer{requester},
 		synchronizer: &synchronizer{collector}, recovery: &recovery{collector: collector}}
 }
 
@@ -72,7 +80,7 @@ func New(cfg Config, replay [][]byte) (*Machine, error) {
 		return nil, err
 	}
 	m := compose(&state{
-		cfg: cfg, membership: membership{self: cfg.Signer.Address(), unfit: cfg.Follows},
+		cfg: cfg, membership: membership{self: cfg.Signer.Address(), unfit: cfg.Follows, asking: !cfg.Life.IsZero()},
 		finalized: finalized{root: cfg.Root, gap: cfg.Timing.BlockTime},
 		bodies:    newBodies(),
 		pace:      pacemaker{Timing: cfg.Timing},
@@ -148,6 +156,9 @@ func (m *Machine) handle(event Event) {
 		m.built(e)
 	case Executed:
 		m.executed(e)
+	case Abstain:
+		m.unfit = true
+		m.me = m.place()
 	case Work:
 		m.hasWork = e.Pending
 		m.disarmIdle()
@@ -175,12 +186,15 @@ func (m *Machine) handle(event Event) {
 // be done twice.
 func (m *Machine) runToFixpoint() {
 	m.retryFailing()
-	for m.comeBack() || m.attest() || m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() || m.propose() {
+	for m.settle() || m.comeBack() || m.attest() || m.finalizeNext() || m.beginEpoch() || m.advance() || m.timeOut() || m.consider() ||
+		m.propose() {
 	}
 	m.resend()
 	m.retryWants()
 	m.seekFinality()
 	m.seekVouchers()
+	m.seekLives()
+	m.replaceSilent()
 }
 
 // receive takes a verified message. It ignores validators that are not in the set.
@@ -205,6 +219,11 @@ func (m *Machine) receive(from types.Address, message Verified) {
 		m.answerView(from, msg)
 	case VerifiedView:
 		m.vouch(from, msg.answer)
+	case *LifeRequest:
+		m.answerLife(from, msg)
+	case *LifeAnswer:
+		m.hearLife(from, msg.Own)
+		m.takeLife(from, msg)
 	case *Past:
 		m.sendMissingCertificate(from, msg.Epoch, msg.View)
 	}
@@ -222,7 +241,7 @@ func (m *Machine) Deadline() types.Time {
 }
 
 func (m *Machine) deadline() types.Time {
-	at := min(m.fetcher.retryAt(), m.bodies.retryAt(), m.vouchersDue())
+	at := min(m.fetcher.retryAt(), m.bodies.retryAt(), m.vouchersDue(), m.livesDue(), m.silentDue())
 	if m.ended() {
 		return at
 	}

@@ -11,9 +11,18 @@ type membership struct {
 	index    map[types.Address]int // each member's place in set
 	me       int                   // this validator's index in set, -1 for a follower, or while it abstains
 	unfit    bool                  // it cannot execute as the network does, and takes no part (decision C20)
+	asking   bool                  // it does not know yet whether an older life of its key answers others
+	waits    bool                  // an older life of its key answers too many others
+	voted    bool                  // a vote of an earlier life was seen while asking
+	unproven bool                  // its log began empty, and others have not said yet that it forgot no vote
+	log      types.Life            // the life in which an unproven log began; zero if it is not unproven
+	stranger stranger              // a vote of its key that it did not cast
 	sitsOut  types.Millis          // it sits out until a block stamped later than this is final; 0: it takes part
 	upcoming *types.ValidatorSet   // the set after the border that the root precedes
 	floor    floor                 // while it sits out
+	// firstLogs has the first log that was ever heard of each key, in this log as well. It is
+	// zero for a key of which a vote was heard before.
+	firstLogs map[types.Address]types.Life
 }
 
 // floor bounds the views in which a validator may have voted before its log was lost.
@@ -21,6 +30,25 @@ type floor struct {
 	known bool
 	epoch types.Epoch
 	view  types.View // the highest of them
+}
+
+// stranger is the last vote of this validator's key that it did not cast.
+type stranger struct {
+	seen   bool         // it takes no part
+	height types.Height // of the root when it was seen
+	told   bool         // it was reported, and does not halt this validator: none may be missing
+}
+
+// keepFirstLog keeps the first log of a key, and reports whether it is that.
+func (m *membership) keepFirstLog(of types.Address, log types.Life) bool {
+	if _, kept := m.firstLogs[of]; kept {
+		return false
+	}
+	if m.firstLogs == nil {
+		m.firstLogs = map[types.Address]types.Life{}
+	}
+	m.firstLogs[of] = log
+	return true
 }
 
 // free reports whether this validator can have cast no vote in a view that it forgot.
@@ -45,11 +73,14 @@ func (m *membership) install(set *types.ValidatorSet) {
 // place is this validator's index in the set as far as it takes part. A validator that sits
 // out takes part from a view on that others vouch for (recovery.comeBack).
 func (m *membership) place() int {
-	if m.sitsOut != 0 || m.unfit {
+	if m.sitsOut != 0 || m.abstains() {
 		return -1
 	}
 	return m.set.Index(m.self)
 }
+
+// abstains reports whether it takes no part for a reason that no view ends.
+func (m *membership) abstains() bool { return m.unfit || m.asking || m.stranger.seen }
 
 // Sets are those that messages can be checked against now. The result is never
 // changed afterwards.

@@ -3,8 +3,8 @@ package simplex
 import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Message is what a machine sends: *types.Proposal, *types.Vote,
-// *types.Certificate, *BlockRequest, *BlockAnswer, *CertificateRequest, *ViewRequest
-// or *ViewAnswer.
+// *types.Certificate, *BlockRequest, *BlockAnswer, *CertificateRequest, *ViewRequest,
+// *ViewAnswer, *LifeRequest or *LifeAnswer.
 type Message any
 
 // BlockRequest asks for the body of a block.
@@ -46,8 +46,25 @@ type ViewAnswer struct {
 	Certificate *types.Certificate
 }
 
+// LifeRequest says which life its sender has, and asks what LifeAnswer says.
+type LifeRequest struct {
+	_    struct{} `cbor:",toarray"`
+	Life types.Life
+	Log  types.Life // in which the sender's log began, while it is unproven; zero afterwards
+}
+
+// LifeAnswer answers the request of the life For. Older says that another life of that
+// key, which was heard before, answers still.
+type LifeAnswer struct {
+	_     struct{} `cbor:",toarray"`
+	For   types.Life
+	Own   types.Life // the answerer's
+	First types.Life // LifeRequest.Log of that key that the answerer ever heard first; zero if it heard a vote before
+	Older bool
+}
+
 // Verified is a message that may reach the machine. Only the Check functions make its
-// values, except the three requests and Past, which need no checks.
+// values, except the four requests, LifeAnswer and Past, which need no checks.
 type Verified interface{ verified() }
 
 // VerifiedVote is a vote of a member, signed by it.
@@ -96,6 +113,8 @@ func (VerifiedCertificate) verified() {}
 func (VerifiedProposal) verified()    {}
 func (VerifiedBlock) verified()       {}
 func (VerifiedView) verified()        {}
+func (*LifeRequest) verified()        {}
+func (*LifeAnswer) verified()         {}
 func (*BlockRequest) verified()       {}
 func (*ViewRequest) verified()        {}
 func (*CertificateRequest) verified() {}

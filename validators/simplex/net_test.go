@@ -80,6 +80,8 @@ type world struct {
 	torn        bool // a crash leaves some of an output's records only
 	violation   string
 	sent        int
+	lives       bool // members have lives
+	begun       byte // of them
 }
 
 // member is one validator: machine, log, and a store of finalized blocks.
@@ -208,6 +210,10 @@ func (w *world) start(n *member) {
 	case reach == Short:
 		w.violation = fmt.Sprintf("v%d: %v, and nothing was cut off", n.id, reach)
 	}
+	if w.lives {
+		w.begun++
+		cfg.Life = types.Life{w.begun, byte(n.id)}
+	}
 	m, err := New(cfg, n.log)
 	if err != nil {
 		panic(err)
@@ -238,6 +244,14 @@ func (w *world) setsAfter(h *types.Header) (set types.ValidatorSet, previous *ty
 	}
 	before := w.sets(h.SetEpoch)
 	return w.sets(w.epochOf(h.Height + 1)), &before
+}
+
+// twin starts a second member with another's key and an empty home, in the first group.
+func (w *world) twin(of *member) *member {
+	n := &member{id: len(w.nodes), key: of.key, root: testGenesis(w.cfg.Timing.BlockTime)}
+	w.nodes, w.groups = append(w.nodes, n), append(w.groups, 0)
+	w.start(n)
+	return n
 }
 
 func (w *world) stop(n *member) { n.down, n.machine, n.app = true, nil, application{} }

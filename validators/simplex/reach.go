@@ -55,7 +55,7 @@ func ReachOf(records [][]byte, root Root) (Reach, error) {
 		if there {
 			return Whole, nil
 		}
-		if r.Kind == beginKind && !r.Block.IsZero() {
+		if (r.Kind == beginKind || r.Kind == unprovenKind) && !r.Block.IsZero() {
 			reach = Short
 		}
 	}
@@ -65,7 +65,7 @@ func ReachOf(records [][]byte, root Root) (Reach, error) {
 // reaches reports whether a record proves that the log goes up to a tip.
 func reaches(r *record, tip *Root) (bool, error) {
 	switch {
-	case r.Kind == beginKind:
+	case r.Kind == beginKind, r.Kind == unprovenKind:
 		return r.Block == tip.Hash, nil
 	case r.Kind != certificateKind || r.Height < tip.Block.Header.Height:
 		return false, nil

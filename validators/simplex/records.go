@@ -18,6 +18,9 @@ const (
 	proposalKind
 	beginKind
 	vouchKind
+	unprovenKind
+	strangerKind
+	firstLogKind
 )
 
 // maxRecordBytes bounds a record: a block and its framing.
@@ -82,6 +85,29 @@ func vouchRecord(f floor) []byte {
 	return codec.Marshal(&entry[*struct{}]{Kind: vouchKind, Epoch: f.epoch, View: f.view})
 }
 
+// unprovenRecord says that a log begins empty on a root, in a life, and that the others
+// have not said yet whether its validator forgot votes. A begin record ends that.
+func unprovenRecord(root types.Hash, life types.Life) []byte {
+	return codec.Marshal(&entry[types.Life]{Kind: unprovenKind, Block: root, Content: life})
+}
+
+// firstLog is the first log that was heard of a key.
+type firstLog struct {
+	_       struct{} `cbor:",toarray"`
+	Address types.Address
+	Log     types.Life
+}
+
+func firstLogRecord(of types.Address, log types.Life) []byte {
+	return codec.Marshal(&entry[firstLog]{Kind: firstLogKind, Content: firstLog{Address: of, Log: log}})
+}
+
+// strangerRecord says at which height of its root a validator saw a vote of its key that it
+// did not cast. A begin record ends that. It is all head.
+func strangerRecord(height types.Height) []byte {
+	return codec.Marshal(&entry[*struct{}]{Kind: strangerKind, Height: height})
+}
+
 // needed reports whether a machine at root can still need the record: votes,
 // certificates and bodies above it, and its own certificates.
 func (r *entry[C]) needed(root *types.Header, hash types.Hash) bool {
@@ -90,7 +116,7 @@ func (r *entry[C]) needed(root *types.Header, hash types.Hash) bool {
 		return true
 	case r.Kind == bodyKind:
 		return r.Height > root.Height
-	case r.Kind == beginKind:
+	case r.Kind == beginKind, r.Kind == unprovenKind, r.Kind == strangerKind, r.Kind == firstLogKind:
 		return true
 	case r.Kind == vouchKind:
 		return r.Epoch >= root.SetEpoch
@@ -104,7 +130,8 @@ func (r *entry[C]) needed(root *types.Header, hash types.Hash) bool {
 func Compact(records [][]byte, root Root) ([][]byte, error) {
 	h := &root.Block.Header
 	kept := make([][]byte, 0, len(records))
-	lives := 0 // places in kept, the first ones, of records about the life that counts
+	lives := 0    // places in kept, the first ones, of records about the life that counts
+	stranger := 0 // the place of the last record of a stranger's vote among them; 0: none
 	for i, data := range records {
 		r, err := decodeEntry[unread](i, data)
 		if err != nil {
@@ -113,8 +140,13 @@ func Compact(records [][]byte, root Root) ([][]byte, error) {
 		switch {
 		case !r.needed(h, root.Hash):
 		case r.Kind == beginKind:
-			kept, lives = append([][]byte{data}, kept[lives:]...), 1
-		case r.Kind == vouchKind:
+			kept, lives, stranger = append([][]byte{data}, kept[lives:]...), 1, 0
+		case r.Kind == strangerKind && stranger > 0:
+			kept[stranger-1] = data
+		case r.Kind == strangerKind:
+			kept, lives = slices.Insert(kept, lives, data), lives+1
+			stranger = lives
+		case r.Kind == vouchKind, r.Kind == unprovenKind:
 			kept, lives = slices.Insert(kept, lives, data), lives+1
 		default:
 			kept = append(kept, data)

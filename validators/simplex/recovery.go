@@ -14,6 +14,7 @@ type recovery struct {
 	begun    bool     // the log says that this validator has begun
 	later    []record // of sets to come
 	vouchers vouchers // while it sits out
+	claim    claim    // while it asks whether an older life of its key answers others
 }
 
 // replay takes the records of an earlier run.
@@ -34,6 +35,27 @@ func (m *recovery) replay(records [][]byte) error {
 		if r.Kind == beginKind {
 			m.floor = floor{} // of the log that was lost before
 			m.begun, m.sitsOut = true, types.Millis(r.View)
+			m.unproven, m.log, m.stranger = false, types.Life{}, stranger{}
+			m.me = m.place()
+			continue
+		}
+		if r.Kind == unprovenKind {
+			m.unproven = true
+			if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &m.log); err != nil {
+				return fmt.Errorf("simplex: record %d of the log: %w", i, err)
+			}
+			continue
+		}
+		if r.Kind == firstLogKind {
+			var first firstLog
+			if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &first); err != nil {
+				return fmt.Errorf("simplex: record %d of the log: %w", i, err)
+			}
+			m.keepFirstLog(first.Address, first.Log)
+			continue
+		}
+		if r.Kind == strangerKind {
+			m.stranger = stranger{seen: true, height: r.Height}
 			m.me = m.place()
 			continue
 		}

@@ -47,6 +47,15 @@ func (m *state) install(set *types.ValidatorSet) {
 
 func (m *state) persist(record []byte) { m.out.Persist = append(m.out.Persist, record) }
 
+// recordFirstLog keeps, in this log as well, that a log or a vote (zero) of a key was heard.
+// It does nothing if one was heard before.
+func (m *state) recordFirstLog(of types.Address, log types.Life) {
+	if m.cfg.Life.IsZero() || of == m.self || !m.keepFirstLog(of, log) {
+		return
+	}
+	m.persist(firstLogRecord(of, log))
+}
+
 func (m *state) persistBody(n *node) {
 	if !n.persisted {
 		n.persisted = true

@@ -76,6 +76,10 @@ func Check(chainID uint64, rec Recoverer, sets Sets, message Message) (Verified,
 		return message, nil
 	case *ViewAnswer:
 		return CheckView(chainID, rec, sets, message)
+	case *LifeRequest:
+		return message, nil
+	case *LifeAnswer:
+		return message, nil
 	}
 	return nil, invalid("unknown_message", "%T is not a message of the consensus", message)
 }

@@ -95,6 +95,18 @@ func UnmarshalLoose(data []byte, limit int, v any) error {
 	return nil
 }
 
+// UnmarshalFirst decodes the first item of a sequence, as UnmarshalLoose does, and leaves
+// the others unread.
+func UnmarshalFirst(data []byte, limit int, v any) error {
+	if len(data) > limit {
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLong, len(data), limit)
+	}
+	if _, err := decoder.UnmarshalFirst(data, v); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return nil
+}
+
 // UnmarshalPartial decodes the fields that v names and leaves the rest unread:
 // for looking at a map before its type is known. It does not check that accepted
 // data is canonical.

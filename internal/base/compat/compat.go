@@ -21,6 +21,8 @@ const (
 	Callers      Verdict = "breaks callers"
 	Readers      Verdict = "breaks readers"
 	NeedsMigrate Verdict = "state needs migrate"
+	// Timers is of an argument's default: who wrote the argument out, breaks nothing.
+	Timers Verdict = "breaks timers that omit it"
 )
 
 // Change is one difference.
@@ -31,6 +33,8 @@ type Change struct {
 
 	// Handler is the handler whose callers it concerns; "" for none.
 	Handler string `json:"-"`
+	// Argument is the argument of a change with the verdict Timers.
+	Argument string `json:"-"`
 }
 
 // comparison is of two schemas.
@@ -69,7 +73,7 @@ func read(schema []byte) (*typed.Schema, error) {
 }
 
 func (c *comparison) add(verdict Verdict, where, format string, args ...any) {
-	c.changes = append(c.changes, Change{where, fmt.Sprintf(format, args...), verdict, c.handler})
+	c.changes = append(c.changes, Change{where, fmt.Sprintf(format, args...), verdict, c.handler, ""})
 }
 
 // find is the item of a name.
@@ -127,6 +131,10 @@ func (c *comparison) arguments(was, is typed.Handler) {
 			c.add(Callers, where, "has no default any more")
 		default:
 			c.argument(where, c.relate(&a.Type, &b.Type, 0))
+			if a.Optional && a.Begins != b.Begins {
+				c.add(Timers, where, "has another default")
+				c.changes[len(c.changes)-1].Argument = a.Name
+			}
 		}
 	}
 	for _, b := range is.Arguments {
@@ -144,7 +152,7 @@ func (c *comparison) arguments(was, is typed.Handler) {
 
 func (c *comparison) argument(where string, r relation) {
 	switch {
-	case r.narrower || r.other:
+	case r.narrower || r.other || r.defaults:
 		c.add(Callers, where, "%s", r)
 	case r != relation{}:
 		c.add(Safe, where, "%s", r)
@@ -213,9 +221,12 @@ func (c *comparison) state() {
 			c.add(NeedsMigrate, where, "has keys of another type")
 		default:
 			r := c.relate(&was.Type, &is.Type, 0)
-			if r.narrower || r.other {
+			switch {
+			case r.narrower || r.other || r.defaults:
 				c.add(NeedsMigrate, where, "%s", r)
-			} else if r != (relation{}) {
+			case was.Default && was.Begins != is.Begins:
+				c.add(NeedsMigrate, where, "has another default: what was never written would change")
+			case r != relation{}:
 				c.add(Safe, where, "%s", r)
 			}
 		}
@@ -237,6 +248,7 @@ type relation struct {
 	wider, narrower bool // it has values that the old has not; the old has some that it has not
 	form            bool // an integer is written in digits, and was a number; or the other way round
 	fields          bool // a record has a new field, with a default
+	defaults        bool // a field of a record has another default
 	other           bool
 }
 
@@ -246,6 +258,8 @@ func (r relation) String() string {
 		return "has another type"
 	case r.narrower:
 		return "has fewer values"
+	case r.defaults:
+		return "has a record with another default of a field"
 	case r.wider && r.form:
 		return "has more values, in another form of integers"
 	case r.wider:
@@ -257,7 +271,8 @@ func (r relation) String() string {
 }
 
 func (r relation) and(s relation) relation {
-	return relation{r.wider || s.wider, r.narrower || s.narrower, r.form || s.form, r.fields || s.fields, r.other || s.other}
+	return relation{r.wider || s.wider, r.narrower || s.narrower, r.form || s.form, r.fields || s.fields, r.defaults || s.defaults,
+		r.other || s.other}
 }
 
 const maxDepth = 32 // of types within each other, with the optional of each
@@ -337,7 +352,7 @@ func (c *comparison) records(x, y *typed.Named, depth int) (r relation) {
 		if !there || f.Optional && !g.Optional {
 			return relation{other: true}
 		}
-		r = r.and(c.relate(&f.Type, &g.Type, depth+1))
+		r = r.and(c.relate(&f.Type, &g.Type, depth+1)).and(relation{defaults: f.Optional && f.Begins != g.Begins})
 	}
 	for _, g := range y.Fields {
 		if _, there := find(x.Fields, g.Name, fieldName); !there {

@@ -120,3 +120,45 @@ func TestCodeWithoutASchemaHasNothingToLose(t *testing.T) {
 		t.Error("a damaged schema was compared")
 	}
 }
+
+// C25: a default that changes is what users read where nothing was written, and what a
+// timer gets that leaves the argument out.
+func TestC25AChangedDefaultIsAChange(t *testing.T) {
+	doc := func(argument, value, entry, field string) []byte {
+		return fmt.Appendf(nil, `{"schema":1,"types":{"R":{"record":[{"name":"x","type":"u8"%s}]}},"handlers":[{"name":"f","arguments":`+
+			`[{"name":"a","type":"u8"%s}]}],"state":[{"name":"s","type":"u64"%s},{"name":"m","key":"str","type":"u8"%s},`+
+			`{"name":"r","type":{"optional":"R"},"default":null}]}`, field, argument, value, entry)
+	}
+	five, seven := `,"default":5`, `,"default":7`
+	before := doc(five, `,"default":"5"`, five, five)
+	for _, c := range []struct {
+		after []byte
+		where string
+		want  Verdict // "" for no change
+	}{
+		{before, "", ""},
+		{doc(seven, `,"default":"5"`, five, five), "argument a of f", Timers},
+		{doc(five, `,"default":"7"`, five, five), "state s", NeedsMigrate},
+		{doc(five, "", five, five), "state s", NeedsMigrate},
+		{doc(five, `,"default":"5"`, seven, five), "state m", NeedsMigrate},
+		{doc(five, `,"default":"5"`, "", five), "state m", NeedsMigrate},
+		{doc(five, `,"default":"5"`, five, seven), "state r", NeedsMigrate},
+	} {
+		changes, err := Compare(before, c.after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(changes) == 0 && c.want == "" {
+			continue
+		}
+		if len(changes) != 1 || changes[0].Where != c.where || changes[0].Verdict != c.want {
+			t.Errorf("%s: want %s %s, got %v", c.after, c.where, c.want, changes)
+		}
+		if c.want == Timers && (changes[0].Handler != "f" || changes[0].Argument != "a") {
+			t.Errorf("%+v", changes[0])
+		}
+	}
+	if changes, err := Compare(doc(five, "", "", five), doc(five, `,"default":"5"`, five, five)); err != nil || len(changes) != 0 {
+		t.Errorf("the first default: %v %v", changes, err)
+	}
+}

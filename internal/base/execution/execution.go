@@ -4,6 +4,7 @@
 package execution
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -37,10 +38,20 @@ type Report struct {
 	Fraction uint8  // of Progress: percent, greater than any before
 	Detail   string // of Progress and Failed: words for people, of at most MaxDetail bytes
 	Result   []byte // of Done: within the bounds of the job
+	// Refusal is of Failed: what made the work fail is of the job, and no fault of the
+	// runner's. It is nil of every other failure.
+	Refusal *Refusal
 }
 
-// Refusal is why an executor does not take a job, before any work. It is what an
-// ack with Reject says.
+// Failure reports that work failed. An error that wraps a *Refusal refuses the job.
+func Failure(id ID, err error) Report {
+	report := Report{ID: id, What: Failed, Detail: Clip(err.Error())}
+	errors.As(err, &report.Refusal)
+	return report
+}
+
+// Refusal is why an executor does not do a job: before any work, or where the work showed that the
+// job cannot be done by it. It is what an ack with Reject says.
 type Refusal struct {
 	Reason push.RejectReason
 	Detail string // at most MaxDetail bytes

@@ -80,15 +80,25 @@ const maxPingSpread = time.Second
 // votes, and at most a second; 0 if blocks are made on demand (decision J13).
 func (p *Params) PingSpread() time.Duration { return min(p.BlockTime()/2, maxPingSpread) }
 
+// RootWithoutMessages is the value of chain.receipts_root under which no message of an
+// error is hashed. Every new chain has it; a genesis of before has the default, 1.
+const RootWithoutMessages = 2
+
+// HashesMessages reports whether the messages of errors are part of the receipts' root
+// (decision C20).
+func (p *Params) HashesMessages() bool { return p.ReceiptsRoot < RootWithoutMessages }
+
 // Params is the parameters in force in one block. It is a value: a change affects
 // only a copy. The tags give key, class, tier, default, range (inclusive) or words;
-// amounts are in wei, times in milliseconds.
+// amounts are in wei, times in milliseconds. A default never changes: older chains have it where
+// their genesis is silent. What new chains have instead is given by begins (decision C12).
 type Params struct {
 	// Chain.
 	ChainID            uint64       `param:"chain.id" class:"genesis" default:"8011" min:"1"`
-	Cheats             bool         `param:"chain.cheats" class:"genesis" default:"true"`             // time travel, faucet, devnet keys
-	Upgrades           bool         `param:"chain.upgrades" class:"genesis" default:"true"`           // of actors (decision C25)
-	EpochBlocks        uint64       `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"` // decision C6
+	Cheats             bool         `param:"chain.cheats" class:"genesis" default:"true"`                                // time travel, faucet, devnet keys
+	Upgrades           bool         `param:"chain.upgrades" class:"genesis" default:"true"`                              // of actors (decision C25)
+	ReceiptsRoot       uint64       `param:"chain.receipts_root" class:"genesis" default:"1" min:"1" max:"2" begins:"2"` // 1: messages are hashed too (decision C20)
+	EpochBlocks        uint64       `param:"chain.epoch_blocks" class:"genesis" default:"64" min:"2"`                    // decision C6
 	BlockTimeMS        Milliseconds `param:"chain.block_time_ms" class:"block" default:"1000" max:"3600000"`
 	BlockTimeAuto      bool         `param:"chain.block_time_auto" class:"genesis" default:"false"`                    // blocks are made when there is something to do (decision C7)
 	LinkDelayMS        Milliseconds `param:"chain.link_delay_ms" class:"block" default:"250" min:"1" max:"60000"`      // Δ of decision C4
@@ -110,6 +120,7 @@ type Params struct {
 	CyclesLimit         types.Cycles `param:"cip3.block_cycles_limit" class:"block" default:"20000000" min:"2"`
 	CellsLimit          types.Cells  `param:"cip3.block_cells_limit" class:"block" default:"1000000" min:"2"`
 	LaneUserCycles      types.Cycles `param:"cip3.lane_user_cycles" class:"block" default:"10000000"`
+	ItemCycles          types.Cycles `param:"cip3.item_cycles" class:"block" default:"1000000" min:"100000"` // of a transaction (decision C18); code that it brings adds to it
 	LaneRunnerCycles    types.Cycles `param:"cip3.lane_runner_cycles" class:"block" default:"4000000"`
 	LaneSystemCycles    types.Cycles `param:"cip3.lane_system_cycles" class:"block" default:"4000000"` // deferred messages and system instructions
 	InitialBaseFeeCycle types.Wei    `param:"cip3.initial_basefee_cycle" class:"genesis" default:"1000"`

@@ -31,6 +31,11 @@ type Info struct {
 	Min     string   `json:"min,omitempty"` // inclusive; of integers and amounts
 	Max     string   `json:"max,omitempty"` // inclusive
 	Words   []string `json:"words,omitempty"`
+	// Later says that chains of the oldest format lack it. State holds it only if it is not its
+	// default, so that the root of an old genesis stays (decision C12).
+	Later bool `json:"-"`
+	// Begins is the value that a new genesis states; "": none, and it has the default.
+	Begins string `json:"-"`
 }
 
 // entry is a parameter and where Params holds it.
@@ -47,23 +52,39 @@ var (
 )
 
 // The table is built from the tags when the program starts. A tag that cannot
-// be read, or a default out of its range, stops it there.
+// be read, or a default out of its range, stops it there. So does a change of what homes of
+// the oldest format were made with.
 func init() {
-	fields := reflect.TypeFor[Params]()
+	fields, first := reflect.TypeFor[Params](), firstDefaults(oldest)
 	for i := range fields.NumField() {
-		entries = append(entries, newEntry(fields.Field(i), i))
+		e := newEntry(fields.Field(i), i)
+		e.Later = !first.takes(&e)
+		entries = append(entries, e)
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.Key, b.Key) })
-	byKey = make(map[string]int, len(entries))
+	if len(first) > 0 {
+		panic(fmt.Sprintf("params: homes of the oldest format were made with parameters that are gone: %v", first))
+	}
+	index()
 	for i := range entries {
 		e := &entries[i]
-		if _, taken := byKey[e.Key]; taken {
-			panic(fmt.Sprintf("params: two fields are %s", e.Key))
-		}
-		byKey[e.Key] = i
 		if err := defaults.Set(e.Key, e.Default); err != nil {
 			panic(fmt.Sprintf("params: the default is refused: %v", err))
 		}
+		if with := defaults; e.Begins != "" && with.Set(e.Key, e.Begins) != nil {
+			panic(fmt.Sprintf("params: new chains begin with %s = %q, which is refused", e.Key, e.Begins))
+		}
+	}
+}
+
+// index sorts the table, and enters its keys.
+func index() {
+	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.Key, b.Key) })
+	byKey = make(map[string]int, len(entries))
+	for i := range entries {
+		if _, taken := byKey[entries[i].Key]; taken {
+			panic(fmt.Sprintf("params: two fields are %s", entries[i].Key))
+		}
+		byKey[entries[i].Key] = i
 	}
 }
 
@@ -76,6 +97,7 @@ func newEntry(f reflect.StructField, index int) entry {
 		panic(fmt.Sprintf("params: %s has the class %q", e.Key, e.Class))
 	}
 	e.Tier = f.Tag.Get("tier")
+	e.Begins = f.Tag.Get("begins")
 	if e.Class == Genesis {
 		e.Tier = TierGenesis
 	}

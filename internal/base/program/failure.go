@@ -11,10 +11,6 @@ import (
 // nothing at all about the message.
 var ErrNotBegun = errors.New("no time was left to begin it")
 
-// ErrDoubted is over a message that was not begun: its code was late before. The caller
-// tries it at another time (decision C18).
-var ErrDoubted = errors.New("the code was late before, and has its turn later")
-
 // ErrLate is any HostError whose Failure is Late, to errors.Is.
 var ErrLate = errors.New("the message is late")
 
@@ -28,9 +24,10 @@ type Failure uint8
 const (
 	// Stopped: the bound that the session's user set (Session.Bound) struck
 	// before the message ended, or before it began. The program's outcome is
-	// unknown: with more time it may end.
+	// unknown: with more time it may end. Or the message seemed late, and this machine
+	// was slow in the moment after.
 	Stopped Failure = 1 + iota
-	// Late: the message took more CPU time than its Allowance, or longer than the host
+	// Late: the message took more CPU time than its Credit has, or longer than the host
 	// allows any message.
 	Late
 	// Crashed: the host ended, ran out of memory, or broke its protocol.
@@ -59,7 +56,7 @@ func (f Failure) String() string {
 type HostError struct {
 	Failure Failure
 	During  string        // what the host was asked to do
-	CPU     time.Duration // used on the message, if it is late by its Allowance or was stopped under way; otherwise 0
+	CPU     time.Duration // used on the message, if it is late by its Credit or was stopped under way; otherwise 0
 	Err     error
 }
 

@@ -9,13 +9,17 @@ import (
 // Limits of the CPU time that the attempt of an item may use of its host (decision C18).
 const (
 	// LateTimes is how many times as long as a plain loop's the cycles of a program may
-	// take. The price list keeps it below 15; the rest is for measures that err.
+	// take for a while. The price list keeps each below 8; the rest is for measures that err.
 	LateTimes = 40
-	// LateFree is beyond that at most: a program whose first operation is dear has it. A
-	// small limit buys less of it, since late items pay their limits; LateLeast is enough
-	// to begin a message.
-	LateFree  = 2 * time.Millisecond
-	LateLeast = time.Millisecond
+	// LateTimesInAll is how many times as long those of its whole limit may take.
+	LateTimesInAll = 16
+	// LateCredit is the CPU time that an attempt may use before its cycles bring any, and
+	// as much as it can save. A limit of few cycles buys less of it, since a late item pays its
+	// limit. LateLeast is enough to begin a message.
+	LateCredit = 20 * time.Millisecond
+	LateLeast  = time.Millisecond
+	// LateCreditTimes is how many times as long as a plain loop's its limit buys of the credit.
+	LateCreditTimes = 4
 	// LatePages is how many first writes to a page of memory are free besides: a message
 	// makes some, whatever its cycles are. They take 0.1 ms on most machines, and a
 	// hundred times as long on a virtual machine whose host has little memory.
@@ -31,27 +35,55 @@ const (
 // more than any block has.
 const maxRated = types.Cycles(1) << 32
 
-// Allowance is the CPU time that an attempt with a limit may have used after it used the
-// given cycles. thousand is the time of a thousand cycles of a plain loop, page that of the
-// first write to a page of memory. It is rounded down.
+// Credit is the CPU time that an attempt has left. Each cycle brings LateTimes of a plain
+// loop's. It holds LateCredit, or what the last charge brought if that is more. An attempt
+// without credit is late, and so is one that used more than its whole limit may.
 //
 // Spec: decision C18.
-func Allowance(limit, used types.Cycles, thousand, page time.Duration) time.Duration {
-	free := min(max(LateLeast, rated(limit, thousand)), LateFree) + LatePages*min(max(page, 0), MaxPage)
-	return free + rated(used, thousand)
+type Credit struct {
+	thousand time.Duration // of a thousand cycles of a plain loop
+	left     time.Duration
+	inAll    time.Duration // that the attempt may use
+	last     time.Duration // what the last charge brought
+	spent    time.Duration
+	used     types.Cycles
 }
 
-func rated(cycles types.Cycles, thousand time.Duration) time.Duration {
+// NewCredit is that of an attempt with a limit before it begins. thousand is the time of a
+// thousand cycles of a plain loop, page that of the first write to a page of memory.
+func NewCredit(limit types.Cycles, thousand, page time.Duration) Credit {
+	first := min(max(LateLeast, timeOf(limit, thousand, LateCreditTimes)), LateCredit) + LatePages*min(max(page, 0), MaxPage)
+	return Credit{thousand: thousand, left: first, inAll: first + timeOf(limit, thousand, LateTimesInAll)}
+}
+
+// Spend counts the cycles that the attempt used so far, and its CPU time so far. It reports
+// whether the attempt is late.
+func (c *Credit) Spend(used types.Cycles, cpu time.Duration) (isLate bool) {
+	if used > c.used {
+		c.last = timeOf(used-c.used, c.thousand, LateTimes)
+		c.left += c.last
+		c.used = used
+	}
+	c.left = min(c.left-max(cpu-c.spent, 0), max(LateCredit, c.last))
+	c.spent = max(cpu, c.spent)
+	return c.left < 0 || c.spent > c.inAll
+}
+
+// Left is the CPU time that the attempt may use before its next cycle.
+func (c *Credit) Left() time.Duration { return max(min(c.left, c.inAll-c.spent), 0) }
+
+// timeOf is a number of times what cycles of a plain loop take. It is rounded down.
+func timeOf(cycles types.Cycles, thousand time.Duration, times time.Duration) time.Duration {
 	cycles, thousand = min(cycles, maxRated), min(max(thousand, 0), time.Second/1000)
-	return time.Duration(cycles/1000)*LateTimes*thousand + time.Duration(cycles%1000)*LateTimes*thousand/1000
+	return time.Duration(cycles/1000)*times*thousand + time.Duration(cycles%1000)*times*thousand/1000
 }
 
 // UnitCycles is the price of one unit of compiling in a deploy, in cycles of a byte of
-// code. It allows some ten microseconds, the time that 30 cycles of a loop may take.
-const UnitCycles = 30
+// code: compiling it takes the time of 60 cycles of a loop at most.
+const UnitCycles = 60
 
 // InspectionCycles is the most that inspecting a source may cost if no more units of
-// compiling can be paid. Its Allowance is computed from it. It is 1<<32 at most.
+// compiling can be paid. Its Credit is that of such a limit. It is 1<<32 at most.
 //
 // Spec: decision C18.
 func InspectionCycles(size int, units uint64) types.Cycles {
@@ -68,6 +100,6 @@ type Bounds struct {
 	// real time.
 	Left func() time.Duration
 	// Strict has a message or an inspection end there and then that uses more CPU time than
-	// its Allowance, as a *HostError that says Late.
+	// its Credit has, as a *HostError that says Late.
 	Strict bool
 }

@@ -75,6 +75,9 @@ type Outcome struct {
 	Status types.Status
 	Output []byte
 	Fault  *types.Fault
+	// Told is what a calling program reads instead of the fault's message, which may have
+	// words of this machine's Python. Nil: the message (decision C20).
+	Told *string
 	// Where is the place in the author's code where the limit of cycles or cells was
 	// used up, in words; "" if unknown.
 	Where string
@@ -176,7 +179,8 @@ type Handler struct {
 type Refusal struct {
 	Units  uint64 // that were measured before it was refused
 	Line   int
-	Reason string
+	Reason string // for people: it may have words of this machine's Python
+	Code   string // of the receipt; "": invalid_code
 }
 
 func (r *Refusal) Error() string {

@@ -285,7 +285,7 @@ func (p *parser) field(path string, n node) (f Field, err error) {
 		return f, err
 	}
 	f.Optional = true
-	f.Default = *given // read after all types
+	f.Default, f.Begins = *given, given.compared() // the value is read after all types
 	return f, nil
 }
 

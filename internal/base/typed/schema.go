@@ -59,6 +59,9 @@ type Field struct {
 	Type     Type
 	Optional bool // it has a default
 	Default  any  // of an optional type: its value, as Decode returns values
+	// Begins is the default in a form that can only be compared: an integer in digits is the
+	// number. "" without one.
+	Begins string
 }
 
 // Handler is a function of the actor.

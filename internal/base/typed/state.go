@@ -4,6 +4,9 @@ import (
 	"bytes"
 	bigendian "encoding/binary"
 	"math/big"
+	"slices"
+	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cowboyinc/devnet/internal/base/codec"
@@ -17,6 +20,8 @@ type Attribute struct {
 	Key  Type // of a Map
 
 	Default bool // a value has one
+	// Begins is the default in a form that can only be compared, as of a Field.
+	Begins string
 }
 
 // Kind is how many keys of state an attribute has.
@@ -28,6 +33,26 @@ const (
 	AList                // the name, / and 8 bytes of an index; the name and #, the length
 	AMap                 // the name, / and the bytes of a key
 )
+
+// LeadingKey is a key of state that an attribute with anything in state has: that of its
+// value, or of the length of a List. A Map has none.
+func (a *Attribute) LeadingKey() []byte {
+	switch a.Kind {
+	case OneValue:
+		return []byte(a.Name)
+	case AList:
+		return []byte(a.Name + "#")
+	}
+	return nil
+}
+
+// LeadingType is the type of the value under LeadingKey.
+func (a *Attribute) LeadingType() *Type {
+	if a.Kind == AList {
+		return &length
+	}
+	return &a.Type
+}
 
 // The bytes of keys of state, as the host of programs writes them.
 const (
@@ -275,6 +300,27 @@ func (s *Schema) view(t *Type, data []byte) []byte {
 	return text
 }
 
+// compared is a value in a form for comparisons: an integer in digits is the number.
+func (n *node) compared() string {
+	switch n.kind {
+	case isNumber, isText:
+		return strconv.Quote(n.text)
+	case isList, isObject:
+		parts := make([]string, len(n.items))
+		for i := range n.items {
+			if n.kind == isObject {
+				parts[i] = strconv.Quote(n.names[i]) + ":"
+			}
+			parts[i] += n.items[i].compared()
+		}
+		if n.kind == isObject { // its members have no order
+			slices.Sort(parts)
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	return n.text
+}
+
 // stateForm reads an entry of the schema's state.
 func (p *parser) stateForm(path string, n node) error {
 	var a Attribute
@@ -287,7 +333,7 @@ func (p *parser) stateForm(path string, n node) error {
 		}
 	}
 	err := members(path, n, map[string]func(string, node) error{"name": text(&a.Name, maxName), "type": typ(&one), "list": typ(&list),
-		"key": typ(&key), "default": func(string, node) error { a.Default = true; return nil }})
+		"key": typ(&key), "default": func(_ string, n node) error { a.Default, a.Begins = true, n.compared(); return nil }})
 	if err == nil {
 		err = checkName(within(path, "name"), a.Name)
 	}
@@ -306,4 +352,14 @@ func (p *parser) stateForm(path string, n node) error {
 	}
 	p.schema.State = append(p.schema.State, a)
 	return nil
+}
+
+// Names lists the members of a payload that is a JSON object; ok is false of any other. An
+// empty payload has none.
+func Names(payload []byte) (names []string, ok bool) {
+	if len(payload) == 0 {
+		return nil, true
+	}
+	n, err := readJSON(payload, MaxPayloadBytes, maxDepth)
+	return n.names, err == nil && n.kind == isObject
 }

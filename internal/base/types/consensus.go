@@ -150,7 +150,7 @@ type Header struct {
 	SubsetEpoch      uint64
 	Randomness       Hash // R(Height) (decision C9)
 	StateRoot        Hash // after the block
-	ReceiptsRoot     Hash // keccak256 of the receipts' encodings
+	ReceiptsRoot     Hash // keccak256 of the receipts' encodings, without messages of errors (decision C20)
 	CyclesUsed       Cycles
 	CellsUsed        Cells
 	TimerCyclesUsed  Cycles

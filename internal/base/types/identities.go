@@ -21,6 +21,9 @@ type PublicKey [33]byte
 // Signature is r ‖ s ‖ v with low s and v 0 or 1 (decision C10).
 type Signature [65]byte
 
+// Life names one start of a validator: random bytes that it draws (decision C5).
+type Life [16]byte
+
 // TimerID is the identity of a timer (decision T1).
 type TimerID = Hash
 
@@ -71,6 +74,7 @@ func (a Address) Compare(b Address) int { return bytes.Compare(a[:], b[:]) }
 
 func (a Address) IsZero() bool   { return a == Address{} }
 func (h Hash) IsZero() bool      { return h == Hash{} }
+func (l Life) IsZero() bool      { return l == Life{} }
 func (a Address) String() string { return toHex(a[:]) }
 func (h Hash) String() string    { return toHex(h[:]) }
 
@@ -95,6 +99,7 @@ func (a *Address) UnmarshalCBOR(data []byte) error   { return fromCBOR(a[:], dat
 func (h *Hash) UnmarshalCBOR(data []byte) error      { return fromCBOR(h[:], data, "a hash") }
 func (k *PublicKey) UnmarshalCBOR(data []byte) error { return fromCBOR(k[:], data, "a public key") }
 func (s *Signature) UnmarshalCBOR(data []byte) error { return fromCBOR(s[:], data, "a signature") }
+func (l *Life) UnmarshalCBOR(data []byte) error      { return fromCBOR(l[:], data, "a life") }
 
 // ParseAddress reads 0x and 40 hexadecimal digits.
 func ParseAddress(s string) (a Address, err error) { return a, a.UnmarshalText([]byte(s)) }

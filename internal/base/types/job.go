@@ -19,6 +19,10 @@ func (s JobStatus) Ended() bool { return s == JobCompleted || s == JobFailed }
 // it asks for (decision J19). All other failures judged none.
 const JobDisagreement = "disagreement"
 
+// JobInvalidResults is the error of a job whose results all came, and fewer pass the spec's
+// format and checks than its threshold.
+const JobInvalidResults = "invalid_results"
+
 // JobChangeKind is what a block did to a job.
 type JobChangeKind string
 
@@ -50,19 +54,22 @@ type JobChange struct {
 	Attempts  uint32    // draws made
 	Since     Height    // of the last draw, or since when it waits
 	Committee []Address // in the order drawn; for the end of an attempt, its committee
+	Drawn     []Height  // of each of Committee: the block that drew it
 	Submitted *JobSubmission
 	Runner    *Address // who committed, refused, revealed or won
 	Validator *Address // who brought the commitment, the refusal or the result
 	// Commitment is set for committed, Result for revealed.
 	Commitment Hash
 	Result     []byte
-	Agreed     []Address // of completed: the members whose results agree
+	Agreed     []Address // of completed: the members whose results agree, the winner first
 	Price      Wei       // of completed
+	// Discredited is set for completed: runners whose results differ, of earlier attempts first.
+	Discredited []Address
 	// Left is set for waiting, and for failed without candidates: runners by the filter
 	// that leaves each out, by the filter's number (selection.Reason); nil: not counted.
 	Left  []uint32
 	Draw  *JobDraw // of drawn
-	Error *Fault   // of cancelled, failed and refused; of called_back why the handler failed, nil where it did not
+	Error *Fault   // of cancelled, failed, refused and retried; of called_back why the handler failed, nil where it did not
 }
 
 // JobSubmission is what a job is from its beginning on.

@@ -26,7 +26,7 @@ type Fault struct {
 	Message string   `json:"message"` // for people: at most MaxFaultBytes
 }
 
-// MaxFaultBytes bounds a fault's message, since it is part of a receipt.
+// MaxFaultBytes bounds a fault's message, which is kept with its receipt.
 const MaxFaultBytes = 4096
 
 // Event is what an actor emitted, or what the chain did to it.
@@ -67,6 +67,17 @@ type Receipt struct {
 	Output  Bytes    `json:"output"`
 }
 
+// WithoutMessage is the receipt as the receipts' root has it. The message of its error is
+// empty, since its words may come from one machine's Python (decision C20).
+func (r *Receipt) WithoutMessage() *Receipt {
+	if r.Error == nil || r.Error.Message == "" {
+		return r
+	}
+	hashed := *r
+	hashed.Error = &Fault{Code: r.Error.Code}
+	return &hashed
+}
+
 // Timer is a pending timer in state (CIP-5 §3.1, decision T5).
 type Timer struct {
 	_                      struct{} `cbor:",toarray"`
@@ -76,7 +87,7 @@ type Timer struct {
 	Payload                []byte
 	Handler                string
 	FeePayer               Address
-	GasLimit               Cycles
+	GasLimit               Cycles // DefaultGasLimit: the cap at the fire
 	ExpiresAt              Height
 	MaxFeePerCycle         *Wei // nil: the bidder's at fire time (decision T14)
 	MaxPriorityFeePerCycle *Wei
@@ -87,6 +98,18 @@ type Timer struct {
 	ScheduledAt            Height
 	Deferrals              uint64 // blocks it was due in and did not end
 	Sponsor                *Hash  // the transaction whose signer pays, within what it stated (decision T28); nil: the actor pays
+}
+
+// DefaultGasLimit is the limit of a timer that states none: the cap, whatever it is when the
+// timer fires. A stated limit is never 0 (decision T5).
+const DefaultGasLimit Cycles = 0
+
+// FireLimit returns the cycles of a fire by the timer's limit, under a cap.
+func FireLimit(limit, most Cycles) Cycles {
+	if limit == DefaultGasLimit {
+		return most
+	}
+	return min(limit, most)
 }
 
 // Watch is the key of an actor's state that makes a timer due when its value

@@ -51,7 +51,7 @@ type PassedList[T any] struct {
 	Failed []T      // in the order they came; nil without failures
 	Begun  *uint64  // how many were begun when the proposer's time was over; nil: all that came
 	// Skipped is the items that the proposer left for another of its blocks, by numbers, in
-	// the order they came. They were cut off in an earlier block, or their code is doubted.
+	// the order they came. They were cut off in an earlier block, or their party was late.
 	// nil if none.
 	Skipped []Skip
 }

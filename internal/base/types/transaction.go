@@ -125,7 +125,16 @@ type Upgrade struct {
 	From    Hash   `cbor:"from"` // of the code that the actor must have
 	Code    []byte `cbor:"code"`
 	Migrate []byte `cbor:"migrate"` // the payload of the new code's migrate; empty: no arguments
+	// End names the continuations that end when it applies, at most MaxUpgradeEnds.
+	End []string `cbor:"end,omitempty"`
 }
+
+// MaxUpgradeEnds bounds the names of continuations that an upgrade ends. MaxContinuationName
+// bounds the bytes of each.
+const (
+	MaxUpgradeEnds      = 32
+	MaxContinuationName = 128
+)
 
 // ApplyUpgrade applies the upgrade that was announced, from its height on.
 type ApplyUpgrade struct {

@@ -1,6 +1,7 @@
 package typo
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -42,4 +43,17 @@ func TestLawDistanceIsThatOfTheDumbestTwin(t *testing.T) {
 			t.Fatalf("%q and %q: %d, want %d", a, b, Distance(a, b), twin(a, b))
 		}
 	})
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"alice", "bob", "gazette", "gazette2", "subscribe", "unsubscribe", "v0", "v1"}
+	for word, want := range map[string]string{
+		"gazett": "; did you mean gazette or gazette2?", "bobb": "; did you mean bob?", "subscrbe": "; did you mean subscribe?",
+		"Alice": "; did you mean alice?",
+		"v9":    "", "carol": "", "": "", strings.Repeat("a", 100): "", "gazette": "; did you mean gazette2?",
+	} {
+		if got := Suggestion(word, known); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
 }

@@ -10,7 +10,7 @@ import (
 // Limits of a transaction whose draft states none, on top of the cost of its
 // payload and code.
 const (
-	DefaultCycles types.Cycles = 2_000_000
+	DefaultCycles types.Cycles = 1_000_000
 	DefaultCells  types.Cells  = 100_000
 )
 

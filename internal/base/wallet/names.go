@@ -3,6 +3,7 @@ package wallet
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -53,6 +54,12 @@ func ValidatorName(i int) string { return fmt.Sprintf("v%d", i) }
 
 // RunnerName is the name of the i-th runner that a devnet starts, from 0.
 func RunnerName(i int) string { return fmt.Sprintf("r%d", i) }
+
+// IsRunnerName reports whether a name is one of RunnerName.
+func IsRunnerName(name string) bool {
+	digits, is := strings.CutPrefix(name, "r")
+	return is && digits != "" && strings.Trim(digits, "0123456789") == ""
+}
 
 // AccountKey derives the key of a named account.
 func AccountKey(seed uint64, name string) *crypto.Key {

@@ -61,7 +61,7 @@ var (
 	pages    = []string{"internal/faces/page", "internal/faces/web"}
 	bridges  = []string{"internal/worlds/byzantine", "internal/worlds/observe"}
 	audits   = []string{"internal/worlds/audit"}
-	batches  = []string{"internal/worlds/batch"}
+	batches  = []string{"internal/worlds/batch", "internal/worlds/experiment"}
 	nodes    = []string{"internal/worlds/node"}
 	networks = []string{"internal/worlds/network"}
 	setups   = []string{"internal/worlds/setup"}
@@ -83,8 +83,9 @@ var (
 		"fmt", "io", "iter",
 		"maps", "math", "math/big", "math/bits", "math/rand", "math/rand/v2", "reflect", "slices", "sort", "strconv", "strings", "time",
 		"unicode", "unicode/utf16", "unicode/utf8"}
-	// baseOnly is what the base needs besides: hashes, and locks for its caches.
-	baseOnly = []string{"crypto/subtle", "hash", "sync", "sync/atomic"}
+	// baseOnly is what the base needs besides: hashes, locks for its caches, and texts that
+	// are part of the program.
+	baseOnly = []string{"embed", "crypto/subtle", "hash", "sync", "sync/atomic"}
 	// shellOnly is what a shell needs besides.
 	shellOnly = []string{"log/slog", "sync", "sync/atomic"}
 )
@@ -144,7 +145,7 @@ var table = []layer{
 		why: "what scripts do with a network is the same in every world: it knows operator code and oracles, and no world"},
 	{name: "node", packages: nodes, imports: join(below, shells, environment), libraries: anyLibrary,
 		why: "a node wires a shell to its environment, in its own process or with others: it is independent of worlds and faces"},
-	{name: "batch", packages: batches, imports: join(base, history, faces), libraries: anyLibrary,
+	{name: "batch", packages: batches, imports: join(base, interfaces, history, faces, batches), libraries: anyLibrary,
 		why: "a batch makes runs of scenarios in worlds that it is given and reads the outcomes, independent of any world"},
 	{name: "audit", packages: audits, imports: join(below, environment), libraries: anyLibrary,
 		why: "an audit reads a home and executes its blocks: it is independent of shells, faces and worlds"},

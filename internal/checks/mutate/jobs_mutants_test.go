@@ -71,7 +71,7 @@ var jobMutants = []mutant{
 	{name: "commit-reading", what: "a runner commits to what others revealed (J5)", tests: systemCore,
 		edits: []edit{{"actors/system/report.go", "case j.revealing(b.Height):", "case b.Height > j.CommitDeadline():"}}},
 	{name: "refusal-paid", what: "a refusal costs reputation (J21)", tests: systemCore,
-		edits: []edit{{"actors/system/settle.go", "if !m.Owes() {", "if m.RevealedAt > 0 {"}}},
+		edits: []edit{{"actors/system/settle.go", "if !m.Owes() || j.late(m) {", "if m.RevealedAt > 0 {"}}},
 	{name: "refusal-spec", what: "a refusal of another spec counts (J21)", tests: systemCore,
 		edits: []edit{{"actors/system/refusal.go", "case r.Spec != ", "case false && r.Spec != "}}},
 	{name: "fresh-last", what: "new jobs are drawn with those that wait (J2)", tests: systemCore,

@@ -2,8 +2,9 @@ package mutate
 
 // Tests that judge mutants of decision C18.
 var (
-	lateTests   = []suite{{pkg: "./validators/ledger", run: "Late|Crash|Missing|Liars|Tried|Doubt|Share|Voter|Balance|Pools|List|Hangs"}}
-	pageTests   = []suite{{pkg: "./internal/environment/pyhost", run: "Proof$|Allowance|TheRate|Inspection"}}
+	lateTests = []suite{{pkg: "./validators/ledger",
+		run: "Late|Crash|Missing|Liars|Tried|Large|Item|Starved|Share|Voter|Balance|Pools|List|Hangs"}}
+	pageTests   = []suite{{pkg: "./internal/environment/pyhost", run: "Proof$|Credit|TheRate|SlowMoment|Inspection"}}
 	oracleTests = []suite{{pkg: "./internal/faces/oracle", run: "Passings|LateTransaction"}}
 )
 
@@ -20,17 +21,31 @@ var lateMutants = []mutant{
 		{"validators/ledger/late.go", "return len(old) < maxForgotten\n", "return false\n"},
 		{"validators/ledger/late.go", "\t\tr.forgive(s)\n\t}\n\treturn nil\n}", "\t\t_ = s\n\t}\n\treturn nil\n}"}}},
 	{name: "late-retried", what: "a proposer tries again what it listed", tests: lateTests, edits: []edit{
-		{"validators/ledger/tries.go", "one.code, one.blamed = code, t.height+doubtBlocks", "one.code = code"}}},
-	{name: "doubt-never", what: "code that was late is not doubted", tests: lateTests, edits: []edit{
-		{"validators/ledger/tries.go", "return t != nil && t.codes.holds(code, t.height) }", "return false }"}}},
-	{name: "doubt-deploys", what: "a deploy of doubted code is inspected at once", tests: lateTests, edits: []edit{
-		{"actors/deploy.go", "if x.block.Doubted != nil && x.block.Doubted(", "if false && x.block.Doubted("}}},
-	{name: "cut-unlent", what: "what was cut off is lent no longer share", tests: lateTests, edits: []edit{
-		{"validators/ledger/tries.go", "\t\tone.lends++\n", ""}}},
+		{"validators/ledger/tries.go", "one.blamed = t.height + largeBlocks\n", ""}}},
+	{name: "late-once", what: "one late attempt is enough to list an item", tests: lateTests, edits: []edit{
+		{"validators/ledger/tries.go", "lateTries = 2", "lateTries = 1"}}},
+	{name: "party-never", what: "what a late party sends next is not large", tests: lateTests, edits: []edit{
+		{"validators/ledger/tries.go", "\t\tt.parties.put(party, t.height+largeBlocks)\n", "\t\t_ = party\n"}}},
+	{name: "large-restless", what: "large items have turns without a rest", tests: lateTests, edits: []edit{
+		{"validators/ledger/tries.go", "t.rests = now + took*", "t.rests = now + 0*took*"}}},
+	{name: "first-whole", what: "each first attempt has a whole share", tests: lateTests, edits: []edit{
+		{"validators/ledger/pace.go", "return p.Share / firstParts\n", "return p.Share\n"}}},
+	{name: "starved-late", what: "a share without CPU time is late", tests: lateTests, edits: []edit{
+		{"validators/ledger/passing.go", "case !whole || isStarved:", "case !whole:"}}},
+	{name: "starved-large", what: "a first attempt without CPU time makes an item large", tests: lateTests, edits: []edit{
+		{"validators/ledger/passing.go", "case !whole && isStarved:", "case !whole && isStarved && item == (types.Hash{}):"}}},
+	{name: "item-unbounded", what: "a transaction may have a whole lane", tests: lateTests, edits: []edit{
+		{"validators/ledger/check.go", "return min(limit, item)", "return limit"}}},
+	{name: "credit-saved", what: "credit of CPU time is saved without end", edits: []edit{
+		{"internal/base/program/lateness.go", "c.left = min(c.left-max(cpu-c.spent, 0), max(LateCredit, c.last))",
+			"c.left = c.left - max(cpu-c.spent, 0)"}},
+		tests: []suite{{pkg: "./internal/base/program", run: "C18"}}},
+	{name: "slow-moment", what: "a machine that is slow judges programs", tests: pageTests, edits: []edit{
+		{"internal/environment/pyhost/rates.go", "thousand <= calmTimes*r.rate()", "true"}}},
 	{name: "crash-once", what: "one witness lists a crash at once", tests: lateTests, edits: []edit{
-		{"validators/ledger/tries.go", "one.crashes >= crashTries", "one.crashes >= 1"}}},
+		{"validators/ledger/tries.go", "crashTries = 3", "crashTries = 1"}}},
 	{name: "crash-never", what: "one witness lists no crash", tests: lateTests, edits: []edit{
-		{"validators/ledger/tries.go", "one.crashes >= crashTries", "one.crashes < 0"}}},
+		{"validators/ledger/tries.go", "crashTries = 3", "crashTries = 1 << 30"}}},
 	{name: "crash-missing", what: "a machine without a host lists fires by name", tests: lateTests, edits: []edit{
 		{"validators/ledger/passing.go", "if failureOf(err) == program.Missing {", "if false {"}}},
 	{name: "crash-cpu", what: "one witness does not take CPU time as a proof", tests: lateTests, edits: []edit{
@@ -44,9 +59,10 @@ var lateMutants = []mutant{
 		{"internal/environment/pyhost/page.go", "took -= time.Duration(h.word(pageBase))",
 			"took -= 0 * time.Duration(h.word(pageBase))"}}},
 	{name: "page-wall", what: "the wall clock is a proof", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/page.go", "wallTimes*allowed+wallFree, 0", "wallTimes*allowed+wallFree, now.Sub(h.watch.began)"}}},
-	{name: "rate-slowest", what: "one child that lies sets the rate", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/rates.go", "sorted[len(sorted)/2]", "sorted[len(sorted)-1]"}}},
+		{"internal/environment/pyhost/page.go", "took, h.watch.took = max(now.Sub(h.watch.began)-wallFree, 0)/wallTimes, 0",
+			"took, h.watch.took = max(now.Sub(h.watch.began)-wallFree, 0)/wallTimes, now.Sub(h.watch.began)"}}},
+	{name: "rate-slowest", what: "one child of a busy machine sets the rate", tests: pageTests, edits: []edit{
+		{"internal/environment/pyhost/rates.go", "return slices.Min(r.loops)", "return slices.Max(r.loops)"}}},
 	{name: "rate-kept", what: "the rate does not follow a machine that slows down", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/rates.go", "len(r.loops) == keptRates", "len(r.loops) == 9*keptRates"}}},
 	{name: "inspect-unbounded", what: "an inspection has no allowance", tests: pageTests, edits: []edit{

@@ -244,7 +244,7 @@ var mutants = []mutant{
 	{name: "D07", what: "the name of a store is not synced", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/bolt.go", "if made && durability == store.Disk {", "if made && durability != store.Disk {"}}},
 	{name: "D08", what: "the name of a home's file is not synced", tests: homeTests, edits: []edit{
-		{"internal/environment/home/meta.go", "err = store.SyncDir(filepath.Dir(path))", "err = nil"}}},
+		{"internal/environment/store/replace.go", "return SyncDir(filepath.Dir(to))", "return nil"}}},
 	{name: "D09", what: "the name of a home's directory is not synced", tests: homeTests, edits: []edit{
 		{"internal/environment/home/layout.go", "return store.SyncDir(filepath.Dir(dir))", "return nil"}}},
 	{name: "X01", what: "the tip is committed before the block it names", tests: shellTests, further: killTests, edits: []edit{
@@ -318,7 +318,7 @@ var mutants = []mutant{
 		tests: []suite{{pkg: "./internal/worlds/sim", run: "TestCampaign$"}}, edits: []edit{
 			{"validators/consensus.go", "c.v.node.Log.Append(simplex.CaughtUpRecord(ask.Batch.Proof()))", "error(nil)"}}},
 	{name: "begins-in-vain", what: "a log that was lost twice reports only the first time (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/lost.go", "if m.begun && !m.cfg.Lost {", "if m.begun {"}}},
+		{"validators/simplex/lost.go", "\tcase m.cfg.Lost:\n\t\tm.write(true)\n", "\tcase m.cfg.Lost && !m.begun:\n\t\tm.write(true)\n"}}},
 	{name: "vouch-span", what: "a wiped validator votes a view too early (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "const vouchSpan = 2", "const vouchSpan = 1"}}},
 	{name: "vouch-replayed", what: "answers to another life vouch (C5)", tests: consensusCore, edits: []edit{
@@ -332,7 +332,8 @@ var mutants = []mutant{
 	{name: "vouch-unsaid", what: "a crash forgets the floor (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/lost.go", "	m.persist(vouchRecord(f))\n", ""}}},
 	{name: "vouch-lost", what: "the floor of a life whose log is lost holds (C5)", tests: consensusCore, edits: []edit{
-		{"validators/simplex/lost.go", "m.begun, m.floor = true, floor{}", "m.begun = true"}}},
+		{"validators/simplex/lost.go", "m.stranger, m.floor, m.vouchers = stranger{}, floor{}, vouchers{}",
+			"m.stranger, m.vouchers = stranger{}, vouchers{}"}}},
 	{name: "vouch-sitting", what: "a validator that sits out vouches (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/responder.go", "if m.sitsOut != 0 || m.me < 0 ||", "if"}}},
 	{name: "finality-unasked", what: "no validator asks for a finalization that does not arrive (C4)", tests: consensusCore, edits: []edit{
@@ -351,8 +352,8 @@ var mutants = []mutant{
 	{name: "former-until", what: "a former log that is adopted forgets its sitting out (C5)", tests: consensusCore, edits: []edit{
 		{"validators/simplex/reach.go", "adopted[0] = beginRecord(until, root.Hash)", "adopted[0] = beginRecord(0*until, root.Hash)"}}},
 	{name: "store-page-twice", what: "a page that is used twice is not noticed", tests: boltTests, edits: []edit{
-		{"internal/environment/store/bolt/verify.go", "if w.seen[at/64]&(1<<(at%64)) != 0 {",
-			"if w.seen[at/64]&(1<<(at%64)) != 0 && w.page == 0 {"}}},
+		{"internal/environment/store/bolt/verify.go", "before = w.seen[id/64]&(1<<(id%64)) != 0",
+			"before = w.seen[id/64]&(1<<(id%64)) != 0 && w.page == 0"}}},
 	{name: "store-value", what: "a value's checksum is not compared", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/bolt.go", "if len(stored) < sumBytes || binary.LittleEndian.Uint32(stored) != sumOf(bucket, " +
 			"key, stored[sumBytes:]) {", "if len(stored) < sumBytes {"}}},

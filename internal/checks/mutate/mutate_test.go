@@ -129,7 +129,7 @@ func ask(overlay string, s suite) ([]string, error) {
 	}
 	command := exec.Command("go", append(append(args, s.pkg), s.args...)...)
 	command.Dir = root
-	command.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "DEVNET_SOAK=") }), "CGO_ENABLED=0")
+	command.Env = quickEnvironment()
 	out, err := command.CombinedOutput()
 	if err == nil {
 		return nil, nil

@@ -21,7 +21,7 @@ var upgradeMutants = []mutant{
 	{name: "upgrade-loses", what: "new code loses state without migrate", tests: upgradeTests, edits: []edit{
 		{"actors/upgrade.go", "case lost.count > 0:", "case false:"}}},
 	{name: "upgrade-orphans", what: "timers are left without a handler", tests: upgradeTests, edits: []edit{
-		{"actors/upgrade.go", "if !hasHandler(u.found, t.Handler) || known", "if known"}}},
+		{"actors/upgrade.go", "broken := !hasHandler(u.found, t.Handler) || known", "broken := known"}}},
 	{name: "upgrade-arguments", what: "timers are left with arguments that the handler refuses", tests: upgradeTests, edits: []edit{
 		{"actors/upgrade.go", " || known[t.ID] && u.breaks[t.Handler] != \"\"", " || known[t.ID] && false"}}},
 	{name: "upgrade-waiting", what: "continuations are left without their code", tests: upgradeTests, edits: []edit{

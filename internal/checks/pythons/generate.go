@@ -410,7 +410,10 @@ func (g *generator) pick(from []string) string { return from[g.rand.IntN(len(fro
 var numbers = strings.Fields("0 1 2 3 5 -1 -2 8 16 100 -128 1000 2**31 -2**33 10**20")
 
 // drawn is a program: its source, and the text of its body.
-type drawn struct{ source, text string }
+type drawn struct {
+	source, text string
+	deployed     bool // it is judged as a deploy, and does not run
+}
 
 // program is a body, after the parts of head that it names.
 func (g *generator) program() drawn {
@@ -422,7 +425,7 @@ func (g *generator) program() drawn {
 		}
 	}
 	fmt.Fprintf(&b, "def f(p):\n    v = None\n%s    return repr(v).encode(\"utf-8\", \"replace\")\n", text)
-	return drawn{b.String(), text}
+	return drawn{source: b.String(), text: text}
 }
 
 // part is a statement of head, and the names that it makes.

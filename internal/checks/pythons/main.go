@@ -1,5 +1,6 @@
 // Command pythons runs generated programs on several interpreters and compares
-// their receipts: cycles, ends and texts.
+// their receipts: cycles, ends and texts. Some are sources with faults, of which it
+// compares what a deploy makes of them, and some search for drawn patterns.
 //
 //	go run ./internal/checks/pythons -n 5000 -seed 1 PYTHON PYTHON…
 //
@@ -9,6 +10,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -16,6 +18,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
@@ -23,14 +26,18 @@ import (
 )
 
 func main() {
-	n := flag.Int("n", 5000, "programs")
+	n := flag.Int("n", 5000, "programs, as many patterns, and twice as many sources with faults")
 	seed := flag.Uint64("seed", 1, "the seed of the programs")
 	file := flag.String("file", "", "a file of programs in the form of the corpus, instead of drawn ones")
 	show := flag.Int("show", 20, "differences of a pair to print")
+	checks := flag.Int("checks", 0, "compare so many generated checks with plain CPython instead")
 	flag.Parse()
 	paths := flag.Args()
 	if len(paths) == 0 {
 		paths = pyhost.Installed()
+	}
+	if *checks > 0 {
+		os.Exit(judgeAll(paths, asked(*seed, *checks), *show))
 	}
 	all, err := programs(*seed, *n), error(nil)
 	if *file != "" {
@@ -49,11 +56,11 @@ func main() {
 	}
 }
 
-// programs are n programs of a seed.
+// programs are n programs of a seed, n patterns and 2n sources with faults.
 func programs(seed uint64, n int) (all []drawn) {
 	g := &generator{rand: rand.New(rand.NewPCG(seed, 20))}
 	for range n {
-		all = append(all, g.program())
+		all = append(all, g.program(), g.patterned(), g.mutated(), g.mutated())
 	}
 	return all
 }
@@ -66,7 +73,7 @@ func read(file string) (all []drawn, err error) {
 	}
 	found, err := receipts.Parse(file, string(text))
 	for _, p := range found {
-		all = append(all, drawn{p.Source, p.Source})
+		all = append(all, drawn{source: p.Source, text: p.Source})
 	}
 	return all, err
 }
@@ -75,30 +82,15 @@ func read(file string) (all []drawn, err error) {
 type side struct {
 	version, minor string
 	receipts       []string
+	words          []string // for people: they may differ
 }
 
 // compare returns how many programs differ between interpreters of one minor version.
 func compare(paths []string, all []drawn, show int) (different int, err error) {
-	var sides []side
-	done := make(chan error, len(paths))
-	for range paths {
-		sides = append(sides, side{})
+	sides, err := runAll(paths, all)
+	if err != nil {
+		return 0, err
 	}
-	turn := make(chan bool, 2) // as many at once
-	for i, path := range paths {
-		go func() {
-			turn <- true
-			defer func() { <-turn }()
-			sides[i].receipts, err = run(path, all, &sides[i])
-			done <- err
-		}()
-	}
-	for range paths {
-		if err := <-done; err != nil {
-			return 0, err
-		}
-	}
-	slices.SortFunc(sides, func(a, b side) int { return strings.Compare(a.version, b.version) })
 	for i := 1; i < len(sides); i++ {
 		d := differences(sides[i-1], sides[i], all, show)
 		if sides[i-1].minor == sides[i].minor {
@@ -106,6 +98,23 @@ func compare(paths []string, all []drawn, show int) (different int, err error) {
 		}
 	}
 	return different, nil
+}
+
+// runAll runs all draws on each interpreter, two at once, and sorts the sides by version.
+func runAll(paths []string, all []drawn) ([]side, error) {
+	sides, failed := make([]side, len(paths)), make([]error, len(paths))
+	turn := make(chan bool, 2)
+	var group sync.WaitGroup
+	for i, path := range paths {
+		group.Go(func() {
+			turn <- true
+			defer func() { <-turn }()
+			sides[i].receipts, failed[i] = run(path, all, &sides[i])
+		})
+	}
+	group.Wait()
+	slices.SortFunc(sides, func(a, b side) int { return strings.Compare(a.version, b.version) })
+	return sides, errors.Join(failed...)
 }
 
 // run gives the receipts of one interpreter.
@@ -122,7 +131,13 @@ func run(path string, all []drawn, s *side) (found []string, err error) {
 	}
 	defer func() { session.Close() }()
 	for _, d := range all {
-		receipt, err := receipts.Run(session, d.source)
+		var receipt, words string
+		if d.deployed {
+			receipt, words, err = judged(session, d.source)
+		} else {
+			receipt, err = receipts.Run(session, d.source)
+		}
+		s.words = append(s.words, words)
 		if err != nil { // its host has ended: the others have their own hosts
 			receipt = "no receipt: " + err.Error()
 			session.Close()
@@ -137,10 +152,13 @@ func run(path string, all []drawn, s *side) (found []string, err error) {
 
 // differences counts and prints what differs between two sides.
 func differences(a, b side, all []drawn, show int) int {
-	var whole, ends, cycles, words int
+	var whole, ends, cycles, words, told int
 	seen := map[string]bool{} // one of a kind is printed
 	for i := range all {
 		x, y := a.receipts[i], b.receipts[i]
+		if a.words[i] != b.words[i] {
+			told++
+		}
 		if x == y {
 			continue
 		}
@@ -162,8 +180,8 @@ func differences(a, b side, all []drawn, show int) int {
 		}
 		seen[of] = true
 	}
-	fmt.Printf("%s and %s: %d programs, %d differ: %d in their end, %d only in cycles, %d only in text\n",
-		a.version, b.version, len(all), whole, ends, cycles, words)
+	fmt.Printf("%s and %s: %d programs, %d differ: %d in their end, %d only in cycles, %d only in text; "+
+		"%d in words for people, which no receipt has\n", a.version, b.version, len(all), whole, ends, cycles, words, told)
 	return whole
 }
 

@@ -153,18 +153,20 @@ func (v *View) find(h *chainview.Head, active uint64) {
 	}
 	for _, status := range []types.JobStatus{types.JobAssigned, types.JobExecuting} {
 		var all []struct {
-			ID         types.Hash    `json:"id"`
-			AssignedAt *types.Height `json:"assigned_at"`
+			ID               types.Hash      `json:"id"`
+			Committee        []types.Address `json:"committee"`
+			CommitteeDrawnAt []types.Height  `json:"committee_drawn_at"`
 		}
 		path := fmt.Sprintf("/jobs?order=newest&limit=%d&status=%s&runner=%s", maxFound, status, v.runner)
 		if err := v.get(path, &all); err != nil || len(all) > maxFound {
 			return
 		}
 		for _, j := range all {
-			if j.AssignedAt == nil || *j.AssignedAt > h.Height {
+			drawn, member := drawnOf(v.runner, j.Committee, j.CommitteeDrawnAt)
+			if !member || drawn > h.Height {
 				continue
 			}
-			id := execution.ID{Job: j.ID, Drawn: *j.AssignedAt}
+			id := execution.ID{Job: j.ID, Drawn: drawn}
 			if _, known := h.Assignments[id]; known {
 				continue
 			}
@@ -241,14 +243,23 @@ func (v *View) subsets(h *chainview.Head) error {
 
 // job is a job as far as its runners need it.
 type job struct {
-	Runners        uint64          `json:"runners"`
-	Committee      []types.Address `json:"committee"`
-	Attempts       uint32          `json:"attempts"`
-	AssignedAt     *types.Height   `json:"assigned_at"`
-	Deadline       types.Height    `json:"deadline"`
-	CommitDeadline *types.Height   `json:"commit_deadline"`
-	CompletedAt    *types.Height   `json:"completed_at"`
-	Spec           types.Bytes     `json:"spec"`
+	Runners          uint64          `json:"runners"`
+	Committee        []types.Address `json:"committee"`
+	Attempts         uint32          `json:"attempts"`
+	CommitteeDrawnAt []types.Height  `json:"committee_drawn_at"`
+	Deadline         types.Height    `json:"deadline"`
+	CommitDeadline   *types.Height   `json:"commit_deadline"`
+	CompletedAt      *types.Height   `json:"completed_at"`
+	Spec             types.Bytes     `json:"spec"`
+}
+
+// drawnOf returns the block that drew a runner of a committee.
+func drawnOf(runner types.Address, committee []types.Address, drawnAt []types.Height) (drawn types.Height, member bool) {
+	at := slices.Index(committee, runner)
+	if at < 0 || at >= len(drawnAt) {
+		return 0, false
+	}
+	return drawnAt[at], true
 }
 
 // result is what the chain got of a runner in one draw.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"sync"
 	"time"
 
@@ -34,7 +35,10 @@ type Polls struct {
 	*View
 	turns chan struct{} // one for each question under way
 
+	config Config
+
 	mu     sync.Mutex
+	signed uint64                   // the time of the last signed poll
 	serves map[types.Address]served // which URL serves which validator
 	found  []time.Time              // when each URL was asked for that last
 	next   int                      // the URL whose turn it is
@@ -52,7 +56,7 @@ func NewPolls(c Config) (*Polls, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Polls{View: v, turns: make(chan struct{}, maxAsked), serves: map[types.Address]served{},
+	return &Polls{View: v, config: c, turns: make(chan struct{}, maxAsked), serves: map[types.Address]served{},
 		found: make([]time.Time, len(v.bases))}, nil
 }
 
@@ -112,6 +116,7 @@ func (p *Polls) put(base, node string, q *polling.Question, a *polling.Answer) e
 	if !q.After.IsZero() {
 		query.Set("after", q.After.String())
 	}
+	p.sign(query)
 	var told []polledJob
 	header, err := p.inquire(base, node, path+"/jobs", query, nil, &told)
 	if err != nil {
@@ -124,6 +129,20 @@ func (p *Polls) put(base, node string, q *polling.Question, a *polling.Answer) e
 	}
 	a.Next, err = polling.ParseCursor(header.Get(polling.NextPage))
 	return err
+}
+
+// sign signs a poll by the present time, and later than the poll before (decision J24).
+func (p *Polls) sign(query url.Values) {
+	if p.config.Sign == nil {
+		return
+	}
+	p.mu.Lock()
+	p.signed = max(p.signed+1, uint64(time.Now().UnixMilli()))
+	at := p.signed
+	p.mu.Unlock()
+	signature := p.config.Sign(polling.Digest(p.config.ChainID, at))
+	query.Set("at", strconv.FormatUint(at, 10))
+	query.Set("signed", signature.String())
 }
 
 // polledJob is a job as it is answered.

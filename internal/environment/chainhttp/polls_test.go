@@ -180,7 +180,10 @@ func TestTheViewFindsWhatNobodyFollows(t *testing.T) {
 		if r.FormValue("status") != "Assigned" || r.FormValue("runner") != runner.Address().String() {
 			return []any{}
 		}
-		return []any{map[string]any{"id": id, "assigned_at": 95}, map[string]any{"id": types.Hash{2}, "assigned_at": 999}}
+		of := func(id types.Hash, drawn types.Height) any {
+			return map[string]any{"id": id, "committee": []any{runner.Address()}, "committee_drawn_at": []any{drawn}}
+		}
+		return []any{of(id, 95), of(types.Hash{2}, 999)}
 	})
 	_, heads := a.view(t)
 	if h := next(t, heads); len(h.Assignments) != 0 || a.asked["/jobs"] != 0 {

@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,7 +45,10 @@ type Config struct {
 	// not answer, or reports no block for a second.
 	Also   []string
 	Runner types.PublicKey
-	Log    *slog.Logger // for servers that do not answer; nil: none
+	// ChainID and Sign are for signed polls; with a nil Sign polls are not signed.
+	ChainID uint64
+	Sign    func(types.Hash) types.Signature
+	Log     *slog.Logger // for servers that do not answer; nil: none
 }
 
 // View is a runner's view of the chain.
@@ -86,12 +88,20 @@ func New(c Config) (*View, error) {
 		return nil, err
 	}
 	v := &View{bases: bases, key: c.Runner, runner: runner, log: c.Log, wakes: make(chan struct{}, 1),
-		client: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+		client: &http.Client{Transport: directTransport(),
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
 	}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v, nil
+}
+
+// directTransport asks nodes without the proxy that the environment names: engines hand theirs to every container.
+func directTransport() *http.Transport {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil
+	return transport
 }
 
 // Start implements env.ChainView.
@@ -267,7 +277,7 @@ func (v *View) standing(id execution.ID) (s chainview.Standing, err error) {
 	} else if err != nil {
 		return s, err
 	}
-	if j.CompletedAt != nil || j.AssignedAt == nil || *j.AssignedAt != id.Drawn || !slices.Contains(j.Committee, v.runner) {
+	if drawn, member := drawnOf(v.runner, j.Committee, j.CommitteeDrawnAt); j.CompletedAt != nil || !member || drawn != id.Drawn {
 		return s, nil
 	}
 	var all []result

@@ -111,8 +111,8 @@ func next(t *testing.T, heads chan *chainview.Head) *chainview.Head {
 }
 
 func jobOf(assigned types.Height, completed any) map[string]any {
-	return map[string]any{"runners": 2, "committee": []any{runner.Address(), types.Address{9}}, "attempts": 2, "assigned_at": assigned,
-		"deadline": 120, "commit_deadline": 110, "completed_at": completed, "spec": "0x0102"}
+	return map[string]any{"runners": 2, "committee": []any{runner.Address(), types.Address{9}}, "attempts": 2,
+		"committee_drawn_at": []any{assigned, assigned - 1}, "deadline": 120, "commit_deadline": 110, "completed_at": completed, "spec": "0x0102"}
 }
 
 func resultsOf(other []any) []any {

@@ -1,8 +1,9 @@
-// Package clock is env.Clock over the machine's clock, with an offset that time
+// Package clock is env.Clock over the machine's clocks, with an offset that time
 // travel moves (decision C8).
 //
-// Invariants: Now runs backwards only by SetOffset, whatever happens to the
-// machine's clock. An alarm rings at or after the time it is set to, once per
+// Invariants: Now runs backwards only by SetOffset and Advance, whatever happens to the
+// machine's wall clock: that is read once, and time goes on by the clock that nobody sets
+// (decision C7). An alarm rings at or after the time it is set to, once per
 // setting, never concurrently with itself. An alarm that is not set holds no timer.
 package clock
 
@@ -15,11 +16,42 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 )
 
-// Clock is the machine's time plus an offset. It is safe for concurrent use; the
-// nodes of one process may share one, or have one each to be skewed separately.
+// Machine reads a machine's two clocks: the wall clock, which people and their tools set, and
+// the time since a fixed instant, which nobody sets. A machine that sleeps may leave its sleep
+// out of the second.
+type Machine func() (wall types.Time, passed time.Duration)
+
+// ThisMachine reads the clocks of the machine that this process runs on.
+func ThisMachine() Machine {
+	began := time.Now()
+	return func() (types.Time, time.Duration) {
+		now := time.Now()
+		return types.Time(now.UnixNano()), now.Sub(began)
+	}
+}
+
+// leastStep is the least difference between the two clocks that counts as a step.
+const leastStep = time.Second
+
+// Step is a step of the machine's wall clock.
+type Step struct {
+	Count uint64        // of the steps so far, this one included
+	At    types.Time    // by the Clock, when it was noticed
+	By    time.Duration // negative if the wall clock was put back
+}
+
+// Clock is the time that a machine's wall clock showed at the start, plus what has passed
+// since, plus an offset. It is safe for concurrent use; the nodes of one process may share
+// one, or have one each to be skewed separately.
 type Clock struct {
-	latest atomic.Int64 // the latest reading of the machine's clock, in nanoseconds since 1970
-	offset atomic.Int64 // added to every reading, in nanoseconds
+	machine Machine
+	began   types.Time   // by the wall clock, less what had passed then
+	offset  atomic.Int64 // by time travel, in nanoseconds
+	lift    atomic.Int64 // what Raise and Rejoin added, in nanoseconds
+	back    atomic.Int64 // what moves of the offset took back, in nanoseconds
+
+	apart atomic.Int64 // of the wall clock from what it would show without a step, in nanoseconds
+	step  atomic.Pointer[Step]
 
 	mu    sync.Mutex
 	armed map[*alarm]struct{} // alarms that are set
@@ -27,40 +59,102 @@ type Clock struct {
 
 var _ env.Clock = (*Clock)(nil)
 
-// New returns a clock that shows the machine's time.
-func New() *Clock { return &Clock{armed: map[*alarm]struct{}{}} }
+// New returns a clock that begins with the time of this machine.
+func New() *Clock { return NewOn(ThisMachine()) }
 
-// Now is the machine's time plus the offset. Where the machine's clock is put
-// back, Now stands still until it has caught up.
-func (c *Clock) Now() types.Time {
-	wall := time.Now().UnixNano()
-	for {
-		latest := c.latest.Load()
-		if wall <= latest {
-			wall = latest
-			break
-		}
-		if c.latest.CompareAndSwap(latest, wall) {
-			break
-		}
-	}
-	return types.Time(wall).Add(time.Duration(c.offset.Load()))
+// NewOn returns a clock that begins with the time of a machine.
+func NewOn(machine Machine) *Clock {
+	wall, passed := machine()
+	return &Clock{machine: machine, began: wall.Add(-passed), armed: map[*alarm]struct{}{}}
 }
 
-// Offset is what the clock is ahead of the machine's.
+// Now is the time.
+func (c *Clock) Now() types.Time {
+	wall, passed := c.machine()
+	now := c.began.Add(passed).Add(time.Duration(c.offset.Load() + c.lift.Load()))
+	c.notice(int64(wall.Sub(c.began)-passed), now)
+	return now
+}
+
+// notice notes a step if the wall clock is elsewhere than when it was last looked at. Only
+// one of several readers notes it.
+func (c *Clock) notice(apart int64, now types.Time) {
+	before := c.apart.Load()
+	if by := time.Duration(apart - before); by.Abs() < leastStep || !c.apart.CompareAndSwap(before, apart) {
+		return
+	}
+	step := Step{Count: 1, At: now, By: time.Duration(apart - before)}
+	for {
+		last := c.step.Load()
+		if last != nil {
+			step.Count = last.Count + 1
+		}
+		if c.step.CompareAndSwap(last, &step) {
+			return
+		}
+	}
+}
+
+// LastStep returns the last step of the wall clock since this clock began; its Count is 0 if
+// there was none.
+func (c *Clock) LastStep() Step {
+	if step := c.step.Load(); step != nil {
+		return *step
+	}
+	return Step{}
+}
+
+// Raise puts the clock forward to a time; a clock that is there already stays as it is.
+func (c *Clock) Raise(to types.Time) { c.raise(to, types.Never) }
+
+// Rejoin puts the clock forward to a time, but no further than to where it would be if it had
+// followed the steps of the machine's wall clock, or if its offset had not been moved back. A
+// machine that slept catches up with others, and a block that was under way when time travel was
+// cut short is not ahead of all clocks.
+func (c *Clock) Rejoin(to types.Time) {
+	now := c.Now() // it looks at the wall clock
+	left := time.Duration(max(c.apart.Load(), 0) + c.back.Load() - c.lift.Load())
+	if left > 0 {
+		c.raise(to, now.Add(left))
+	}
+}
+
+func (c *Clock) raise(to, most types.Time) {
+	to = min(to, most)
+	for {
+		lift := c.lift.Load()
+		by := to.Sub(c.Now())
+		if by <= 0 {
+			return
+		}
+		if c.lift.CompareAndSwap(lift, lift+int64(by)) {
+			c.rearm()
+			return
+		}
+	}
+}
+
+// Offset is by how much time travel moved the clock.
 func (c *Clock) Offset() time.Duration { return time.Duration(c.offset.Load()) }
 
-// SetOffset sets the clock d ahead of the machine's, or back if d is negative.
-// Alarms that are due by the new time ring at once.
+// SetOffset says by how much time travel moved the clock. Alarms that are due by the new time
+// ring at once.
 func (c *Clock) SetOffset(d time.Duration) {
-	c.offset.Store(int64(d))
+	c.movedBack(c.offset.Swap(int64(d)) - int64(d))
 	c.rearm()
 }
 
 // Advance moves the clock by d.
 func (c *Clock) Advance(d time.Duration) {
 	c.offset.Add(int64(d))
+	c.movedBack(-int64(d))
 	c.rearm()
+}
+
+func (c *Clock) movedBack(by int64) {
+	if by > 0 {
+		c.back.Add(by)
+	}
 }
 
 // rearm fits the timers to a new offset. The offset is stored before the list

@@ -39,15 +39,131 @@ func TestNowFollowsTheMachineAndTheOffset(t *testing.T) {
 	})
 }
 
-func TestNowStandsStillWhenTheMachinesClockIsPutBack(t *testing.T) {
-	c := New()
-	ahead := time.Now().Add(time.Hour).UnixNano()
-	c.latest.Store(ahead)
-	for range 2 {
-		if c.Now() != types.Time(ahead) {
-			t.Fatal("the clock ran backwards")
-		}
+// settable is a machine whose wall clock a test sets, over the virtual time of synctest.
+type settable struct{ ahead atomic.Int64 }
+
+func (m *settable) set(by time.Duration) { m.ahead.Add(int64(by)) }
+
+func (m *settable) machine() Machine {
+	read := ThisMachine()
+	return func() (types.Time, time.Duration) {
+		wall, passed := read()
+		return wall.Add(time.Duration(m.ahead.Load())), passed
 	}
+}
+
+// C7: a step of the wall clock, back or forward, moves neither time nor an alarm, and is noted
+// once.
+func TestC7AStepOfTheWallClockMovesNothing(t *testing.T) {
+	for _, by := range []time.Duration{-time.Hour, time.Hour, -2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			m := &settable{}
+			c := NewOn(m.machine())
+			start := c.Now()
+			rung := make(chan types.Time, 8)
+			a := c.NewAlarm(func() { rung <- c.Now() })
+			a.Set(start.Add(10 * time.Second))
+			time.Sleep(4 * time.Second)
+			if step := c.LastStep(); step.Count != 0 {
+				t.Errorf("a step of %v is noted before there was one", step.By)
+			}
+			m.set(by)
+			for range 3 {
+				if got := c.Now().Sub(start); got != 4*time.Second {
+					t.Errorf("after a step of %v, 4s later the clock has moved by %v", by, got)
+				}
+			}
+			if step := c.LastStep(); step.Count != 1 || step.By != by || step.At != start.Add(4*time.Second) {
+				t.Errorf("a step of %v is noted as %+v", by, step)
+			}
+			time.Sleep(6 * time.Second)
+			synctest.Wait()
+			if len(rung) != 1 || <-rung != start.Add(10*time.Second) {
+				t.Errorf("a step of %v moved an alarm", by)
+			}
+			m.set(-by)
+			c.Now()
+			if step := c.LastStep(); step.Count != 2 || step.By != -by {
+				t.Errorf("the step back is noted as %+v", step)
+			}
+		})
+	}
+}
+
+// What a time server corrects is no step.
+func TestASmallCorrectionIsNoStep(t *testing.T) {
+	m := &settable{}
+	c := NewOn(m.machine())
+	m.set(200 * time.Millisecond)
+	c.Now()
+	if step := c.LastStep(); step.Count != 0 {
+		t.Errorf("%+v", step)
+	}
+}
+
+// C7: a clock is raised to the newest stamp, with its alarms, and never put back by that.
+func TestC7AClockIsRaisedToTheNewestStamp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New()
+		start := c.Now()
+		var rung count
+		c.NewAlarm(func() { rung.add() }).Set(start.Add(30 * time.Minute))
+		c.Raise(start.Add(time.Hour))
+		synctest.Wait()
+		if got := c.Now().Sub(start); got != time.Hour || rung.n() != 1 {
+			t.Errorf("raised by %v, %d alarms rang", got, rung.n())
+		}
+		c.Raise(start.Add(time.Minute))
+		if got := c.Now().Sub(start); got != time.Hour {
+			t.Errorf("an older stamp moved it to %v", got)
+		}
+		c.Advance(time.Hour)
+		if got := c.Now().Sub(start); got != 2*time.Hour || c.Offset() != time.Hour {
+			t.Errorf("%v after an hour's travel, which is %v", got, c.Offset())
+		}
+	})
+}
+
+// A machine that slept among others goes to their time, and never past its own wall clock:
+// stamps alone do not draw a clock along.
+func TestAClockRejoinsNoFurtherThanItsWallClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &settable{}
+		c := NewOn(m.machine())
+		start := c.Now()
+		for _, s := range []struct{ step, to, want time.Duration }{
+			{0, time.Hour, 0},
+			{-time.Hour, time.Hour, 0},
+			{time.Hour, time.Hour, 0},             // the wall clock is where it was
+			{time.Hour, time.Minute, time.Minute}, // it slept
+			{0, 3 * time.Hour, time.Hour},
+			{0, 4 * time.Hour, time.Hour},
+		} {
+			m.set(s.step)
+			c.Rejoin(start.Add(s.to))
+			if got := c.Now().Sub(start); got != s.want {
+				t.Errorf("%+v: moved by %v", s, got)
+			}
+		}
+	})
+}
+
+// A block of a travel that was cut short may come after the clock was moved back for it.
+func TestAClockRejoinsATravelThatWasCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := New()
+		start := c.Now()
+		c.Advance(10 * time.Hour)
+		c.Advance(-9 * time.Hour)
+		c.Rejoin(start.Add(3 * time.Hour))
+		if got := c.Now().Sub(start); got != 3*time.Hour {
+			t.Errorf("moved by %v", got)
+		}
+		c.Rejoin(start.Add(30 * time.Hour))
+		if got := c.Now().Sub(start); got != 10*time.Hour {
+			t.Errorf("moved by %v, further than the travel went", got)
+		}
+	})
 }
 
 func TestAnAlarmRingsOnceAtItsTime(t *testing.T) {
@@ -141,7 +257,7 @@ func TestAnAlarmMayBeSetFromItsRing(t *testing.T) {
 }
 
 // TestATimerThatFiresEarlyRingsNothing: it was firing when the alarm was set again,
-// or the machine's clock was put back.
+// or the clock was put back.
 func TestATimerThatFiresEarlyRingsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New()

@@ -217,7 +217,11 @@ type Base struct {
 // Validator is everything one validator is given.
 type Validator struct {
 	Base
-	Mesh        Mesh
+	Mesh Mesh
+	Life types.Life // drawn for this start; zero: it is its key's only one by its owner's word
+	// Lied reports whether a fault had the node send votes of its key that it did not cast:
+	// those are no other process's. Nil: none did.
+	Lied        func() bool
 	Connections Connections // with runners; nil: it lets none in
 	Store       Store
 	Programs    program.Host

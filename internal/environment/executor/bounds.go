@@ -1,10 +1,10 @@
 package executor
 
 import (
-	"fmt"
 	"time"
 	"unicode/utf8"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
@@ -31,6 +31,15 @@ func MemoryBytes(spec *push.JobSpec) uint64 {
 	return min(spec.Bounds.MaxMemoryMB, MaxMemory>>20) << 20
 }
 
+// NeedsMemory refuses a job whose memory is less than its program needs, in MiB: the program
+// would fail, which costs its runner reputation.
+func NeedsMemory(spec *push.JobSpec, leastMB uint64) *execution.Refusal {
+	if spec.Bounds.MaxMemoryMB >= leastMB {
+		return nil
+	}
+	return execution.Refuse(push.Unsupported, "its program needs max_memory_mb of %d or more", leastMB)
+}
+
 // AnswerBytes returns the maximum length of another party's answer that is kept for
 // a job's result: the job's memory, and at most most.
 func AnswerBytes(spec *push.JobSpec, most int) int {
@@ -43,19 +52,20 @@ func wall(spec *push.JobSpec, most time.Duration) time.Duration {
 	return min(asked, most)
 }
 
-// Judge says what is wrong with a result.
+// Judge says what is wrong with a result. What the job's own bounds and form do not take is a
+// *execution.Refusal: a stranger chooses them, after what the runner's work returns.
 func Judge(spec *push.JobSpec, result []byte) error {
 	if most := ReturnBytes(spec); len(result) > most {
-		return fmt.Errorf("the result has %d bytes, and the job takes %d", len(result), most)
+		return execution.Refuse(push.Unsupported, "the result has %d bytes, and the job takes %d", len(result), most)
 	}
 	switch spec.ResultSchema.DataFormat {
 	case push.FormatText:
 		if !utf8.Valid(result) {
-			return fmt.Errorf("the job takes text, and the result is not valid UTF-8")
+			return execution.Refuse(push.Unsupported, "the job takes text, and the result is not valid UTF-8")
 		}
 	case push.FormatJSON:
 		if _, err := ParseJSON(result); err != nil {
-			return fmt.Errorf("the job takes JSON, and the result is not valid JSON: %w", err)
+			return execution.Refuse(push.Unsupported, "the job takes JSON, and the result is not valid JSON: %v", err)
 		}
 	}
 	return nil

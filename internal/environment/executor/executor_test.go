@@ -179,3 +179,14 @@ func TestBoundsOfAnySize(t *testing.T) {
 		t.Errorf("%d, %d, %d", ReturnBytes(job), MemoryBytes(job), AnswerBytes(job, 5))
 	}
 }
+
+// The end of a job's time has the last words of its work, and not that its context ended.
+func TestTheEndOfTheTimeHasTheLastWordsOfTheWork(t *testing.T) {
+	late := &lateError{time.Second}
+	for last, want := range map[error]string{nil: late.Error(), context.DeadlineExceeded: late.Error(), late: late.Error(),
+		errors.New("the node refuses"): late.Error() + "; at last: the node refuses"} {
+		if got := late.after(last); got.Error() != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+}

@@ -16,9 +16,11 @@ import (
 // Config is what a runner grants and bounds for all kinds.
 type Config struct {
 	Kinds        map[push.JobKind]Kind
-	Entitlements []string      // the runner pools it belongs to
-	MaxWall      time.Duration // of any job; 0: MaxWall
-	Close        func()        // ends what the kinds keep between jobs, when the last has ended; nil: nothing
+	Entitlements []string // the runner pools it belongs to
+	// AnyPool is that the pools are those of its registration, by which a draw has judged it.
+	AnyPool bool
+	MaxWall time.Duration // of any job; 0: MaxWall
+	Close   func()        // ends what the kinds keep between jobs, when the last has ended; nil: nothing
 }
 
 // Set is an executor of several kinds. How many jobs run at once is its caller's
@@ -76,7 +78,7 @@ func (s *Set) Accepts(spec *push.JobSpec) *execution.Refusal {
 	if spec.Verification.TEERequired {
 		return execution.Refuse(push.Unsupported, "this runner has no trusted execution")
 	}
-	if pool := spec.RequiredRunnerPool; pool != nil && !slices.Contains(s.config.Entitlements, *pool) {
+	if pool := spec.RequiredRunnerPool; pool != nil && !s.config.AnyPool && !slices.Contains(s.config.Entitlements, *pool) {
 		return execution.Refuse(push.MissingEntitlement, "this runner is not in the pool %.80q", *pool)
 	}
 	return does.Accepts(spec)
@@ -118,7 +120,7 @@ func (s *Set) run(ctx context.Context, job *Job, this *under, tell func(executio
 	report := execution.Report{ID: job.ID, What: execution.Done}
 	var err error
 	if report.Result, err = s.do(ctx, job); err != nil {
-		report = execution.Report{ID: job.ID, What: execution.Failed, Detail: execution.Clip(err.Error())}
+		report = execution.Failure(job.ID, err)
 	}
 	if s.finish(job.ID, this) {
 		tell(report)
@@ -142,7 +144,7 @@ func (s *Set) do(ctx context.Context, job *Job) ([]byte, error) {
 	}
 	result, err := s.config.Kinds[job.Spec.JobType.Kind()].Do(ctx, job)
 	if late := (*lateError)(nil); errors.As(context.Cause(ctx), &late) {
-		return nil, late
+		return nil, late.after(err)
 	}
 	if err != nil {
 		return nil, err
@@ -154,6 +156,14 @@ func (s *Set) do(ctx context.Context, job *Job) ([]byte, error) {
 type lateError struct{ limit time.Duration }
 
 func (e *lateError) Error() string { return fmt.Sprintf("the work was not done within %v", e.limit) }
+
+// after adds what the work failed with at last, where that is more than its end.
+func (e *lateError) after(err error) error {
+	if err == nil || err.Error() == context.DeadlineExceeded.Error() || err.Error() == e.Error() {
+		return e
+	}
+	return fmt.Errorf("%w; at last: %w", e, err)
+}
 
 // Cancel implements env.Executor.
 func (s *Set) Cancel(id execution.ID) {

@@ -47,7 +47,7 @@ var arguments = map[Argument]argument{
 		ends: func(o *Order) bool { return o.How == HostWorks }},
 	On:   {nodes: none, check: anything, text: func(*Order) string { return "" }, ends: func(o *Order) bool { return !o.On }},
 	Skew: {nodes: none, check: anything, text: func(o *Order) string { return o.Skew.String() }},
-	Groups: {nodes: func(o *Order) []string { return slices.Concat(o.Groups...) }, check: anything,
+	Groups: {nodes: func(o *Order) []string { return slices.Concat(o.Groups...) }, check: checkGroups,
 		text: func(o *Order) string { return Divided(o.Groups...) }},
 	Sides: {nodes: func(o *Order) []string { return slices.Concat(o.Left, o.Right) }, check: anything,
 		text: func(o *Order) string { return Divided(o.Left, o.Right) }},
@@ -83,6 +83,22 @@ var arguments = map[Argument]argument{
 		}
 		return "role " + o.Role
 	}},
+}
+
+// checkGroups refuses groups without another side: a slash that was forgotten makes one group.
+func checkGroups(o *Order) error {
+	if len(o.Groups) == 0 || len(slices.Concat(o.Groups...)) == 0 {
+		return refusal.New(CodeInvalid, "a partition names no node").At("groups")
+	}
+	last := len(o.Groups) - 1
+	if last == 0 {
+		return refusal.New(CodeInvalid, "a partition of %s alone does not say its other side", Divided(o.Groups...)).At("groups").
+			Hint("Name another group, or add an empty one: it stands for the rest.")
+	}
+	if slices.ContainsFunc(o.Groups[:last], func(g []string) bool { return len(g) == 0 }) {
+		return refusal.New(CodeInvalid, "a group of the partition is empty; only the last may be, and it stands for the rest").At("groups")
+	}
+	return nil
 }
 
 // Limits of faults of runners: what lasts longer is another fault.
@@ -188,6 +204,14 @@ var kindsOfRunners = []string{"wrong_result", "late_result", "duplicate_result",
 func listed(words []string, last string) string {
 	end := len(words) - 1
 	return strings.Join(words[:end], ", ") + " " + last + " " + words[end]
+}
+
+// ScriptOf is Script for a kind of node: each has ways of its own to misbehave.
+func (v *Verb) ScriptOf(kind Whose) string {
+	if kind != Runners || len(v.Words) == 0 {
+		return v.Script
+	}
+	return strings.Replace(v.Script, listed(v.Words, "or"), listed(KindsOf(kind), "or"), 1)
 }
 
 // KindsOf lists the ways in which a node of a kind can misbehave.

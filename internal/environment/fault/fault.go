@@ -93,8 +93,25 @@ func Divided(groups ...[]string) string {
 	texts := make([]string, len(groups))
 	for i, g := range groups {
 		texts[i] = strings.Join(g, ",")
+		if len(g) == 0 {
+			texts[i] = "the rest"
+		}
 	}
 	return strings.Join(texts, " / ")
+}
+
+// Separated says which nodes a partition keeps from reaching each other, those that join
+// later too. Nodes that no group names form one more group. Where no group names a runner,
+// the runners reach every node.
+func Separated(isRunner func(name string) bool, groups ...[]string) func(a, b string) bool {
+	side := SideOf(groups...)
+	sparesRunners := !slices.ContainsFunc(slices.Concat(groups...), isRunner)
+	return func(a, b string) bool {
+		if sparesRunners && (isRunner(a) || isRunner(b)) {
+			return false
+		}
+		return side(a) != side(b)
+	}
 }
 
 // SideOf numbers the groups in which nodes are named, from 1; others have 0, those
@@ -113,12 +130,14 @@ type Counts struct {
 	Stopped, Emptied atomic.Int64
 	// Counts of actors that were ordered to panic or to hang.
 	Panicked, Hung, Restarted atomic.Int64
+	// Counts of second processes with a validator's key.
+	Begun, Waited, Settled atomic.Int64
 	// Counts for disks and clocks of simulated machines.
 	Refused, Flipped, Moved, Slowed atomic.Int64
 }
 
 // Effects is how many kinds of effects are counted.
-const Effects = 21
+const Effects = 24
 
 // Units name what a world counts: what passes on its links, what waits for a frozen node,
 // and what a disk loses.
@@ -159,6 +178,7 @@ func (c *Counts) each(u Units) [Effects]struct {
 		{&c.Moved, "clock", "moved"}, {&c.Slowed, "step", "slowed"}, {&c.Forged, "frame", "forged"}, {&c.Withheld, "frame", "withheld"},
 		{&c.Failed, "program", "failed"}, {&c.Signalled, "signal", "sent"}, {&c.Emptied, "home", "emptied"},
 		{&c.Panicked, "actor", "panicked"}, {&c.Hung, "actor", "hung"}, {&c.Restarted, "actor", "restarted"},
+		{&c.Begun, "second process", "begun"}, {&c.Waited, "process", "made to wait"}, {&c.Settled, "process", "let in"},
 	}
 }
 

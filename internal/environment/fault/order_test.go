@@ -22,15 +22,15 @@ var sample = map[string]Order{
 	"link": {A: "v0", B: "v1", Link: Link{Loss: 0.5, OneWay: true}}, "heal": {},
 	"capability": {Node: "r0", Add: []string{"model:small"}, Remove: []string{"llm", "entitlement:eu"}},
 	"drop":       {Node: "r0"}, "blackhole": {Node: "r0", On: true}, "slow": {Node: "r0", Delay: time.Second},
-	"saturate": {Node: "r0", On: true},
-	"flap":     {Node: "r0", Up: 2 * time.Second, Down: time.Second, Times: 5}, "rejoin": {Node: "r0", AfterBlocks: 1, NewIdentity: true},
+	"saturate": {Node: "r0", On: true}, "twin": {Node: "v0", On: true},
+	"flap": {Node: "r0", Up: 2 * time.Second, Down: time.Second, Times: 5}, "rejoin": {Node: "r0", AfterBlocks: 1, NewIdentity: true},
 }
 
 // Each verb's order is sound, and its text has its nodes and details.
 func TestOrdersAreToldAsReceiptsHaveThem(t *testing.T) {
 	for verb, want := range map[string]string{
 		"crash": "crash v0", "restart": "restart v0", "freeze": "freeze v0", "thaw": "thaw v0", "wipe": "wipe v0", "disk_fail": "disk_fail v0",
-		"disk_slow": "disk_slow v0 1s", "cpu_slow": "cpu_slow v0 1ms", "sync_lies": "sync_lies v0",
+		"disk_slow": "disk_slow v0 1s", "cpu_slow": "cpu_slow v0 1ms", "sync_lies": "sync_lies v0", "twin": "twin v0",
 		"host_fail":  "host_fail v0 hang over 0x0700000000000000000000000000000000000000",
 		"clock_skew": "clock_skew v0 -1s", "misbehave": "misbehave v0 forge", "partition": "partition v0,v1 / v2",
 		"bridge": "bridge v0 v1 / v2,v3",
@@ -70,6 +70,10 @@ func TestAnOrderThatNoNetworkTakesIsInvalid(t *testing.T) {
 		{Order{Verb: "misbehave"}, CodeUnknownKind, "kind", `""`},
 		{Order{Verb: "host_fail", How: "melts"}, CodeUnknownKind, "how", `"melts"`},
 		{Order{Verb: "partition", Groups: [][]string{{"v0"}, {"v1", "v0"}}}, CodeInvalid, "", "v0 is named twice"},
+		{Order{Verb: "partition"}, CodeInvalid, "groups", "names no node"},
+		{Order{Verb: "partition", Groups: [][]string{{}, {}}}, CodeInvalid, "groups", "names no node"},
+		{Order{Verb: "partition", Groups: [][]string{{"v0", "v1", "v2"}}}, CodeInvalid, "groups", "v0,v1,v2 alone does not say its other side"},
+		{Order{Verb: "partition", Groups: [][]string{{"v0"}, {}, {"v1"}}}, CodeInvalid, "groups", "only the last may be"},
 		{Order{Verb: "bridge", Node: "v0", Left: []string{"v0"}}, CodeInvalid, "", "v0 is named twice"},
 		{Order{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v1"}}, CodeInvalid, "", "v1 is named twice"},
 		{Order{Verb: "link", A: "v0", B: "v0"}, CodeInvalid, "b", "v0 has no link to itself"},
@@ -164,4 +168,54 @@ func TestVerbsAreDescribed(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// A partition of validators leaves the runners where they were. One that names a runner
+// divides them too, and who joins later is of the rest.
+func TestAPartitionOfValidatorsLeavesRunnersWhereTheyWere(t *testing.T) {
+	isRunner := func(name string) bool { return strings.HasPrefix(name, "r") }
+	for _, c := range []struct {
+		groups [][]string
+		apart  string
+	}{
+		{[][]string{{"v0", "v1"}, {"v2", "v3"}}, "v0-v2 v0-v3 v0-v4 v1-v2 v1-v3 v1-v4 v2-v4 v3-v4"},
+		{[][]string{{"v0", "v1", "v2"}, {}}, "v0-v3 v0-v4 v1-v3 v1-v4 v2-v3 v2-v4"},
+		{[][]string{{"r0"}, {}}, "r0-r1 v0-r0 v1-r0 v2-r0 v3-r0 v4-r0"},
+		{[][]string{{"v0", "v1", "v2", "v4", "r0"}, {"v3"}}, "r0-r1 v0-r1 v0-v3 v1-r1 v1-v3 v2-r1 v2-v3 v3-r0 v3-r1 v3-v4 v4-r1"},
+	} {
+		separated := Separated(isRunner, c.groups...)
+		var apart []string
+		nodes := []string{"v0", "v1", "v2", "v3", "v4", "r0", "r1"}
+		for i, a := range nodes {
+			for _, b := range nodes[i+1:] {
+				if separated(a, b) != separated(b, a) {
+					t.Errorf("%v: %s and %s are apart in one direction", c.groups, a, b)
+				}
+				if separated(a, b) {
+					apart = append(apart, a+"-"+b)
+				}
+			}
+		}
+		slices.Sort(apart)
+		if got := strings.Join(apart, " "); got != c.apart {
+			t.Errorf("%v separates %s, want %s", c.groups, got, c.apart)
+		}
+	}
+}
+
+// The sentence of misbehave names the ways of the kind of node that it is of.
+func TestEachKindOfNodeHasItsOwnWaysToMisbehave(t *testing.T) {
+	for i := range Verbs() {
+		v := &Verbs()[i]
+		if v.Name != "misbehave" {
+			continue
+		}
+		ofValidators, ofRunners := v.ScriptOf(Validators), v.ScriptOf(Runners)
+		if !strings.Contains(ofValidators, "equivocate") || strings.Contains(ofRunners, "equivocate") ||
+			!strings.Contains(ofRunners, "late_result") || strings.Contains(ofValidators, "late_result") {
+			t.Errorf("%s\n%s", ofValidators, ofRunners)
+		}
+		return
+	}
+	t.Fatal("there is no misbehave")
 }

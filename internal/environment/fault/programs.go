@@ -107,12 +107,12 @@ func (s *brokenSession) Handle(ctx program.Context, code program.Code, msg progr
 }
 
 // hang waits as long as a caller waits for a host, and returns how the wait ends. If the
-// program is late by its allowance or stopped, hang also returns the CPU time that it used:
+// program is late by its credit or stopped, hang also returns the CPU time that it used:
 // it spins.
 func (s *brokenSession) hang(late bool) (program.Failure, time.Duration) {
 	limit, cpu := hangLimit, time.Duration(0)
 	if late {
-		cpu = program.LateFree
+		cpu = program.LateCredit
 		limit = cpu
 	}
 	if s.bounds.Left != nil {

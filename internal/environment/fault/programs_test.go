@@ -45,7 +45,7 @@ func TestAHostFailsOverWhomItIsTold(t *testing.T) {
 	}{
 		{HostCrashes, program.Bounds{}, program.Crashed, 0},
 		{HostHangs, program.Bounds{Left: share}, program.Stopped, time.Second},
-		{HostHangs, program.Bounds{Left: share, Strict: true}, program.Late, program.LateFree},
+		{HostHangs, program.Bounds{Left: share, Strict: true}, program.Late, program.LateCredit},
 		{HostCrawls, program.Bounds{Left: share, Strict: true}, program.Stopped, time.Second},
 		{HostCrawls, program.Bounds{Strict: true}, program.Late, hangLimit},
 		{HostHangs, program.Bounds{}, program.Late, hangLimit},

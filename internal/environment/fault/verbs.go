@@ -140,6 +140,11 @@ var verbs = []Verb{
 		Words:   kinds,
 		Command: "make a node lie to the others", Example: "v2 equivocate",
 		Note: "The kinds are " + listed(kinds, "and") + ", of a runner " + listed(kindsOfRunners, "and") + ", and honest, which ends it."},
+	{Name: "twin", Of: Validators, Takes: []Argument{Node, On}, Lasts: Process, Needs: Running, Unsound: func(o *Order) bool { return o.On },
+		Script: "Starts a second process with its key and an empty home, beside it and behind its address; called with False, " +
+			"stops that. The second votes for nothing while the first answers the others.",
+		Command: "start a second process with a validator's key", Example: "v1",
+		Note: "Its home is empty, and it shares the address of the first. It votes for nothing while the first answers (C5)."},
 	{Name: "drop", Of: Runners, Takes: []Argument{Node}, Lasts: Machine, Needs: Running, Unsound: never,
 		Script:  "Ends its process; its connections close without a Goodbye.",
 		Command: "end a runner's process, and with it its connections", Example: "r1"},
@@ -168,9 +173,11 @@ var verbs = []Verb{
 			"registers under another key.",
 		Command: "end a runner's process, and start it again some blocks later", Example: "r1 10 --new-identity"},
 	{Name: "partition", Takes: []Argument{Groups},
-		Script:  "Nodes reach only nodes of the same group; those not named form one more. Replaces the partition or bridge before.",
+		Script: "Nodes reach only nodes of the same group; those not named form one more, which an empty last group stands for. " +
+			"Runners reach all where none is named. Replaces the partition or bridge before.",
 		Command: "split the nodes into groups that do not reach each other", Example: "v0,v1 / v2,v3",
-		Note: "Nodes that are not named form one more group. It replaces the partition or bridge before."},
+		Note: "Nodes that are not named form one more group: v0 / cuts v0 off from the other validators. Runners reach\n" +
+			"every node, unless one of them is named. It replaces the partition or bridge before."},
 	{Name: "bridge", Takes: []Argument{Node, Sides},
 		Script:  "Cuts left from right; the node reaches both.",
 		Command: "cut two sides apart, but for a node that reaches both", Example: "v0 v1 / v2,v3",

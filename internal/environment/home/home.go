@@ -115,6 +115,12 @@ func (h *Home) prepare(want Want) error {
 	if err := meta.check(h.dir, want); err != nil {
 		return err
 	}
+	if meta.Format != Format { // an older binary would execute what follows otherwise
+		meta.Format = Format
+		if err := h.writeMeta(meta); err != nil {
+			return err
+		}
+	}
 	h.Meta = meta
 	for _, name := range []string{logsDir, nodesDir} {
 		if err := makeDir(filepath.Join(h.dir, name), h.durability); err != nil {

@@ -106,6 +106,8 @@ func TestARefusalNamesBothSidesAndTheWayOut(t *testing.T) {
 	}{
 		{"a newer format", newer, want, []string{fmt.Sprint("format ", Format+1), "9.0.0", "1.2.3", fmt.Sprint("format ", Format), "--reset",
 			"--home"}, new(*IncompatibleError)},
+		{"a format before the oldest", fmt.Sprintf(`{"format":%d,"devnet_version":"0.1"}`, OldestFormat-1), want, []string{"--reset"},
+			new(*IncompatibleError)},
 		{"an older format", `{"format":-1,"devnet_version":"0.1"}`, want, []string{"format -1", "0.1", "--reset"}, new(*IncompatibleError)},
 		{"another chain", made, Want{ChainID: 5}, []string{"chain id 8011", "5 was asked for", "--reset"}, new(*MismatchError)},
 		{"another seed", made, Want{Seed: &other}, []string{"seed 7", "8 was asked for"}, new(*MismatchError)},
@@ -367,4 +369,23 @@ func TestAHomeInUseNamesTheProcess(t *testing.T) {
 		t.Error("a killed process still uses the home")
 	}
 	open(t, dir, want)
+}
+
+// C12: a home of the oldest format continues, and an older binary refuses it from then on.
+func TestC12AHomeOfTheOldestFormatGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	made := fmt.Sprintf(`{"format":%d,"devnet_version":"0.1","chain_id":8011,"seed":7,"created":"2026-01-01T00:00:00Z"}`, OldestFormat)
+	if err := os.WriteFile(filepath.Join(dir, metaFile), []byte(made), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h, err := Open(dir, Want{ChainID: 8011, Version: "1.2.3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	if m, err := ReadMeta(dir); err != nil || m.Format != Format || m.Seed != 7 {
+		t.Errorf("%+v, %v", m, err)
+	}
 }

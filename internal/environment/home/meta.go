@@ -14,8 +14,13 @@ import (
 
 // Format is the version of the home's layout and of every file in it. It changes
 // whenever an older binary could not continue from a newer one's files, or the
-// other way round.
-const Format = 11
+// other way round. A new parameter changes no format.
+const Format = 12
+
+// OldestFormat is the earliest format that this binary continues from. A home of each format
+// from here on is in fixtures/homes, and starts. Its genesis keeps what it was made with
+// (decision C12).
+const OldestFormat = 12
 
 // maxMetaBytes bounds home.json: a few fields.
 const maxMetaBytes = 64 << 10
@@ -35,7 +40,7 @@ type Meta struct {
 // check refuses a home that is not what is wanted. A chain id of 0 and a nil seed
 // accept any.
 func (m Meta) check(dir string, want Want) error {
-	if m.Format != Format {
+	if m.Format < OldestFormat || m.Format > Format {
 		return &IncompatibleError{Dir: dir, Home: m.Format, WrittenBy: m.Version, Binary: want.Version}
 	}
 	if m.Node != want.Node {
@@ -93,21 +98,7 @@ func (h *Home) writeMeta(m Meta) error {
 // WriteFile replaces a file of the home by data: a reader and a crash see the old
 // content or the new, and so does, with store.Disk, a loss of power.
 func WriteFile(path string, data []byte, durability store.Durability) error {
-	f, err := os.OpenFile(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return fmt.Errorf("home: %w", err)
-	}
-	_, err = f.Write(data)
-	if err == nil && durability == store.Disk {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err == nil && durability == store.Disk {
-		err = store.SyncDir(filepath.Dir(path))
-	}
-	if err != nil {
+	if err := store.ReplaceFile(path, data, fileMode, durability); err != nil {
 		return fmt.Errorf("home: write %s: %w", path, err)
 	}
 	return nil

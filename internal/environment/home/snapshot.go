@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
 // snapshotsDir holds the snapshots: one folder per name with a home.json, and the
@@ -40,6 +42,9 @@ func Save(dir, name string, replace bool) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	defer lock.Close()
+	if err := restoreReplaced(to); err != nil {
+		return Snapshot{}, err
+	}
 	if _, err := os.Stat(to); err == nil && !replace {
 		return Snapshot{}, &SnapshotError{"there is a snapshot " + name + " already", "choose another name, or give --replace"}
 	}
@@ -51,15 +56,40 @@ func Save(dir, name string, replace bool) (Snapshot, error) {
 		}
 	}
 	if err == nil {
-		err = os.RemoveAll(to)
-	}
-	if err == nil {
-		err = os.Rename(fresh, to)
+		err = replaceFolder(fresh, to)
 	}
 	if err != nil {
 		return Snapshot{}, errors.Join(fmt.Errorf("home: %w", err), os.RemoveAll(fresh))
 	}
 	return statSnapshot(dir, name)
+}
+
+// replacedSuffix is the suffix of a folder whose name another one takes.
+const replacedSuffix = ".old"
+
+// replaceFolder gives a folder the name of another, which is removed. A crash leaves the one
+// or the other, once restoreReplaced has looked.
+func replaceFolder(fresh, to string) error {
+	err := os.Rename(to, to+replacedSuffix)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := store.TakeName(fresh, to); err != nil {
+		return err
+	}
+	return os.RemoveAll(to + replacedSuffix)
+}
+
+// restoreReplaced ends what a crash interrupted in replaceFolder. Its caller has the home's lock.
+func restoreReplaced(to string) error {
+	old := to + replacedSuffix
+	if _, err := os.Stat(to); err == nil {
+		return os.RemoveAll(old)
+	}
+	if err := os.Rename(old, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("home: %w", err)
+	}
+	return nil
 }
 
 // Load restores a home that is not open to a saved snapshot. An interrupted load leaves
@@ -69,7 +99,7 @@ func Load(dir, name string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if _, err := ReadMeta(from); err != nil {
+	if _, err := statSnapshot(dir, name); err != nil {
 		return Snapshot{}, &SnapshotError{fmt.Sprintf("%s has no snapshot %s", dir, name), "see devnet snapshot list"}
 	}
 	lock, err := takeLock(dir)
@@ -77,19 +107,38 @@ func Load(dir, name string) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	defer lock.Close()
+	if err := restoreReplaced(from); err != nil {
+		return Snapshot{}, err
+	}
+	if _, err := ReadMeta(from); err != nil {
+		return Snapshot{}, err
+	}
 	err = os.RemoveAll(filepath.Join(dir, metaFile))
 	for _, part := range slices.Concat(parts, []string{metaFile}) {
+		to := filepath.Join(dir, part)
 		if err == nil {
-			err = os.RemoveAll(filepath.Join(dir, part))
+			err = errors.Join(os.RemoveAll(to), os.RemoveAll(to+newSuffix))
 		}
 		if err == nil {
-			err = copyTree(filepath.Join(from, part), filepath.Join(dir, part))
+			err = copyTree(filepath.Join(from, part), to+newSuffix)
+		}
+		if err == nil {
+			err = takeNameIfThere(to+newSuffix, to)
 		}
 	}
 	if err != nil {
 		return Snapshot{}, fmt.Errorf("home: %w; load it again", err)
 	}
 	return statSnapshot(dir, name)
+}
+
+// takeNameIfThere takes a name, unless there is nothing to take it: a home need not have
+// each part.
+func takeNameIfThere(from, to string) error {
+	if _, err := os.Lstat(from); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return store.TakeName(from, to)
 }
 
 // parts lists the chain's files, besides home.json. Logs are kept.
@@ -103,6 +152,9 @@ func Snapshots(dir string) ([]Snapshot, error) {
 	}
 	all := []Snapshot{}
 	for _, name := range found {
+		if kept, is := strings.CutSuffix(name, replacedSuffix); is && !slices.Contains(found, kept) {
+			name = kept // its replacement is under way, or was interrupted
+		}
 		if !validName(name) {
 			continue // half of one, which a crash left
 		}
@@ -143,6 +195,10 @@ func statSnapshot(dir, name string) (Snapshot, error) {
 	at := filepath.Join(dir, snapshotsDir, name)
 	s := Snapshot{Name: name}
 	info, err := os.Stat(filepath.Join(at, metaFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		at += replacedSuffix
+		info, err = os.Stat(filepath.Join(at, metaFile))
+	}
 	if err != nil {
 		return s, fmt.Errorf("home: %w", err)
 	}
@@ -197,8 +253,5 @@ func copyFile(from, to string, mode fs.FileMode) error {
 		return err
 	}
 	_, err = io.Copy(out, in)
-	if err == nil {
-		err = out.Sync()
-	}
 	return errors.Join(err, out.Close())
 }

@@ -131,3 +131,38 @@ func TestASnapshotIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A crash while a snapshot is replaced leaves the earlier one, by its name.
+func TestASnapshotWhoseReplacementWasInterruptedIsTheEarlierOne(t *testing.T) {
+	dir := chain(t, "one")
+	if _, err := Save(dir, "first", false); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(dir, snapshotsDir, "first")
+	if err := errors.Join(os.Rename(at, at+replacedSuffix), os.MkdirAll(at+newSuffix, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if listed, err := Snapshots(dir); err != nil || len(listed) != 1 || listed[0].Name != "first" || listed[0].Bytes < 20 {
+		t.Fatalf("%+v, %v", listed, err)
+	}
+	if _, err := os.Stat(at); !errors.Is(err, os.ErrNotExist) {
+		t.Error("who lists snapshots, without the home's lock, moves one")
+	}
+	state := NodeFiles(dir, "v0").State
+	write(t, state, "two")
+	if _, err := Load(dir, "first"); err != nil || read(t, state) != "one" {
+		t.Fatalf("it is not loaded: %q, %v", read(t, state), err)
+	}
+	write(t, state, "three")
+	if _, err := Save(dir, "first", true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(dir, "first"); err != nil || read(t, state) != "three" {
+		t.Errorf("it is not replaced: %q, %v", read(t, state), err)
+	}
+	for _, left := range []string{at + replacedSuffix, at + newSuffix} {
+		if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left", left)
+		}
+	}
+}

@@ -21,10 +21,11 @@ import (
 )
 
 // Labels name the network of a thing, and the folder that its owner has locked on which
-// machine.
+// machine, as it saw that.
 const (
 	NetworkLabel = "devnet.carrier"
 	FolderLabel  = "devnet.folder"
+	ViewLabel    = "devnet.view"
 	machineLabel = "devnet.machine"
 )
 
@@ -36,7 +37,7 @@ const temporary = "devnet-owner-"
 
 // Labels returns the labels of a network whose owner has claimed dir, an absolute path.
 func Labels(network, dir string) map[string]string {
-	return map[string]string{NetworkLabel: network, FolderLabel: dir, machineLabel: here()}
+	return map[string]string{NetworkLabel: network, FolderLabel: dir, ViewLabel: viewOf(dir), machineLabel: here()}
 }
 
 // Machine is what this machine calls itself.
@@ -110,11 +111,11 @@ func forget(dir string) error {
 	return err
 }
 
-// owned reports whether the owner of a folder's network lives.
-func owned(dir string) bool {
+// owned reports whether the owner of a folder's network lives, or may live.
+func owned(dir, view string) bool {
 	f, err := os.Open(filepath.Join(dir, lockFile))
-	if err != nil {
-		return !errors.Is(err, os.ErrNotExist) // who may not look does not judge
+	if err != nil { // who may not look, or looks elsewhere, does not judge
+		return !errors.Is(err, os.ErrNotExist) || !seesAll(dir, view)
 	}
 	defer f.Close()
 	return locked(f)
@@ -132,7 +133,7 @@ const (
 )
 
 // Held is one thing that an engine holds, with the values of its labels.
-type Held struct{ ID, Network, Folder string }
+type Held struct{ ID, Network, Folder, View string }
 
 // Engine is a container engine.
 type Engine struct {
@@ -145,20 +146,20 @@ type Engine struct {
 // Reap removes the containers, networks and volumes of networks of this machine whose
 // owner died, and returns the folders of these.
 func Reap(ctx context.Context, e Engine) (folders []string, err error) {
-	left := map[string]string{} // network → folder
+	left := map[string]Held{} // by network
 	for kind := range kinds {
 		all, err := e.List(ctx, kind, machineLabel+"="+here())
 		if err != nil {
 			return nil, err
 		}
 		for _, one := range all {
-			left[one.Network] = one.Folder
+			left[one.Network] = one
 		}
 	}
 	var errs []error
 	for _, network := range slices.Sorted(maps.Keys(left)) {
-		folder := left[network]
-		if network == "" || owned(folder) {
+		folder := left[network].Folder
+		if network == "" || owned(folder, left[network].View) {
 			continue
 		}
 		err := Remove(ctx, e, NetworkLabel+"="+network)

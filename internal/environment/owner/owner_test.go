@@ -49,7 +49,7 @@ func (h *holds) remove(_ context.Context, kind Kind, ids []string) error {
 // of has one thing of each kind of a network.
 func (h *holds) of(network, folder string) {
 	for kind := range kinds {
-		h.all[kind] = append(h.all[kind], Held{fmt.Sprintf("%s-%d", network, kind), network, folder})
+		h.all[kind] = append(h.all[kind], Held{fmt.Sprintf("%s-%d", network, kind), network, folder, viewOf(folder)})
 	}
 }
 
@@ -112,6 +112,44 @@ func TestOnlyWhatTheDeadLeftIsRemoved(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Dir(mine.Name())); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder of the lock is left: %v", err)
+	}
+}
+
+// A process that sees other files than the owner does removes nothing of it: its /tmp is another. After
+// another boot, and where only folders above are gone, nothing can be there.
+func TestWhoSeesOtherFilesDoesNotJudge(t *testing.T) {
+	above := t.TempDir()
+	folder := filepath.Join(above, "runs", "one")
+	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	view := viewOf(folder)
+	if identityOf(above) == "" {
+		t.Skip("this system identifies no folder")
+	}
+	boot, ids, _ := strings.Cut(view, "/")
+	other := strings.Replace(view, identityOf(above), "0.1", 1)
+	for name, c := range map[string]struct {
+		view string
+		want bool
+	}{
+		"the same view": {view, false}, "another folder above": {other, true}, "another root": {boot + "/0.1/" + ids, true},
+		"another boot": {"another" + strings.TrimPrefix(other, boot), false}, "a label without one": {"", false},
+	} {
+		if got := owned(folder, c.view); got != c.want {
+			t.Errorf("%s: owned %v", name, got)
+		}
+		h := &holds{all: map[Kind][]Held{}, machine: here()}
+		h.all[Volumes] = []Held{{"a volume", "a network", folder, c.view}}
+		if removed, err := Reap(t.Context(), h.engine()); err != nil || len(removed) == 0 != c.want {
+			t.Errorf("%s: removed %v, %v", name, removed, err)
+		}
+	}
+	if err := os.RemoveAll(filepath.Dir(folder)); err != nil {
+		t.Fatal(err)
+	}
+	if owned(folder, view) {
+		t.Error("the folders above are gone, and the owner lives")
 	}
 }
 

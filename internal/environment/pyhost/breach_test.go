@@ -212,13 +212,13 @@ warmup.specialise()
 after = chain.now, chain.pipe, len(actor_code.MADE), serving.uncollected
 same = before == after and not serving.sources.keys() & {warmup.CODE, warmup.TYPED_CODE}
 ends = [h for h in heard if h[:1] == b"R"]
-out = (same, len(ends), all(b"ok" in h for h in ends), b"ran" in ends[0] and b"Ran" in ends[2], specialised)
+out = (same, len(ends), all(b"ok" in h for h in ends), b"ran" in ends[0] and b"Ran" in ends[1 + warmup.SPINS], specialised)
 `
 	out, err := w.through(w.deploy(1, "def f(): pass\n"), again)
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, out, types.StatusOK, "(True, 23, True, True, True)")
+	expect(t, out, types.StatusOK, "(True, 46, True, True, True)")
 }
 
 // A child runs the typed message of the host before its first message to typed code. Once the

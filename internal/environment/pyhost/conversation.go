@@ -194,8 +194,16 @@ func (c *conversation) ended(a *arguments) (program.Outcome, error) {
 	switch end := a.form.name; end {
 	case endOK:
 		return program.Outcome{Status: types.StatusOK, Output: a.data("output")}, nil
-	case endReverted, endNoHandler, endRefused:
+	case endReverted:
+		out := program.Outcome{Status: types.Status(end), Fault: fault(text(a.data("code")), text(a.data("message")))}
+		if words := text(a.data("words")); words != "" {
+			out.Told = new(clip(words, types.MaxFaultBytes))
+		}
+		return out, nil
+	case endNoHandler:
 		return program.Outcome{Status: types.Status(end), Fault: fault(text(a.data("code")), text(a.data("message")))}, nil
+	case endRefused:
+		return program.Outcome{Status: types.Status(end), Fault: fault(text(a.data("code")), text(a.data("message"))), Told: new("")}, nil
 	case endCrashed:
 		return program.Outcome{}, c.host.fail("message", fmt.Errorf("%w: %s", errFullHost, text(a.data("message"))))
 	default: // with endOver the host ended because it lacked cycles which the Context still had

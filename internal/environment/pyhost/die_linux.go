@@ -12,3 +12,9 @@ import (
 func contain(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
+
+// niceness is that of a process, of this one for 0. The kernel returns 20 less it.
+func niceness(pid int) (int, error) {
+	priority, err := syscall.Getpriority(syscall.PRIO_PROCESS, pid)
+	return 20 - priority, err
+}

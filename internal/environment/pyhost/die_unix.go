@@ -7,6 +7,24 @@ import (
 	"syscall"
 )
 
+// readNiceness is how much nicer a host of reads is than this process. Beside a busy host of blocks
+// it has a tenth of a processor. mostNiceness is the largest of a system.
+const (
+	readNiceness = 10
+	mostNiceness = 19
+)
+
+// yield has a process wait for other work of the machine. Its later children inherit that. A system
+// that refuses it runs the process like all others.
+//
+// Spec: decision C18.
+func yield(pid int) {
+	own, err := niceness(0)
+	if err == nil {
+		_ = syscall.Setpriority(syscall.PRIO_PROCESS, pid, min(own+readNiceness, mostNiceness))
+	}
+}
+
 // kill ends a fork server that was started and its child. The group's number is
 // in use as long as either lives.
 func kill(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -17,6 +17,7 @@ var (
 	errSlow     = errors.New("the message took longer by the wall clock than its cycles may")
 	errInTime   = errors.New("no answer in time")
 	errEnded    = errors.New("the host ended")
+	errNotCalm  = errors.New("the message seemed late, and the machine was slow in the moment after")
 	errGivenUp  = errors.New("given up: the caller's time ran out")
 	errFullHost = errors.New("the host ran out of memory")
 )
@@ -26,6 +27,8 @@ var (
 func failure(during string, cause error, bounded bool, took time.Duration, said string) error {
 	kind, text := program.Crashed, cause
 	switch {
+	case errors.Is(cause, errNotCalm):
+		kind, took = program.Stopped, 0
 	case errors.Is(cause, errLate) && took == 0:
 		kind, text = program.Late, errSlow
 	case errors.Is(cause, errLate):

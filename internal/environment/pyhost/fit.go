@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
-	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost/receipts"
 )
 
@@ -107,7 +107,82 @@ func (p *Pool) Fit() error {
 	if proved(mark) {
 		return nil
 	}
-	err = p.prove(found)
+	return p.judge(found, mark)
+}
+
+// WasProved reports whether the pool's Python was proved before, at an earlier start or where its image was made.
+func (p *Pool) WasProved() bool {
+	found, err := p.python.find()
+	return err == nil && proved(p.mark(found.path))
+}
+
+// FitLater is Fit where a proof from before decides, and reports at once what needs no program. Otherwise
+// the proof is made later: by BeginProof, or when the first message needs it, which waits for it. told is
+// then called with what Fit would have returned, on another goroutine. It is called before the first message.
+func (p *Pool) FitLater(told func(error)) error {
+	found, err := p.python.find()
+	if err != nil {
+		return err
+	}
+	mark := p.mark(found.path)
+	if proved(mark) {
+		return nil
+	}
+	if minor := Minor(found.version); !receipts.Knows(minor) {
+		return p.judge(found, mark)
+	}
+	l := &laterProof{over: make(chan struct{})}
+	l.begin = func() {
+		go func() {
+			err := p.judge(found, mark)
+			if err != nil {
+				p.python.unfit(err) // a host that does not start proves nothing, and nothing runs unproved
+			}
+			close(l.over)
+			told(err)
+		}()
+	}
+	p.later = l
+	return nil
+}
+
+// BeginProof begins the proof that FitLater left for later, if there is one.
+func (p *Pool) BeginProof() {
+	if p.later != nil {
+		p.later.once.Do(p.later.begin)
+	}
+}
+
+// laterProof is a proof for which messages wait.
+type laterProof struct {
+	once  sync.Once
+	begin func()
+	over  chan struct{} // closed once messages may run, or fail
+}
+
+// awaitProof begins the proof that is left to make, and waits for it while time is left.
+func (p *Pool) awaitProof(left func() time.Duration) (isOver bool) {
+	if p.later == nil {
+		return true
+	}
+	p.BeginProof()
+	if left == nil {
+		<-p.later.over
+		return true
+	}
+	patience := time.NewTimer(left())
+	defer patience.Stop()
+	select {
+	case <-p.later.over:
+		return true
+	case <-patience.C:
+		return false
+	}
+}
+
+// judge proves an interpreter, and has every message fail if it gives other receipts.
+func (p *Pool) judge(found python, mark string) error {
+	err := p.prove(found)
 	var different *receipts.Difference
 	switch {
 	case err == nil:
@@ -122,10 +197,7 @@ func (p *Pool) Fit() error {
 
 // prove runs the corpus on a host of the pool.
 func (p *Pool) prove(found python) error {
-	s, err := p.Open(program.ForBlock)
-	if err != nil {
-		return err
-	}
+	s := &session{pool: p, free: p.blocks, proves: true}
 	defer s.Close()
 	return receipts.Prove(s, Minor(found.version))
 }

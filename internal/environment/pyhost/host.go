@@ -18,6 +18,7 @@ import (
 
 	pythonhost "github.com/cowboyinc/devnet/python-host"
 
+	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -47,8 +48,9 @@ type host struct {
 	bounded  bool      // the caller set the deadline in force, not the pool
 	deadline time.Time // of the request under way
 	watch    watch
-	page     []byte // shared with the host
-	child    int    // the id of the child's process
+	page     []byte        // shared with the host
+	child    int           // the id of the child's process
+	measured time.Duration // of a thousand cycles, by that child; 0: it did not measure
 	rates    *rates
 	gone     chan struct{} // closed when the process has ended
 }
@@ -111,7 +113,7 @@ func moduleOf(file string) string {
 
 // startHost runs python with the embedded sources. Its environment is empty except
 // for a secret seed of hashes (host/hashing.py), and it finds no user's files.
-func (p *Pool) startHost(python string, notes bool, deadline time.Time) (*host, error) {
+func (p *Pool) startHost(python string, tellsLines bool, deadline time.Time) (*host, error) {
 	boot, err := pythonhost.Files.ReadFile("bootstrap.py")
 	if err != nil {
 		return nil, err
@@ -162,7 +164,7 @@ func (p *Pool) startHost(python string, notes bool, deadline time.Time) (*host, 
 	by := compiledBy{python, p.sources.digest()}
 	modules := p.compiled.known(by)
 	noting := uint64(0)
-	if notes {
+	if tellsLines {
 		noting = 1
 	}
 	var settings []byte
@@ -249,7 +251,8 @@ func (h *host) fork() error {
 		h.child = 0
 		return fmt.Errorf("%w: process %d is not a child of this host", errFrame, pid)
 	}
-	h.rates.add(time.Duration(min(rate, uint64(time.Second))), time.Duration(min(page, uint64(time.Second))))
+	h.measured = time.Duration(min(rate, uint64(time.Second)))
+	h.rates.add(h.measured, time.Duration(min(page, uint64(time.Second))))
 	return nil
 }
 
@@ -317,7 +320,7 @@ func (h *host) until(deadline time.Time, bounded bool) {
 
 // strictly ends the host's next request once it is late.
 func (h *host) strictly(limit types.Cycles) {
-	h.watch = watch{strict: true, limit: limit, began: time.Now()}
+	h.watch = watch{strict: true, credit: program.NewCredit(limit, h.rates.rate(), h.rates.page()), began: time.Now()}
 	h.put(pageWatched, 1)
 	h.out.SetDeadline(h.watch.began.Add(leastLook))
 }
@@ -329,9 +332,17 @@ func (h *host) fail(during string, cause error) error {
 	if bounded && h.watch.strict && errors.Is(cause, os.ErrDeadlineExceeded) {
 		took = h.spent()
 	}
-	if !ends || !h.forked || h.endChild() != nil {
+	switch {
+	case !ends || !h.forked || h.endChild() != nil:
 		cause = h.cause(cause)
 		h.stop()
+	case errors.Is(cause, errLate):
+		switch calm, err := h.isCalm(); {
+		case err != nil:
+			h.stop()
+		case !calm:
+			cause = errNotCalm
+		}
 	}
 	return failure(during, cause, bounded, took, h.stderr.String())
 }

@@ -54,9 +54,8 @@ func strictly(t *testing.T, p *Pool, left func() time.Duration, handler string, 
 	return out, server, err
 }
 
-// Decision C18: "an attempt … may use 40 × cycles so far × ns_per_cycle + 2 ms of its
-// host's CPU time". Above that it is late and "ends there and then". Its fork server lives
-// on.
+// Decision C18, 1: an attempt without credit of CPU time is late and ends there and then. Its
+// fork server lives on.
 func TestWhatIsLateEndsThereAndThen(t *testing.T) {
 	p := New(Config{Hosts: 1, Rate: 200 * time.Nanosecond}) // no machine is that quick
 	defer p.Close()
@@ -67,7 +66,7 @@ func TestWhatIsLateEndsThereAndThen(t *testing.T) {
 	for range 3 {
 		_, pid, err := strictly(t, p, nil, "loop", 10_000_000)
 		var host *program.HostError
-		if !errors.As(err, &host) || host.Failure != program.Late || host.CPU <= program.LateFree || host.CPU > 2*time.Second {
+		if !errors.As(err, &host) || host.Failure != program.Late || host.CPU <= program.LateLeast || host.CPU > 2*time.Second {
 			t.Fatalf("%+v", err)
 		}
 		t.Logf("late after %v", host.CPU)
@@ -87,7 +86,7 @@ func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()
 	for _, handler := range []string{"loop", "hashes"} {
-		for _, cycles := range []types.Cycles{3_000, 100_000, 3_000_000} {
+		for _, cycles := range []types.Cycles{3_000, 100_000, 1_000_000} {
 			out, _, err := strictly(t, p, nil, handler, cycles)
 			if err != nil || out.Status != types.StatusOutOfCycles {
 				t.Errorf("%s of %d cycles: %+v %v", handler, cycles, out, err)
@@ -99,9 +98,9 @@ func TestWhatKeepsToItsPriceIsNeverLate(t *testing.T) {
 	}
 }
 
-// The first child of a fork server measures the machine, and then one of four: a measure takes
-// a sixth of a short session.
-func TestOneChildOfFourMeasures(t *testing.T) {
+// The first child of a fork server measures the machine, and then one of sixteen: a measure takes
+// as long as a short session. A child measures out of turn if it is asked to.
+func TestOneChildOfSixteenMeasures(t *testing.T) {
 	p := New(Config{Hosts: 1})
 	defer p.Close()
 	found, err := p.python.find()
@@ -116,13 +115,44 @@ func TestOneChildOfFourMeasures(t *testing.T) {
 	if err := h.fork(); err != nil {
 		t.Fatal(err)
 	}
-	for children := 1; children <= 9; children++ {
-		if got, want := len(p.rates.loops), (children+3)/4; got != want {
+	for children := 1; children <= 33; children++ {
+		if got, want := len(p.rates.loops), (children+15)/16; got != want {
 			t.Errorf("after %d children there are %d measures, want %d", children, got, want)
 		}
 		if err := h.renew(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	before := len(p.rates.loops)
+	h.put(pageMeasure, 1)
+	if err := h.renew(); err != nil {
+		t.Fatal(err)
+	}
+	if after := len(p.rates.loops); after != before+1 || h.measured <= 0 || h.word(pageMeasure) != 0 {
+		t.Errorf("%d measures, then %d", before, after)
+	}
+}
+
+// The least of the last nine measures counts. A machine that takes more than twice as long in the
+// moment after a message was late judges nobody.
+func TestASlowMomentJudgesNobody(t *testing.T) {
+	var r rates
+	for _, loop := range []time.Duration{90, 60, 30, 200, 70} {
+		r.add(loop*time.Microsecond, time.Microsecond)
+	}
+	if r.rate() != 30*time.Microsecond || !r.isCalm(60*time.Microsecond) || r.isCalm(61*time.Microsecond) {
+		t.Errorf("the rate is %v", r.rate())
+	}
+	for range keptRates {
+		r.add(100*time.Microsecond, time.Microsecond)
+	}
+	if r.rate() != 100*time.Microsecond || len(r.loops) != keptRates {
+		t.Errorf("a machine that slowed down has the rate %v", r.rate())
+	}
+	err := failure("a test", errNotCalm, false, time.Second, "")
+	var host *program.HostError
+	if !errors.As(err, &host) || host.Failure != program.Stopped || host.CPU != 0 || errors.Is(err, program.ErrLate) {
+		t.Errorf("%+v", err)
 	}
 }
 

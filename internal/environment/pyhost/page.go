@@ -23,6 +23,8 @@ const (
 	tokenBytes = 16
 	// pageWatched is 1 if this process watches the clock of the message. Only then the child reads it.
 	pageWatched = pageToken + tokenBytes
+	// pageMeasure is 1 if the next child measures the machine, whatever its turn.
+	pageMeasure = pageWatched + 8
 )
 
 // States of the page. Only counting is trusted for no more than when to look at the clock.
@@ -55,6 +57,7 @@ var errLate = errors.New("the message is late")
 // Times of looking at the clock of a message that runs.
 const (
 	leastLook = time.Millisecond // between two looks
+	mostLook  = 2 * time.Millisecond
 	// wallTimes is how far the wall clock may go beyond the allowance if the system does
 	// not report the CPU time. wallFree is how far at least.
 	wallTimes = 10
@@ -63,9 +66,9 @@ const (
 
 // watch is the state of a message that must not be late.
 type watch struct {
-	strict bool          // it is watched
-	limit  types.Cycles  // of the outermost message
-	began  time.Time     // the same
+	strict bool // it is watched
+	credit program.Credit
+	began  time.Time     // of the outermost message
 	took   time.Duration // CPU time, once it is late; 0 of one that is late by the wall clock
 }
 
@@ -76,18 +79,28 @@ func (h *host) look(now time.Time) (late bool, again time.Duration) {
 	if h.word(pageState) != pageCounting {
 		return false, leastLook
 	}
-	allowed := program.Allowance(h.watch.limit, types.Cycles(h.word(pageUsed)), h.rates.rate(), h.rates.page())
 	took, err := cpuTime(h.child)
 	took -= time.Duration(h.word(pageBase))
 	h.watch.took = took
 	if err != nil {
-		took, allowed, h.watch.took = now.Sub(h.watch.began), wallTimes*allowed+wallFree, 0
+		took, h.watch.took = max(now.Sub(h.watch.began)-wallFree, 0)/wallTimes, 0
 	}
-	if took > allowed {
+	if h.watch.credit.Spend(types.Cycles(h.word(pageUsed)), took) {
 		return true, 0
 	}
 	h.watch.took = 0
-	return false, max(allowed-took, leastLook)
+	return false, min(max(h.watch.credit.Left(), leastLook), mostLook)
+}
+
+// isCalm has the host's next child measure the machine, and reports whether that shows it as
+// it mostly is. Otherwise the machine may be why a message was late.
+func (h *host) isCalm() (calm bool, err error) {
+	h.until(time.Now().Add(endingTime), false)
+	h.put(pageMeasure, 1)
+	if err := h.next(); err != nil {
+		return false, err
+	}
+	return h.rates.isCalm(h.measured), nil
 }
 
 // spent is the CPU time of the message under way; wall time where the system does not report it.

@@ -81,7 +81,7 @@ func BenchmarkWorst(b *testing.B) {
 }
 
 // worstAim is how many times the time of a plain loop a program may take a cycle.
-const worstAim = 15
+const worstAim = 8
 
 // pricing is a run of prices, on one host after another.
 type pricing struct {

@@ -142,7 +142,7 @@ const (
 
 // ends are how a message ends: by a status of its receipt, or by the host's own end.
 var ends = []*form{
-	newForm(endOK, "output"), newForm(endReverted, "code message"), newForm(endOver, "where"), newForm(endNoHandler, "code message"),
+	newForm(endOK, "output"), newForm(endReverted, "code message words"), newForm(endOver, "where"), newForm(endNoHandler, "code message"),
 	newForm(endRefused, "code message"),
 	newForm(endCrashed, "message"),
 }
@@ -162,7 +162,7 @@ var (
 	// the child, and its CPU time in nanoseconds: of a thousand cycles, and of the first write to a page
 	forkForm        = newForm("fork", "pid rate page")
 	partForm        = newForm("part", "name missing")
-	refusalForm     = newForm("refusal", "units line reason")
+	refusalForm     = newForm("refusal", "units line reason code")
 	descriptionForm = newForm("description", "units schema")
 	handlerForm     = newForm("handler", "name doc")
 	attemptForm     = newForm("attempt", "name exit? signal?")

@@ -69,6 +69,7 @@ import (
 type Config struct {
 	Python       string           // a path or name; "" finds the first fitting one on PATH
 	Hosts        int              // for blocks, and as many for reads; 0: one per core, or fewer if memory is short
+	ReadsYield   bool             // hosts of reads wait for all other work of the machine once they are up, as those of a node do
 	AddressSpace uint64           // bytes of each host's child; 0: DefaultAddressSpace
 	CallTimeout  time.Duration    // wall time of one message and all it calls; 0: DefaultCallTimeout
 	Blocks       int              // sessions for blocks that one child serves; 0: 1
@@ -114,6 +115,7 @@ type Pool struct {
 	python  interpreter
 	sources archive
 	proof   func() proofOf // of Prepare; nil without it
+	later   *laterProof    // of FitLater; nil: no message waits for a proof
 	hints   *hints
 	blocks  chan *host // free hosts; nil stands for one not started
 	reads   chan *host
@@ -197,15 +199,17 @@ func (p *Pool) Ahead() (over <-chan struct{}) {
 		}
 		h := <-p.blocks
 		if h == nil && !p.isClosed() {
-			h, _ = p.ready(found.path) // the first message starts another, and says why that cannot start
+			h, _ = p.ready(found.path, p.blocks) // the first message starts another, and says why that cannot start
 		}
 		p.blocks <- h
 	}()
 	return done
 }
 
-// ready is a new host with its child. Both belong to the start: a caller may have time for neither.
-func (p *Pool) ready(path string) (*host, error) {
+// ready is a new host with its child, which belongs among those of free. Both belong to the start: a
+// caller may have time for neither. A host that yields does so once it is up: a start beside a busy
+// program would take twenty times as long.
+func (p *Pool) ready(path string, free chan *host) (*host, error) {
 	defer slowly(p.config.Slow).watch(path, startTimeout)()
 	h, err := p.startHost(path, p.config.Notes != nil, time.Now().Add(startTimeout))
 	if err != nil {
@@ -213,6 +217,10 @@ func (p *Pool) ready(path string) (*host, error) {
 	}
 	if err := h.fork(); err != nil {
 		return nil, h.fail("start of the host", err)
+	}
+	if p.config.ReadsYield && free == p.reads {
+		yield(h.cmd.Process.Pid)
+		yield(h.child)
 	}
 	return h, nil
 }
@@ -252,7 +260,7 @@ func (p *Pool) start(during, path string, free chan *host, left func() time.Dura
 	}
 	up := make(chan started, 1)
 	go func() {
-		h, err := p.ready(path)
+		h, err := p.ready(path, free)
 		up <- started{h, err}
 	}()
 	patience, _ := within(startTimeout+time.Second, left) // the host's own limit comes first

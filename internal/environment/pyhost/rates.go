@@ -8,9 +8,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 )
 
-// rates is how fast this machine is. Before its first message one child of four runs a plain
-// loop, and writes to some pages of memory. The median of the last measures counts. So rates
-// follows a machine that slows down, and no single measure decides.
+// rates is how fast this machine is. One child of sixteen runs a plain loop before its first
+// message, until CPython has specialised it, and writes to some pages of memory. The least of the
+// last loops counts: others' work makes a loop longer, and nothing makes it shorter.
 type rates struct {
 	stated time.Duration // 0: it is measured
 	mu     sync.Mutex
@@ -21,9 +21,21 @@ type rates struct {
 // keptRates bounds the measures that count.
 const keptRates = 9
 
+// calmTimes is how many times as long as its best a loop may take on a machine that judges
+// what is late.
+const calmTimes = 2
+
+// isCalm reports whether a measure shows the machine as it mostly is.
+func (r *rates) isCalm(thousand time.Duration) bool {
+	return r.stated > 0 || thousand <= calmTimes*r.rate()
+}
+
+// leastRate is less than any interpreter of today takes: a measure below it is an error.
+const leastRate = 4 * time.Microsecond
+
 // add keeps what a child measured. thousand is 0 of one that did not.
 func (r *rates) add(thousand, page time.Duration) {
-	if thousand <= 0 {
+	if thousand < leastRate {
 		return
 	}
 	r.mu.Lock()
@@ -36,26 +48,23 @@ func (r *rates) add(thousand, page time.Duration) {
 
 // rate is the CPU time of a thousand cycles of a plain loop.
 func (r *rates) rate() time.Duration {
-	if r.stated > 0 {
-		return r.stated
-	}
-	return r.median(func() []time.Duration { return r.loops }, program.UsualRate)
-}
-
-// page is the CPU time of the first write to a page. If the rate was stated it is 0.
-func (r *rates) page() time.Duration {
-	if r.stated > 0 {
-		return 0
-	}
-	return r.median(func() []time.Duration { return r.pages }, 0)
-}
-
-func (r *rates) median(of func() []time.Duration, unmeasured time.Duration) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	sorted := slices.Sorted(slices.Values(of()))
-	if len(sorted) == 0 {
-		return unmeasured
+	switch {
+	case r.stated > 0:
+		return r.stated
+	case len(r.loops) == 0:
+		return program.UsualRate
 	}
-	return sorted[len(sorted)/2]
+	return slices.Min(r.loops)
+}
+
+// page is the CPU time of the first write to a page, the median. If the rate was stated it is 0.
+func (r *rates) page() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stated > 0 || len(r.pages) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(r.pages))[len(r.pages)/2]
 }

@@ -20,6 +20,7 @@ type session struct {
 	host   *host      // nil until it is needed
 	bounds program.Bounds
 	depth  int  // of messages within messages
+	proves bool // its messages are those of the proof, for which others wait
 	dead   bool // a message had no end
 	closed bool
 }
@@ -43,11 +44,17 @@ func (s *session) begin(during string) error {
 	if s.depth > 0 {
 		return nil
 	}
+	if s.proves && s.pool.isClosed() { // a network that ends waits for no proof
+		return failure(during, errClosed, false, 0, "")
+	}
 	left := s.bounds.Left
 	if left != nil && left() <= 0 {
 		return failure(during, program.ErrNotBegun, true, 0, "")
 	}
 	if s.host == nil {
+		if !s.proves && !s.pool.awaitProof(left) {
+			return failure(during, program.ErrNotBegun, true, 0, "")
+		}
 		h, err := s.pool.take(during, s.free, left)
 		if err != nil {
 			return err
@@ -141,7 +148,8 @@ func (s *session) Inspect(code program.Code) (program.Description, error) {
 
 func (d *decoder) refusal() *program.Refusal {
 	a := &arguments{record: d.record(refusalForm)}
-	found := &program.Refusal{Units: a.number("units"), Line: int(a.number("line")), Reason: text(a.data("reason"))}
+	found := &program.Refusal{Units: a.number("units"), Line: int(a.number("line")), Reason: text(a.data("reason")),
+		Code: clip(text(a.data("code")), maxFaultCode)}
 	d.keep(a.err)
 	return found
 }

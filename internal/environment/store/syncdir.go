@@ -10,9 +10,7 @@ import (
 // SyncDir makes the names in a directory survive a loss of power: a file that is
 // synced, and whose name is not, is lost all the same.
 func SyncDir(path string) error {
-	if see := witness.Load(); see != nil {
-		(*see)(path)
-	}
+	tell(Step{FolderSynced, path})
 	dir, err := os.Open(path)
 	if err == nil {
 		err = errors.Join(dir.Sync(), dir.Close())
@@ -23,12 +21,33 @@ func SyncDir(path string) error {
 	return nil
 }
 
-var witness atomic.Pointer[func(path string)]
+// Step is something that decides what a loss of power leaves.
+type Step struct {
+	Kind StepKind
+	Path string
+}
 
-// Witness calls see for each directory just before it is synced, until restore is
-// called: otherwise only a loss of power shows a missing sync. It is for tests, one
-// at a time in a process.
-func Witness(see func(path string)) (restore func()) {
+// StepKind is a kind of step.
+type StepKind int
+
+// The kinds.
+const (
+	FileSynced   StepKind = iota // by TakeName
+	FolderSynced                 // told before it is done
+	Renamed                      // Path is the name that was taken
+)
+
+var witness atomic.Pointer[func(Step)]
+
+func tell(s Step) {
+	if see := witness.Load(); see != nil {
+		(*see)(s)
+	}
+}
+
+// Witness calls see for each step, until restore is called: otherwise only a loss of power
+// shows a missing sync. It is for tests, one at a time in a process.
+func Witness(see func(Step)) (restore func()) {
 	before := witness.Swap(&see)
 	return func() { witness.Store(before) }
 }

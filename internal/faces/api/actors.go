@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/cowboyinc/devnet/actors"
+	"github.com/cowboyinc/devnet/internal/base/moment"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
@@ -17,20 +19,28 @@ func (s *Server) registerActors() {
 		summary: "An actor: owner, code, handlers, balance, timers", errors: []int{400}, response: exampleActor}, s.getActor)
 	s.registerSchema()
 	serveRead(s, operation{id: "actor_state", path: "/actor/{address}/state", tag: tagActors,
-		summary: "An actor's state, by key", errors: []int{400}, response: []model.StateEntry{exampleEntry}}, s.actorState)
+		summary:     "An actor's state, by key",
+		description: "For an earlier moment blocks are executed again, as for a trace. The time counts as that of reads.",
+		errors:      []int{400, 429, 500}, response: []model.StateEntry{exampleEntry}}, s.actorState)
 	serveRead(s, operation{id: "actor_logs", path: "/actor/{address}/logs", tag: tagActors,
 		summary: "The lines an actor printed, oldest first or newest first", errors: []int{400},
 		response: []model.LogLine{exampleLog}}, s.actorLogs)
 	serveRead(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
 		summary:     "Call a handler read-only on the latest final state",
-		description: "Every side effect is refused. A handler that fails answers 200 with its status and error.",
+		description: "Every side effect is refused. A handler that fails answers 200 with its status and error. " + readsHaveABudget,
+		errors:      []int{429},
 		request:     model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
 	serveRead(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
 		summary: "Ask a gas bidding agent for the price of a timer that does not exist",
 		description: "As the lane of the next block would (CIP-1 §7): nothing is charged or kept. An agent that fails answers 200 with its " +
-			"status and error, and what the protocol's own agent bids.",
+			"status and error, and what the protocol's own agent bids. " + readsHaveABudget,
+		errors:  []int{429},
 		request: model.BidRequest{Bidder: "liquidator", Late: 3}, response: exampleBid}, s.tryBid)
 }
+
+// readsHaveABudget describes what refuses what executes beside blocks (decision C18).
+const readsHaveABudget = "A client's reads and dry runs have a budget of time: beyond it they answer 429 too_many_reads with " +
+	"Retry-After. A handler that was late in one answers 503 late_before while another such runs."
 
 type listInput struct {
 	OnNode
@@ -38,13 +48,13 @@ type listInput struct {
 }
 
 func (s *Server) listActors(_ context.Context, v Reader, in *listInput) ([]model.Actor, error) {
-	actors, err := v.Actors(in.Offset, in.Limit)
+	deployed, err := v.Actors(in.Offset, in.Limit)
 	if err != nil {
 		return nil, err
 	}
 	out := []model.Actor{}
-	for i := range actors {
-		m, err := ShowActor(v, &actors[i])
+	for i := range deployed {
+		m, err := ShowActor(v, &deployed[i])
 		if err != nil {
 			return nil, err
 		}
@@ -84,9 +94,10 @@ type stateInput struct {
 	AddressInput
 	Page
 	Prefix string `query:"prefix" maxLength:"1024" doc:"Only keys that begin with this: 0x-hex or text."`
+	At     string `query:"at" maxLength:"64" example:"h12" doc:"An earlier moment, h and a height: the state after that block."`
 }
 
-func (s *Server) actorState(_ context.Context, v Reader, in *stateInput) ([]model.StateEntry, error) {
+func (s *Server) actorState(ctx context.Context, v Reader, in *stateInput) ([]model.StateEntry, error) {
 	prefix, err := payload(in.Prefix, "prefix")
 	if err != nil {
 		return nil, err
@@ -95,7 +106,12 @@ func (s *Server) actorState(_ context.Context, v Reader, in *stateInput) ([]mode
 	if err != nil {
 		return nil, err
 	}
-	entries, err := v.State(actor.Address, prefix, in.Offset, in.Limit)
+	var entries []actors.Entry
+	if in.At == "" {
+		entries, err = v.State(actor.Address, prefix, in.Offset, in.Limit)
+	} else {
+		entries, err = s.stateAt(ctx, v, actor.Address, prefix, in)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +122,28 @@ func (s *Server) actorState(_ context.Context, v Reader, in *stateInput) ([]mode
 			Typed: as.state(actor.Address, e.Key, &value, nil)})
 	}
 	return out, nil
+}
+
+// stateAt is a page of an actor's state at an earlier moment.
+func (s *Server) stateAt(ctx context.Context, v Reader, actor types.Address, prefix []byte, in *stateInput) ([]actors.Entry, error) {
+	at, err := moment.Parse(in.At)
+	switch head := v.Head().Height; {
+	case err != nil:
+		return nil, Refuse(http.StatusBadRequest, "invalid_moment", "%v", err).At("at")
+	case at.Script != "":
+		return nil, Refuse(http.StatusBadRequest, "invalid_moment", "%s is a moment of a run of a script", at).
+			Hint("Give a height, like h12; devnet step --to goes to a moment of a held run.").At("at")
+	case at.Height > head:
+		return nil, Refuse(http.StatusNotFound, "unknown_block", "height %d is not final yet: the highest is %d", at.Height, head).At("at")
+	}
+	free, err := s.beginRead(ctx, s.traces)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	ctx, cancel := context.WithTimeout(ctx, TraceTimeout)
+	defer cancel()
+	return v.StateAt(ctx, at.Height, actor, prefix, in.Offset, in.Limit)
 }
 
 type logsInput struct {
@@ -148,7 +186,7 @@ func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m mode
 			return m, err
 		}
 	}
-	free, err := s.reads.take()
+	free, err := s.beginRead(ctx, s.reads)
 	if err != nil {
 		return m, err
 	}
@@ -178,7 +216,7 @@ func (s *Server) tryBid(ctx context.Context, v Reader, in *bidInput) (m model.Bi
 			return m, err
 		}
 	}
-	free, err := s.reads.take()
+	free, err := s.beginRead(ctx, s.reads)
 	if err != nil {
 		return m, err
 	}

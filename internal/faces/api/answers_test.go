@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -159,5 +160,50 @@ func TestShortAnswersPassLongOnes(t *testing.T) {
 		if left := freeAnswer; !long(reflect.ValueOf(v), &left) {
 			t.Errorf("%s is short", what)
 		}
+	}
+}
+
+// J24: a signed poll is in a ration of its runner's alone, so that strangers at the same address
+// do not starve it. A replay, an old clock and a stranger's signature gain nothing.
+func TestJ24ASignedPollHasItsOwnRation(t *testing.T) {
+	key, stranger := crypto.DeriveKey(1, "runner/r0"), crypto.DeriveKey(1, "runner/r1")
+	s := &Server{info: Info{ChainID: 8011}, polls: polls{full: map[pollCaller]time.Time{}, waits: true}}
+	from := netip.MustParsePrefix("10.0.0.1/32")
+	now := uint64(time.Now().UnixMilli())
+	caller := func(by *crypto.Key, chain, at uint64) (pollCaller, error) {
+		in := &pollInput{At: at, Text: by.Sign(polling.Digest(chain, at)).String(), from: from}
+		return s.pollCaller(in, key.Address())
+	}
+	plain := pollCaller{from, key.Address()}
+	for one, err := 0, error(nil); err == nil; one++ {
+		if _, ok := s.polls.enter(time.Now(), plain); !ok {
+			break
+		} else if one > 1_000_000 {
+			t.Fatal("the ration of the address has no end")
+		}
+	}
+	own, err := caller(key, 8011, now)
+	if err != nil || own != (pollCaller{netip.Prefix{}, key.Address()}) {
+		t.Fatal(own, err)
+	}
+	if wait, ok := s.polls.enter(time.Now(), own); !ok || wait > 0 {
+		t.Errorf("after strangers used up the ration of the address it waits %v", wait)
+	}
+	for what, at := range map[string]uint64{"a replay": now, "an earlier one": now - 1, "a clock that is wrong": now + 10*60_000} {
+		if got, err := caller(key, 8011, at); err != nil || got != plain {
+			t.Errorf("%s: %+v, %v", what, got, err)
+		}
+	}
+	if _, err := caller(stranger, 8011, now+1); err == nil {
+		t.Error("a stranger signs the runner's poll")
+	}
+	if _, err := caller(key, 8012, now+1); err == nil {
+		t.Error("a poll of another chain is signed")
+	}
+	if got, err := s.pollCaller(&pollInput{from: from}, key.Address()); err != nil || got != plain {
+		t.Error("a poll without signature", got, err)
+	}
+	if _, err := s.pollCaller(&pollInput{Text: "0x12", from: from}, key.Address()); err == nil {
+		t.Error("a signature of one byte")
 	}
 }

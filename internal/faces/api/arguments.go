@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/typo"
 )
 
 // Named finds the address of a name in arguments; field is its path.
@@ -130,8 +131,8 @@ func typedHandler(v Reader, to types.Address, handler string) (*typed.Schema, *t
 	}
 	h := schema.Handler(handler)
 	if h == nil {
-		return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the actor has no handler %s; it has %s", handler,
-			strings.Join(handlerNames(schema), ", ")).At("handler")
+		return nil, nil, Refuse(http.StatusBadRequest, "no_handler", "the actor has no handler %s%s", clip(handler),
+			typo.Suggestion(handler, handlerNames(schema))).Hint("It has %s.", strings.Join(handlerNames(schema), ", ")).At("handler")
 	}
 	if h.Raw {
 		return nil, nil, rawHandler(handler, "payload")

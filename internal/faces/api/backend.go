@@ -99,6 +99,9 @@ type Reader interface {
 	// Addresses lists the addresses of actors from first to last.
 	Addresses(first, last types.Address) ([]types.Address, error)
 	State(actor types.Address, prefix []byte, offset, limit int) ([]actors.Entry, error)
+	// StateAt is State after the block of an earlier height, or the last block before it: blocks are executed again
+	// for it, as for Trace.
+	StateAt(ctx context.Context, h types.Height, actor types.Address, prefix []byte, offset, limit int) ([]actors.Entry, error)
 	Logs(actor types.Address, page history.Page) ([]history.LogLine, error)
 	Timer(types.TimerID) (*Timer, error)
 	Timers(history.TimerFilter) ([]Timer, error)

@@ -10,6 +10,10 @@ const CodeNoProgramHost = "no_program_host"
 // failed on a program: it crashed, or took too long.
 const CodeHostFailed = "host_failed"
 
+// CodeLateBefore is the code with which a Backend refuses a read whose handler was late in a read
+// before, while another such read runs.
+const CodeLateBefore = "late_before"
+
 // CodeNotKept reports that the requested blocks are pruned.
 const CodeNotKept = history.CodeNotKept
 

@@ -146,10 +146,18 @@ func transactionModel(tx *types.Transaction, sender types.Address) model.Transac
 	return m
 }
 
+// statedLimit is the limit that a timer states, nil for the default.
+func statedLimit(limit types.Cycles) *types.Cycles {
+	if limit == types.DefaultGasLimit {
+		return nil
+	}
+	return &limit
+}
+
 func timerModel(t *Timer) model.Timer {
 	m := model.Timer{
 		ID: t.ID, Actor: t.Actor, Height: t.Height, Handler: t.Handler, Payload: t.Payload, FeePayer: t.FeePayer, Sponsor: t.Sponsor,
-		GasLimit: t.GasLimit, ExpiresAt: t.ExpiresAt, MaxFeePerCycle: t.MaxFeePerCycle,
+		GasLimit: statedLimit(t.GasLimit), ExpiresAt: t.ExpiresAt, MaxFeePerCycle: t.MaxFeePerCycle,
 		MaxPriorityFeePerCycle: t.MaxPriorityFeePerCycle, Bid: t.Bid, GBA: t.GBA, Status: string(t.Status),
 		ScheduledAt: t.ScheduledAt, Deferrals: t.Deferrals, Reason: t.Reason, Weight: "1/1", Result: string(t.Result),
 		CyclesUsed: t.CyclesUsed, CellsUsed: t.CellsUsed, FeePaid: t.FeePaid, TipPaid: t.TipPaid,

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
@@ -21,7 +22,7 @@ func (s *Server) registerDevnet() {
 	serveLatest(s, operation{id: "devnet_send", path: "/devnet/send", tag: tagDevnet,
 		summary: "Sign and submit a call or a transfer; answers the receipt once final",
 		description: "The devnet signs with the key of from and takes care of nonce and fees. A handler that fails answers 200: " +
-			"its receipt has the status. payload is bytes if it begins with 0x, otherwise UTF-8 text.",
+			"its receipt has the status. payload is bytes if it begins with 0x, otherwise UTF-8 text. A dry run counts as a read.",
 		errors:  []int{404, 409, 429, 504},
 		request: model.SendRequest{From: "alice", To: "heartbeat", Handler: "start"}, response: model.Sent{Receipt: exampleReceipt}}, s.send)
 	serveLatest(s, operation{id: "devnet_deploy", path: "/devnet/deploy", tag: tagDevnet,
@@ -149,7 +150,7 @@ func (s *Server) handedIn(ctx context.Context, v Reader, by *signer, d wallet.Dr
 }
 
 func (s *Server) simulate(ctx context.Context, v Reader, key env.Signer, d Signable) (*Executed, error) {
-	free, err := s.reads.take()
+	free, err := s.beginRead(ctx, s.reads)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +207,8 @@ func (s *Server) deploy(ctx context.Context, v Reader, in *model.DeployRequest) 
 // would wait for one without end. The code's behaviour is not judged.
 func (s *Server) runnable(ctx context.Context, v Reader, key env.Signer, d Signable) (would *Executed, err error) {
 	would, err = s.simulate(ctx, v, key, d)
-	if refused := Answer(err); refused != nil && (refused.Body.Code == CodeNoProgramHost || refused.Body.Code == CodeHostFailed) {
+	unable := []string{CodeNoProgramHost, CodeHostFailed, CodeLateBefore}
+	if refused := Answer(err); refused != nil && slices.Contains(unable, refused.Body.Code) {
 		return nil, refused
 	}
 	return would, nil
@@ -252,6 +254,7 @@ func (s *Server) sign(ctx context.Context, v Reader, key env.Signer, d Signable)
 	if err != nil {
 		return nil, err
 	}
+	TellHandedIn(ctx, h)
 	r, err := s.await(ctx, h)
 	if refused := Answer(err); refused != nil && refused.Body.Code == CodeDropped {
 		s.nonces.giveBack(key.Address(), nonce)

@@ -11,7 +11,9 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,12 +26,13 @@ import (
 type Error struct {
 	Status int
 	Body   model.ErrorBody
+	after  int // seconds until the client may try again; 0: it is not known
 }
 
 // Refuse returns an error for the client. Message says what was wrong and
 // where.
 func Refuse(status int, code, message string, args ...any) *Error {
-	return &Error{status, model.ErrorBody{Code: code, Message: fmt.Sprintf(message, args...)}}
+	return &Error{Status: status, Body: model.ErrorBody{Code: code, Message: fmt.Sprintf(message, args...)}}
 }
 
 // Hint returns e with a remedy.
@@ -46,22 +49,33 @@ func (e *Error) At(field string) *Error {
 	return &with
 }
 
+// After returns e with the time after which the client may try again, in whole seconds.
+func (e *Error) After(wait time.Duration) *Error {
+	with := *e
+	with.after = seconds(wait)
+	return &with
+}
+
+// seconds is a time in whole seconds, rounded up.
+func seconds(wait time.Duration) int { return int((wait + time.Second - 1) / time.Second) }
+
 // GetHeaders implements huma.HeadersError. A client that is refused a place gives up the
-// connection too, which others need. Retry-After is set with 429.
+// connection too, which others need. Retry-After is set with 429, and with
+// codes that soon may pass.
 func (e *Error) GetHeaders() http.Header {
 	headers := http.Header{}
 	if strings.HasPrefix(e.Body.Code, tooMany) {
 		headers.Set("Connection", "close")
 	}
-	if e.Status == http.StatusTooManyRequests {
-		headers.Set("Retry-After", retryAfter)
+	if e.after > 0 || e.Status == http.StatusTooManyRequests || e.Body.Code == CodeLateBefore {
+		headers.Set("Retry-After", strconv.Itoa(max(e.after, retryAfter)))
 	}
 	return headers
 }
 
 // retryAfter is in seconds: rations are counted by the second, and reports leave their
 // queue with blocks.
-const retryAfter = "1"
+const retryAfter = 1
 
 // tooMany begins the codes of refusals for lack of a place.
 const tooMany = "too_many_"
@@ -90,7 +104,8 @@ func Answer(err error) *Error {
 	case errors.As(err, &e):
 		return e
 	case errors.As(err, &below):
-		return &Error{statusOf(below.Code), model.ErrorBody{Code: below.Code, Message: below.Message, Hint: below.Remedy, Field: below.Field}}
+		return &Error{Status: statusOf(below.Code),
+			Body: model.ErrorBody{Code: below.Code, Message: below.Message, Hint: below.Remedy, Field: below.Field}}
 	}
 	return nil
 }

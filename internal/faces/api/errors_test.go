@@ -165,6 +165,41 @@ func TestAStrictNetworkRefusesEveryCheat(t *testing.T) {
 	}
 }
 
+// Names that an operator adds count, with any port and in any case, and so do all names below one
+// that begins with a dot. Nothing else does.
+func TestAddedNamesAreHosts(t *testing.T) {
+	w := newWorldOf(t, Config{Hosts: []string{"devnet", "Docker.Internal", ".preview.example.org"}})
+	for _, host := range []string{"devnet", "devnet:4000", "DEVNET", "devnet.",
+		"docker.internal:1", "a-4000.preview.example.org", "x.y.preview.example.org:443"} {
+		if status, body := w.call("GET", "/health", nil, "Host", host); status != 200 {
+			t.Errorf("Host %q: %d %s", host, status, body)
+		}
+	}
+	for _, host := range []string{"devnet.example.org", "xdevnet", "preview.example.org", ".preview.example.org", "evilpreview.example.org",
+		"preview.example.org.evil.example"} {
+		w.refused(403, "forbidden_host", "GET", "/height", nil, "Host", host)
+	}
+}
+
+func TestParseHost(t *testing.T) {
+	for text, want := range map[string]string{"devnet": "devnet", "Devnet.Example.ORG.": "devnet.example.org",
+		"host.docker.internal": "host.docker.internal",
+		".example.org":         ".example.org", "my_service": "my_service"} {
+		if got, err := ParseHost(text); err != nil || got != want {
+			t.Errorf("%q: %q, %v", text, got, err)
+		}
+	}
+	for text, says := range map[string]string{"": "no name", "*": "pattern", "*.example.org": "write .NAME", "http://devnet": "leave scheme",
+		"devnet:4000": "has a port",
+		"10.0.0.7":    "is an address", "[::1]": "is an address", ".org": "of the top", ".": "no name", "..example.org": "no name",
+		"a b":                    "no name",
+		strings.Repeat("a", 301): "at most 300"} {
+		if got, err := ParseHost(text); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %q, %v; want %q", text, got, err, says)
+		}
+	}
+}
+
 func TestPagesOfOtherSitesAreRefused(t *testing.T) {
 	w := newWorld(t)
 	for _, host := range []string{"evil.example", "evil.example:4000", "127.0.0.1.evil.example", "localhost.evil.example", ""} {
@@ -219,8 +254,8 @@ func TestReadsAreLimited(t *testing.T) {
 	w := newWorld(t)
 	w.deploy("ping")
 	w.server.reads.taken = make(chan struct{})
-	w.refused(503, "too_many_reads", "POST", "/actor/read", model.ReadRequest{Actor: "ping", Handler: "x"})
-	w.refused(503, "too_many_reads", "POST", "/devnet/send", model.SendRequest{From: "alice", To: "ping", Handler: "x", DryRun: true})
+	w.refused(503, "too_many_running", "POST", "/actor/read", model.ReadRequest{Actor: "ping", Handler: "x"})
+	w.refused(503, "too_many_running", "POST", "/devnet/send", model.SendRequest{From: "alice", To: "ping", Handler: "x", DryRun: true})
 }
 
 func TestWhatIsNotFinalInTimeSaysHowToGoOn(t *testing.T) {

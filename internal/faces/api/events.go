@@ -63,6 +63,7 @@ func (s *Server) registerEvents() {
 			request, w := humago.Unwrap(ctx)
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.Header().Set("Cache-Control", "no-store")
+			w.Header().Set("X-Accel-Buffering", "no") // nginx holds back 4,096 bytes otherwise
 			if r.node != "" {
 				w.Header().Set(NodeHeader, r.node)
 			}

@@ -31,7 +31,7 @@ var (
 		Handler: "handle_timer", Status: "ok", Cycles: 900, CyclesUsed: 900, Fee: types.WeiOf(2_183_400), Tip: types.WeiOf(2700),
 		Events: []model.Event{}, Logs: []string{}}
 	exampleTransaction = model.Transaction{Hash: exampleHash, Status: "final", Height: &exampleHeight, Sender: exampleAddress,
-		ChainID: 8011, To: &exampleActorAt, CyclesLimit: 2_000_000, CellsLimit: 100_000, MaxFeePerCycle: types.WeiOf(2000),
+		ChainID: 8011, To: &exampleActorAt, CyclesLimit: 1_000_000, CellsLimit: 100_000, MaxFeePerCycle: types.WeiOf(2000),
 		MaxFeePerCell: types.WeiOf(2000), Kind: "execute", Handler: "start", Payload: types.Bytes{0xa3}}
 	exampleAccount = model.Account{Address: exampleAddress, Name: "alice", Nonce: 3, Balance: types.WeiOf(999_990_000_000)}
 	exampleBaseFee = model.BaseFee{Height: 13, BaseFeeCycle: types.WeiOf(1000), BaseFeeCell: types.WeiOf(1000),
@@ -50,7 +50,7 @@ var (
 		Answered: true, MaxFeePerCycle: &exampleTip, BaseFeeCycle: types.WeiOf(1000), BaseFeeLaneTimer: types.WeiOf(1125),
 		TipPerCycle: exampleTip, Cycles: 2_100, Logs: []string{}}
 	exampleTimer = model.Timer{ID: exampleTimerID, Actor: exampleActorAt, Height: 22, Handler: "handle_timer", FeePayer: exampleActorAt,
-		GasLimit: 250_000, ExpiresAt: exampleExpiry, MaxPriorityFeePerCycle: &exampleTip, Status: "fired", ScheduledAt: exampleHeight,
+		GasLimit: &exampleLimit, ExpiresAt: exampleExpiry, MaxPriorityFeePerCycle: &exampleTip, Status: "fired", ScheduledAt: exampleHeight,
 		EndedAt: new(types.Height(25)), Deferrals: 3, Reason: "lane_full", Priority: exampleTip, Weight: "3/2", CyclesUsed: 900,
 		FeePaid: types.WeiOf(2_183_400), TipPaid: types.WeiOf(2700)}
 	exampleLane = model.LaneBlock{Height: 22, Proposer: exampleAddress, Policy: "eip1559", BaseFeeCycle: types.WeiOf(1000),
@@ -66,12 +66,13 @@ var (
 		Fee: model.TraceFee{Total: types.WeiOf(1_914_000), PerWhat: "block", Cycle: types.WeiOf(1000), Cell: types.WeiOf(1000),
 			Burned: model.Split{Cycle: types.WeiOf(1_850_000), Cell: types.WeiOf(64_000)}},
 		Call: &model.TraceCall{Actor: exampleActorAt, Name: "heartbeat", Kind: "call", Sender: exampleAddress, Handler: "start",
-			CyclesLimit: 2_000_000, Cycles: 1350, Own: 350, Cells: 6, Status: "ok", Failed: []model.TracePlace{}, Lines: []model.TraceLine{},
+			CyclesLimit: 1_000_000, Cycles: 1350, Own: 350, Cells: 6, Status: "ok", Failed: []model.TracePlace{}, Lines: []model.TraceLine{},
 			Steps: []model.TraceStep{{What: "set_state", After: 300, Cycles: 1000, Cells: 6, Key: &exampleKey, Old: &exampleOld,
 				Value: &exampleNew}}},
 		Changes: []model.TraceChange{{Actor: exampleActorAt, Name: "heartbeat", Key: exampleKey, Old: &exampleOld, New: &exampleNew}},
 		Sent:    []model.TraceSent{}, Sources: []model.TraceSource{}, Text: []string{}}
 	exampleTip   = types.WeiOf(3)
+	exampleLimit = types.Cycles(250_000)
 	exampleStory = model.TimerStory{Timer: exampleTimer, Height: 25, Story: []model.StoryEntry{
 		{Kind: model.StoryScheduled, From: 12, To: 12, Blocks: 1, Tier: "ring", ExpiresAt: &exampleExpiry},
 		{Kind: model.StoryDeferred, From: 22, To: 24, Blocks: 3, Reason: "lane_full", Policy: "eip1559", Priority: &exampleTip, Weight: "3/2",
@@ -111,7 +112,8 @@ var (
 var exampleErrors = map[string]model.ErrorBody{
 	"400": {Code: "invalid_address", Message: "\"0x12\" is not an address: 0x and 40 hexadecimal digits", Field: "actor"},
 	"403": {Code: "forbidden_host", Message: "the Host header \"example.org\" is not a name of this server",
-		Hint: "Call it as localhost or by its IP address, or start it with --http NAME:PORT.", Field: "Host"},
+		Hint:  "Call it as localhost or by its IP address, or start it with --host NAME (in a container the variable DEVNET_HOST).",
+		Field: "Host"},
 	"404": {Code: "unknown_name", Message: "no account and no actor is named \"bobby\"",
 		Hint: "GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.", Field: "actor"},
 	"408": {Code: "too_slow", Message: "the body did not arrive in time", Hint: fmt.Sprintf("A body has to arrive within %s.", BodyTimeout)},

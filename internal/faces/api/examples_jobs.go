@@ -10,7 +10,8 @@ import (
 // The examples of jobs and runners.
 var (
 	exampleJob = model.Job{ID: exampleHash, Kind: "custom", Submitter: exampleAddress, Mode: "none", Runners: 1, Status: "Completed",
-		Committee: []types.Address{exampleActorAt}, Attempts: 1, SubmittedAt: 12, AssignedAt: &exampleHeight, Deadline: 42,
+		Committee:        []types.Address{exampleActorAt},
+		CommitteeDrawnAt: []types.Height{exampleHeight}, Attempts: 1, SubmittedAt: 12, AssignedAt: &exampleHeight, Deadline: 42,
 		CompletedAt: new(types.Height(14)), Result: &exampleResult, Winner: &exampleActorAt, TimeoutBlocks: 30, MaxPrice: types.WeiOf(types.CBY),
 		Escrow: types.WeiOf(types.CBY), Price: new(types.WeiOf(1000)), Spec: types.Bytes{0xab}}
 	exampleDraw = model.JobDraw{Attempt: 1, Height: 12, SubmittedAt: 12, Basis: exampleHash, Seed: exampleHash, Multiplier: 1, Number: 1,

@@ -62,7 +62,7 @@ func TestFaultRoutes(t *testing.T) {
 		{model.FaultRequest{Verb: "misbehave", Node: "v1", Kind: "equivocate"}, 200, "v1 equivocate"},
 		{model.FaultRequest{Verb: "misbehave", Node: "v1", Kind: "melt"}, 400, `"unknown_kind","message":"there is no misbehaviour \"melt\": they are equivocate`},
 		{model.FaultRequest{Verb: "misbehave", Node: "v1", Kind: "suppress_presence"}, 200, "v1 suppress_presence"},
-		{model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}}}, 200, "v0,v1"},
+		{model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {}}}, 200, "v0,v1"},
 		{model.FaultRequest{Verb: "partition", Groups: [][]string{{"v0"}, {"v0"}}}, 400, "v0 is named twice"},
 		{model.FaultRequest{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v2"}}, 200, "v0 v1 / v2"},
 		{model.FaultRequest{Verb: "link", A: "v0", B: "v1", Latency: "20ms", Jitter: "1ms", Loss: 0.5, OneWay: true}, 200,

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +21,9 @@ import (
 var methods = []string{http.MethodGet, http.MethodPost}
 
 // guard refuses also a path that is not served, and a method that a path has not.
-func (s *Server) guard(mux *http.ServeMux) http.Handler {
-	g := gate{hosts: s.hosts, origins: s.origins, bodyTime: s.bodyTime, bodies: bodies{most: MaxBodies}}
-	return g.guard(mux, func(r *http.Request) *Error {
+func (s *Server) guard(next http.Handler, mux *http.ServeMux) http.Handler {
+	g := gate{hosts: s.hosts, domains: s.domains, origins: s.origins, bodyTime: s.bodyTime, bodies: bodies{most: MaxBodies}}
+	return g.guard(next, func(r *http.Request) *Error {
 		if _, pattern := mux.Handler(r); pattern == "" || clean(r.URL.Path) != r.URL.Path {
 			return unrouted(mux, r)
 		}
@@ -33,6 +34,7 @@ func (s *Server) guard(mux *http.ServeMux) http.Handler {
 // gate lets requests in.
 type gate struct {
 	hosts    map[string]bool
+	domains  []string      // each is .NAME: all names below NAME are hosts
 	origins  []string      // whose pages may call every route
 	bodyTime time.Duration // BodyTimeout
 	bodies   bodies
@@ -54,7 +56,8 @@ func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) ht
 		harden(w.Header())
 		if !s.allows(r.Host) {
 			write(w, Refuse(http.StatusForbidden, "forbidden_host", "the Host header %q is not a name of this server", clip(r.Host)).
-				Hint("Call it as localhost or by its IP address, or start it with --http NAME:PORT.").At("Host"))
+				Hint("Call it as localhost or by its IP address, or start it with --host NAME (in a container the variable %s).",
+					HostVariable).At("Host"))
 			return
 		}
 		admitted := s.admit(w, r)
@@ -140,6 +143,9 @@ func (s *gate) allows(host string) bool {
 	}
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") || s.hosts[name] {
+		return true
+	}
+	if slices.ContainsFunc(s.domains, func(domain string) bool { return strings.HasSuffix(name, domain) && name != domain }) {
 		return true
 	}
 	return net.ParseIP(strings.Trim(name, "[]")) != nil

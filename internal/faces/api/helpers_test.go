@@ -25,11 +25,16 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*memory)) *world {
 	t.Helper()
+	return newWorldOf(t, Config{}, change...)
+}
+
+func newWorldOf(t *testing.T, config Config, change ...func(*memory)) *world {
+	t.Helper()
 	w := &world{t: t, chain: newMemory()}
 	for _, c := range change {
 		c(w.chain)
 	}
-	w.server = New(w.chain, Config{})
+	w.server = New(w.chain, config)
 	t.Cleanup(func() { _ = w.server.Close() })
 	return w
 }

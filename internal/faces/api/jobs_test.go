@@ -235,8 +235,9 @@ func TestFieldsOfJobsAndRunnersAreThoseThatScriptsRead(t *testing.T) {
 	w := labouring(t)
 	w.chain.mine()
 	for path, fields := range map[string]string{
-		"/job/" + w.chain.jobs[2].ID.String(): "id, kind, submitter, mode, runners, status, committee, attempts, submitted_at, assigned_at, " +
-			"deadline, commit_deadline, completed_at, result, winner, error, pool, timeout_blocks, max_price, tip, escrow, price, callback, spec",
+		"/job/" + w.chain.jobs[2].ID.String(): "id, kind, submitter, mode, runners, status, committee, committee_drawn_at, attempts, " +
+			"submitted_at, assigned_at, deadline, commit_deadline, completed_at, " +
+			"result, winner, error, pool, timeout_blocks, max_price, tip, escrow, price, callback, spec",
 		"/runner/r0": runner, "/runner/0xabcd01": runner,
 		"/presence/1": "height, rule, threshold, votes, runners",
 	} {

@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
@@ -83,6 +84,23 @@ const (
 	// MaxReads is how many read-only calls and dry runs run or wait at once:
 	// each takes a Python host of the read pool.
 	MaxReads = 64
+
+	// ReadBudget is the cycles that the reads of a client may take in ReadWindow: about a second of CPU
+	// time. A read counts LeastReadCycles at least, for what it takes besides. What is late counts
+	// LateReadTimes its limit. The operator's own programs have OperatorBudgets of them.
+	// MaxReadClients is how many clients have a budget of their own, and the others share one. A client
+	// is forgotten once its budget is whole, so that no machine is quick enough to fill these.
+	ReadBudget      = 37_000_000
+	ReadWindow      = 10 * time.Second
+	LeastReadCycles = 10_000
+	LateReadTimes   = program.LateTimesInAll
+	OperatorBudgets = 10
+	MaxReadClients  = 4096
+
+	// ClientReads is how many reads of a client run or wait, one at a time: all others find a host of
+	// programs free. The operator's own programs have OperatorReads, as many at a time as budgets.
+	ClientReads   = 16
+	OperatorReads = 48
 
 	// MaxTraces is how many executions are executed again at once, and TraceTimeout
 	// how long one may look for the state it began with: the blocks before it are

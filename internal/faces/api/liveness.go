@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Liveness is whether blocks are made, and why not.
@@ -18,6 +20,8 @@ type Liveness struct {
 	// Troubles lists recent failures of validators that blocks continued without,
 	// and a machine that cannot run programs, in words.
 	Troubles []string
+	// TravelsTo is where an advance goes that is under way; 0: there is none.
+	TravelsTo types.Height
 }
 
 // Stalled reports whether no block is made, or was for longer than is usual.
@@ -38,6 +42,15 @@ func (s *Server) moving() error {
 		return nil
 	}
 	return Refuse(http.StatusServiceUnavailable, CodeNoBlocks, "%s; nothing was sent", strings.TrimSpace(l.message())).Hint("%s", l.Hint)
+}
+
+// steerable is moving for orders that work, or are refused in their own words, while the
+// network is paused.
+func (s *Server) steerable() error {
+	if s.backend.Steer().Paused() {
+		return nil
+	}
+	return s.moving()
 }
 
 // CodeNoBlocks refuses a wait for a block while none can be made.

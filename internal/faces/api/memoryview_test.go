@@ -158,6 +158,10 @@ func (v *memoryView) State(a types.Address, prefix []byte, offset, limit int) (o
 	return cut(out, offset, limit), nil
 }
 
+func (v *memoryView) StateAt(_ context.Context, _ types.Height, a types.Address, prefix []byte, offset, limit int) ([]actors.Entry, error) {
+	return v.State(a, prefix, offset, limit)
+}
+
 func (v *memoryView) Logs(a types.Address, o history.Page) (out []history.LogLine, err error) {
 	defer v.lock()()
 	for _, l := range v.m.logs {
@@ -219,7 +223,10 @@ func (v *memoryView) Params() ([]model.Param, error) {
 		{Key: "cip1.policy", Value: "fifo", Class: "block", Tier: "3", Default: "fifo"}}, nil
 }
 
-func (v *memoryView) Read(_ context.Context, c ledger.Call) (ledger.ReadResult, error) {
+func (v *memoryView) Read(ctx context.Context, c ledger.Call) (ledger.ReadResult, error) {
+	if c.Handler == "spends" {
+		SpendCycles(ctx, 3*ReadBudget)
+	}
 	if c.Handler == "crash" {
 		return ledger.ReadResult{}, errors.New("the host crashed")
 	}

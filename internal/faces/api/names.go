@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/typo"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -44,7 +45,7 @@ type Page struct {
 // OrderedPage is the parameters of a list that history makes longer.
 type OrderedPage struct {
 	Page
-	Order string `query:"order" enum:"oldest,newest" default:"oldest" doc:"Prefix of the entries listed."`
+	Order string `query:"order" enum:"oldest,newest" default:"oldest" doc:"Which entries come first."`
 }
 
 func (p OrderedPage) page() history.Page {
@@ -74,8 +75,8 @@ func (d directory) address(v Reader, name, field string) (types.Address, error) 
 	case err != nil:
 		return types.Address{}, err
 	case len(found) == 0:
-		return types.Address{}, Refuse(http.StatusNotFound, "unknown_name", "no account and no actor is named %q", clip(name)).
-			Hint("GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.").At(field)
+		return types.Address{}, Refuse(http.StatusNotFound, "unknown_name", "no account and no actor is named %q%s", clip(name),
+			d.meant(v, name)).Hint("GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.").At(field)
 	case len(found) > 1:
 		if newest, err := newestOfOneOwner(v, found); err != nil || !newest.IsZero() {
 			return newest, err
@@ -85,6 +86,25 @@ func (d directory) address(v Reader, name, field string) (types.Address, error) 
 			Hint("Use the address.").At(field)
 	}
 	return found[0], nil
+}
+
+// maxMeant bounds the actors of whom one may have been meant.
+const maxMeant = 1000
+
+// meant asks for the account or actor whose name may have been meant; "" for none.
+func (d directory) meant(v Reader, name string) string {
+	var known []string
+	for _, account := range d.named() {
+		known = append(known, account.Name)
+	}
+	actors, err := v.Actors(0, maxMeant)
+	if err != nil {
+		return ""
+	}
+	for i := range actors {
+		known = append(known, actors[i].Name)
+	}
+	return typo.Suggestion(name, known)
 }
 
 // newestOfOneOwner is the actor that replaced the others of its name: the last

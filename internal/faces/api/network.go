@@ -54,6 +54,9 @@ func (s *Server) ready() model.Ready {
 	info := s.info
 	m := model.Ready{Ready: true, ChainID: info.ChainID, Genesis: info.Genesis, Strict: info.Strict, Paused: s.backend.Steer().Paused(),
 		Version: info.Version, Strategy: info.Strategy.String(), Node: info.Node, Origins: s.origins, Nodes: []model.ReadyNode{}}
+	if s.held != nil {
+		m.Held = s.held.Moment()
+	}
 	for _, n := range s.backend.Nodes() {
 		missing := append([]string{}, n.Missing...)
 		if n.Status == "left" {
@@ -67,9 +70,7 @@ func (s *Server) ready() model.Ready {
 		}
 		m.Nodes = append(m.Nodes, model.ReadyNode{Name: n.Name, Kind: "validator", Ready: len(missing) == 0, Height: n.Height, Missing: missing})
 		m.Ready = m.Ready && len(missing) == 0
-		if n.Running {
-			m.Height = max(m.Height, n.Height)
-		}
+		m.Height = max(m.Height, n.Height) // of stopped ones too: their blocks are final
 	}
 	for _, r := range s.backend.RunnerNodes() {
 		if r.Left {
@@ -91,7 +92,7 @@ func (s *Server) ready() model.Ready {
 func (s *Server) tellLiveness(m *model.Ready) {
 	l := s.backend.Liveness()
 	m.SinceMS, m.Stalled, m.Trouble = uint64(max(0, l.Since.Milliseconds())), l.Cause, append([]string{}, l.Troubles...)
-	m.Blocked = l.Blocked
+	m.Blocked, m.TravelsTo = l.Blocked, l.TravelsTo
 	if !l.Stalled() {
 		return
 	}

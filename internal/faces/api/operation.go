@@ -185,6 +185,7 @@ func (s *Server) describe() huma.Config {
 		{Name: tagJobs, Description: "Jobs in every state, with their results and payments."},
 		{Name: tagRunners, Description: "Runners, their presence, and what those that poll ask and bring."},
 		{Name: tagNetwork, Description: "The nodes and how they do."},
+		{Name: tagHeld, Description: "A run of a script in virtual time, held by devnet run --hold: its moment, and ways on and back."},
 		{Name: tagDevnet, Description: "Funded keys and orders that only a devnet has. Refused with --strict."},
 	}
 	return cfg
@@ -197,6 +198,7 @@ const (
 	tagJobs    = "jobs"
 	tagRunners = "runners"
 	tagNetwork = "network"
+	tagHeld    = "held"
 	tagDevnet  = "devnet"
 )
 

@@ -3,6 +3,7 @@ package api_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -122,6 +123,24 @@ func TestARunnerIsRegisteredAndLedByItsOwner(t *testing.T) {
 	if r, err = l.client.ResumeRunner(l.ctx, r.Address.String()); err != nil || r.Health != model.RunnerHealthy {
 		t.Fatalf("%+v, %v", r, err)
 	}
+	r, err = l.client.UpdateRunner(l.ctx, model.RunnerAmendment{Runner: r.Address.String(), Model: []string{"big"},
+		MaxConcurrent: new(uint64(99)), Rate: map[string]types.Wei{"memory_mb": types.WeiOf(7)}})
+	if err != nil || r.RateCard.ComputeSecond != types.WeiOf(3) || r.RateCard.MemoryMB != types.WeiOf(7) || r.MaxConcurrentJobs != 99 ||
+		!slices.Equal(r.Capabilities, []string{"domain:a.b", "http", "model:big"}) || !slices.Equal(r.Entitlements, []string{"eu"}) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	r, err = l.client.AddStake(l.ctx, model.RunnerAddition{Runner: r.Address.String(), Amount: types.WeiOf(5)})
+	if stake = stake.Add(types.WeiOf(5)); err != nil || r.Stake != stake {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	_, err = l.client.AddStake(l.ctx, model.RunnerAddition{Runner: r.Address.String()})
+	l.refused(err, "no_change", "")
+	_, err = l.client.AddStake(l.ctx, model.RunnerAddition{Runner: "nobody", Amount: stake})
+	l.refused(err, "unknown_runner", "runner")
+	_, err = l.client.UpdateRunner(l.ctx, model.RunnerAmendment{Runner: "nobody"})
+	l.refused(err, "unknown_runner", "runner")
+	_, err = l.client.UpdateRunner(l.ctx, model.RunnerAmendment{Runner: r.Address.String(), Capability: []string{"fly"}})
+	l.refused(err, "invalid_runner", "capability")
 	if r, err = l.client.LeaveRunner(l.ctx, r.Address.String()); err != nil || r.Health != model.RunnerDeregistered || r.Stake != stake ||
 		r.StakeReturns <= 128 {
 		t.Fatalf("%+v, %v", r, err)
@@ -206,8 +225,10 @@ func (l *live) until(holds func() bool) {
 func TestOneMoreRunnerOfTheDevnetJoinsAndLeaves(t *testing.T) {
 	l := newLive(t, 4, func(c *box.Config) { c.Runners = 1 })
 	stake := types.WeiOf(12_000).Mul(types.CBY)
-	r, err := l.client.JoinRunner(l.ctx, model.RunnerRequest{From: "dave", Stake: &stake})
-	if err != nil || r.Name != "r1" || r.Index != 1 || r.Stake != stake {
+	r, err := l.client.JoinRunner(l.ctx, model.RunnerRequest{From: "dave", Stake: &stake, Entitlement: []string{"gold"},
+		Model: []string{"big"}, Rate: map[string]types.Wei{"compute_second": types.WeiOf(3)}})
+	if err != nil || r.Name != "r1" || r.Index != 1 || r.Stake != stake || !slices.Equal(r.Entitlements, []string{"gold"}) ||
+		!slices.Contains(r.Capabilities, "model:big") || r.RateCard.ComputeSecond != types.WeiOf(3) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	l.until(func() bool {
@@ -223,6 +244,14 @@ func TestOneMoreRunnerOfTheDevnetJoinsAndLeaves(t *testing.T) {
 	}
 	_, err = l.client.JoinRunner(l.ctx, model.RunnerRequest{Capability: []string{"http"}})
 	l.refused(err, "invalid_runner", "capability")
+	_, err = l.client.JoinRunner(l.ctx, model.RunnerRequest{MaxConcurrent: new(uint64(17))})
+	l.refused(err, "invalid_runner", "max_concurrent")
+	_, err = l.client.UpdateRunner(l.ctx, model.RunnerAmendment{Runner: "r0", MaxConcurrent: new(uint64(17))})
+	l.refused(err, "invalid_runner", "max_concurrent")
+	if r, err = l.client.UpdateRunner(l.ctx, model.RunnerAmendment{Runner: "r1", Entitlement: []string{}}); err != nil ||
+		len(r.Entitlements) != 0 || r.MaxConcurrentJobs != 16 {
+		t.Fatalf("%+v, %v", r, err)
+	}
 	if r, err = l.client.PauseRunner(l.ctx, "r0"); err != nil || r.Health != model.RunnerPaused || r.Owner != r.Address {
 		t.Fatalf("%+v, %v", r, err)
 	}

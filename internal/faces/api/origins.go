@@ -53,6 +53,38 @@ func ParseOrigin(text string) (string, error) {
 	return u.Scheme + "://" + host + ":" + port, nil
 }
 
+// HostVariable gives names by which clients may call the API to a program in a container.
+const HostVariable = "DEVNET_HOST"
+
+// MaxHosts bounds the names by which clients may call the API.
+const MaxHosts = 16
+
+// ParseHost reads a name by which clients may call the API: a DNS name, or .NAME for all names below
+// NAME. Addresses need no name. It refuses other patterns, and a whole top-level domain.
+func ParseHost(text string) (string, error) {
+	name := strings.ToLower(strings.TrimSuffix(text, "."))
+	below := strings.TrimPrefix(name, ".")
+	_, err := netip.ParseAddr(strings.Trim(below, "[]"))
+	_, _, hasPort := strings.Cut(below, ":")
+	switch {
+	case len(name) > maxOriginBytes:
+		return "", fmt.Errorf("a name has at most %d bytes, and this one %d", maxOriginBytes, len(name))
+	case strings.Contains(name, "*"):
+		return "", fmt.Errorf("%q is a pattern: write .NAME for all names below NAME", text)
+	case strings.Contains(name, "/"):
+		return "", fmt.Errorf("%q is more than a name: leave scheme and path out", text)
+	case err == nil:
+		return "", fmt.Errorf("%q is an address, by which the API may be called anyway", text)
+	case hasPort:
+		return "", fmt.Errorf("%q has a port: a name counts with each", text)
+	case !isHost(below) || strings.Contains(below, "..") || strings.HasPrefix(below, "."):
+		return "", fmt.Errorf("%q is no name of a host", text)
+	case name != below && !strings.Contains(below, "."):
+		return "", fmt.Errorf("%q stands for a whole domain of the top: name one below it", text)
+	}
+	return name, nil
+}
+
 // isHost reports whether a host can be part of a browser's origin: an ASCII DNS name, or an
 // address.
 func isHost(host string) bool {
@@ -80,7 +112,7 @@ func (s *gate) admit(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	head.Set("Access-Control-Allow-Origin", origin)
-	head.Set("Access-Control-Expose-Headers", NodeHeader)
+	head.Set("Access-Control-Expose-Headers", NodeHeader+", Retry-After")
 	return true
 }
 

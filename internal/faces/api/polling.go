@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/polling"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -20,7 +21,7 @@ import (
 // jobs, and their results and heartbeats are taken.
 func (s *Server) registerPolling() {
 	const gone = "410 in the phase sunset of cip11.push. A page has at most 1 MiB of specs; it has the header Next-After if more follow. " +
-		"A caller that asks for more than 4 MiB a second waits, and above two seconds is refused (429)."
+		"A caller that asks for more than 4 MiB a second waits, and above two seconds is refused (429). A signed poll has a ration of its runner."
 	serveWhole(s, operation{id: "runner_jobs", path: "/runner/{address}/jobs", tag: tagRunners,
 		summary: "List the work of a runner that polls: jobs drawn for it whose result is not final, by deadline", description: gone,
 		errors: []int{400, 404, 409, 410, 429}, response: []model.PolledJob{{JobID: exampleJobID, JobSpec: types.Bytes{0xab}, BlockHeight: 12,
@@ -56,6 +57,8 @@ func (s *Server) polling(v Reader, in *RunnerInput) (model.Runner, error) {
 type pollInput struct {
 	RunnerInput
 	After string `query:"after" maxLength:"128" doc:"Next-After of the page before; absent for the first page." example:"42-0x0101010101010101010101010101010101010101010101010101010101010101"`
+	At    uint64 `query:"at" doc:"Milliseconds of Unix time of a signed poll. They are above those of the runner's poll before, and at most two minutes from the server's clock." example:"1700000000000"`
+	Text  string `query:"signed" maxLength:"132" doc:"The runner's signature over keccak256(cowboy/JobPoll/1 ‖ chain id, 8 bytes ‖ at, 8 bytes), big-endian. Signed polls have a ration of the runner's alone; others share that of their address." example:""`
 	from  netip.Prefix
 }
 
@@ -90,7 +93,10 @@ func (s *Server) polledJobs(ctx context.Context, in *pollInput) (*polledPage, er
 		return nil, Refuse(http.StatusGone, "polling_ended", "cip11.push is sunset: jobs are pushed over QUIC, and none is polled for").
 			Hint("Connect to the validators of GET /runner/%s: docs/WIRE.md has the protocol. Heartbeats and results are taken.", clip(in.Address))
 	}
-	caller := pollCaller{in.from, r.Address}
+	caller, err := s.pollCaller(in, r.Address)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.polls.wait(ctx, caller); err != nil {
 		return nil, err
 	}
@@ -106,6 +112,32 @@ func (s *Server) polledJobs(ctx context.Context, in *pollInput) (*polledPage, er
 	}
 	return page, nil
 }
+
+// pollCaller returns whose ration a poll is in: the runner's if it signed the poll, otherwise
+// that of its origin (decision J24). A poll that was heard before, or whose clock is wrong, is
+// answered like one without signature.
+func (s *Server) pollCaller(in *pollInput, runner types.Address) (pollCaller, error) {
+	of := pollCaller{in.from, runner}
+	if in.Text == "" {
+		return of, nil
+	}
+	signed := polling.Signed{At: in.At}
+	if err := signed.Signature.UnmarshalText([]byte(in.Text)); err != nil {
+		return of, Refuse(http.StatusBadRequest, "bad_signature", "signed: %v", err).At("signed")
+	}
+	signer, ok := pollSigners.Recover(polling.Digest(s.info.ChainID, signed.At), signed.Signature)
+	if !ok || signer != runner {
+		return of, Refuse(http.StatusBadRequest, "bad_signature", "signed is not the signature of runner %s for at and this chain", runner).
+			Hint("Leave at and signed out for a poll without signature.").At("signed")
+	}
+	if signed.Fresh(uint64(max(time.Now().UnixMilli(), 0))) && s.polls.renews(runner, signed.At) {
+		of.from = netip.Prefix{}
+	}
+	return of, nil
+}
+
+// pollSigners recovers the signers of polls. It keeps nothing.
+var pollSigners = crypto.NewVerifier(false)
 
 type heartbeatInput struct {
 	RunnerInput

@@ -10,9 +10,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// pollCaller is the origin of a poll and the runner that it asks for. The question is not
-// signed, so that a runner's ration is for each origin: a stranger elsewhere uses up
-// nothing of the runner's.
+// pollCaller is the origin of a poll and the runner that it asks for. A poll that is not
+// signed is in the ration of its origin, so that a stranger elsewhere uses up nothing of the
+// runner's. A signed poll has no origin: its ration is the runner's alone.
 type pollCaller struct {
 	from   netip.Prefix
 	runner types.Address
@@ -25,6 +25,7 @@ type pollCaller struct {
 type polls struct {
 	mu    sync.Mutex
 	full  map[pollCaller]time.Time // when each ration is full again
+	last  map[types.Address]uint64 // the time of each runner's last signed poll
 	swept int                      // entries after the last sweep
 	waits bool                     // callers may wait: the backend is for many at a time
 }
@@ -49,6 +50,21 @@ func (p *polls) enter(now time.Time, c pollCaller) (wait time.Duration, ok bool)
 	p.full[c] = full
 	p.sweep(now)
 	return wait, true
+}
+
+// renews takes the time of a signed poll. It is false for a time up to the last one's: such a
+// poll is in the ration of its origin.
+func (p *polls) renews(runner types.Address, at uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at <= p.last[runner] {
+		return false
+	}
+	if p.last == nil {
+		p.last = map[types.Address]uint64{}
+	}
+	p.last[runner] = at // at most one entry a registered runner
+	return true
 }
 
 // charge takes the bytes of an answer from the ration, which they may overdraw.

@@ -285,11 +285,15 @@ func TestReadyTellsPerNodeWhatIsMissing(t *testing.T) {
 	if r := get[model.Ready](w, "/ready"); !r.Ready || r.ChainID != testChain || r.Height != 1 || r.Error != nil {
 		t.Fatalf("%+v", r)
 	}
-	w.chain.nodes[1].Running = false
+	w.chain.nodes[0].Running, w.chain.nodes[1].Running = false, false
+	if status, data = w.call("GET", "/ready", nil); status != 503 || json.Unmarshal(data, &ready) != nil || ready.Height != 1 {
+		t.Errorf("a network without a running validator has lost its height: %d %s", status, data)
+	}
+	w.chain.nodes[0].Running = true
 	status, data = w.call("GET", "/ready", nil)
 	ready = model.Ready{}
 	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || !ready.Nodes[0].Ready || ready.Nodes[1].Ready ||
-		ready.Error.Message != "v1: the node is stopped" {
+		ready.Error.Message != "v1: the node is stopped" || ready.Height != 1 {
 		t.Fatalf("%d %s", status, data)
 	}
 }

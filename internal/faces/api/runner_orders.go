@@ -21,7 +21,8 @@ func (s *Server) registerRunnerOrders() {
 	serveLatest(s, operation{id: "runner_join", path: "/devnet/runner/join", tag: tagDevnet,
 		summary: "Register a runner, and start it where it is the devnet's own; answers it once its registration is final",
 		description: "With public_key it registers a runner that you start; without it the devnet starts one more. from pays fee and " +
-			"stake, and owns it: less than cip2.min_stake is refused. A runner with public_key signs for that account, by signed " +
+			"stake, and owns it: less than cip2.min_stake is refused. What is left out is as of the devnet's own. " +
+			"A runner with public_key signs for that account, by signed " +
 			"(docs/WIRE.md). A key is registered at most once, ever.",
 		errors:   []int{404, 409, 429, 504},
 		request:  model.RunnerRequest{From: "alice", PublicKey: key.String(), Signed: &types.Signature{}, Capability: []string{"custom"}},
@@ -45,6 +46,47 @@ func (s *Server) registerRunnerOrders() {
 				return s.orderRunner(ctx, v, one.verb, in.Runner)
 			})
 	}
+}
+
+// registerRunnerChanges has owners change offers and stakes.
+func (s *Server) registerRunnerChanges() {
+	serveLatest(s, operation{id: "runner_update", path: "/devnet/runner/update", tag: tagDevnet,
+		summary:     "Change what a runner offers, for its owner; answers with the runner once that is final",
+		description: "What is left out stays. The next draws go by it; the price of a job was settled when the job was drawn.",
+		errors:      []int{404, 409, 429, 504},
+		request:     model.RunnerAmendment{Runner: "r0", Rate: map[string]types.Wei{"compute_second": types.WeiOf(1000)}},
+		response:    exampleRunner},
+		s.updateRunner)
+	serveLatest(s, operation{id: "runner_stake", path: "/devnet/runner/stake", tag: tagDevnet,
+		summary:     "Add to a runner's stake, for its owner, who pays it; answers with the runner once that is final",
+		description: "A stake weighs in draws, and covers jobs up to a price.",
+		errors:      []int{404, 409, 429, 504},
+		request:     model.RunnerAddition{Runner: "r0", Amount: types.WeiOf(types.CBY)}, response: exampleRunner},
+		func(ctx context.Context, v Reader, in *model.RunnerAddition) (m model.Runner, err error) {
+			if m, err = s.findRunner(v, in.Runner, "runner"); err != nil {
+				return m, err
+			}
+			return s.orderOf(ctx, v, &m, "add_stake", codec.Marshal(system.Addition{Runner: m.Address, Amount: in.Amount}))
+		})
+}
+
+// updateRunner changes the offer of a runner for its owner.
+func (s *Server) updateRunner(ctx context.Context, v Reader, in *model.RunnerAmendment) (m model.Runner, err error) {
+	if m, err = s.findRunner(v, in.Runner, "runner"); err != nil {
+		return m, err
+	}
+	now := system.Offer{RateCard: m.RateCard, Capabilities: m.Capabilities, Entitlements: m.Entitlements,
+		MaxConcurrentJobs: m.MaxConcurrentJobs}
+	change := offerOf
+	if m.Name != "" {
+		change = Amended
+	}
+	offer, err := change(&model.RunnerRequest{Capability: in.Capability, Model: in.Model, Entitlement: in.Entitlement,
+		MaxConcurrent: in.MaxConcurrent, Rate: in.Rate}, now)
+	if err != nil {
+		return m, err
+	}
+	return s.orderOf(ctx, v, &m, "update", codec.Marshal(system.Amendment{Runner: m.Address, Offer: offer}))
 }
 
 // ErrNoSettings refuses to read the settings of a runner again that has no file of them.
@@ -112,8 +154,7 @@ func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *m
 	for _, one := range []struct {
 		field string
 		given bool
-	}{{"capability", len(asked.Capability) > 0}, {"entitlement", len(asked.Entitlement) > 0}, {"rate", len(asked.Rate) > 0},
-		{"max_concurrent", asked.MaxConcurrent != nil}, {"signed", asked.Signed != nil}} {
+	}{{"capability", len(asked.Capability) > 0}, {"signed", asked.Signed != nil}} {
 		if one.given {
 			return m, badRunner(one.field, "a runner that the devnet starts offers what all of them do; one with public_key has its own")
 		}
@@ -122,8 +163,11 @@ func (s *Server) joinOwn(ctx context.Context, v Reader, key env.Signer, asked *m
 	if err != nil {
 		return m, err
 	}
-	registration := &system.Registration{PublicKey: own.PublicKey, Stake: or(asked.Stake, wallet.RunnerStake), Offer: own.Offer,
-		Signed: own.Signed}
+	stake, offer, err := OwnTerms(asked, own.Offer)
+	if err != nil {
+		return m, err
+	}
+	registration := &system.Registration{PublicKey: own.PublicKey, Stake: stake, Offer: offer, Signed: own.Signed}
 	r, err := s.register(ctx, v, key, registration)
 	if err != nil {
 		return m, err
@@ -155,12 +199,17 @@ func (s *Server) orderRunner(ctx context.Context, v Reader, verb, name string) (
 	if err != nil {
 		return m, err
 	}
+	return s.orderOf(ctx, v, &runner, runnerHandlers[verb], codec.Marshal(system.Naming{Runner: runner.Address}))
+}
+
+// orderOf has a runner's owner call a handler of the registry.
+func (s *Server) orderOf(ctx context.Context, v Reader, runner *model.Runner, handler string, payload []byte) (m model.Runner, err error) {
 	key := s.keyOf(runner.Owner)
 	if key == nil {
 		return m, Refuse(http.StatusConflict, "not_owner", "runner %s belongs to %s, whose key the devnet has not", runner.Address,
-			runner.Owner).Hint("Only its owner may: by calling %s of %s.", runnerHandlers[verb], types.RegistryAddress).At("runner")
+			runner.Owner).Hint("Only its owner may: by calling %s of %s.", handler, types.RegistryAddress).At("runner")
 	}
-	r, err := s.order(ctx, v, key, types.RegistryAddress, runnerHandlers[verb], codec.Marshal(system.Naming{Runner: runner.Address}))
+	r, err := s.order(ctx, v, key, types.RegistryAddress, handler, payload)
 	if err != nil {
 		return m, err
 	}

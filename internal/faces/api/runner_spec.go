@@ -34,22 +34,46 @@ func Registration(r *model.RunnerRequest) (*system.Registration, error) {
 	}
 	in.Signed = *r.Signed
 	var err error
-	in.Offer = system.Offer{Capabilities: eachOnce(r.Capability), Entitlements: eachOnce(r.Entitlement),
-		MaxConcurrentJobs: or(r.MaxConcurrent, defaultConcurrent)}
-	if len(r.Capability) == 0 {
-		in.Offer.Capabilities = []string{"custom"}
+	in.Offer, err = offerOf(r, system.Offer{Capabilities: []string{"custom"}, Entitlements: []string{}, MaxConcurrentJobs: defaultConcurrent})
+	return in, err
+}
+
+// OwnTerms returns stake and offer of a runner of the devnet's own: what a request says, and
+// otherwise what all of them offer. An error is an *Error as of Registration.
+func OwnTerms(r *model.RunnerRequest, own system.Offer) (stake types.Wei, offer system.Offer, err error) {
+	if most := uint64(wallet.RunnerJobs); r.MaxConcurrent != nil && *r.MaxConcurrent > most {
+		return stake, offer, badRunner("max_concurrent", "a runner that the devnet starts does at most %d jobs at a time", most)
 	}
-	if in.Offer.RateCard, err = rateCard(r.Rate); err != nil {
-		return nil, err
+	offer, err = offerOf(r, own)
+	return or(r.Stake, wallet.RunnerStake), offer, err
+}
+
+// offerOf returns what a request offers, and otherwise what stands for that.
+func offerOf(r *model.RunnerRequest, otherwise system.Offer) (offer system.Offer, err error) {
+	offer = otherwise
+	offer.MaxConcurrentJobs = or(r.MaxConcurrent, otherwise.MaxConcurrentJobs)
+	if len(r.Capability) > 0 {
+		offer.Capabilities = r.Capability
 	}
-	if fault := in.Offer.Check(); fault != nil {
+	if r.Entitlement != nil { // otherwise the bytes of a genesis stay
+		offer.Entitlements = eachOnce(r.Entitlement)
+	}
+	words := slices.Clone(offer.Capabilities)
+	for _, model := range r.Model {
+		words = append(words, "model:"+model)
+	}
+	offer.Capabilities = eachOnce(words)
+	if offer.RateCard, err = rateCard(r.Rate, otherwise.RateCard); err != nil {
+		return offer, err
+	}
+	if fault := offer.Check(); fault != nil {
 		field := "capability"
 		if fault.Code == "bad_max_concurrent_jobs" {
 			field = "max_concurrent"
 		}
-		return nil, badRunner(field, "%s", fault.Message)
+		return offer, badRunner(field, "%s", fault.Message)
 	}
-	return in, nil
+	return offer, nil
 }
 
 func badRunner(field, message string, args ...any) *Error {
@@ -66,7 +90,8 @@ func eachOnce(given []string) []string {
 // Rates are the words of a rate card, in its order.
 var Rates = []string{"compute_second", "llm_input_token", "llm_output_token", "http_request_base", "mcp_call_base", "memory_mb"}
 
-func rateCard(rates map[string]types.Wei) (c system.RateCard, err error) {
+// rateCard returns a rate card with some rates in place of another's.
+func rateCard(rates map[string]types.Wei, c system.RateCard) (system.RateCard, error) {
 	fields := []*types.Wei{&c.ComputeSecond, &c.LLMInputToken, &c.LLMOutputToken, &c.HTTPRequestBase, &c.MCPCallBase, &c.MemoryMB}
 	known := 0
 	for i, word := range Rates {
@@ -79,4 +104,14 @@ func rateCard(rates map[string]types.Wei) (c system.RateCard, err error) {
 		return c, badRunner("rate", "a rate is one of %s", plural.List(Rates, "and"))
 	}
 	return c, nil
+}
+
+// Amended returns the offer of a runner of the devnet's own after an update: what a request
+// says, and otherwise what it offers now. An error is an *Error as of Registration.
+func Amended(r *model.RunnerRequest, now system.Offer) (system.Offer, error) {
+	if r.Stake != nil {
+		return now, badRunner("stake", "an update changes no stake; it is added to")
+	}
+	_, offer, err := OwnTerms(r, now)
+	return offer, err
 }

@@ -51,3 +51,39 @@ func TestWhatIsWrongWithARegistrationIsSaidOfItsField(t *testing.T) {
 		}
 	}
 }
+
+// A runner of the devnet's own differs from the others in what is asked for, and in no more.
+func TestTermsOfAnOwnRunnerAreOnlyWhatIsAskedFor(t *testing.T) {
+	own := system.Offer{Capabilities: []string{"custom", "llm"}, Entitlements: []string{}, MaxConcurrentJobs: 16,
+		RateCard: system.RateCard{HTTPRequestBase: types.WeiOf(2)}}
+	stake, offer, err := OwnTerms(&model.RunnerRequest{}, own)
+	if err != nil || stake != types.WeiOf(20_000*types.CBY) || !reflect.DeepEqual(offer, own) {
+		t.Errorf("%v %+v, %v", stake, offer, err)
+	}
+	less, few := types.WeiOf(7), uint64(3)
+	asked := &model.RunnerRequest{Stake: &less, MaxConcurrent: &few, Model: []string{"b", "a", "b"}, Entitlement: []string{"gold"},
+		Rate: map[string]types.Wei{"compute_second": types.WeiOf(1)}}
+	stake, offer, err = OwnTerms(asked, own)
+	want := system.Offer{Capabilities: []string{"custom", "llm", "model:a", "model:b"}, Entitlements: []string{"gold"}, MaxConcurrentJobs: 3,
+		RateCard: system.RateCard{ComputeSecond: types.WeiOf(1), HTTPRequestBase: types.WeiOf(2)}}
+	if err != nil || stake != less || !reflect.DeepEqual(offer, want) {
+		t.Errorf("%v %+v, %v, want %+v", stake, offer, err, want)
+	}
+	if !reflect.DeepEqual(own.Capabilities, []string{"custom", "llm"}) {
+		t.Errorf("what all of them offer became %q", own.Capabilities)
+	}
+	asked.Stake = nil
+	if offer, err = Amended(asked, want); err != nil || !reflect.DeepEqual(offer, want) {
+		t.Errorf("the same update again: %+v, %v", offer, err)
+	}
+	if offer, err = Amended(&model.RunnerRequest{Entitlement: []string{}}, want); err != nil || len(offer.Entitlements) != 0 {
+		t.Errorf("without pools: %+v, %v", offer, err)
+	}
+	many := uint64(17)
+	for field, r := range map[string]*model.RunnerRequest{"max_concurrent": {MaxConcurrent: &many}, "stake": {Stake: &less}} {
+		var refused *Error
+		if _, err := Amended(r, want); !errors.As(err, &refused) || refused.Body.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}

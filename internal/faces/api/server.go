@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ func init() {
 // Config is the configuration of a Server.
 type Config struct {
 	// Hosts lists names, besides loopback's and IP addresses, by which clients may
-	// call the server.
+	// call the server. .NAME stands for all names below NAME.
 	Hosts []string
 	// Origins are the origins, as ParseOrigin returns them, whose pages may call the API.
 	Origins []string
@@ -34,6 +35,8 @@ type Config struct {
 	// Handler's ServeHTTP holds it, except for a path that is Endless; that path, and work
 	// between requests, take it themselves. Nil: the backend is for many.
 	World sync.Locker
+	// FreeReads has reads without a budget: the network has no real time, or one user.
+	FreeReads bool
 	// Node answers below /devnet/node/, which serves this node's supervisor and is
 	// not part of the API; nil: there is none.
 	Node http.Handler
@@ -41,6 +44,8 @@ type Config struct {
 	Processes prometheus.Gatherer
 	// Web is a folder that is served below /app/, for a page on the same origin; nil: none is.
 	Web http.Handler
+	// Held is the run that the backend is the network of; nil: its time passes by itself.
+	Held Holding
 }
 
 // free is the lock of a backend that is for many.
@@ -57,9 +62,12 @@ type Server struct {
 	mux      *http.ServeMux
 	handler  http.Handler
 	hosts    map[string]bool
+	domains  []string // each is .NAME: all names below NAME are hosts
 	origins  []string
 	waiters  *places // who waits for a receipt
 	reads    *places // requests that run programs between blocks
+	budgets  *readBudgets
+	turns    *readTurns
 	traces   *places // requests that execute again
 	readers  *places // who follows events
 	ranges   *places // who reads thousands of records
@@ -73,6 +81,7 @@ type Server struct {
 	feed     *feed
 	metrics  *metrics
 	page     *page.Page
+	held     Holding // or nil
 	http     *http.Server
 	ended    context.Context
 	end      context.CancelFunc
@@ -87,9 +96,10 @@ func New(backend Backend, cfg Config) *Server {
 		mux:       http.NewServeMux(),
 		hosts:     map[string]bool{},
 		origins:   cfg.Origins,
+		held:      cfg.Held,
 		waiters: newPlaces(MaxWaiters, "too_many_waiters", "requests wait for a receipt already",
 			"Use POST /submit and ask for the receipt, or follow GET /events."),
-		reads:    newPlaces(MaxReads, "too_many_reads", "read-only calls run or wait already", "Try again when some are done."),
+		reads:    newPlaces(MaxReads, "too_many_running", "read-only calls run or wait already", "Try again when some are done."),
 		traces:   newPlaces(MaxTraces, "too_many_traces", "executions are being executed again already", "Try again when they are done."),
 		readers:  newPlaces(MaxEventReaders, "too_many_readers", "clients follow events already", "Close one of them."),
 		ranges:   newPlaces(MaxRanges, "too_many_ranges", "ranges are read already", "Try again when they are done."),
@@ -100,9 +110,16 @@ func New(backend Backend, cfg Config) *Server {
 		patience: WaitTimeout,
 		bodyTime: BodyTimeout,
 	}
+	if !cfg.FreeReads {
+		s.budgets, s.turns = newReadBudgets(), newReadTurns()
+	}
 	s.ended, s.end = context.WithCancel(context.Background())
 	for _, host := range cfg.Hosts {
-		s.hosts[host] = true
+		if strings.HasPrefix(host, ".") {
+			s.domains = append(s.domains, host)
+			continue
+		}
+		s.hosts[strings.ToLower(host)] = true
 	}
 	s.feed = newFeed(backend)
 	if cfg.World != nil {
@@ -128,6 +145,7 @@ func New(backend Backend, cfg Config) *Server {
 	s.registerPolling()
 	s.registerNetwork()
 	s.registerNodeLog()
+	s.registerHeld()
 	s.registerEvents()
 	s.registerDevnet()
 	s.registerUpgrades()
@@ -142,7 +160,7 @@ func New(backend Backend, cfg Config) *Server {
 		s.mux.Handle("GET "+web.Path, cfg.Web)
 	}
 	s.page = page.Serve(s.mux, cfg.World)
-	s.handler = s.guard(s.mux)
+	s.handler = s.guard(billed(interimly(s.mux)), s.mux)
 	s.http = HTTPServer(s.handler, s.ended)
 	return s
 }

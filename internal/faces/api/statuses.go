@@ -12,18 +12,18 @@ var statuses = map[int][]string{
 	http.StatusNotFound:     {"unknown_node", "unknown_runner", "unknown_parameter", CodeNotKept},
 	http.StatusConflict: {"advancing", "already_known", "already_runner", "already_validator", "bad_result", "bad_settings", "deregistered",
 		CodeDropped, "elsewhere", "genesis_parameter", "height_passed", "history_bounded", "name_taken", "no_runners",
-		"no_timer", CodeNonceGap, CodeNonceTaken, CodeNonceTooLow, "not_at_rest", "not_simulated", "not_taken",
-		"not_waiting", "paused", "refused", "runner_exists", "timer_policy_unknown", "too_many_mocks", "too_many_runners",
-		"too_many_validators"},
+		"no_network", "no_timer", CodeNonceGap, CodeNonceTaken, CodeNonceTooLow, "not_advancing", "not_at_rest", "not_reached",
+		"not_simulated", "not_taken", "not_waiting", "paused", "refused", "runner_exists", "script_ended", "timer_policy_unknown",
+		"too_many_mocks", "too_many_runners", "too_many_validators"},
 	http.StatusRequestEntityTooLarge: {"too_large"},
 	http.StatusTooManyRequests:       {"busy", "pool_full", "sender_full", "too_many_reports"},
-	http.StatusInternalServerError:   {"not_again"},
-	http.StatusServiceUnavailable: {"closing", CodeHostFailed, "no_answer", "no_gateway", "no_profile", CodeNoProgramHost, "no_validator",
-		"node_stopped", "starting", "still_replaying"},
-	http.StatusGatewayTimeout: {"not_final"},
+	http.StatusInternalServerError:   {"not_again", "not_reproducible"},
+	http.StatusServiceUnavailable: {"closing", CodeHostFailed, CodeLateBefore, "no_answer", "no_gateway", "no_profile",
+		CodeNoProgramHost, "no_validator", "node_stopped", "starting", "still_replaying"},
+	http.StatusGatewayTimeout: {"not_final", "travelling"},
 	// The request itself is at fault. The codes of the chain for a transaction count here too.
-	http.StatusBadRequest: {"bad_signature", "bad_target", "bad_value", "invalid_code", "invalid_fault", "invalid_name", "invalid_request",
-		"too_far", "unknown_kind", "unknown_verb", "unsupported"},
+	http.StatusBadRequest: {"bad_signature", "bad_target", "bad_value", "invalid_code", "invalid_fault", "invalid_moment", "invalid_name",
+		"invalid_request", "too_far", "too_far_back", "unknown_kind", "unknown_verb", "unsupported"},
 }
 
 // statusOf is the status of a refusal by its code. The request is at fault where the chain

@@ -70,7 +70,9 @@ func (s *Server) registerSteering() {
 	serveBody(s, operation{id: "advance", path: "/devnet/advance", tag: tagDevnet,
 		summary: "Travel in time: skip every height at which nothing is due, and list the fires",
 		description: "Timers on the way fire at their own heights, and the clock of all nodes moves along. " +
-			"Epochs end on the way, each with a block. 504 when it takes longer than four minutes; it still continues. " +
+			"Epochs end on the way, each with a block. What was due and has not ended is named: left, waiting. " +
+			"An advance to the next timer goes on while only a machine is late with it. " +
+			"504 when it takes longer than four minutes; it still continues, also after a restart. " +
 			"404 (not_kept) if blocks of the way were dropped before they were counted: the height is final.",
 		errors: []int{404, 409, 504}, request: model.AdvanceRequest{Blocks: 1000},
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
@@ -81,6 +83,9 @@ func (s *Server) registerSteering() {
 		errors:      []int{404, 409, 429, 504}, request: model.MoveRequest{Name: "v4"},
 		response: model.Move{Name: "v4", Address: exampleAddress, Status: "joining", Epoch: 1, Height: 65}}
 	serveBody(s, move, func(ctx context.Context, in *model.MoveRequest) (model.Move, error) {
+		if err := s.steerable(); err != nil {
+			return model.Move{}, err
+		}
 		return s.backend.Steer().Join(ctx, in.Name)
 	})
 	move.id, move.path = "validator_leave", "/devnet/validator/leave"
@@ -88,6 +93,9 @@ func (s *Server) registerSteering() {
 		"stops at that height."
 	move.response = model.Move{Name: "v4", Address: exampleAddress, Status: "leaving", Epoch: 1, Height: 65}
 	serveBody(s, move, func(ctx context.Context, in *model.MoveRequest) (model.Move, error) {
+		if err := s.steerable(); err != nil {
+			return model.Move{}, err
+		}
 		return s.backend.Steer().Leave(ctx, in.Name)
 	})
 	serveBody(s, operation{id: "set_param", path: "/devnet/params", tag: tagDevnet,
@@ -98,6 +106,7 @@ func (s *Server) registerSteering() {
 	s.registerTimerOrders()
 	s.registerJobOrders()
 	s.registerRunnerOrders()
+	s.registerRunnerChanges()
 }
 
 func (s *Server) pace(on bool) (m model.Pace, err error) {
@@ -113,17 +122,20 @@ func (s *Server) pace(on bool) (m model.Pace, err error) {
 }
 
 func (s *Server) advance(ctx context.Context, in *model.AdvanceRequest) (m model.Advance, err error) {
-	return s.travel(ctx, history.Target{Blocks: in.Blocks, To: in.To, NextTimer: in.ToNextTimer})
+	return s.travel(ctx, history.Target{Blocks: in.Blocks, To: in.To, NextTimer: in.ToNextTimer, Stop: in.Stop})
 }
 
 func (s *Server) travel(ctx context.Context, to history.Target) (m model.Advance, err error) {
+	if err := s.steerable(); err != nil {
+		return m, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, AdvanceTimeout)
 	defer cancel()
 	receipt, err := s.backend.Steer().Advance(ctx, to)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return m, Refuse(http.StatusGatewayTimeout, "not_final", "the advance is still under way after %s", AdvanceTimeout).
-			Hint("GET /height shows the progress.")
+		return m, Refuse(http.StatusGatewayTimeout, "travelling", "the advance is still under way after %s", AdvanceTimeout).
+			Hint("The network travels on, also after a restart: an advance to the same height waits for it, one with stop ends it.")
 	case err != nil:
 		return m, err
 	}
@@ -138,9 +150,18 @@ func advanceModel(a *history.Advance) model.Advance {
 		m.Timers = append(m.Timers, model.AdvanceTimer{ID: t.ID, Actor: t.Actor, Due: t.Due, At: t.At, Late: t.Late(),
 			Status: string(t.Status), Result: string(t.Result), Reason: t.Reason})
 	}
+	for _, l := range a.Left {
+		m.Left = append(m.Left, model.LaneDeferral{Reason: l.Reason, Count: l.Count})
+	}
+	for _, w := range a.Waiting {
+		m.Waiting = append(m.Waiting, model.WaitingTimer(w))
+	}
 	return m
 }
 
 func (s *Server) setParam(ctx context.Context, in *model.ParamRequest) (model.ParamChange, error) {
+	if err := s.steerable(); err != nil {
+		return model.ParamChange{}, err
+	}
 	return s.backend.Steer().SetParam(ctx, *in)
 }

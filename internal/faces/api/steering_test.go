@@ -151,6 +151,17 @@ func TestCallsFailAtOnceWithoutBlocks(t *testing.T) {
 	if !strings.Contains(e.Message, "no block for 12.3s: no quorum: 2 of 4") || e.Hint != "start one" {
 		t.Errorf("%+v", e)
 	}
+	timer := w.chain.addTimer(types.Address{7}, 50, types.TimerPending).String()
+	for path, body := range map[string]any{
+		"/devnet/advance": model.AdvanceRequest{Blocks: 3}, "/devnet/mine": model.MineRequest{Blocks: 3},
+		"/devnet/params":         model.ParamRequest{Key: "cip3.min_basefee", Value: "10"},
+		"/devnet/validator/join": model.MoveRequest{Name: "v4"}, "/devnet/validator/leave": model.MoveRequest{Name: "v1"},
+		"/devnet/timer/cancel": model.TimerRequest{ID: timer}, "/devnet/timer/extend": model.ExtendRequest{ID: timer, By: 5},
+	} {
+		if e := w.refused(503, CodeNoBlocks, "POST", path, body); !strings.Contains(e.Message, "no quorum") {
+			t.Errorf("%s: %+v", path, e)
+		}
+	}
 	var ready model.Ready
 	status, data := w.call("GET", "/ready", nil)
 	if err := json.Unmarshal(data, &ready); err != nil || status != 503 || ready.Ready || ready.SinceMS != 12300 || ready.Error == nil ||

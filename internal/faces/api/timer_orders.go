@@ -42,6 +42,9 @@ func (s *Server) cancelTimer(ctx context.Context, in *model.TimerRequest) (m mod
 	if err != nil {
 		return m, err
 	}
+	if err := s.steerable(); err != nil {
+		return m, err
+	}
 	r, err := s.backend.Steer().CancelTimer(ctx, t.ID)
 	if err != nil {
 		return m, err
@@ -60,6 +63,9 @@ func (s *Server) extendTimer(ctx context.Context, in *model.ExtendRequest) (m mo
 	}
 	if by != 0 {
 		to = t.ExpiresAt + types.Height(min(by, math.MaxUint64-uint64(t.ExpiresAt)))
+	}
+	if err := s.steerable(); err != nil {
+		return m, err
 	}
 	r, err := s.backend.Steer().ExtendTimer(ctx, t.ID, to)
 	if err != nil {

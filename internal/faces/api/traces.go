@@ -18,8 +18,8 @@ func (s *Server) registerTraces() {
 		description: "Returns a tree of calls, each with the values it read, wrote, sent and printed, its cycles and cells, and the fee to " +
 			"the wei. Old states are not kept: the blocks since the nearest remembered state, or since genesis, are executed again, for at most " +
 			"20 seconds. If that is not enough, the answer is 503 still_replaying, and the next request continues there. A network that drops " +
-			"its oldest blocks (--history) answers not_kept for executions that are not recent.",
-		errors: []int{400, 500}, response: exampleTrace}, s.trace)
+			"its oldest blocks (--history) answers not_kept for executions that are not recent. The time counts as that of reads.",
+		errors: []int{400, 429, 500}, response: exampleTrace}, s.trace)
 }
 
 type traceInput struct {
@@ -34,7 +34,7 @@ func (s *Server) trace(ctx context.Context, v Reader, in *traceInput) (m model.T
 	if err != nil {
 		return m, err
 	}
-	free, err := s.traces.take()
+	free, err := s.beginRead(ctx, s.traces)
 	if err != nil {
 		return m, err
 	}

@@ -44,6 +44,7 @@ func (s *Server) registerTransactions() {
 		if err != nil {
 			return m, err
 		}
+		TellHandedIn(ctx, h)
 		r, err := s.await(ctx, h)
 		if err != nil {
 			return m, err

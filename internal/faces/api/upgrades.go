@@ -32,10 +32,10 @@ func (s *Server) registerUpgrades() {
 		response: model.Sent{Receipt: exampleReceipt}}, s.upgradeTerms)
 }
 
-// Upgrade is the draft of an upgrade.
-func Upgrade(at types.Address, from types.Hash, code, migrate []byte) wallet.Draft {
+// Upgrade is the draft of an upgrade that ends the continuations of the given names.
+func Upgrade(at types.Address, from types.Hash, code, migrate []byte, end []string) wallet.Draft {
 	return wallet.Draft{To: &at, Payload: types.Upgrade{Kind: types.KindUpgrade, From: from, Code: code,
-		Migrate: append([]byte{}, migrate...)}}
+		Migrate: append([]byte{}, migrate...), End: end}}
 }
 
 // ApplyUpgrade is the draft that applies an announced upgrade.
@@ -66,7 +66,7 @@ func (s *Server) upgrade(ctx context.Context, v Reader, in *model.UpgradeRequest
 		return m, err
 	}
 	from := or(in.CodeHash, actor.CodeHash)
-	d := Upgrade(actor.Address, from, code, migrate)
+	d := Upgrade(actor.Address, from, code, migrate, in.End)
 	d.Cycles, d.Cells = in.CyclesLimit, in.CellsLimit
 	if _, err := s.runnable(ctx, v, key, d); err != nil {
 		return m, err
@@ -164,7 +164,7 @@ func upgradesModel(a *Actor) (m model.ActorUpgrades, deployedAs types.Hash) {
 		m.By, m.Delay = &u.Terms.By, u.Terms.Delay
 	}
 	if u.Announced != nil {
-		m.Announced = &model.AnnouncedUpgrade{CodeHash: u.Announced.To, Height: u.Announced.At}
+		m.Announced = &model.AnnouncedUpgrade{CodeHash: u.Announced.To, Height: u.Announced.At, Until: u.Until()}
 	}
 	return m, u.DeployedAs
 }

@@ -262,7 +262,7 @@ func (c *Conversation) begin(config *Config) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.network, c.server = network, api.New(network, api.Config{})
+	c.network, c.server = network, api.New(network, api.Config{FreeReads: true})
 	o := opened{Version: Version, Devnet: network.Info().Version, ChainID: network.Info().ChainID, Accounts: map[string]string{}}
 	for _, a := range network.Accounts() {
 		o.Accounts[a.Name] = a.Address.String()

@@ -15,7 +15,7 @@ import (
 // modes (CIP-2, decisions J5, J19): texts that must be equal, numbers that must be
 // close and, for SemanticSimilarity, words.
 type claim struct {
-	valid   bool
+	wrong   string // why it agrees with none; "" if it may
 	equal   string
 	numbers []*big.Rat
 	shares  []uint64 // the share of each number, in permille
@@ -27,8 +27,19 @@ type claim struct {
 // quarter.
 const maxApart = 64
 
+func (c *claim) valid() bool { return c.wrong == "" }
+
+// Why a result does not count, in the chain's words (decision J19).
+const (
+	wrongJSON    = "not JSON (RFC 8259), has a name twice or above 32 levels"
+	wrongText    = "not UTF-8"
+	wrongMissing = "without a number or member that its checks read"
+	wrongNumber  = "with a number above 256 bits where its checks read"
+	wrongCheck   = "outside a schema or range"
+)
+
 func (c *claim) agrees(other *claim) bool {
-	if !c.valid || !other.valid || c.equal != other.equal || len(c.numbers) != len(other.numbers) {
+	if !c.valid() || !other.valid() || c.equal != other.equal || len(c.numbers) != len(other.numbers) {
 		return false
 	}
 	for i := range c.numbers {
@@ -61,41 +72,55 @@ func claimOf(s *spec, result []byte) claim {
 	switch s.ResultSchema.DataFormat {
 	case "json":
 		if !isJSON {
-			return claim{}
+			return claim{wrong: wrongJSON}
 		}
 	case "text":
 		if !utf8.Valid(result) {
-			return claim{}
+			return claim{wrong: wrongText}
 		}
 	}
 	v := &s.Verification
 	switch {
 	case v.Mode == "MajorityVote" && v.Field != nil:
 		at, found := pointed(tree, *v.Field)
-		return claim{valid: isJSON && found, equal: formOf(at)}
+		switch {
+		case !isJSON:
+			return claim{wrong: wrongJSON}
+		case !found:
+			return claim{wrong: wrongMissing}
+		case hasLong(at):
+			return claim{wrong: wrongNumber}
+		}
+		return claim{equal: formOf(at)}
 	case v.Mode == "StructuredMatch":
 		if !isJSON {
-			return claim{}
+			return claim{wrong: wrongJSON}
 		}
 		return matched(v.Checks, tree)
 	case v.Mode == "SemanticSimilarity":
-		return claim{valid: utf8.Valid(result), sounds: true, sketch: sketched(string(result))}
+		if !utf8.Valid(result) {
+			return claim{wrong: wrongText}
+		}
+		return claim{sounds: true, sketch: sketched(string(result))}
 	}
-	return claim{valid: true, equal: string(result)}
+	return claim{equal: string(result)}
 }
 
-// matched judges a result's checks, and gathers what it must share with others.
+// matched judges a result's checks, and gathers what it must share with others. The first
+// check that fails says why.
 func matched(checks []map[string]codec.RawMessage, tree any) claim {
-	c := claim{valid: true}
+	c := claim{}
 	for _, check := range checks {
 		for name, raw := range check { // order: there is one
-			c.valid = c.check(name, raw, tree) && c.valid
+			if c.wrong == "" {
+				c.wrong = c.check(name, raw, tree)
+			}
 		}
 	}
 	return c
 }
 
-func (c *claim) check(name string, raw codec.RawMessage, tree any) bool {
+func (c *claim) check(name string, raw codec.RawMessage, tree any) (wrong string) {
 	var in struct {
 		Pointer  string `cbor:"pointer"`
 		Permille uint64 `cbor:"permille"`
@@ -106,36 +131,49 @@ func (c *claim) check(name string, raw codec.RawMessage, tree any) bool {
 	case "Schema":
 		var text string
 		if codec.Unmarshal(raw, types.MaxTransactionBytes, &text) != nil {
-			return false
+			return wrongCheck
 		}
-		schema, ok := readJSON(text)
-		return ok && fits(schema, tree)
+		if schema, ok := readJSON(text); !ok || !fits(schema, tree) {
+			return wrongCheck
+		}
+		return ""
 	case "Equal":
 		var pointers []string
-		err := codec.Unmarshal(raw, types.MaxTransactionBytes, &pointers)
+		if codec.Unmarshal(raw, types.MaxTransactionBytes, &pointers) != nil {
+			return wrongCheck
+		}
 		for _, pointer := range pointers {
 			at, found := pointed(tree, pointer)
 			if !found {
-				return false
+				return wrongMissing
+			}
+			if hasLong(at) {
+				return wrongNumber
 			}
 			c.equal += formOf(at) + ";"
 		}
-		return err == nil
+		return ""
 	}
 	if codec.UnmarshalPartial(raw, types.MaxTransactionBytes, &in) != nil {
-		return false
+		return wrongCheck
 	}
 	at, _ := pointed(tree, in.Pointer)
+	if _, isLong := at.(long); isLong {
+		return wrongNumber
+	}
 	n, isNumber := at.(*big.Rat)
 	if !isNumber {
-		return false
+		return wrongMissing
 	}
 	if name == "Tolerance" {
 		c.numbers, c.shares = append(c.numbers, n), append(c.shares, in.Permille)
-		return true
+		return ""
 	}
 	least, most := new(big.Int).SetUint64(in.Min), new(big.Int).SetUint64(in.Max)
-	return n.Cmp(new(big.Rat).SetInt(least)) >= 0 && n.Cmp(new(big.Rat).SetInt(most)) <= 0
+	if n.Cmp(new(big.Rat).SetInt(least)) < 0 || n.Cmp(new(big.Rat).SetInt(most)) > 0 {
+		return wrongCheck
+	}
+	return ""
 }
 
 // sketched is the simhash of a text's words: a bit is set where more of its words

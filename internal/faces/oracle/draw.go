@@ -33,17 +33,22 @@ func (w *work) advance(o *Observation) {
 	late := w.inOrder(func(j *job) bool { return j.deadline() < w.height && j.spec.TimeoutBlocks > 0 },
 		func(a, b *job) int { return cmp.Or(cmp.Compare(a.deadline(), b.deadline()), bySeq(a, b)) })
 	for _, j := range late[:min(len(late), int(w.rules.Draws))] {
-		if j.pending && j.refusals > 0 {
-			w.fail(j, "refused")
-		} else if j.pending {
-			w.fail(j, "no_candidates")
-		} else {
+		switch {
+		case !j.pending:
 			w.conclude(j)
+		case j.answered():
+			w.fail(j, j.ended)
+		default:
+			w.fail(j, "no_candidates")
 		}
 	}
 	w.drawAll(o)
 	w.giveBack()
 }
+
+// answered reports whether the last draw of a waiting job ended by answers that did not
+// complete it, and not by silence (decisions J19, J21).
+func (j *job) answered() bool { return j.ended != "" && j.ended != "timeout" }
 
 // drawAll draws first for the jobs that begin to wait in this block, then continues
 // the round: once over all older ones, whenever the set of candidates may have changed
@@ -184,16 +189,18 @@ func (d *drawing) candidates(j *job, without map[types.Address]bool) (out []*Run
 // draw gives a job a committee if there are enough candidates (decisions J2, J4).
 func (d *drawing) draw(j *job, parent types.Hash) {
 	wanted := int(j.spec.Verification.Runners)
-	if found, tried := d.few[j.demand()]; tried && found < wanted {
-		return
+	var candidates []*Runner
+	found, tried := d.few[j.demand()]
+	if !tried || found >= wanted {
+		candidates = d.candidates(j, j.excluded)
+		found = len(candidates)
 	}
-	candidates := d.candidates(j, j.excluded)
-	if len(candidates) < wanted {
+	if found < wanted {
 		if len(j.excluded) == 0 {
-			d.few[j.demand()] = len(candidates)
+			d.few[j.demand()] = found
 		}
-		if j.refusals > 0 && !d.mayServe(j) {
-			d.fail(j, "refused")
+		if j.answered() && !d.mayServe(j) {
+			d.fail(j, j.ended)
 		}
 		return
 	}
@@ -202,6 +209,7 @@ func (d *drawing) draw(j *job, parent types.Hash) {
 		seed = keccak(parent[:], []byte("cowboy-runner-select-v2:"), j.id[:], le8(uint64(j.spec.SubmittedAt)))
 		j.seed = seed
 	}
+	j.lots = seed
 	key := favourKey{j.spec.Submitter, j.spec.kind}
 	last, known := d.mru[key]
 	if known && uint64(d.height-last.at) > d.rules.MRUBlocks {
@@ -217,7 +225,7 @@ func (d *drawing) draw(j *job, parent types.Hash) {
 		return weight
 	}) {
 		r.ActiveJobs++
-		j.committee = append(j.committee, &member{runner: r.Address, offer: r.Offer})
+		j.committee = append(j.committee, &member{runner: r.Address, offer: r.Offer, drawn: d.height})
 	}
 	d.seen.Draws++
 	d.tell("job.drawn", j, nil, nil, types.DispatcherAddress)
@@ -281,17 +289,24 @@ func (d *drawing) refill(j *job, parent types.Hash) {
 	}
 	var empty []*member
 	for _, m := range j.committee {
-		if m.refused {
+		if m.refused > 0 {
 			empty = append(empty, m)
 		} else {
 			without[m.runner] = true
 		}
 	}
 	if len(empty) == len(j.committee) {
-		d.tell("job.retried", j, nil, nil, types.DispatcherAddress)
-		j.pending, j.since, j.committee = true, d.height, nil
-		d.draw(j, parent)
+		if !slices.ContainsFunc(empty, func(m *member) bool { return !d.free(m) }) {
+			j.declined++
+		}
+		d.retry(j, "refused")
+		if d.open[j.id] != nil {
+			d.draw(j, parent)
+		}
 		return
+	}
+	if over := uint64(d.height - j.since); over > j.terms.commitBlocks || 2*(j.terms.commitBlocks-over) < j.terms.commitBlocks {
+		return // less than half of the time to commit is left
 	}
 	candidates := d.candidates(j, without)
 	n := min(len(empty), len(candidates))
@@ -301,7 +316,7 @@ func (d *drawing) refill(j *job, parent types.Hash) {
 	seed := keccak(j.seed[:], []byte("refusal:"), le4(j.refusals))
 	for i, r := range shuffled(seed, candidates, n, func(r *Runner, _ int) uint64 { return d.weight(r) }) {
 		r.ActiveJobs++
-		*empty[i] = member{runner: r.Address, offer: r.Offer, late: true}
+		*empty[i] = member{runner: r.Address, offer: r.Offer, drawn: d.height}
 	}
 	d.seen.Draws++
 	d.tell("job.drawn", j, nil, nil, types.DispatcherAddress)

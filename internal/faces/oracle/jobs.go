@@ -88,12 +88,22 @@ type job struct {
 	pending   bool
 	attempts  uint32
 	seed      types.Hash
+	lots      types.Hash // the seed of the last draw of a whole committee
 	since     types.Height
 	committee []*member
 	excluded  map[types.Address]bool
 	vacant    bool // a place is to be drawn again
 	refusals  uint32
-	why       string // of the last refusal
+	declined  uint32   // draws whose whole committee refused while that was free
+	ended     string   // how its last draw ended; "" if none did
+	why       string   // of the last refusal, or of results that do not count
+	earlier   []result // of attempts before this one
+}
+
+// result is a result of an attempt that did not complete its job.
+type result struct {
+	runner types.Address
+	claim  claim
 }
 
 type member struct {
@@ -104,8 +114,8 @@ type member struct {
 	claim       claim
 	bytes       uint64
 	result      []byte
-	refused     bool // it is a member no more
-	late        bool // it took an emptied place
+	drawn       types.Height
+	refused     types.Height // 0: not; then it is a member no more
 }
 
 type commitment struct {
@@ -119,7 +129,7 @@ func (j *job) commitDeadline() types.Height { return j.since + types.Height(j.te
 
 func (j *job) member(runner types.Address) *member {
 	for _, m := range j.committee {
-		if m.runner == runner && !m.refused {
+		if m.runner == runner && m.refused == 0 {
 			return m
 		}
 	}
@@ -129,7 +139,7 @@ func (j *job) member(runner types.Address) *member {
 func (j *job) addresses() []types.Address {
 	all := []types.Address{}
 	for _, m := range j.committee {
-		if !m.refused {
+		if m.refused == 0 {
 			all = append(all, m.runner)
 		}
 	}
@@ -142,13 +152,20 @@ func (m *member) committed(of types.Hash, height types.Height) bool {
 	return len(m.commitments) > 0 && m.commitments[0].of == of && m.commitments[0].height < height
 }
 
+// late reports whether a member took an emptied place (decision J21).
+func (j *job) late(m *member) bool { return m.drawn != j.since }
+
 // revealing reports whether a block takes reveals: all committed in earlier ones,
-// or the commit deadline is behind (decision J15).
+// or the commit deadline is past (decision J15). An emptied place counts while it may be
+// drawn again (decision J21).
 func (j *job) revealing(height types.Height) bool {
 	if height > j.commitDeadline() {
 		return true
 	}
 	for _, m := range j.committee {
+		if m.refused > 0 && !j.vacant {
+			continue
+		}
 		if len(m.commitments) == 0 || m.commitments[0].height >= height {
 			return false
 		}

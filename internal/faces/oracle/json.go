@@ -13,15 +13,36 @@ import (
 // Limits of a JSON text that is compared with others (decision J19).
 const (
 	jsonDepth  = 32
-	jsonDigits = 64
+	jsonDigits = 78 // of an exponent, and half of the digits with zeros
+	jsonBits   = 256
 )
+
+// long is a number beyond the limits. It is a number, and equals none.
+type long struct{}
+
+// hasLong reports whether a value is or has such a number.
+func hasLong(v any) bool {
+	switch v := v.(type) {
+	case long:
+		return true
+	case []any:
+		return slices.ContainsFunc(v, hasLong)
+	case object:
+		for _, one := range v { // order: any
+			if hasLong(one) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // object is a JSON object: names with their values, each name once.
 type object map[string]any
 
 // readJSON reads a text as null, bool, *big.Rat, string, []any or object. ok is
 // false if it is not JSON, or ambiguous to readers: duplicate names, lone
-// surrogates, numbers beyond 64 digits.
+// surrogates. Numbers beyond the limits are long.
 func readJSON(text string) (tree any, ok bool) {
 	if !utf8.ValidString(text) || !json.Valid([]byte(text)) || lonely(text) {
 		return nil, false
@@ -39,7 +60,7 @@ func readValue(d *json.Decoder, depth int) (any, bool) {
 	}
 	switch t := token.(type) {
 	case json.Number:
-		return readNumber(t.String())
+		return readNumber(t.String()), true
 	case json.Delim:
 		if t == '[' {
 			return readList(d, depth)
@@ -80,18 +101,25 @@ func readObject(d *json.Decoder, depth int) (any, bool) {
 }
 
 // readNumber reads a decimal exactly.
-func readNumber(text string) (any, bool) {
+func readNumber(text string) any {
 	mantissa, exponent, scaled := strings.Cut(strings.ReplaceAll(text, "E", "e"), "e")
 	if scaled {
 		if n, err := strconv.Atoi(exponent); err != nil || n > jsonDigits || n < -jsonDigits {
-			return nil, false
+			return long{}
 		}
 	}
 	written := strings.ReplaceAll(strings.TrimPrefix(mantissa, "-"), ".", "")
-	if len(written) > 2*jsonDigits || len(strings.Trim(written, "0")) > jsonDigits {
-		return nil, false
+	if len(written) > 2*jsonDigits {
+		return long{}
 	}
-	return new(big.Rat).SetString(text)
+	if digits, ok := new(big.Int).SetString("0"+strings.Trim(written, "0"), 10); !ok || digits.BitLen() > jsonBits {
+		return long{}
+	}
+	n, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return long{}
+	}
+	return n
 }
 
 // lonely reports whether a text has half of a surrogate pair among its escapes.
@@ -130,6 +158,8 @@ func formOf(v any) string {
 		return strconv.Quote(v)
 	case bool:
 		return strconv.FormatBool(v)
+	case long:
+		return "?"
 	case []any:
 		text := "["
 		for _, one := range v {
@@ -192,6 +222,8 @@ func fits(schema, v any) bool {
 	switch v := v.(type) {
 	case *big.Rat:
 		return within(s, "minimum", "maximum", v)
+	case long:
+		return s["minimum"] == nil && s["maximum"] == nil
 	case string:
 		return within(s, "minLength", "maxLength", new(big.Rat).SetInt64(int64(utf8.RuneCountInString(v))))
 	case []any:
@@ -240,6 +272,8 @@ func isA(v, kind any) bool {
 		if is = "number"; kind == "integer" {
 			return v.IsInt()
 		}
+	case long:
+		is = "number"
 	case string:
 		is = "string"
 	case []any:

@@ -94,6 +94,7 @@ type Rules struct {
 	// judged.
 	Accounts    []Account
 	Upgrades    bool          // actors may be upgraded
+	Messages    bool          // the receipts' root has the messages of errors (decision C20)
 	EpochBlocks uint64        // of an epoch; 0: epochs are not judged
 	SystemKey   types.Address // whose instructions count
 	Hears       bool          // Proposed is called for every proposal that leaves its proposer

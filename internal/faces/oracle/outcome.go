@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"bytes"
+	"fmt"
 	"math/big"
 	"slices"
 
@@ -9,40 +10,74 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
-// conclude ends an attempt: completed if enough agree, failed if all came and too
-// few do, otherwise drawn again (decisions J5, J6, J19).
+// conclude ends an attempt: completed if enough agree, otherwise drawn again. A committee that
+// disagreed is not drawn again (decisions J5, J6, J19).
 func (w *work) conclude(j *job) {
-	agreeing := j.agreeing()
-	revealed := 0
-	for _, m := range j.committee {
-		if m.revealed > 0 {
-			revealed++
+	agreeing, around := j.agreeing()
+	if uint64(len(agreeing)) >= j.terms.threshold {
+		w.complete(j, agreeing, around)
+		return
+	}
+	code := j.lacks(len(agreeing))
+	w.punish(j)
+	for _, m := range j.came() {
+		j.earlier = append(j.earlier, result{m.runner, m.claim})
+	}
+	if n := len(j.earlier); n > maxEarlier {
+		j.earlier = j.earlier[n-maxEarlier:]
+	}
+	if code == "disagreement" || code == "invalid_results" {
+		for _, m := range j.committee {
+			j.excluded[m.runner] = true
 		}
 	}
+	w.release(j)
+	w.retry(j, code)
+}
+
+// maxEarlier is how many results of earlier attempts are judged, the last ones (decision J19).
+const maxEarlier = 256
+
+// lacks returns why an attempt did not complete its job. Silence comes first, then refusals
+// without which all agree, then too few results that count (decisions J19, J21).
+func (j *job) lacks(group int) string {
+	came := j.came()
+	refused := 0
+	for _, m := range j.committee {
+		if m.refused > 0 {
+			refused++
+		}
+	}
+	wrong := slices.DeleteFunc(slices.Clone(came), func(m *member) bool { return m.claim.valid() })
 	switch {
-	case uint64(len(agreeing)) >= j.terms.threshold:
-		w.complete(j, agreeing)
-	case revealed == len(j.committee):
-		w.release(j)
-		w.fail(j, "disagreement")
-	default:
-		w.punish(j)
-		w.release(j)
-		w.retry(j)
+	case len(came)+refused < len(j.committee):
+		return "timeout"
+	case refused > 0 && group == len(came):
+		return "refused"
+	case uint64(len(came)-len(wrong)) >= j.terms.threshold:
+		return "disagreement"
+	}
+	j.why = fmt.Sprintf("%d of %d, the first is %s", len(wrong), len(came), wrong[0].claim.wrong)
+	return "invalid_results"
+}
+
+// punish takes reputation from silent runners, and excludes them. A runner that took an emptied
+// place had less time: nothing follows (decision J21).
+func (w *work) punish(j *job) {
+	for _, m := range j.committee {
+		if m.revealed > 0 || m.refused > 0 || j.late(m) {
+			continue
+		}
+		w.lower(m.runner)
+		j.excluded[m.runner] = true
 	}
 }
 
-// punish takes reputation from silent runners, and excludes them.
-func (w *work) punish(j *job) {
-	for _, m := range j.committee {
-		if m.revealed > 0 || m.refused {
-			continue
-		}
-		if r := w.runners.known[m.runner]; r != nil && !m.late {
-			is := w.reputation(r)
-			r.Reputation, r.ReputedAt = is-min(is, w.rules.TimeoutPenalty), w.height
-		}
-		j.excluded[m.runner] = true
+// lower takes from a runner the reputation that silence costs.
+func (w *work) lower(runner types.Address) {
+	if r := w.runners.known[runner]; r != nil {
+		is := w.reputation(r)
+		r.Reputation, r.ReputedAt = is-min(is, w.rules.TimeoutPenalty), w.height
 	}
 }
 
@@ -50,7 +85,7 @@ func (w *work) punish(j *job) {
 func (w *work) release(j *job) {
 	w.touched = w.touched || len(j.committee) > 0
 	for _, m := range j.committee {
-		if r := w.runners.known[m.runner]; r != nil && r.ActiveJobs > 0 && !m.refused {
+		if r := w.runners.known[m.runner]; r != nil && r.ActiveJobs > 0 && m.refused == 0 {
 			if r.ActiveJobs--; r.ActiveJobs == 0 {
 				r.idle = w.height
 			}
@@ -58,19 +93,22 @@ func (w *work) release(j *job) {
 	}
 }
 
-func (w *work) retry(j *job) {
-	if uint64(j.attempts) > min(j.terms.retries, w.rules.MaxRetries)+uint64(j.refusals) {
-		w.fail(j, "timeout")
+func (w *work) retry(j *job, code string) {
+	if uint64(j.attempts) > min(j.terms.retries, w.rules.MaxRetries)+uint64(j.declined) {
+		w.fail(j, code)
 		return
 	}
-	w.tell("job.retried", j, nil, nil, types.DispatcherAddress)
+	j.ended = code
+	e := j.event()
+	e.Error = &code
+	w.expect(types.DispatcherAddress, "job.retried", codec.Marshal(&e))
 	j.pending, j.since, j.committee, j.vacant = true, w.height, nil, false
 }
 
 // complete pays who agrees: the runners' share of the price in equal parts, what is
 // left of the price to the treasury, the tip to the winner, the rest back (decision
 // J7).
-func (w *work) complete(j *job, agreeing []*member) {
+func (w *work) complete(j *job, agreeing []*member, around *member) {
 	winner := agreeing[0]
 	price := j.price(agreeing)
 	share := new(big.Int).Mul(price, big.NewInt(int64(w.rules.SharePermille)))
@@ -87,6 +125,15 @@ func (w *work) complete(j *job, agreeing []*member) {
 	for _, m := range agreeing {
 		if r := w.runners.known[m.runner]; r != nil {
 			r.Reputation, r.ReputedAt = min(w.reputation(r)+w.rules.SuccessReward, maxReputation), w.height
+		}
+	}
+	for _, m := range j.came() {
+		j.earlier = append(j.earlier, result{m.runner, m.claim})
+	}
+	for i := range j.earlier {
+		differs := &j.earlier[i]
+		if r := w.runners.known[differs.runner]; r != nil && !r.Stake.IsZero() && !around.claim.agrees(&differs.claim) {
+			w.lower(differs.runner)
 		}
 	}
 	w.release(j)
@@ -111,7 +158,9 @@ func (w *work) fail(j *job, code string) {
 }
 
 // failures says what the codes of failed jobs mean, in the chain's words.
-var failures = map[string]string{"refused": "runners refused it, and too few others may do it; the last said ",
+var failures = map[string]string{"refused": "runners refused it, and too few others or no tries are left; the last said ",
+	"invalid_results": "too few results pass the format and the checks of its spec: ",
+
 	"timeout":       "too few runners answered in time, in the first draw and in every retry",
 	"no_candidates": "there were too few runners that may do it until its timeout",
 	"disagreement":  "all runners answered, and fewer than the threshold agree"}
@@ -136,7 +185,7 @@ func (w *work) call(j *job, status string, result []byte, code string) {
 	}{JobID: j.id, Status: status, Result: result, CorrelationID: to.CorrelationID, Context: to.Context}
 	if code != "" {
 		text := failures[code]
-		if code == "refused" {
+		if code == "refused" || code == "invalid_results" {
 			text += j.why
 		}
 		answer.Error = &jobError{code, text}
@@ -173,15 +222,10 @@ func (j *job) price(agreeing []*member) *big.Int {
 }
 
 // agreeing are the members whose results agree with one of them: the most there
-// are; of as many, those around the lowest address. They are sorted by address.
-func (j *job) agreeing() (best []*member) {
-	var came []*member
-	for _, m := range j.committee {
-		if m.revealed > 0 {
-			came = append(came, m)
-		}
-	}
-	slices.SortFunc(came, func(a, b *member) int { return bytes.Compare(a.runner[:], b.runner[:]) })
+// are; of as many, those around the lowest lot. They are sorted by lot: the hash of
+// the seed of the committee's draw and the address (decision J5).
+func (j *job) agreeing() (best []*member, around *member) {
+	came := j.came()
 	for _, one := range came {
 		var group []*member
 		for _, other := range came {
@@ -190,8 +234,23 @@ func (j *job) agreeing() (best []*member) {
 			}
 		}
 		if len(group) > len(best) {
-			best = group
+			best, around = group, one
 		}
 	}
-	return best
+	return best, around
+}
+
+// came are the members whose results came, by lot.
+func (j *job) came() (came []*member) {
+	for _, m := range j.committee {
+		if m.revealed > 0 {
+			came = append(came, m)
+		}
+	}
+	lot := func(m *member) types.Hash { return keccak(j.lots[:], m.runner[:]) }
+	slices.SortFunc(came, func(a, b *member) int {
+		x, y := lot(a), lot(b)
+		return bytes.Compare(x[:], y[:])
+	})
+	return came
 }

@@ -118,9 +118,9 @@ func (w *work) commit(r *report) {
 	if m == nil {
 		return
 	}
-	if job.spec.Verification.Runners == 1 || job.revealing(w.height) || in.Drawn != job.since {
+	if job.spec.Verification.Runners == 1 || job.revealing(w.height) || in.Drawn != m.drawn {
 		w.wrong("a commitment of %s for job %s of %d runners, due by %d and before all committed, is for draw %d; the draw was %d",
-			in.Runner, job.id, job.spec.Verification.Runners, job.commitDeadline(), in.Drawn, job.since)
+			in.Runner, job.id, job.spec.Verification.Runners, job.commitDeadline(), in.Drawn, m.drawn)
 	}
 	if len(m.commitments) > 0 {
 		w.wrong("%s brings a second commitment of %s for job %s", r.validator, in.Runner, job.id)
@@ -129,7 +129,12 @@ func (w *work) commit(r *report) {
 	w.tell("job.committed", job, &in.Runner, &r.validator, types.VerifierAddress)
 }
 
-// refuse empties a runner's place, at no cost to its reputation (decision J21).
+// free reports whether a member refused before its ack was due and one block had passed
+// (decision J21).
+func (w *work) free(m *member) bool { return m.refused <= m.drawn+types.Height(w.rules.AckBlocks)+1 }
+
+// refuse empties a runner's place. It costs what silence costs, unless it is quick (decision
+// J21).
 func (w *work) refuse(r *report) {
 	var in struct {
 		JobID         types.Hash      `cbor:"job_id"`
@@ -149,10 +154,10 @@ func (w *work) refuse(r *report) {
 	if m == nil {
 		return
 	}
-	if in.Drawn != job.since || in.Spec != keccak(job.raw) || len(m.commitments) > 0 || w.height > job.commitDeadline() {
+	if in.Drawn != m.drawn || in.Spec != keccak(job.raw) || len(m.commitments) > 0 || w.height > job.commitDeadline() {
 		w.wrong("%s refuses job %s, of the draw of %d, after its commitment, late or with another spec", in.Runner, job.id, in.Drawn)
 	}
-	m.refused, job.vacant, job.excluded[in.Runner] = true, true, true
+	m.refused, job.vacant, job.excluded[in.Runner] = w.height, true, true
 	job.refusals++
 	if job.why = in.Reason; in.Text != "" {
 		job.why += ": " + in.Text
@@ -166,6 +171,9 @@ func (w *work) refuse(r *report) {
 			runner.Refusals = 0
 		}
 		runner.Refusals, runner.RefusedAt = runner.Refusals+1, w.height
+		if !w.free(m) && !job.late(m) {
+			w.lower(in.Runner)
+		}
 		if runner.ActiveJobs--; runner.ActiveJobs == 0 {
 			runner.idle = w.height
 		}

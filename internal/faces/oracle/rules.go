@@ -44,8 +44,12 @@ func (l *LaneRules) auction() bool { return l.Policy == secondPrice || l.Policy 
 
 // limit is what a fire of a timer may use (decision T5).
 func (l *LaneRules) limit(t *types.Timer) types.Cycles {
-	if l.Policy == eip1559 {
-		return min(t.GasLimit, l.FireCycles, l.FireCyclesAuction)
+	most := l.FireCycles
+	if l.Policy == eip1559 && l.FireCyclesAuction < most {
+		most = l.FireCyclesAuction
 	}
-	return min(t.GasLimit, l.FireCycles)
+	if t.GasLimit == 0 || t.GasLimit > most { // none was stated, or the cap fell since
+		return most
+	}
+	return t.GasLimit
 }

@@ -58,7 +58,7 @@ type JobRules struct {
 	CallbackCycles                                                  types.Cycles
 	CallbackCells                                                   types.Cells
 	Push                                                            string // decision J11
-	RecoveryBlocks, RefusalBlocks                                   uint64
+	RecoveryBlocks, RefusalBlocks, AckBlocks                        uint64
 	StaleBlocks, HeartbeatBlocks, MRUBlocks, MRUMultiplier          uint64
 	StakeReturnEpochs, EpochBlocks                                  uint64 // decision J20
 	PresenceRule                                                    string // decision J9

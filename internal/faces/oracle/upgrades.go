@@ -26,7 +26,14 @@ type coded struct {
 	terms *types.UpgradeTerms // nil: none
 	to    types.Hash          // of the announced code; zero: none is announced
 	from  types.Height        // from which on it may be applied
+	until types.Height        // and up to which
 }
+
+// An announcement lapses as long after its height as its delay is, within these bounds (C25).
+const (
+	leastLapse = 256
+	mostLapse  = 10_000
+)
 
 // upgraded is the data of both events that name codes.
 type upgraded struct {
@@ -34,6 +41,7 @@ type upgraded struct {
 	From   types.Hash    `cbor:"from"`
 	To     types.Hash    `cbor:"to"`
 	Height types.Height  `cbor:"height,omitempty"`
+	Until  types.Height  `cbor:"until,omitempty"` // the last at which it may be applied
 }
 
 // termsSet is the data of the event of other terms.
@@ -131,12 +139,13 @@ func (c *coded) execute(kind string, payload []byte, at types.Address, h types.H
 		from, told.To = in.From, keccak(in.Code)
 		if c.terms.Delay > 0 {
 			name, told.Height = eventAnnounced, h+types.Height(c.terms.Delay)
-			c.to, c.from = told.To, told.Height
+			told.Until = told.Height + types.Height(min(max(c.terms.Delay, leastLapse), mostLapse))
+			c.to, c.from, c.until = told.To, told.Height, told.Until
 		}
 	default:
 		in := read[types.ApplyUpgrade](payload)
-		if from, told.To = in.From, in.To; in.To != c.to || h < c.from {
-			wrong("%s was upgraded to %s; announced is %s from height %d on", at, in.To, c.to, c.from)
+		if from, told.To = in.From, in.To; in.To != c.to || h < c.from || h > c.until {
+			wrong("%s was upgraded to %s; announced is %s from height %d to %d", at, in.To, c.to, c.from, c.until)
 		}
 	}
 	if from != c.code {

@@ -27,7 +27,7 @@ func upgradeChain(spoil func(h types.Height, o *Observation)) []Observation {
 		}
 		receipts[i] = receiptOf(&txs[i], from, deployed, types.Height(i+1))
 	}
-	receipts[1].Events = []types.Event{*chainEvent(eventAnnounced, upgraded{deployed, old, new, 4})}
+	receipts[1].Events = []types.Event{*chainEvent(eventAnnounced, upgraded{deployed, old, new, 4, 4 + leastLapse})}
 	receipts[2].Status, receipts[2].Error = types.StatusFailed, &types.Fault{Code: "delay_shorter"}
 	receipts[3].Events = []types.Event{*chainEvent(eventUpgraded, upgraded{Actor: deployed, From: old, To: new})}
 	receipts[4].Events = []types.Event{*chainEvent(eventTerms, termsSet{Actor: deployed})}
@@ -96,13 +96,13 @@ func TestPlantedUpgradesAreFound(t *testing.T) {
 			again(o, bob, types.Upgrade{Kind: types.KindUpgrade, From: new, Code: []byte("new")})
 		}, "had the code"},
 		{"an announcement for an earlier height", 2, func(o *Observation) {
-			o.Receipts[0].Events = []types.Event{*chainEvent(eventAnnounced, upgraded{deployed, old, new, 3})}
+			o.Receipts[0].Events = []types.Event{*chainEvent(eventAnnounced, upgraded{deployed, old, new, 3, 3 + leastLapse})}
 		}, "want"},
 		{"a delay that became shorter", 3, func(o *Observation) { o.Receipts[0].Status = types.StatusOK }, "became 1 blocks"},
 		{"an upgrade before its height", 3, func(o *Observation) {
 			again(o, bob, types.ApplyUpgrade{Kind: types.KindApply, From: old, To: new})
 			o.Receipts[0].Status = types.StatusOK
-		}, "from height 4 on"},
+		}, "from height 4 to"},
 		{"other code than was announced", 4, func(o *Observation) {
 			again(o, bob, types.ApplyUpgrade{Kind: types.KindApply, From: old, To: old})
 		}, "announced is"},

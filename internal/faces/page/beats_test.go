@@ -218,15 +218,21 @@ func TestAReaderThatLeavesEndsItsStream(t *testing.T) {
 	if b.readers != 0 {
 		t.Fatalf("%d readers are left", b.readers)
 	}
+	if w.Header().Get("X-Accel-Buffering") != "no" {
+		t.Error("nginx holds the stream back")
+	}
 }
 
-// streamed signals the first flush.
+// streamed signals the first flush with a beat.
 type streamed struct {
 	*httptest.ResponseRecorder
 	first chan struct{}
 }
 
 func (s *streamed) Flush() {
+	if !strings.Contains(s.Body.String(), "event: beat") {
+		return
+	}
 	select {
 	case s.first <- struct{}{}:
 	default:

@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -43,13 +42,14 @@ func (p *Page) serveLive(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx holds back 4,096 bytes otherwise
 	out := http.NewResponseController(w)
 	send := func(data []byte) bool {
 		_ = out.SetWriteDeadline(time.Now().Add(writeTimeout)) // a recorder in tests has none
 		_, err := w.Write(data)
 		return err == nil && out.Flush() == nil
 	}
-	if _, err := io.WriteString(w, "retry: 1000\n\n"); err != nil {
+	if !send([]byte("retry: 1000\n\n")) {
 		return
 	}
 	for {

@@ -4,24 +4,26 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/scheduler"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // TryBid implements api.Reader.
-func (v *reader) TryBid(_ context.Context, trial ledger.BidTrial) (tried ledger.BidTried, err error) {
-	tried, err = v.executor.TryBid(v.state, trial)
-	var missing *ledger.EnvironmentError
+func (v *reader) TryBid(ctx context.Context, trial ledger.BidTrial) (tried ledger.BidTried, err error) {
+	err = v.run(ctx, readOfHandler(trial.Bidder, program.BidHandler), func() (_ types.Cycles, err error) {
+		tried, err = v.executor.TryBid(v.state, trial)
+		return tried.Cycles, err
+	})
 	var policy *scheduler.Error
 	switch {
-	case errors.As(err, &missing):
-		err = environment(err)
 	case errors.As(err, &policy):
 		err = refusal.New(policy.Code, "%s", policy.Message).
 			Hint("eip1559 and gba do: devnet params set cip1.policy eip1559.")
 	default:
-		err = Refusal(err)
+		err = Refusal(failedRead(err))
 	}
 	return tried, err
 }

@@ -52,9 +52,12 @@ func (v *reader) jobOf(r *history.JobRecord) (*model.Job, *push.JobSpec, error) 
 	}
 	m := &model.Job{ID: r.ID, Kind: spec.JobType.Kind().String(), Submitter: r.Submitter, Mode: api.ModeName(spec.Verification.Mode),
 		Runners: spec.Verification.Runners, Status: string(r.Status), Committee: append([]types.Address{}, r.Committee...),
-		Attempts: r.Attempts, SubmittedAt: r.SubmittedAt, AssignedAt: known(r.DrawnAt), Deadline: r.Deadline(), CompletedAt: known(r.EndedAt),
-		Winner: r.Winner, Error: api.ShowError(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip, Escrow: r.Escrow,
-		Price: r.Price, Spec: r.Spec}
+		CommitteeDrawnAt: append([]types.Height{}, r.Drawn...),
+		Attempts:         r.Attempts, SubmittedAt: r.SubmittedAt, AssignedAt: known(r.DrawnAt), Deadline: r.Deadline(),
+		CompletedAt: known(r.EndedAt),
+		Winner:      r.Winner, Error: api.ShowError(r.Error), TimeoutBlocks: r.TimeoutBlocks, MaxPrice: spec.MaxPrice, Tip: spec.Tip,
+		Escrow: r.Escrow,
+		Price:  r.Price, Spec: r.Spec}
 	if c := spec.Callback; c != nil {
 		m.Callback = &model.JobCallback{Actor: c.Actor, Handler: c.Handler}
 	}

@@ -32,6 +32,8 @@ type Source struct {
 	verifier  env.Verifier
 	described *memo.Once[types.Hash, described] // by the hash of code
 	past      past
+	lateReads lateReads
+	running   *memo.Once[types.Hash, *sharedRead] // reads, by all that their outcome follows from
 	// Sightings holds the validators' sightings outside the chain; nil: none are
 	// collected.
 	Sightings *Sightings
@@ -50,7 +52,8 @@ type described struct {
 // programs run and whose signatures are checked there.
 func NewSource(genesis *ledger.Genesis, programs program.Host, verifier env.Verifier) *Source {
 	return &Source{genesis: genesis, programs: programs, verifier: verifier,
-		described: memo.New[types.Hash, described](memo.Bound{Count: maxDescribed}, nil)}
+		described: memo.New[types.Hash, described](memo.Bound{Count: maxDescribed}, nil),
+		running:   memo.New[types.Hash, *sharedRead](memo.Bound{}, nil)}
 }
 
 // reader is one validator's latest final state. The archive implements the methods of
@@ -239,8 +242,45 @@ func (v *reader) Addresses(first, last types.Address) (out []types.Address, err 
 	return out, nil
 }
 
-func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) (out []actors.Entry, err error) {
-	v.state.ScanStorage(actor, func(e actors.Entry) bool {
+func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) ([]actors.Entry, error) {
+	return stateOf(v.state, actor, prefix, offset, limit), nil
+}
+
+// StateAt implements api.Reader.
+func (v *reader) StateAt(ctx context.Context, h types.Height, actor types.Address, prefix []byte, offset,
+	limit int) ([]actors.Entry, error) {
+	state := v.state
+	next, err := v.Archive.Next(h + 1)
+	if err == nil && next != 0 && next <= state.Height() {
+		state, err = v.stateBelow(ctx, next)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return stateOf(state, actor, prefix, offset, limit), nil
+}
+
+// stateBelow is the state that the block of a height was executed on.
+func (v *reader) stateBelow(ctx context.Context, next types.Height) (*ledger.State, error) {
+	stored, err := v.Archive.Block(next)
+	switch {
+	case err != nil:
+		return nil, err
+	case stored == nil: // it was dropped meanwhile
+		return nil, notAgain(next, errors.New("it is not stored"))
+	}
+	again := v.executor
+	again.Worked = func(cycles types.Cycles) { api.SpendCycles(ctx, cycles) }
+	state, _, err := v.stateBefore(ctx, &again, stored)
+	if err == nil {
+		v.source.past.keep(state)
+	}
+	return state, err
+}
+
+// stateOf lists the entries of an actor in a state, by key.
+func stateOf(state *ledger.State, actor types.Address, prefix []byte, offset, limit int) (out []actors.Entry) {
+	state.ScanStorage(actor, func(e actors.Entry) bool {
 		if bytes.HasPrefix(e.Key, prefix) {
 			out = append(out, e)
 		}
@@ -248,7 +288,7 @@ func (v *reader) State(actor types.Address, prefix []byte, offset, limit int) (o
 	})
 	slices.SortFunc(out, func(a, b actors.Entry) int { return bytes.Compare(a.Key, b.Key) })
 	out = out[min(offset, len(out)):]
-	return out[:min(limit, len(out))], nil
+	return out[:min(limit, len(out))]
 }
 
 func (v *reader) Params() (out []model.Param, err error) {
@@ -267,15 +307,7 @@ func (v *reader) Params() (out []model.Param, err error) {
 	return out, nil
 }
 
-func (v *reader) Read(_ context.Context, call ledger.Call) (ledger.ReadResult, error) {
-	result, err := v.executor.Read(v.state, call)
-	if err != nil {
-		err = environment(err)
-	}
-	return result, err
-}
-
-func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Executed, error) {
+func (v *reader) Simulate(ctx context.Context, tx *types.Transaction) (*api.Executed, error) {
 	if tx.Signature == nil {
 		return nil, refusal.New("bad_signature", "the transaction is not signed")
 	}
@@ -285,13 +317,16 @@ func (v *reader) Simulate(_ context.Context, tx *types.Transaction) (*api.Execut
 	}
 	traced := v.executor
 	traced.Recorder = actors.NewRecorder(tx.Hash())
-	receipt, printed, err := traced.Simulate(v.state, sender, tx)
-	var missing *ledger.EnvironmentError
-	switch {
-	case errors.As(err, &missing):
-		return nil, environment(err)
-	case err != nil:
-		return nil, Refusal(err)
+	var receipt *types.Receipt
+	var printed []actors.LogLine
+	err := v.run(ctx, readOfTransaction(sender, tx), func() (_ types.Cycles, err error) {
+		if receipt, printed, err = traced.Simulate(v.state, sender, tx); err != nil {
+			return 0, err
+		}
+		return receipt.Cycles, nil
+	})
+	if err != nil {
+		return nil, Refusal(failedRead(err))
 	}
 	out := &api.Executed{Receipt: *receipt, Logs: api.Printed(printed)}
 	t := &tracer{reader: v, state: v.state, sources: map[types.Hash]bool{}}
@@ -348,8 +383,10 @@ func remedy(err error) string {
 	switch host.Failure {
 	case program.Missing:
 		return "devnet doctor shows what is missing."
-	case program.Late, program.Stopped:
-		return "It took longer than it may here: try again when the machine is less busy, or let the program do less at once."
+	case program.Late:
+		return "It takes longer than its cycles say, or this machine was too slow just then: try again, or let the program do less at once."
+	case program.Stopped:
+		return "This machine was slow in that moment: try again."
 	}
 	return "The program's host ended; the next one is fresh: try again."
 }

@@ -170,7 +170,8 @@ func settlement(s *history.Story) *model.Settlement {
 	l := s.End
 	p := &model.Settlement{Status: string(s.Result), Payer: s.Timer.FeePayer, Proposer: l.Proposer, CyclesUsed: s.CyclesUsed,
 		CellsUsed:   s.CellsUsed,
-		CyclesLimit: min(s.Timer.GasLimit, l.FireCycles), CellsLimit: l.FireCells, PerCycle: l.BaseFeeCycle, PerCycleLane: l.LanePrice,
+		CyclesLimit: types.FireLimit(s.Timer.GasLimit, l.FireCycles),
+		CellsLimit:  l.FireCells, PerCycle: l.BaseFeeCycle, PerCycleLane: l.LanePrice,
 		PerCell: l.BaseFeeCell, Tip: s.TipPaid, FeePaid: s.FeePaid}
 	if l.Free {
 		p.PerCycle, p.PerCell = types.Wei{}, types.Wei{}

@@ -30,6 +30,8 @@ func (v *reader) Trace(ctx context.Context, hash types.Hash, ask api.TraceReques
 		return nil, err
 	}
 	again := v.executor
+	again.Worked = func(cycles types.Cycles) { api.SpendCycles(ctx, cycles) }
+	replaying := again
 	again.Recorder = actors.NewRecorder(hash)
 	if ask.Profile {
 		probing, done, err := v.source.probing(again.Recorder)
@@ -39,7 +41,7 @@ func (v *reader) Trace(ctx context.Context, hash types.Hash, ask api.TraceReques
 		defer done()
 		again.Programs = probing
 	}
-	parent, replayed, err := v.stateBefore(ctx, stored)
+	parent, replayed, err := v.stateBefore(ctx, &replaying, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +66,7 @@ func notAgain(h types.Height, err error) error {
 
 // stateBefore is the state that a block was executed on, and how many blocks were
 // executed again for it.
-func (v *reader) stateBefore(ctx context.Context, stored *history.Stored) (*ledger.State, int, error) {
+func (v *reader) stateBefore(ctx context.Context, by *ledger.Executor, stored *history.Stored) (*ledger.State, int, error) {
 	target := &stored.Block.Header
 	state, err := v.nearest(target.Height)
 	if err != nil {
@@ -84,14 +86,14 @@ func (v *reader) stateBefore(ctx context.Context, stored *history.Stored) (*ledg
 				target.Height, from+1, state.Height()).
 				Hint("Ask again: it continues from there.")
 		}
-		if state, err = v.step(state, target); err != nil {
+		if state, err = v.step(by, state, target); err != nil {
 			return nil, 0, err
 		}
 	}
 }
 
 // step executes the block that follows a state again.
-func (v *reader) step(state *ledger.State, target *types.Header) (*ledger.State, error) {
+func (v *reader) step(by *ledger.Executor, state *ledger.State, target *types.Header) (*ledger.State, error) {
 	next, err := v.Archive.Next(state.Height() + 1)
 	if err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func (v *reader) step(state *ledger.State, target *types.Header) (*ledger.State,
 	if err != nil {
 		return nil, err
 	}
-	after, err := v.executor.Replay(state, stored.Block)
+	after, err := by.Replay(state, stored.Block)
 	if err != nil {
 		return nil, notAgain(next, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators/history"
 )
 
@@ -20,14 +21,15 @@ type Config struct {
 	Seed       uint64
 	Validators int
 	Runners    int
-	BlockTime  time.Duration     // with Auto, how long waiting for a block is patient
-	Auto       bool              // blocks are made when there is something to do
-	Params     map[string]string // what differs from the defaults
-	Link       fault.Link        // of every pair of nodes
-	Strategy   roles.Strategy    // effect on a node when one of its roles panics
-	Trace      io.Writer         // nil: none; otherwise the run as JSON lines
-	Timeline   *Timeline         // gets the network's views and receipts; it may be nil
-	Snapshots  bool              // the script takes some
+	Terms      []model.RunnerRequest // of the first of them, what differs from what all register; nil of none
+	BlockTime  time.Duration         // with Auto, how long waiting for a block is patient
+	Auto       bool                  // blocks are made when there is something to do
+	Params     map[string]string     // what differs from the defaults
+	Link       fault.Link            // of every pair of nodes
+	Strategy   roles.Strategy        // effect on a node when one of its roles panics
+	Trace      io.Writer             // nil: none; otherwise the run as JSON lines
+	Timeline   *Timeline             // gets the network's views and receipts; it may be nil
+	Snapshots  bool                  // the script takes some
 }
 
 // Open brings a network up for a script, which closes it at its end. Validators
@@ -78,8 +80,12 @@ type Backend interface {
 	// Governance and time.
 	Join(name string) error  // "": the next free name
 	Leave(name string) error // at the epoch's end
-	// JoinRunner starts a runner and registers it; "" is the next free name.
-	JoinRunner(name string) error
+	// JoinRunner starts a runner and registers it; the name "" is the next free one. What the
+	// terms leave out is as of all runners.
+	JoinRunner(terms model.RunnerRequest) error
+	// UpdateRunner changes the offer of a runner; what the terms leave out stays.
+	UpdateRunner(name string, terms model.RunnerRequest) error
+	AddStake(name string, amount types.Wei) error
 	LeaveRunner(name string) error // it is deregistered, and stops
 	// Answer gives the result of a job of the executor manual to the runners that have
 	// it, or says how far it is.

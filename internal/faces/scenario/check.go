@@ -45,6 +45,7 @@ func (s *sources) check() error {
 		l := &linter{s: s, nets: networksOf(file)}
 		l.nodes = nodesOf(file, l.nets)
 		syntax.Walk(file, l.visit)
+		s.computed = s.computed || l.named > l.settings
 		found = append(found, l.found...)
 		for _, statement := range file.Stmts {
 			load, ok := statement.(*syntax.LoadStmt)
@@ -179,11 +180,17 @@ type linter struct {
 	s     *sources
 	nets  map[string]bool // looked up only
 	nodes []string        // the nodes that there are; nil where that cannot be known
-	found Mistakes
+	// named counts the places with the word setting, settings those that call it.
+	named, settings int
+	found           Mistakes
 }
 
 func (l *linter) visit(node syntax.Node) bool {
 	switch n := node.(type) {
+	case *syntax.Ident:
+		if b, ok := n.Binding.(*resolve.Binding); ok && b.Scope == resolve.Predeclared && n.Name == "setting" {
+			l.named++
+		}
 	case *syntax.DotExpr:
 		l.s.snapshots = l.s.snapshots || n.Name.Name == "snapshot"
 		if name := l.net(n); name != "" {
@@ -229,6 +236,9 @@ func (l *linter) verb(fn syntax.Expr) (*verb, string) {
 func (l *linter) call(v *verb, title string, call *syntax.CallExpr) {
 	if v.variadic() {
 		return
+	}
+	if v.name == "setting" {
+		l.setting(call)
 	}
 	given, open := map[string]bool{}, false
 	for i, arg := range call.Args {

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
 // kind is a type of arguments: what it is for people, and how it is read.
@@ -46,6 +47,8 @@ func init() {
 		{"node", `a node: its name like "v0" or "r0", a validator or a runner`, readNode},
 		{"nodes", `a list of nodes, like ["v0", "v1"]`, readNodes},
 		{"groups", `a list of lists of nodes, like [["v0", "v1"], ["v2", "v3"]]`, readGroups},
+		{"runners", "how many runners, or a list of runner(…)", readRunners},
+		{"rates", `a dict of amounts by what is paid for, like {"compute_second": "5 wei"}`, readRates},
 		{"function", "a function without arguments, like lambda: net.height > 5", readFunction},
 		{"params", `a dict of parameters, like {"cip1.policy": "fifo"}`, readParams},
 		{"link", "what link(…) returns", readLink},
@@ -240,6 +243,51 @@ func argument(c *call, v starlark.Value, depth int) (any, error) {
 		return nil, want("args", v)
 	}
 	return party.(types.Address).String(), nil
+}
+
+// readRunners reads a number of runners as as many without terms.
+func readRunners(_ *call, v starlark.Value) (any, error) {
+	if n, ok := v.(starlark.Int); ok {
+		if u, ok := n.Uint64(); ok {
+			return runners{count: u}, nil
+		}
+	}
+	list, ok := v.(starlark.Iterable)
+	if _, isDict := v.(*starlark.Dict); !ok || isDict {
+		return nil, want("runners", v)
+	}
+	var all runners
+	for _, one := range elements(list) {
+		terms, ok := one.(*termsValue)
+		if !ok {
+			return nil, want("runners", v)
+		}
+		all.count, all.terms = all.count+1, append(all.terms, terms.terms)
+	}
+	return all, nil
+}
+
+// runners is how many a network begins with, and the terms of the first of them.
+type runners struct {
+	count uint64
+	terms []model.RunnerRequest
+}
+
+func readRates(c *call, v starlark.Value) (any, error) {
+	d, ok := v.(*starlark.Dict)
+	if !ok {
+		return nil, want("rates", v)
+	}
+	rates := map[string]types.Wei{}
+	for _, item := range d.Items() {
+		word, isText := item[0].(starlark.String)
+		amount, err := readAmount(c, item[1])
+		if !isText || err != nil {
+			return nil, want("rates", v)
+		}
+		rates[string(word)] = amount.(types.Wei)
+	}
+	return rates, nil
 }
 
 func readBytes(_ *call, v starlark.Value) (any, error) {

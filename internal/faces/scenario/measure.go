@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"go.starlark.net/starlark"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Limits of the measures of a run: a verdict holds all samples until the end of a batch.
@@ -18,6 +20,7 @@ type Measure struct {
 	Name    string
 	Unit    string // "" if the script gave none
 	Samples []float64
+	At      []types.Height // of each sample of a series, rising; nil of other measures
 }
 
 func doMeasure(c *call) (starlark.Value, error) {
@@ -33,11 +36,42 @@ func doMeasure(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if replaced, err := c.place(m, samples); replaced || err != nil {
+		return starlark.None, err
+	}
 	if c.r.samples += len(samples); c.r.samples > MaxSamples {
 		return nil, mistake("measure: a run takes at most %d samples; this is sample %d", MaxSamples, c.r.samples)
 	}
 	m.Samples = append(m.Samples, samples...)
 	return starlark.None, nil
+}
+
+// place takes the height of a sample of a series. A second sample of the last height takes
+// the place of the first, and is replaced then.
+func (c *call) place(m *Measure, samples []float64) (replaced bool, err error) {
+	series := c.has("at")
+	if len(m.Samples) > 0 && series != (m.At != nil) {
+		return false, mistake("measure: %q has samples with and without at; give one of the two another name", m.Name)
+	}
+	if !series {
+		return false, nil
+	}
+	at := get[types.Height](c, "at")
+	if _, one := get[starlark.Value](c, "value").(starlark.Sequence); one {
+		return false, mistake("measure: with at %q takes one number a height; got a list", m.Name)
+	}
+	if last := len(m.At) - 1; last >= 0 {
+		switch {
+		case at < m.At[last]:
+			return false, mistake("measure: %q has a figure at height %d, and this one is at %d; another network needs another name", m.Name,
+				m.At[last], at)
+		case at == m.At[last]:
+			m.Samples[last] = samples[0]
+			return true, nil
+		}
+	}
+	m.At = append(m.At, at)
+	return false, nil
 }
 
 // measure finds or adds a measure of the run.

@@ -135,8 +135,8 @@ func doNetwork(c *call) (starlark.Value, error) {
 	if r.net != nil {
 		return nil, mistake("a script has one network at a time: end the one before with net.close()")
 	}
-	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Runners: int(min(get[uint64](c, "runners"), 1<<20)),
-		Params: map[string]string{}, Link: get[fault.Link](c, "link"),
+	config := Config{Seed: get[uint64](c, "seed"), Validators: 4, Runners: int(min(get[runners](c, "runners").count, 1<<20)),
+		Terms: get[runners](c, "runners").terms, Params: map[string]string{}, Link: get[fault.Link](c, "link"),
 		BlockTime: DefaultBlockTime, Trace: r.options.Trace, Snapshots: r.sources.snapshots}
 	if r.options.Seed != nil {
 		config.Seed = *r.options.Seed
@@ -172,6 +172,12 @@ func doNetwork(c *call) (starlark.Value, error) {
 	p := params.Defaults()
 	if err := p.Apply(params.Overrides(config.Params)); err != nil {
 		return nil, mistake("network: %v", err)
+	}
+	for i, terms := range config.Terms {
+		if terms.Stake != nil && terms.Stake.Less(p.MinStake) {
+			return nil, mistake("network: runner %d has a stake of %s, and cip2.min_stake is %s", i, inCBY(terms.Stake.Big()),
+				inCBY(p.MinStake.Big()))
+		}
 	}
 	config.Timeline = &Timeline{}
 	backend, err := r.options.Open(config)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
 
@@ -25,7 +24,7 @@ func reference() string {
 	b.WriteString("### Validators\n\nThe type of `net.validators[0]` and `net.validator(\"v0\")`. Verbs:\n\n")
 	verbsTo(&b, "v.", validatorVerbs)
 	b.WriteString("### Runners\n\nThe type of `net.runners[0]`, `net.runner(\"r0\")` and the members of `job.committee`. Verbs, of those " +
-		"that the devnet runs itself; misbehave takes " + strings.Join(fault.KindsOf(fault.Runners), ", ") + ":\n\n")
+		"that the devnet runs itself:\n\n")
 	verbsTo(&b, "r.", runnerVerbs)
 	b.WriteString("### Jobs\n\nThe result of `net.submit_job(…)` and `net.job(id)`. Verbs:\n\n")
 	verbsTo(&b, "job.", jobVerbs)

@@ -37,6 +37,8 @@ type Options struct {
 	Open Open
 	Seed *uint64 // goes before the script's own
 	Pace *Pace   // so does this
+	// Settings go before the defaults of setting(…), each name once.
+	Settings []Setting
 	// Least returns the shortest block time that a number of validators keep on this
 	// machine: a script's shorter one is raised to it, with a line on Out. nil: any.
 	Least  func(validators int) time.Duration
@@ -58,6 +60,7 @@ type Report struct {
 	Faults    []fault.Effect
 	Sometimes []Sometimes // by first use
 	Measures  []Measure   // likewise
+	Settings  []Setting   // that the script read, likewise
 	Timeline  []string    // of a run that failed: what happened last, in lines of 80 columns
 	Trace     []string    // of a failed expectation: what a transaction, fire or message did that failed, likewise
 	Unread    []string    // failed receipts that the script did not look at, and where it made them
@@ -125,6 +128,7 @@ type runtime struct {
 	places  []Position   // of the call that made each fault
 	closed  int          // networks that ended
 	samples int          // that measure(…) took
+	asked   []asked      // settings that it read
 }
 
 var dialect = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true, GlobalReassign: true}
@@ -244,6 +248,10 @@ type sources struct {
 	text map[string]string // the text of each file, by name; looked up only
 	// snapshots is that some file names net.snapshot.
 	snapshots bool
+	// asked are the settings that the files read, as far as they are written out; computed is
+	// that the name of some other is not.
+	asked    []asked
+	computed bool
 }
 
 func openSources(path string) (*sources, error) {
@@ -312,7 +320,7 @@ func (s *sources) read(name string) (string, error) {
 	case err != nil:
 		return "", mistake("%s cannot be read: %v", name, reason(err))
 	case len(data) > MaxScriptBytes:
-		return "", mistake("%s has more than %d bytes", name, MaxScriptBytes)
+		return "", &Mistake{What: fmt.Sprintf("%s has more than %d bytes", name, MaxScriptBytes), At: Position{File: s.missing(name)}}
 	}
 	s.text[name] = string(data)
 	return s.text[name], nil

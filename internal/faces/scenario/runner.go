@@ -1,7 +1,9 @@
 package scenario
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"go.starlark.net/starlark"
 
@@ -184,7 +186,9 @@ func netJoinRunner(c *call) (starlark.Value, error) {
 	n := netOf(c)
 	name := get[string](c, "name")
 	before := n.backend.Runners()
-	if err := n.backend.JoinRunner(name); err != nil {
+	terms := c.runnerTerms()
+	terms.Name = name
+	if err := n.backend.JoinRunner(terms); err != nil {
 		return nil, err
 	}
 	for _, r := range n.backend.Runners() {
@@ -193,6 +197,64 @@ func netJoinRunner(c *call) (starlark.Value, error) {
 		}
 	}
 	return nil, failure("net.join_runner: the runner left again")
+}
+
+// termArguments are what a runner registers with, and where it differs from the others.
+const termArguments = "stake: amount?, rate: rates?, entitlements: texts?, capabilities: texts?, models: texts?, max_concurrent: count?"
+
+// offerArguments are those of them that an update may change.
+var offerArguments = strings.TrimPrefix(termArguments, "stake: amount?, ")
+
+// runnerTerms reads termArguments.
+func (c *call) runnerTerms() (terms model.RunnerRequest) {
+	if c.has("stake") {
+		stake := get[types.Wei](c, "stake")
+		terms.Stake = &stake
+	}
+	if c.has("max_concurrent") {
+		most := get[uint64](c, "max_concurrent")
+		terms.MaxConcurrent = &most
+	}
+	terms.Rate = get[map[string]types.Wei](c, "rate")
+	terms.Entitlement = get[[]string](c, "entitlements")
+	terms.Capability, terms.Model = get[[]string](c, "capabilities"), get[[]string](c, "models")
+	return terms
+}
+
+// termsValue is the value that runner(…) returns.
+type termsValue struct{ terms model.RunnerRequest }
+
+func (t *termsValue) String() string        { return "runner(…)" }
+func (t *termsValue) Type() string          { return "runner terms" }
+func (t *termsValue) Freeze()               {}
+func (t *termsValue) Truth() starlark.Bool  { return true }
+func (t *termsValue) Hash() (uint32, error) { return 0, fmt.Errorf("runner terms cannot be a key") }
+
+func doRunner(c *call) (starlark.Value, error) { return &termsValue{c.runnerTerms()}, nil }
+
+// own is the name of a runner that the devnet runs, whose owner it is.
+func (c *call) own() (string, error) {
+	v := c.on.(*runnerValue)
+	if name := v.name(); name != "" {
+		return name, nil
+	}
+	return "", mistake("%s: the devnet does not run %s; only its owner can do that", c.title, v.at)
+}
+
+func runnerOffer(c *call) (starlark.Value, error) {
+	name, err := c.own()
+	if err != nil {
+		return nil, err
+	}
+	return starlark.None, c.on.(*runnerValue).n.backend.UpdateRunner(name, c.runnerTerms())
+}
+
+func runnerAddStake(c *call) (starlark.Value, error) {
+	name, err := c.own()
+	if err != nil {
+		return nil, err
+	}
+	return starlark.None, c.on.(*runnerValue).n.backend.AddStake(name, get[types.Wei](c, "amount"))
 }
 
 func netLeaveRunner(c *call) (starlark.Value, error) {

@@ -109,6 +109,9 @@ func (r *runtime) builtin(v *verb, of string, on any) *starlark.Builtin {
 			return nil, err
 		}
 		if v.waits(of) {
+			if at := t.CallFrame(1).Pos; at.Line > 0 { // a call by a function of Starlark's own has no line
+				r.options.Pulse.beat(at)
+			}
 			defer r.options.Pulse.set(r.options.Pulse.set(false))
 		}
 		value, err := v.do(c)

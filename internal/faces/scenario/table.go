@@ -23,13 +23,16 @@ type field struct{ name, doc string }
 
 func init() {
 	globalVerbs = []*verb{
-		parse("network(*, validators: count = 4, runners: count = 0, block_time: text = \"1s\", policy: text?, seed: count?, link: link?, "+
+		parse("network(*, validators: count = 4, runners: runners = 0, block_time: text = \"1s\", policy: text?, seed: count?, link: link?, "+
 			"params: params?, supervision: text = \"restart\")",
 			"Brings the script's network up, one at a time. block_time is a time or \"auto\"; policy is the parameter cip1.policy; --seed "+
 				"overrides seed; link applies to every link. supervision decides after a panic of a role: \"restart\" makes the role or the node "+
 				"again; \"stop\" leaves the node down.", doNetwork),
 		parse("link(*, "+linkProperties+")",
 			"A link for network(…): latency, up to jitter more, the chances of loss, of a copy and of being overtaken, and bytes a second.", doLink),
+		parse("runner(*, "+termArguments+")",
+			"A runner for network(runners = […]) that differs from the others: its stake, its rates in wei, the pools that it is in, its "+
+				"capabilities in place of theirs, the models that it has besides, and how many jobs it takes at a time.", doRunner),
 		parse("expect(condition: value, message: text = \"\")",
 			"Fails the scenario unless the condition is true.", doExpect),
 		parse("expect_eq(got: value, want: value, message: text = \"\")",
@@ -40,9 +43,13 @@ func init() {
 			"Runs the network for the given number of blocks; fails as soon as the condition is false after one.", doAlways),
 		parse("sometimes(name: text, condition: value)",
 			"Notes whether the condition was true. Over `--seeds N` the batch fails if it was true in no run.", doSometimes),
-		parse("measure(name: text, value: value, unit: text = \"\")",
+		parse("setting(name: text, default: value)",
+			"A value from outside: that of `--set NAME=VALUE`, or else the default, which also says the type: a whole number, a number, a "+
+				"string, or True or False.", doSetting),
+		parse("measure(name: text, value: value, unit: text = \"\", at: height?)",
 			"Adds a number, or each of a list, to the samples of a name. The run reports their mean, minimum, median, 95th percentile and "+
-				"maximum. Over `--seeds N` the figures of all runs that passed are put together.", doMeasure),
+				"maximum. Over `--seeds N` the figures of all runs that passed are put together. With at it is a series: one number a height, "+
+				"in rising order; a second one of a height takes the place of the first.", doMeasure),
 		parse("check(oracles: names)",
 			"Asks the named oracles, or all of them. The table of oracles lists those that judge all events so far. queues checks that no queue is "+
 				"beyond its limit. liveness runs the network until every sound validator has finalized five more blocks, within 120 s of its clock. "+
@@ -86,11 +93,12 @@ func init() {
 			"Deploys an actor from a file of the script's folder, from a fixture like \"actors/heartbeat.py\", or a Go sample like "+
 				"\"go:counter\". Returns it once final: address, name, receipt. Fails unless it ended ok. "+
 				"upgrade_by is the account that may upgrade it, upgrade_delay the blocks from an announcement on.", netDeploy),
-		parse("upgrade(actor: party, file: text, migrate: bytes?, *, args: args?, code_hash: hash?, sender: sender = \"alice\", "+
+		parse("upgrade(actor: party, file: text, migrate: bytes?, *, args: args?, code_hash: hash?, end: texts?, "+
+			"sender: sender = \"alice\", "+
 			"within: count = 50)",
 			"Gives an actor new code, or announces it if its terms have a delay. Returns the receipt, whatever its status. migrate is the "+
 				"payload of the new code's migrate, args its arguments by name. code_hash is the hash that the code must have, by default "+
-				"that of the latest.", netUpgrade),
+				"that of the latest. end names waiting continuations that end when it applies.", netUpgrade),
 		parse("apply_upgrade(actor: party, *, sender: sender = \"alice\", within: count = 50)",
 			"Applies the announced upgrade of an actor; returns the receipt, whatever its status.", netApplyUpgrade),
 		parse("upgrade_terms(actor: party, *, by: party?, delay: count?, never: bool = False, sender: sender = \"alice\", within: count = 50)",
@@ -160,14 +168,21 @@ func init() {
 			"Jobs in the order they were submitted; status is Pending, Assigned, Executing, Completed or Failed; runner is or was in a committee.",
 			netJobs),
 		parse("runner(name: party)", "A runner by its name or address.", netRunner),
-		parse("join_runner(name: text = \"\")", "Starts a runner, and returns it once it is registered.", netJoinRunner),
+		parse("join_runner(name: text = \"\", *, "+termArguments+")", "Starts a runner, and returns it once it is registered. The other "+
+			"arguments are those of runner(…).", netJoinRunner),
 		parse("leave_runner(runner: party)", "Deregisters a runner of the devnet's own, which ends its jobs and stops.", netLeaveRunner),
 		parse("snapshot(name: text)", "Keeps the network as it is, under a name, and replaces an earlier snapshot of that name. It has to "+
 			"be at rest: all nodes run honestly, no transaction waits, no job is open, no fault is in force. Only in the simulator.", netSnapshot),
 		parse("restore(name: text)", "Makes the network what it was at a snapshot, as often as wanted: each time the same run begins. Earlier "+
 			"faults stay listed, and the oracles continue to judge.", netRestore),
 	})
-	validatorVerbs, runnerVerbs = faultVerbs(fault.Validators), faultVerbs(fault.Runners)
+	validatorVerbs = faultVerbs(fault.Validators)
+	runnerVerbs = slices.Concat(faultVerbs(fault.Runners), []*verb{
+		parse("offer(*, "+offerArguments+")", "Changes what it registered, by a transaction of its owner; what is left out stays. The price of "+
+			"a job was settled when it was drawn.", runnerOffer),
+		parse("add_stake(amount: amount)", "Adds to its stake, by a transaction of its owner, to whom the system's account gives the amount.",
+			runnerAddStake),
+	})
 	jobVerbs = []*verb{
 		parse("answer(result: bytes)", "Gives the result of a job of the executor manual, by hand, to the runners that have it.", jobAnswer),
 		parse("progress(percent: count, detail: text = \"\")", "Reports the progress of a job of the executor manual, by hand, "+

@@ -115,7 +115,7 @@ func faultVerbs(of fault.Whose) (verbs []*verb) {
 		if v.OfNode() != (of != 0) || v.OfNode() && !v.Of.Has(of) {
 			continue
 		}
-		verbs = append(verbs, parse(signatureOf(v), v.Script, func(c *call) (starlark.Value, error) { return c.fault(v) }))
+		verbs = append(verbs, parse(signatureOf(v), v.ScriptOf(of), func(c *call) (starlark.Value, error) { return c.fault(v) }))
 	}
 	return verbs
 }

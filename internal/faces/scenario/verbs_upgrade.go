@@ -59,7 +59,11 @@ func netUpgrade(c *call) (starlark.Value, error) {
 	if c.has("code_hash") {
 		from = get[types.Hash](c, "code_hash")
 	}
-	return c.submitted(api.Upgrade(actor.Address, from, code, migrate))
+	var end []string
+	if c.has("end") {
+		end = get[[]string](c, "end")
+	}
+	return c.submitted(api.Upgrade(actor.Address, from, code, migrate, end))
 }
 
 func netApplyUpgrade(c *call) (starlark.Value, error) {

@@ -16,12 +16,40 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/pyhost"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Report is what an audit found.
 type Report struct {
 	Nodes  []NodeReport `json:"nodes"`
+	Lost   string       `json:"lost,omitempty"`   // why the nodes together cannot go on with their chain; "": they can
 	Remedy []string     `json:"remedy,omitempty"` // commands that repair the nodes, in their order: Advise
+
+	logged simplex.Logged
+	tip    simplex.Root // the highest; its block is that of genesis if no node has state
+}
+
+// Join adds the report of other nodes of the same network.
+func (r *Report) Join(other *Report) {
+	r.Nodes = append(r.Nodes, other.Nodes...)
+	r.logged.Join(&other.logged)
+	r.reached(other.tip)
+}
+
+// reached notes a node's tip.
+func (r *Report) reached(tip simplex.Root) {
+	if r.tip.Block == nil || tip.Block != nil && tip.Block.Header.Height > r.tip.Block.Header.Height {
+		r.tip = tip
+	}
+}
+
+// Together judges the nodes of a whole network as the only ones that have its chain.
+func (r *Report) Together() {
+	at := r.tip.Block.Header.Height
+	if r.logged.Lost(r.tip) {
+		r.Lost = fmt.Sprintf("the chain is lost: height %d was final, and the highest state in this home is of height %d; "+
+			"put the state.db of a validator back from a copy, load a snapshot, or start over with --reset", r.logged.Final, at)
+	}
 }
 
 // NodeReport is what the audit of one node found.
@@ -48,7 +76,7 @@ func (r *Report) Clean() bool {
 			return false
 		}
 	}
-	return true
+	return r.Lost == ""
 }
 
 // noNetwork is why there is nothing to audit, and what makes a network there, where
@@ -95,12 +123,21 @@ func Home(dir string, python string, progress func(node string, height, tip type
 	verifier := crypto.NewVerifier(true)
 	chain := map[types.Height]types.Hash{}
 	report := &Report{}
-	names, err := nodesOf(dir, genesis)
+	_, first, err := genesis.State()
+	if err != nil {
+		return nil, fmt.Errorf("%s: genesis.cbor: %w", dir, err)
+	}
+	report.reached(simplex.Root{Block: first, Hash: first.Hash()})
+	meta, err := home.ReadMeta(dir)
+	if err != nil {
+		return nil, err
+	}
+	names, err := nodesOf(dir, meta, genesis)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		a := &node{genesis: genesis, verifier: verifier, chain: chain, progress: progress,
+		a := &node{genesis: genesis, verifier: verifier, chain: chain, progress: progress, whole: report,
 			executor: &ledger.Executor{Programs: samples.Mux{Other: pool}, Verifier: verifier}}
 		a.report.Name, a.report.Problems = name, []string{}
 		a.report.files = home.NodeFiles(dir, name)
@@ -109,15 +146,17 @@ func Home(dir string, python string, progress func(node string, height, tip type
 		}
 		report.Nodes = append(report.Nodes, a.report)
 	}
+	if meta.Node == "" {
+		report.Together()
+	}
 	return report, nil
 }
 
 // nodesOf lists the validators of genesis, then those that joined; of a home that one
 // has for itself, that one.
-func nodesOf(dir string, genesis *ledger.Genesis) (names []string, err error) {
-	meta, err := home.ReadMeta(dir)
-	if err != nil || meta.Node != "" {
-		return []string{meta.Node}, err
+func nodesOf(dir string, meta home.Meta, genesis *ledger.Genesis) (names []string, err error) {
+	if meta.Node != "" {
+		return []string{meta.Node}, nil
 	}
 	for i := range genesis.Validators.Members {
 		names = append(names, wallet.ValidatorName(i))

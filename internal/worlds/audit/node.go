@@ -27,6 +27,7 @@ type node struct {
 	chain    map[types.Height]types.Hash // the chain by the nodes audited before
 	progress func(string, types.Height, types.Height)
 	report   NodeReport
+	whole    *Report // of all nodes so far
 }
 
 // problem notes what is wrong with the state; problemOf, with a file of a kind.
@@ -54,8 +55,9 @@ func (a *node) damage(err error) error {
 }
 
 func (a *node) audit(files home.Node) error {
-	if _, err := os.Stat(files.State); errors.Is(err, os.ErrNotExist) {
-		return a.stateless(files)
+	info, err := os.Stat(files.State)
+	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		return a.stateless(files, err == nil)
 	}
 	db, err := bolt.Open(files.State, store.Process)
 	if err != nil {
@@ -63,6 +65,9 @@ func (a *node) audit(files home.Node) error {
 	}
 	defer db.Close()
 	archive := history.Of(db)
+	if tip, err := archive.Tip(); err == nil && tip != nil {
+		a.whole.reached(simplex.Root{Block: tip.Block, Hash: tip.Hash})
+	}
 	if err := a.log(files, archive); err != nil {
 		return err
 	}
@@ -84,9 +89,9 @@ func (a *node) audit(files home.Node) error {
 	return nil
 }
 
-// stateless audits a node without a store. A node that has votes ran before, and lost its
-// store.
-func (a *node) stateless(files home.Node) error {
+// stateless audits a node without a store, or with an empty file of it. A node that has votes ran
+// before, and lost its store.
+func (a *node) stateless(files home.Node, empty bool) error {
 	if _, err := os.Stat(files.Votes); errors.Is(err, os.ErrNotExist) {
 		return nil // it never ran
 	}
@@ -94,8 +99,12 @@ func (a *node) stateless(files home.Node) error {
 	if err != nil || len(records) == 0 {
 		return err
 	}
-	a.problemOf(ofNoState, "its state is lost: %s is missing, but %s exists; devnet up fetches the state from the other validators",
-		files.State, files.Votes)
+	how := "is missing"
+	if empty {
+		how = "is empty"
+	}
+	a.problemOf(ofNoState, "its state is lost: %s %s, but %s has votes; devnet up fetches the state from the other validators",
+		files.State, how, files.Votes)
 	return a.votes(records)
 }
 
@@ -125,6 +134,10 @@ func (a *node) records(files home.Node) ([][]byte, error) {
 	})
 	if err != nil {
 		return nil, a.damage(err)
+	}
+	if err := a.whole.logged.Add(records); err != nil {
+		a.problemOf(ofVotes, "%s cannot be read: %v", files.Votes, err)
+		return nil, nil
 	}
 	return records, nil
 }

@@ -16,15 +16,23 @@ const (
 
 // Commands are the commands that a remedy prints besides those that remove or copy files.
 type Commands struct {
-	Up    string              // starts the network, or the node, on the home
-	Reset string              // begins a new network there
-	Quote func(string) string // a path as a shell takes it
+	Up       string              // starts the network, or the node, on the home
+	Reset    string              // begins a new network there
+	Snapshot string              // returns the home to its latest snapshot; "": it has none
+	Quote    func(string) string // a path as a shell takes it
 }
 
 // Advise writes into the report which commands repair its nodes, in their order. alone says
 // that the home belongs to one validator, which fetches its state from validators that the
 // report does not have.
 func (r *Report) Advise(c Commands, alone bool) {
+	if r.Lost != "" {
+		r.Remedy = []string{c.Reset}
+		if c.Snapshot != "" {
+			r.Remedy = []string{c.Snapshot, c.Up}
+		}
+		return
+	}
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		if len(n.Problems) == 0 {

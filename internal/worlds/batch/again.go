@@ -21,7 +21,7 @@ const (
 
 // reproduce makes a failing run of the simulator again in a fresh process and
 // says where the two differ, or "": one seed is to be one run.
-func (r *Runner) reproduce(ctx context.Context, v *Verdict) string {
+func (r *Runner) reproduce(ctx context.Context, j Job, v *Verdict) string {
 	if v.Backend != Sim || v.Digest == "" || v.Code != Failed {
 		return ""
 	}
@@ -31,7 +31,7 @@ func (r *Runner) reproduce(ctx context.Context, v *Verdict) string {
 	}
 	defer os.RemoveAll(dir)
 	first := filepath.Join(dir, "0")
-	again, problem := r.traced(ctx, v, first)
+	again, problem := r.traced(ctx, j, v, first)
 	if ctx.Err() != nil {
 		return "" // interrupted: nothing is known
 	}
@@ -40,7 +40,7 @@ func (r *Runner) reproduce(ctx context.Context, v *Verdict) string {
 	}
 	for i := 1; i < probeTraces; i++ {
 		other := filepath.Join(dir, fmt.Sprint(i))
-		_, problem := r.traced(ctx, v, other)
+		_, problem := r.traced(ctx, j, v, other)
 		switch {
 		case ctx.Err() != nil:
 			return ""
@@ -56,9 +56,10 @@ func (r *Runner) reproduce(ctx context.Context, v *Verdict) string {
 }
 
 // traced makes a run again, and writes its trace.
-func (r *Runner) traced(ctx context.Context, v *Verdict, path string) (again Verdict, problem string) {
+func (r *Runner) traced(ctx context.Context, j Job, v *Verdict, path string) (again Verdict, problem string) {
 	seed := v.Seed
-	done, end := r.process(ctx, batch{World: v.World, Trace: path, Jobs: []Job{{File: v.File, Seed: &seed}}},
+	j.Seed = &seed
+	done, end := r.process(ctx, batch{World: v.World, Trace: path, Jobs: []Job{j}},
 		func(_ int, got Verdict) { again = got })
 	if done == 0 {
 		return again, fmt.Sprintf("run again, its process ended without a verdict: %v %s", end.err, end.words)

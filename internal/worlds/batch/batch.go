@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -30,6 +31,9 @@ const (
 	// batchesPerProcess is how many batches each core gets at least, so that
 	// both end at about one time.
 	batchesPerProcess = 4
+	// maxAhead is how many batches each process may be ahead of the verdicts that were
+	// told: a slow run keeps the others at work, and not all their verdicts in memory.
+	maxAhead = 4
 )
 
 // The backends. But for Sim, networks would keep each other's votes waiting, so one runs
@@ -63,8 +67,39 @@ func (w World) Pace() (*scenario.Pace, error) {
 
 // Job is one run to be made.
 type Job struct {
-	File string  `json:"file"`
-	Seed *uint64 `json:"seed"` // nil: the script's own
+	File     string             `json:"file"`
+	Seed     *uint64            `json:"seed"` // nil: the script's own
+	Settings []scenario.Setting `json:"settings,omitempty"`
+	Point    int                `json:"-"` // which of a grid its settings are, from 0 on
+}
+
+// verdict is that on a job before it ran.
+func (j *Job) verdict(w World) Verdict {
+	v := Verdict{File: j.File, World: w, Settings: settled(j.Settings, nil)}
+	if j.Seed != nil {
+		v.Seed = *j.Seed
+	}
+	return v
+}
+
+// settled are the settings that a run was given, in their order, and then those that it
+// read besides.
+func settled(given, read []scenario.Setting) (all []scenario.Setting) {
+	for _, g := range given {
+		g.Given, g.Unread = true, true
+		for _, one := range read {
+			if one.Name == g.Name {
+				g.Text, g.Unread = one.Text, false
+			}
+		}
+		all = append(all, g)
+	}
+	for _, one := range read {
+		if !slices.ContainsFunc(given, func(g scenario.Setting) bool { return g.Name == one.Name }) {
+			all = append(all, one)
+		}
+	}
+	return all
 }
 
 // Runner makes runs. Its functions come from the program that it is part of.
@@ -72,13 +107,17 @@ type Runner struct {
 	// Open returns what opens the networks of a world.
 	Open func(context.Context, World) scenario.Open
 	// Replay is the command by which a person makes a run again.
-	Replay func(file string, w World, seed uint64) string
+	Replay func(j Job, w World, seed uint64) string
+	// Python is the minor version of the Python that runs actors; "" without one. It may be nil.
+	Python func() string
 	// Process is another process of this program, not started yet, that calls
 	// Work with its standard input and output.
 	Process func(context.Context) (*exec.Cmd, error)
 	// Least returns the shortest block time that networks of a world keep, by the number
 	// of their validators; nil, as what it returns may be: any.
 	Least func(World) func(validators int) time.Duration
+	// Watch is given what shows the progress of a run's script, before the run. It may be nil.
+	Watch func(*scenario.Pulse)
 }
 
 func (r *Runner) least(w World) func(int) time.Duration {
@@ -88,45 +127,65 @@ func (r *Runner) least(w World) func(int) time.Duration {
 	return r.Least(w)
 }
 
-// Run makes runs in separate processes, as many at a time as there are cores, and
-// returns their verdicts in the order of jobs. told is called with each as it
-// comes, one at a time. An error is that runs were interrupted or that a process
-// could not be started.
-func (r *Runner) Run(ctx context.Context, w World, jobs []Job, told func(*Verdict)) ([]Verdict, error) {
-	processes := runtime.GOMAXPROCS(0)
-	if w.Backend != Sim {
-		processes = 1
+// Batch is the runs to be made.
+type Batch struct {
+	World World
+	Jobs  iter.Seq[Job]
+	Count int // of the jobs
+	// Processes is how many runs are made at a time; 0: as many as there are cores. Only
+	// the simulator makes more than one.
+	Processes int
+}
+
+// processes is how many runs are made at a time.
+func (b *Batch) processes() int {
+	switch {
+	case b.World.Backend != Sim:
+		return 1
+	case b.Processes > 0:
+		return b.Processes
 	}
-	pool := &pool{runner: r, world: w, ctx: ctx, told: told, verdicts: make([]Verdict, len(jobs))}
-	all := make([]placed, len(jobs))
-	for i, j := range jobs {
-		all[i] = placed{j, i}
-	}
-	queue := make(chan []placed, len(jobs))
-	size := min(maxBatchRuns, max(1, len(jobs)/(processes*batchesPerProcess)))
-	for part := range slices.Chunk(all, size) {
-		queue <- part
-	}
-	close(queue)
+	return runtime.GOMAXPROCS(0)
+}
+
+// Run makes runs in separate processes. It calls came with each verdict as it comes, and
+// told in the order of the jobs, one at a time. It keeps the verdicts that wait for their
+// turn, of at most maxAhead batches for each process. An error is that runs were interrupted
+// or that a process could not be started.
+func (r *Runner) Run(ctx context.Context, b Batch, came func(*Verdict), told func(Job, *Verdict)) error {
+	processes := b.processes()
+	size := min(maxBatchRuns, max(1, b.Count/(processes*batchesPerProcess)))
+	next, stop := iter.Pull(b.Jobs)
+	defer stop()
+	p := &pool{runner: r, world: b.World, ctx: ctx, came: came, told: told, next: next, size: size, ahead: size * processes * maxAhead,
+		waiting: map[int]judged{}}
+	p.moved.L = &p.mu
+	defer context.AfterFunc(ctx, p.wake)()
 	var wait sync.WaitGroup
 	for range processes {
 		wait.Go(func() {
-			for part := range queue {
-				pool.work(part)
+			for part := p.part(); len(part) > 0; part = p.part() {
+				p.work(part)
 			}
 		})
 	}
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return err
 	}
-	return pool.verdicts, pool.err
+	return p.err
 }
 
-// placed is a job and its place among the verdicts.
+// placed is a job and its place among the jobs.
 type placed struct {
 	Job
 	at int
+}
+
+// judged is a job with its verdict.
+type judged struct {
+	Job
+	verdict Verdict
 }
 
 // pool is the batches under way.
@@ -134,12 +193,48 @@ type pool struct {
 	runner *Runner
 	world  World
 	ctx    context.Context
-	told   func(*Verdict)
+	came   func(*Verdict)
+	told   func(Job, *Verdict)
+	size   int // of a batch, in jobs
+	ahead  int // how far the jobs in work may be ahead of those that were told
 
-	mu       sync.Mutex
-	verdicts []Verdict
-	probes   int   // failing runs that were made again
-	err      error // why batches could not be started
+	mu      sync.Mutex
+	moved   sync.Cond // a verdict was told, or all ends
+	next    func() (Job, bool)
+	taken   int            // jobs that were given out
+	done    int            // verdicts that were told
+	waiting map[int]judged // verdicts by place that wait for earlier ones
+	probes  int            // failing runs that were made again
+	err     error          // why batches could not be started
+}
+
+// part returns the next jobs, none if there are none or all ends. It waits while the jobs
+// given out are too far ahead: the first of them is always in work.
+func (p *pool) part() (jobs []placed) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.taken+p.size > p.done+p.ahead && !p.over() {
+		p.moved.Wait()
+	}
+	for len(jobs) < p.size && !p.over() {
+		j, more := p.next()
+		if !more {
+			break
+		}
+		jobs = append(jobs, placed{j, p.taken})
+		p.taken++
+	}
+	return jobs
+}
+
+// over reports whether no more runs are made. The caller holds the lock.
+func (p *pool) over() bool { return p.err != nil || p.ctx.Err() != nil }
+
+// wake lets those go on that wait in part.
+func (p *pool) wake() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.moved.Broadcast()
 }
 
 // work makes the runs of one batch. A run that takes its process down fails, and
@@ -150,7 +245,7 @@ func (p *pool) work(jobs []placed) {
 		for i := range jobs {
 			b.Jobs = append(b.Jobs, jobs[i].Job)
 		}
-		done, end := p.runner.process(p.ctx, b, func(i int, v Verdict) { p.take(jobs[i].at, v) })
+		done, end := p.runner.process(p.ctx, b, func(i int, v Verdict) { p.take(jobs[i], v) })
 		jobs = jobs[done:]
 		if len(jobs) == 0 || p.ctx.Err() != nil {
 			return
@@ -162,45 +257,51 @@ func (p *pool) work(jobs []placed) {
 		if end.err != nil && !errors.As(end.err, &died) {
 			p.mu.Lock()
 			p.err = errors.Join(p.err, fmt.Errorf("a batch of runs cannot be started: %w", end.err))
+			p.moved.Broadcast()
 			p.mu.Unlock()
 			return
 		}
-		p.take(jobs[0].at, p.runner.lost(jobs[0].Job, p.world, end))
+		p.take(jobs[0], p.runner.lost(jobs[0].Job, p.world, end))
 		jobs = jobs[1:]
 	}
 }
 
-// take files a verdict, and has a failing run of the simulator made again.
-func (p *pool) take(at int, v Verdict) {
+// take tells a verdict and those that waited for it. It has a failing run of the simulator
+// made again.
+func (p *pool) take(j placed, v Verdict) {
 	if v.Failed() {
 		p.mu.Lock()
 		probe := p.probes < maxProbes
 		p.probes++
 		p.mu.Unlock()
 		if probe {
-			v.Unstable = p.runner.reproduce(p.ctx, &v)
+			v.Unstable = p.runner.reproduce(p.ctx, j.Job, &v)
 		} else {
 			v.Timeline, v.Trace = nil, nil // the first tell, and a thousand would fill a terminal
 		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.verdicts[at] = v
-	p.told(&v)
+	p.came(&v)
+	p.waiting[j.at] = judged{j.Job, v}
+	for one, ready := p.waiting[p.done]; ready; one, ready = p.waiting[p.done] {
+		delete(p.waiting, p.done)
+		p.done++
+		p.told(one.Job, &one.verdict)
+	}
+	p.moved.Broadcast()
 }
 
 // lost is the verdict on a run whose process ended under it.
 func (r *Runner) lost(j Job, w World, end ending) Verdict {
-	v := Verdict{File: j.File, World: w, Code: Failed, Error: "the process of this run ended without a verdict"}
-	if j.Seed != nil {
-		v.Seed = *j.Seed
-	}
+	v := j.verdict(w)
+	v.Code, v.Error = Failed, "the process of this run ended without a verdict"
 	if end.err != nil {
 		v.Error += ": " + end.err.Error()
 	}
 	if words := strings.TrimSpace(end.words); words != "" {
 		v.Error += "\n" + words
 	}
-	v.Replay = r.Replay(v.File, v.World, v.Seed)
+	v.Replay = r.Replay(j, w, v.Seed)
 	return v
 }

@@ -15,7 +15,7 @@ func TestSometimesIsJudgedOverAllRuns(t *testing.T) {
 	rain, snow := Sometimes{Name: "rain", Where: "a.star"}, Sometimes{Name: "snow", Where: "a.star"}
 	raining := rain
 	raining.True = true
-	got := Never([]Verdict{{Moments: []Sometimes{rain, snow}}, {Moments: []Sometimes{raining}}, {Moments: []Sometimes{rain}}})
+	got := Never(Moments([]Verdict{{Moments: []Sometimes{rain, snow}}, {Moments: []Sometimes{raining}}, {Moments: []Sometimes{rain}}}))
 	if len(got) != 1 || got[0] != snow {
 		t.Errorf("never: %v, want snow", got)
 	}

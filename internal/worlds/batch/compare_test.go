@@ -35,7 +35,7 @@ func compared(t *testing.T, plant func(*scenario.Config)) (batch.Compared, strin
 	if err := os.WriteFile(path, []byte(observed), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	runner := &batch.Runner{Replay: func(string, batch.World, uint64) string { return "" },
+	runner := &batch.Runner{Replay: func(batch.Job, batch.World, uint64) string { return "" },
 		Open: func(_ context.Context, w batch.World) scenario.Open {
 			return func(c scenario.Config) (scenario.Backend, error) {
 				if w.Backend == batch.Docker && plant != nil {

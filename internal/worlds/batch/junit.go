@@ -110,7 +110,7 @@ func WriteJUnit(path string, shard Shard, verdicts []Verdict, missing []Sometime
 	}
 	for i := range verdicts {
 		v := &verdicts[i]
-		one := junitCase{Name: fmt.Sprintf("seed %d on %s", v.Seed, v.Backend), Class: v.File, Time: fmt.Sprintf("%.3f", v.Wall),
+		one := junitCase{Name: legal(v.caseName()), Class: v.File, Time: fmt.Sprintf("%.3f", v.Wall),
 			Output: legal(v.Output)}
 		if v.Failed() {
 			var text strings.Builder
@@ -129,6 +129,15 @@ func WriteJUnit(path string, shard Shard, verdicts []Verdict, missing []Sometime
 		}
 	}
 	return all.write(path)
+}
+
+// caseName tells the runs of a scenario apart.
+func (v *Verdict) caseName() string {
+	name := fmt.Sprintf("seed %d on %s", v.Seed, v.Backend)
+	if set := v.set(); set != "" {
+		name += ", " + set
+	}
+	return name
 }
 
 // sometimesCase begins the name of the case of a condition that never held.

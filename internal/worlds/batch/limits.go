@@ -68,21 +68,21 @@ func (w *lastWord) text(buffer []byte, at scenario.Position) []byte {
 }
 
 // over is the verdict on a run beyond a limit.
-func (r *Runner) over(v Verdict, code int, what string) Verdict {
+func (r *Runner) over(j Job, v Verdict, code int, what string) Verdict {
 	v.Code, v.Error = code, what
-	v.Replay = r.Replay(v.File, v.World, v.Seed)
+	v.Replay = r.Replay(j, v.World, v.Seed)
 	return v
 }
 
 // limit bounds the memory of this process, and the time that one step of the
 // script takes, until stop is called. A run beyond ends the process.
-func (r *Runner) limit(v Verdict, pulse *scenario.Pulse, e overrun) (stop func()) {
+func (r *Runner) limit(j Job, v Verdict, pulse *scenario.Pulse, e overrun) (stop func()) {
 	memory, restore := limitMemory()
 	step := scenario.MaxStepTime
 	if d, err := time.ParseDuration(os.Getenv(stepEnv)); err == nil && d > 0 {
 		step = d
 	}
-	hungry, slow := e.lastWord(r.over(v, Failed, outOfMemory(memory))), e.lastWord(r.over(v, Mistaken, stuck(atMark, step)))
+	hungry, slow := e.lastWord(r.over(j, v, Failed, outOfMemory(memory))), e.lastWord(r.over(j, v, Mistaken, stuck(atMark, step)))
 	buffer := make([]byte, 0, 4096+len(slow.before)+len(slow.after)+len(hungry.before))
 	done, beyond := make(chan struct{}), make(chan *lastWord, 1)
 	place := scenario.Position{}
@@ -94,7 +94,7 @@ func (r *Runner) limit(v Verdict, pulse *scenario.Pulse, e overrun) (stop func()
 			if w == &slow {
 				what = stuck(place.String(), step)
 			}
-			os.Exit(e.gently(r.over(v, w.code, what)))
+			os.Exit(e.gently(r.over(j, v, w.code, what)))
 		}
 	}()
 	go func() {

@@ -14,8 +14,8 @@ import (
 func TestTheLastWordIsAVerdict(t *testing.T) {
 	v := Verdict{File: "it's \"here\".star", World: World{Backend: Sim}, Seed: 7}
 	e := overrun{bluntly: lastLine}
-	r := &Runner{Replay: func(string, World, uint64) string { return "again" }}
-	w := e.lastWord(r.over(v, Mistaken, stuck(atMark, scenario.MaxStepTime)))
+	r := &Runner{Replay: func(Job, World, uint64) string { return "again" }}
+	w := e.lastWord(r.over(Job{}, v, Mistaken, stuck(atMark, scenario.MaxStepTime)))
 	text := w.text(make([]byte, 0, 4096), scenario.Position{File: "lib.star", Line: 12, Column: 3})
 	var got verdictLine
 	if err := json.Unmarshal(text, &got); err != nil {
@@ -26,7 +26,7 @@ func TestTheLastWordIsAVerdict(t *testing.T) {
 		!strings.HasPrefix(got.Verdict.Error, "lib.star:12:3: one step of the script takes more than 10s") {
 		t.Errorf("%+v", got)
 	}
-	hungry := e.lastWord(r.over(v, Failed, outOfMemory(1<<30)))
+	hungry := e.lastWord(r.over(Job{}, v, Failed, outOfMemory(1<<30)))
 	if text := string(hungry.text(nil, scenario.Position{File: "lib.star", Line: 12})); strings.Contains(text, "lib.star") ||
 		!strings.Contains(text, "1024 MiB") {
 		t.Error(text)

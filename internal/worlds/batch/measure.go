@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Measure is a figure of a scenario: what its script gave to measure(…), and the summary of
@@ -17,11 +19,13 @@ type Measure struct {
 	Name    string    `json:"name"`
 	Unit    string    `json:"unit,omitempty"`
 	Samples []float64 `json:"samples"` // in the script's order, one run after the other
-	Mean    float64   `json:"mean"`
-	Min     float64   `json:"min"`
-	Median  float64   `json:"p50"`
-	High    float64   `json:"p95"`
-	Max     float64   `json:"max"`
+	// At is the height of each sample of a series; nil of others, and over many runs.
+	At     []types.Height `json:"at,omitempty"`
+	Mean   float64        `json:"mean"`
+	Min    float64        `json:"min"`
+	Median float64        `json:"p50"`
+	High   float64        `json:"p95"`
+	Max    float64        `json:"max"`
 }
 
 // summed computes the summary of the samples. A percentile is the smallest sample that at
@@ -41,6 +45,9 @@ func summed(m Measure) Measure {
 	return m
 }
 
+// Samples puts the measures of runs that passed together, by file and name.
+type Samples struct{ all []measuredIn }
+
 // measuredIn is a measure of a scenario, over all of its runs that passed.
 type measuredIn struct {
 	file string
@@ -48,50 +55,43 @@ type measuredIn struct {
 	Measure
 }
 
-// measured puts the measures of runs that passed together, by file and name in the order of
-// the script.
-func measured(verdicts []Verdict) (all []measuredIn) {
-	for i := range verdicts {
-		v := &verdicts[i]
-		if v.Failed() {
-			continue
-		}
-		for _, m := range v.Measures {
-			at := slices.IndexFunc(all, func(one measuredIn) bool { return one.file == v.File && one.Name == m.Name })
-			if at < 0 {
-				all, at = append(all, measuredIn{file: v.File, Measure: Measure{Name: m.Name, Unit: m.Unit}}), len(all)
-			}
-			all[at].runs++
-			all[at].Samples = append(all[at].Samples, m.Samples...)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b measuredIn) int { return cmp.Compare(a.file, b.file) })
-	for i := range all {
-		all[i].Measure = summed(all[i].Measure)
-	}
-	return all
-}
-
-// TellMeasures prints the measures of runs as a table, nothing if there are none.
-func TellMeasures(w io.Writer, verdicts []Verdict) {
-	all := measured(verdicts)
-	if len(all) == 0 {
+// Add takes the measures of a run.
+func (s *Samples) Add(v *Verdict) {
+	if v.Failed() {
 		return
 	}
+	for _, m := range v.Measures {
+		at := slices.IndexFunc(s.all, func(one measuredIn) bool { return one.file == v.File && one.Name == m.Name })
+		if at < 0 {
+			s.all, at = append(s.all, measuredIn{file: v.File, Measure: Measure{Name: m.Name, Unit: m.Unit}}), len(s.all)
+		}
+		s.all[at].runs++
+		s.all[at].Samples = append(s.all[at].Samples, m.Samples...)
+	}
+}
+
+// Tell prints the measures as a table, by file in the order of the script, and nothing if
+// there are none. Of several runs it says which script and how many.
+func (s *Samples) Tell(w io.Writer, several bool) {
+	if len(s.all) == 0 {
+		return
+	}
+	slices.SortStableFunc(s.all, func(a, b measuredIn) int { return cmp.Compare(a.file, b.file) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	several := len(verdicts) > 1
 	head := "MEASURE\tUNIT\tSAMPLES\tMEAN\tMIN\tP50\tP95\tMAX"
 	if several {
 		head = "SCENARIO\tRUNS\t" + head
 	}
 	fmt.Fprintln(t, head)
-	for _, m := range all {
+	for i := range s.all {
+		one := &s.all[i]
+		m := summed(one.Measure)
 		cells := []string{m.Name, cmp.Or(m.Unit, "-"), strconv.Itoa(len(m.Samples))}
 		for _, f := range []float64{m.Mean, m.Min, m.Median, m.High, m.Max} {
 			cells = append(cells, figure(f, len(m.Samples)))
 		}
 		if several {
-			cells = append([]string{m.file, strconv.Itoa(m.runs)}, cells...)
+			cells = append([]string{one.file, strconv.Itoa(one.runs)}, cells...)
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}

@@ -10,9 +10,16 @@ func TestMeasuresOfAllRunsArePutTogether(t *testing.T) {
 	wait := func(samples ...float64) []Measure {
 		return []Measure{summed(Measure{Name: "wait", Unit: "blocks", Samples: samples})}
 	}
+	told := func(verdicts []Verdict, out *bytes.Buffer) {
+		var all Samples
+		for i := range verdicts {
+			all.Add(&verdicts[i])
+		}
+		all.Tell(out, len(verdicts) > 1)
+	}
 	one := []Verdict{{File: "a.star", Measures: wait(1, 2, 3, 4)}}
 	var out bytes.Buffer
-	TellMeasures(&out, one)
+	told(one, &out)
 	want := "MEASURE  UNIT    SAMPLES  MEAN  MIN  P50  P95  MAX\nwait     blocks  4        2.5   1    2    4    4\n"
 	if out.String() != want {
 		t.Errorf("one run:\n%s\nwant:\n%s", out.String(), want)
@@ -20,14 +27,14 @@ func TestMeasuresOfAllRunsArePutTogether(t *testing.T) {
 	many := append(one, Verdict{File: "a.star", Seed: 2, Measures: wait(100)}, Verdict{File: "b.star", Measures: wait()},
 		Verdict{File: "a.star", Seed: 3, Code: Failed, Measures: wait(1e9)})
 	out.Reset()
-	TellMeasures(&out, many)
+	told(many, &out)
 	rows := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(rows) != 3 || strings.Join(strings.Fields(rows[1]), " ") != "a.star 2 wait blocks 5 22 1 3 100 100" ||
 		strings.Join(strings.Fields(rows[2]), " ") != "b.star 1 wait blocks 0 - - - - -" {
 		t.Errorf("several runs, of which one failed:\n%s", out.String())
 	}
 	out.Reset()
-	if TellMeasures(&out, []Verdict{{File: "a.star"}}); out.Len() > 0 {
+	if told([]Verdict{{File: "a.star"}}, &out); out.Len() > 0 {
 		t.Errorf("without a measure it prints %q", out.String())
 	}
 }

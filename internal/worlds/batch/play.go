@@ -19,32 +19,38 @@ import (
 // ends is told its verdict, and the process ends with the code it returns. The
 // error is that it was interrupted.
 func (r *Runner) Alone(ctx context.Context, w World, j Job, trace string, out io.Writer, ends func(Verdict) int) (Verdict, error) {
+	v := r.Once(ctx, w, j, trace, out, ends)
+	if err := ctx.Err(); err != nil {
+		return v, err
+	}
+	if v.Failed() {
+		v.Unstable = r.reproduce(ctx, j, &v)
+	}
+	return v, nil
+}
+
+// Once is Alone for a run that is not made again to see that one seed is one run.
+func (r *Runner) Once(ctx context.Context, w World, j Job, trace string, out io.Writer, ends func(Verdict) int) Verdict {
 	kept := &tail{}
 	v := r.play(ctx, j, w, trace, io.MultiWriter(kept, out), overrun{ends, func(v Verdict) (int, []byte) {
 		var text bytes.Buffer
 		v.Complain(&text)
 		return syscall.Stderr, text.Bytes()
 	}})
-	if err := ctx.Err(); err != nil {
-		return v, err
-	}
 	v.Output = kept.String()
-	if v.Failed() {
-		v.Unstable = r.reproduce(ctx, &v)
-	}
-	return v, nil
+	return v
 }
 
 // play makes one run here. Where it takes too much memory, or a step of the script
 // too much time, the process ends: exceeded is told the verdict first, from
 // another goroutine.
 func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.Writer, exceeded overrun) Verdict {
-	v := Verdict{File: j.File, World: w}
-	if j.Seed != nil {
-		v.Seed = *j.Seed
-	}
+	v := j.verdict(w)
 	pulse := &scenario.Pulse{}
-	defer r.limit(v, pulse, exceeded)()
+	if r.Watch != nil {
+		r.Watch(pulse)
+	}
+	defer r.limit(j, v, pulse, exceeded)()
 	pace, err := w.Pace()
 	if err != nil {
 		v.Code, v.Error = Mistaken, err.Error()
@@ -61,8 +67,8 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 		stage.open = noted.Open
 	}
 	began := time.Now()
-	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Pace: pace, Out: out, Trace: lines, Stop: ctx,
-		Pulse: pulse, Least: r.least(w)})
+	seen, err := scenario.Run(j.File, scenario.Options{Open: stage.Open, Seed: j.Seed, Pace: pace, Settings: j.Settings, Out: out,
+		Trace: lines, Stop: ctx, Pulse: pulse, Least: r.least(w)})
 	wall := time.Since(began)
 	if problem := flush(); err == nil {
 		err = problem
@@ -74,21 +80,33 @@ func (r *Runner) play(ctx context.Context, j Job, w World, trace string, out io.
 	if w.Record {
 		v.Outcome = &noted.outcome
 	}
-	v.Unread = seen.Unread
+	v.Unread, v.Settings = seen.Unread, settled(j.Settings, seen.Settings)
 	for _, m := range seen.Measures {
-		v.Measures = append(v.Measures, summed(Measure{Name: m.Name, Unit: m.Unit, Samples: append([]float64{}, m.Samples...)}))
+		v.Measures = append(v.Measures, summed(Measure{Name: m.Name, Unit: m.Unit, Samples: append([]float64{}, m.Samples...), At: m.At}))
 	}
 	for _, s := range seen.Sometimes {
 		v.Moments = append(v.Moments, Sometimes{Name: s.Name, Where: j.File, True: s.True})
 	}
 	if err != nil {
 		v.Code, v.Error = stage.codeOf(err), err.Error()
-		v.Replay = r.Replay(v.File, v.World, v.Seed)
+		v.Replay = r.Replay(j, w, v.Seed)
 		if v.Code == Failed {
+			if w.Backend == Sim && seen.Backend != "" {
+				v.Hold = v.Replay + " --hold"
+			}
+			v.Python = r.python()
 			v.Timeline, v.Trace = seen.Timeline, seen.Trace
 		}
 	}
 	return v
+}
+
+// python is the minor version of the Python that runs actors.
+func (r *Runner) python() string {
+	if r.Python == nil {
+		return ""
+	}
+	return r.Python()
 }
 
 // timed opens a world and notes how long its clock ran, and whether it could be

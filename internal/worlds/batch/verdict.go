@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/plural"
+	"github.com/cowboyinc/devnet/internal/faces/scenario"
 )
 
 // The codes of verdicts: the exit codes of a program that makes one run.
@@ -22,24 +23,33 @@ const (
 type Verdict struct {
 	File string `json:"file"`
 	World
-	Seed     uint64      `json:"seed"`
-	Code     int         `json:"code"`            // the exit code it would have by itself
-	Error    string      `json:"error,omitempty"` // with file and line
-	Hint     string      `json:"hint,omitempty"`
-	Digest   string      `json:"digest,omitempty"`
-	Height   uint64      `json:"height"`
-	Virtual  float64     `json:"seconds"`      // of the network's clock
-	Wall     float64     `json:"wall_seconds"` // of ours
-	Moments  []Sometimes `json:"sometimes,omitempty"`
-	Measures []Measure   `json:"measures,omitempty"`        // of the script's measure(…), by first use
-	Output   string      `json:"output,omitempty"`          // what it printed, the last of it
-	Unread   []string    `json:"unread_failures,omitempty"` // failed receipts that the script did not look at
-	Replay   string      `json:"replay,omitempty"`
-	Timeline []string    `json:"timeline,omitempty"`         // what happened last, of the first failing runs of a batch
-	Trace    []string    `json:"trace,omitempty"`            // what failed on the chain, of these
-	Outcome  *Outcome    `json:"outcome,omitempty"`          // if it was to be recorded
-	Unstable string      `json:"not_reproducible,omitempty"` // where two runs of the seed differ
+	Seed     uint64             `json:"seed"`
+	Settings []scenario.Setting `json:"settings,omitempty"` // given, in their order, and then those read besides
+	Code     int                `json:"code"`               // the exit code it would have by itself
+	Error    string             `json:"error,omitempty"`    // with file and line
+	Hint     string             `json:"hint,omitempty"`
+	Digest   string             `json:"digest,omitempty"`
+	Height   uint64             `json:"height"`
+	Virtual  float64            `json:"seconds"`      // of the network's clock
+	Wall     float64            `json:"wall_seconds"` // of ours
+	Moments  []Sometimes        `json:"sometimes,omitempty"`
+	Measures []Measure          `json:"measures,omitempty"`        // of the script's measure(…), by first use
+	Output   string             `json:"output,omitempty"`          // what it printed, the last of it
+	Unread   []string           `json:"unread_failures,omitempty"` // failed receipts that the script did not look at
+	Replay   string             `json:"replay,omitempty"`
+	Hold     string             `json:"hold,omitempty"`             // the command that stops a failing run of the simulator at its failure
+	Python   string             `json:"python,omitempty"`           // the minor version of a failing run's
+	Timeline []string           `json:"timeline,omitempty"`         // what happened last, of the first failing runs of a batch
+	Trace    []string           `json:"trace,omitempty"`            // what failed on the chain, of these
+	Outcome  *Outcome           `json:"outcome,omitempty"`          // if it was to be recorded
+	Unstable string             `json:"not_reproducible,omitempty"` // where two runs of the seed differ
 }
+
+// words are the codes for people.
+var words = map[int]string{Passed: "passed", Failed: "failed", Mistaken: "mistaken", NotStarted: "not started"}
+
+// Word is how the run ended, in a word or two.
+func (v *Verdict) Word() string { return words[v.Code] }
 
 // Sometimes is a condition of the script that need not hold in each seed, but in
 // one of the batch.
@@ -52,9 +62,9 @@ type Sometimes struct {
 // Failed reports whether anything was wrong.
 func (v *Verdict) Failed() bool { return v.Code != Passed }
 
-// Never lists the conditions that held in no seed, by file.
-func Never(verdicts []Verdict) (out []Sometimes) {
-	for _, m := range Moments(verdicts) {
+// Never lists the conditions that held in no seed, of those that Heed took.
+func Never(moments []Sometimes) (out []Sometimes) {
+	for _, m := range moments {
 		if !m.True {
 			out = append(out, m)
 		}
@@ -62,13 +72,19 @@ func Never(verdicts []Verdict) (out []Sometimes) {
 	return out
 }
 
-// Moments lists the conditions of all runs, without duplicates, and whether each
-// held in one.
+// Heed adds the conditions of a run to those of others, without duplicates: each is true if
+// it held in one of them.
+func Heed(all []Sometimes, v *Verdict) []Sometimes {
+	for _, m := range v.Moments {
+		all = heed(all, m)
+	}
+	return all
+}
+
+// Moments lists the conditions of all runs.
 func Moments(verdicts []Verdict) (all []Sometimes) {
 	for i := range verdicts {
-		for _, m := range verdicts[i].Moments {
-			all = heed(all, m)
-		}
+		all = Heed(all, &verdicts[i])
 	}
 	return all
 }
@@ -90,14 +106,33 @@ func (v *Verdict) Line() string {
 	if v.Digest != "" {
 		digest = ", digest " + short(v.Digest)
 	}
-	return fmt.Sprintf("%s with seed %d: %s, %.1f seconds of the network in %.2f%s", v.File, v.Seed, plural.Of(v.Height, "block"),
-		v.Virtual, v.Wall, digest)
+	return fmt.Sprintf("%s: %s, %.1f seconds of the network in %.2f%s", v.which(), plural.Of(v.Height, "block"), v.Virtual, v.Wall, digest)
+}
+
+// which names the run: its script and seed, and what it was given by --set.
+func (v *Verdict) which() string {
+	text := fmt.Sprintf("%s with seed %d", v.File, v.Seed)
+	if set := v.set(); set != "" {
+		text += " and " + set
+	}
+	return text
+}
+
+// set is what the run was given by --set, as words of a command line.
+func (v *Verdict) set() string {
+	var words []string
+	for _, s := range v.Settings {
+		if s.Given {
+			words = append(words, s.Name+"="+s.Text)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // Complain prints a failing run: what was wrong and where, and the command that
 // runs it again.
 func (v *Verdict) Complain(w io.Writer) {
-	fmt.Fprintf(w, "FAILED %s with seed %d: %s\n", v.File, v.Seed, strings.TrimRight(v.Error, "\n"))
+	fmt.Fprintf(w, "FAILED %s: %s\n", v.which(), strings.TrimRight(v.Error, "\n"))
 	if v.Hint != "" {
 		fmt.Fprintf(w, "  %s\n", v.Hint)
 	}
@@ -113,6 +148,12 @@ func (v *Verdict) Complain(w io.Writer) {
 	}
 	if v.Replay != "" {
 		fmt.Fprintf(w, "  replay: %s\n", v.Replay)
+	}
+	if v.Hold != "" {
+		fmt.Fprintf(w, "  hold:   %s\n", v.Hold)
+	}
+	if v.Python != "" {
+		fmt.Fprintf(w, "  python: %s; under another minor version a run of this seed may differ\n", v.Python)
 	}
 	if v.Unstable != "" {
 		fmt.Fprintf(w, "  not reproducible: %s\n", v.Unstable)

@@ -44,7 +44,7 @@ func processes(t *testing.T) scenario.Open {
 // which a node elsewhere is told something. DEVNET_SOAK=1 plays all of them.
 var chosen = []string{`net.advance(blocks = 100)`, `net.pause(); net.pause()`, `net.partition(`, `r = net.join_runner(); r.misbehave("no_reveal"`,
 	`r = net.join_runner(); eventually(lambda: r.present, within = 60); j = net.submit_job(kind = "custom", executor = "manual", timeout_blocks = 200)`,
-	refusing("shadow")}
+	`r = net.join_runner(); r.offer(rate`, refusing("shadow")}
 
 func chosenScripts(t *testing.T) (some []string) {
 	if os.Getenv("DEVNET_SOAK") != "" {

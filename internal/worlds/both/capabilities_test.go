@@ -9,6 +9,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	simulated "github.com/cowboyinc/devnet/internal/worlds/sim/stage"
@@ -30,7 +31,7 @@ func ordered(orders ...fault.Order) func(scenario.Backend) error {
 // acts use each capability.
 var acts = map[network.Capability]func(scenario.Backend) error{
 	network.Faults: ordered(fault.Order{Verb: "freeze", Node: "v3"}, fault.Order{Verb: "thaw", Node: "v3"}),
-	network.Links:  ordered(fault.Order{Verb: "partition", Groups: [][]string{{"v3"}}}, fault.Order{Verb: "heal"}),
+	network.Links:  ordered(fault.Order{Verb: "partition", Groups: [][]string{{"v3"}, {}}}, fault.Order{Verb: "heal"}),
 	network.Disks:  ordered(fault.Order{Verb: "disk_slow", Node: "v3", Delay: time.Millisecond}, fault.Order{Verb: "disk_slow", Node: "v3"}),
 	network.Processors: ordered(fault.Order{Verb: "cpu_slow", Node: "v3", Delay: time.Millisecond},
 		fault.Order{Verb: "cpu_slow", Node: "v3"}),
@@ -45,7 +46,7 @@ var acts = map[network.Capability]func(scenario.Backend) error{
 		return nil
 	},
 	network.Members:    func(b scenario.Backend) error { return b.Join("") },
-	network.OwnRunners: func(b scenario.Backend) error { return b.JoinRunner("") },
+	network.OwnRunners: func(b scenario.Backend) error { return b.JoinRunner(model.RunnerRequest{}) },
 	network.Snapshots:  func(b scenario.Backend) error { _, err := b.Snapshot(); return err },
 }
 

@@ -111,20 +111,20 @@ func tested(c bench.Config) func(*testing.T) *ledger.Genesis {
 }
 
 var ways = []way{
-	{"in this process", "871bcbc190a82446", inProcess(chain(false, 2))},
-	{"in this process, strict", "97f9e6df5ea2eafd", inProcess(chain(true, 0))},
-	{"processes", "6a7c962dce904325", planned(hosts.Processes, chain(false, 2), "")},
-	{"compose, of a named Python", "670e0cd3e2586e09", planned(hosts.Compose, chain(false, 2), "3.11")},
-	{"kubernetes, strict", "0b0ec012598e6206", planned(hosts.Kubernetes, chain(true, 1), "")},
-	{"seeded", "62d6d6c6833dba89", planned(hosts.Seeded, chain(false, 2), "")},
-	{"simulated", "40e338c7e8629048", world(sim.NetworkConfig{})},
-	{"simulated, with runners", "dea72e5cd0ca8928", world(sim.NetworkConfig{Runners: 2, ChainID: 9, Accounts: []string{"bob", "carol"}})},
-	{"simulated, with blocks of an hour", "eb0b116ccf834bcc",
+	{"in this process", "ae7927874541b3c3", inProcess(chain(false, 2))},
+	{"in this process, strict", "bd6392936c1dc29e", inProcess(chain(true, 0))},
+	{"processes", "5826de6d6bbfbc61", planned(hosts.Processes, chain(false, 2), "")},
+	{"compose, of a named Python", "0550ff5c24ac8b18", planned(hosts.Compose, chain(false, 2), "3.11")},
+	{"kubernetes, strict", "0a26bcd4f347340e", planned(hosts.Kubernetes, chain(true, 1), "")},
+	{"seeded", "8ca64672ac507026", planned(hosts.Seeded, chain(false, 2), "")},
+	{"simulated", "5b7a634a61c0d980", world(sim.NetworkConfig{})},
+	{"simulated, with runners", "cb08aa2e3dc3adb5", world(sim.NetworkConfig{Runners: 2, ChainID: 9, Accounts: []string{"bob", "carol"}})},
+	{"simulated, with blocks of an hour", "d6f0bf09e2ee7c24",
 		world(sim.NetworkConfig{Params: map[string]string{"chain.block_time_ms": "3600000"}})},
-	{"a script", "d641de7ed16b47fb", script(scenario.Config{BlockTime: 250 * time.Millisecond, Runners: 2})},
-	{"a script, auto", "de64c460b654fb10", script(scenario.Config{BlockTime: time.Second, Auto: true})},
-	{"a test", "1c70f3b14c7414f6", tested(bench.Config{})},
-	{"a test, open to runners", "f57d020178c378a4", tested(bench.Config{Open: true, Validators: 3, BlockTime: "100ms"})},
+	{"a script", "e968dfec4a15c644", script(scenario.Config{BlockTime: 250 * time.Millisecond, Runners: 2})},
+	{"a script, auto", "eab651a184247e5d", script(scenario.Config{BlockTime: time.Second, Auto: true})},
+	{"a test", "fc06d98b643528da", tested(bench.Config{})},
+	{"a test, open to runners", "0a9928d09944ac2f", tested(bench.Config{Open: true, Validators: 3, BlockTime: "100ms"})},
 }
 
 // The genesis of each way of starting keeps its bytes. Nodes of one chain refuse nodes of

@@ -28,7 +28,7 @@ const (
 	// attackCycles are what each attack of the corpus is tried with (internal/environment/pyhost).
 	// A transaction spends some of them before its program begins.
 	attackCycles = types.Cycles(200_000)
-	deployCycles = types.Cycles(5_000_000)
+	deployCycles = types.Cycles(1_000_000)
 	attackCells  = types.Cells(400_000)
 
 	attacksAtOnce = 16    // each from an account of its own

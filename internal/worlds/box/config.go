@@ -17,9 +17,12 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
+	"github.com/cowboyinc/devnet/internal/environment/clock"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/setup"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
@@ -40,6 +43,8 @@ type Config struct {
 	Validators int    // 0: 4
 	Runners    int    // that a new network begins with
 	AsRunners  bool   // a network that continues must have begun with as many
+	// Terms are what the first of the runners register with; the others with what all do.
+	Terms      []model.RunnerRequest
 	BlockTime  time.Duration
 	Auto       bool // blocks are made when there is something to do
 	Home       string
@@ -62,6 +67,7 @@ type Config struct {
 	Log        *slog.Logger      // nil: none
 	Qlog       string            // folder of qlog files, in it one for each node that runs here; "": none
 	KeyLog     io.Writer         // gets the TLS secrets of the nodes that run here; nil: none
+	Machine    clock.Machine     // reads the clocks that the network goes by; nil: those of this machine
 	// Observe is called for the blocks that each validator made final, in the order
 	// of its heights, on a loop of that validator. It may be nil.
 	Observe func(validators.FinalBlocks)
@@ -129,11 +135,26 @@ func (c *Config) NewChain(now time.Time) setup.Chain {
 	if c.Minor != "" {
 		overrides[ledger.PythonKey] = c.Minor
 	}
-	chain := setup.Chain{ID: c.ChainID, Begins: types.Time(now.UnixNano()), Params: overrides}
-	if c.Runners > 0 {
-		chain.Offer = OwnOffer()
+	return setup.Chain{ID: c.ChainID, Begins: types.Time(now.UnixNano()), Params: overrides}
+}
+
+// RunnerTerms are what the runners of a new network register with, in their order.
+func (c *Config) RunnerTerms() ([]setup.Terms, error) {
+	if c.Runners == 0 {
+		return nil, nil
 	}
-	return chain
+	own, all := OwnOffer(), make([]setup.Terms, c.Runners)
+	for i := range all {
+		var asked model.RunnerRequest
+		if i < len(c.Terms) {
+			asked = c.Terms[i]
+		}
+		var err error
+		if all[i].Stake, all[i].Offer, err = api.OwnTerms(&asked, own); err != nil {
+			return nil, fmt.Errorf("%s: %w", wallet.RunnerName(i), err)
+		}
+	}
+	return all, nil
 }
 
 // derived is the genesis of a network whose keys all follow from a seed.
@@ -142,8 +163,12 @@ func (c *Config) derived(seed uint64, now time.Time) (*ledger.Genesis, error) {
 	for i := range c.Validators {
 		chain.Validator(wallet.ValidatorKey(seed, wallet.ValidatorName(i)), "")
 	}
-	for i := range c.Runners {
-		chain.Runner(wallet.RunnerKey(seed, wallet.RunnerName(i)))
+	terms, err := c.RunnerTerms()
+	if err != nil {
+		return nil, err
+	}
+	for i := range terms {
+		chain.Runner(wallet.RunnerKey(seed, wallet.RunnerName(i)), terms[i])
 	}
 	chain.Named(seed)
 	return chain.Genesis()

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store"
 	"github.com/cowboyinc/devnet/internal/environment/store/log"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // DamagedError says that a node's file cannot be used, and what to do.
@@ -20,7 +21,15 @@ type DamagedError struct {
 	Remedy string
 }
 
-func (e *DamagedError) Error() string { return fmt.Sprintf("%s: %v: %s", e.Node, e.Cause, e.Remedy) }
+func (e *DamagedError) Error() string {
+	cause := strings.TrimPrefix(e.Cause.Error(), e.Node+": ") // a node names itself
+	return fmt.Sprintf("%s: %s: %s", e.Node, cause, e.Remedy)
+}
+
+// LostChainError says that the validators of a home together lost their chain.
+type LostChainError struct{ What string }
+
+func (e *LostChainError) Error() string { return e.What }
 
 func (e *DamagedError) Unwrap() error { return e.Cause }
 
@@ -45,6 +54,90 @@ func (f *files) remedy(name string, err error) error {
 	}
 	return err
 }
+
+// mustHaveChain refuses a home whose validators together lost their chain: no state is left, and
+// their logs say that more blocks were final than they can execute again. Where a state is left,
+// the others fetch it.
+func (f *files) mustHaveChain() error {
+	o := f.origin
+	if !o.resumed || o.home == nil || o.config.Here != nil {
+		return nil
+	}
+	var logged simplex.Logged
+	for _, node := range f.nodes.List() {
+		of := home.NodeFiles(o.home.Dir(), node.Name)
+		if info, err := os.Stat(of.State); err == nil && info.Size() > 0 {
+			return nil
+		}
+		records, err := recordsOf(of.Votes)
+		if err == nil {
+			err = logged.Add(records)
+		}
+		if err != nil {
+			return f.remedy(node.Name, err)
+		}
+	}
+	_, first, err := o.genesis.State()
+	if err != nil || !logged.Lost(simplex.Root{Block: first, Hash: first.Hash()}) {
+		return err
+	}
+	return &LostChainError{fmt.Sprintf("the chain is lost: by the logs of votes height %d was final, and %s is missing or empty for every "+
+		"validator; put one back from a copy, load a snapshot (devnet snapshot list), or start over with --reset",
+		logged.Final, filepath.Join(o.home.Dir(), "nodes", "*", "state.db"))}
+}
+
+// recordsOf reads a log of votes; one that is missing has none.
+func recordsOf(path string) (records [][]byte, err error) {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	votes, err := log.Open(path, store.Process)
+	if err != nil {
+		return nil, err
+	}
+	err = votes.Replay(func(record []byte) error {
+		records = append(records, record)
+		return nil
+	})
+	return records, errors.Join(err, votes.Close())
+}
+
+// leaveDown leaves a validator down whose files are beyond help; any other error stays one.
+func (f *files) leaveDown(node *Node, err error) error {
+	if f.origin.config.Here != nil || f.origin.home == nil || !errors.As(err, new(*DamagedError)) {
+		return err
+	}
+	node.Fail(err)
+	f.broken = append(f.broken, err)
+	return nil
+}
+
+// spareBroken refuses a home in which more validators are beyond help than may be missing: all of
+// them are named, each with its remedy.
+func (f *files) spareBroken() error {
+	lost := 0
+	for _, node := range f.nodes.List() {
+		if node.Lost {
+			lost++
+		}
+	}
+	switch spare := f.origin.genesis.Validators.MaxFaulty(); {
+	case len(f.broken) == 0:
+		return nil
+	case f.nodes.reached() == 0:
+		return fmt.Errorf("no validator's state can be read: %w; before these remedies, put one back from a copy, "+
+			"load a snapshot (devnet snapshot list), or start over with --reset", errors.Join(f.broken...))
+	case len(f.broken)+lost > spare:
+		return errors.Join(f.broken...)
+	}
+	for _, err := range f.broken {
+		f.origin.config.Log.Error("a validator stays down; the others go on without it", "error", err)
+	}
+	return nil
+}
+
+// Broken lists why validators did not start, each with its remedy. The others go on without them.
+func (n *Network) Broken() []error { return n.files.broken }
 
 // bare returns 1 for a node whose log is missing, otherwise 0.
 func (node *Node) bare() int {
@@ -99,15 +192,12 @@ func (f *files) spareLost() error {
 }
 
 // noteLostHere marks a validator whose log is gone: one that has had a folder for it,
-// or of which that was said. How far the others are it cannot know.
+// or of which that was said. A validator with an empty home asks the others (decision C5).
 func (f *files) noteLostHere(node *Node) error {
 	votes := home.NodeFiles(f.origin.home.Dir(), node.Name).Votes
 	_, err := os.Stat(filepath.Dir(votes))
-	switch {
-	case node.bare() > 0:
+	if node.bare() > 0 {
 		node.Lost = f.origin.config.Here.Lost || err == nil
-	case f.origin.config.Here.Lost:
-		return fmt.Errorf("%s has its log of votes, %s: it has lost nothing", node.Name, votes)
 	}
 	return nil
 }

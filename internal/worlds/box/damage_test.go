@@ -58,6 +58,31 @@ func refusedHome(t *testing.T, dir string, words ...string) {
 	}
 }
 
+// staysDown brings a home up in which one validator is beyond help: it says so in these words,
+// and the others make blocks.
+func staysDown(t *testing.T, dir, name string, words ...string) {
+	t.Helper()
+	n := up(t, Config{Home: dir, Log: logger()})
+	failure := n.find(name).Failure()
+	if failure == nil || len(n.Broken()) != 1 {
+		t.Fatalf("%s is up; broken are %v", name, n.Broken())
+	}
+	for _, word := range append(words, name) {
+		if !strings.Contains(failure.Error(), word) {
+			t.Errorf("%q does not say %q", failure, word)
+		}
+	}
+	for _, node := range n.Nodes() {
+		if told := strings.Join(node.Missing, "\n"); node.Name == name && !strings.Contains(name+": "+told, failure.Error()) {
+			t.Errorf("/ready says of %s: %q", name, told)
+		}
+	}
+	await(t, n, n.Best().height()+5)
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // goesOn brings a home up and waits until all its validators have more blocks.
 func goesOn(t *testing.T, dir string) *Network {
 	t.Helper()
@@ -104,7 +129,7 @@ func TestADamagedStateIsNamedAndFetchedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(name, func(t *testing.T) {
-			refusedHome(t, dir, "v2", files.State, "remove", "fetches its state")
+			staysDown(t, dir, "v2", files.State, "remove", "fetches its state")
 			report, err := audit.Home(dir, "", nil)
 			if err != nil {
 				t.Fatal(err)
@@ -315,7 +340,7 @@ func TestADamagedLogIsNamed(t *testing.T) {
 			dir := ran(t)
 			files := home.NodeFiles(dir, "v0")
 			spoilFile(t, files.Votes, spoil)
-			refusedHome(t, dir, "v0", files.Votes, "remove", "votes again")
+			staysDown(t, dir, "v0", files.Votes, "remove", "votes again")
 		})
 	}
 }

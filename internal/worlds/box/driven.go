@@ -1,14 +1,13 @@
 package box
 
 import (
-	"encoding/json"
 	"net/netip"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
-	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
 )
 
@@ -62,19 +61,14 @@ func (d Driven) Pause(on bool) { d.network.Hold(on) }
 func (d Driven) Call(a types.Address, name string) { d.network.others.call(a, name) }
 func (d Driven) Belongs(url string)                { d.network.belongs(url) }
 
-// Ahead is how far its clock is ahead of the machine's.
-func (d Driven) Ahead() time.Duration { return d.network.clock.Offset() }
+// Travelled is how far time travel came, as it is on disk.
+func (d Driven) Travelled() network.Travel { return d.network.keeper.travelled() }
 
-// SetClock puts its clock ahead of the machine's, also when it is started again.
-func (d Driven) SetClock(ahead time.Duration) error {
-	o := d.network.origin
-	data, err := json.Marshal(offset{ahead})
-	if err == nil {
-		err = home.WriteFile(o.home.Clock(), append(data, '\n'), o.config.Durability)
-	}
-	if err != nil {
+// SetTravel moves its clock by time travel, and keeps that with the goal for its next start.
+func (d Driven) SetTravel(t network.Travel) error {
+	if err := d.network.keeper.keep(t); err != nil {
 		return err
 	}
-	d.network.clock.SetOffset(ahead)
+	d.network.clock.SetOffset(t.Clock)
 	return nil
 }

@@ -298,7 +298,7 @@ func TestWhatALiveNetworkRefuses(t *testing.T) {
 		"loss":                     {Verb: "link", A: "v0", B: "v1", Link: fault.Link{Loss: 2}},
 		`no fault "explode"`:       {Verb: "explode", Node: "v0"},
 		"v0 is not frozen":         {Verb: "thaw", Node: "v0"},
-		"no node is called \"v9\"": {Verb: "partition", Groups: [][]string{{"v0", "v9"}}},
+		"no node is called \"v9\"": {Verb: "partition", Groups: [][]string{{"v0"}, {"v9"}}},
 	} {
 		if _, err := n.Do(o); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)

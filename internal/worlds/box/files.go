@@ -1,6 +1,7 @@
 package box
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -16,6 +17,7 @@ import (
 type files struct {
 	origin *origin
 	nodes  *nodeList
+	broken []error // why validators did not start; written by the start alone
 }
 
 // bounded returns why no validator can begin from genesis in this network, or "":
@@ -80,7 +82,7 @@ func (f *files) mustFollow(node *Node) error {
 	case f.origin.home == nil:
 		return fmt.Errorf("%s: %s", node.Name, why)
 	}
-	return fmt.Errorf("%s: %s; %s", node.Name, why, f.copyState(node.Name))
+	return &DamagedError{node.Name, errors.New(why), f.copyState(node.Name)}
 }
 
 // copyState is the remedy where the state cannot be fetched from the others:

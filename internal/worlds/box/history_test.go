@@ -88,7 +88,7 @@ func TestABoundedHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := home.NodeFiles(dir, "v0").State
-	refusedHome(t, dir, "v2", "height 0", "this network keeps 256 blocks (--history)", "copy "+other+" to "+files.State)
+	staysDown(t, dir, "v2", "height 0", "this network keeps 256 blocks (--history)", "copy "+other+" to "+files.State)
 	state, err := os.ReadFile(other)
 	if err != nil {
 		t.Fatal(err)

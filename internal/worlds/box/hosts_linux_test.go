@@ -52,7 +52,7 @@ func TestKillingTheHostsCostsViewsAlone(t *testing.T) {
 	}
 	alice := newPayer(n, "alice")
 	deploy := alice.deploy(source, "hb", 100_000*types.CBY)
-	heart := mustLand(t, n, alice.limited(deploy, 5_000_000, 400_000)).To
+	heart := mustLand(t, n, alice.limited(deploy, 1_000_000, 400_000)).To
 	mustLand(t, n, alice.limited(alice.execute(heart, "start", nil), roomyCycles, 20_000))
 
 	kills, calls, began := 0, 0, n.Best().height()

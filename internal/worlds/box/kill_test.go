@@ -92,6 +92,11 @@ func victim(dir string) error {
 		fmt.Println("refused", strings.ReplaceAll(err.Error(), "\n", " "))
 		return nil
 	}
+	if broken := n.Broken(); len(broken) > 0 { // it runs without that validator: an operator who reads this stops it
+		err := errors.Join(append(broken, n.Close())...)
+		fmt.Println("refused", strings.ReplaceAll(err.Error(), "\n", " "))
+		return nil
+	}
 	lines <- fmt.Sprint("up ", highest(n))
 	n.Subscribe(func(h types.Height) { lines <- fmt.Sprint("final ", h) })
 	for _, name := range wallet.Users()[:4] {
@@ -183,7 +188,7 @@ func beating(lines chan<- string) job {
 			if err != nil {
 				panic(err)
 			}
-			return w.limited(w.deploy(source, "", 100_000*types.CBY), 5_000_000+tries, 400_000)
+			return w.limited(w.deploy(source, "", 100_000*types.CBY), 1_000_000+tries, 400_000)
 		}
 		return w.limited(w.execute(heart, "start", nil), 200_000+tries, 20_000)
 	}, func(r *api.Executed) {

@@ -1,9 +1,13 @@
 package box
 
 import (
+	"math/rand/v2"
 	"net/netip"
 	"sync"
+	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/wire/connection"
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
@@ -14,6 +18,7 @@ type links struct {
 	sockets map[string]*socket                       // the socket of each node
 	driven  map[string]map[netip.AddrPort]lossy.Rule // of each node that is driven
 	rules   *network.LinkRules
+	after   func(time.Duration, func()) // runs a function after a time
 }
 
 type socket struct {
@@ -22,7 +27,8 @@ type socket struct {
 }
 
 func newLinks() *links {
-	return &links{sockets: map[string]*socket{}, driven: map[string]map[netip.AddrPort]lossy.Rule{}, rules: &network.LinkRules{}}
+	return &links{sockets: map[string]*socket{}, driven: map[string]map[netip.AddrPort]lossy.Rule{}, rules: &network.LinkRules{},
+		after: func(d time.Duration, do func()) { time.AfterFunc(d, do) }}
 }
 
 // open enters a node's socket; the rules in force hold for it at once.
@@ -94,12 +100,42 @@ func (l *links) between(from, to string) network.Rule {
 	return l.rules.Between(from, to)
 }
 
-// passes reports whether what one node sends another arrives: the links between them are
-// not cut. A loss is counted.
-func (l *links) passes(from, to string) bool {
+// leastProbe is how long it takes at least until a lost message is sent again.
+const leastProbe = 25 * time.Millisecond
+
+// carry brings a message from one node to another by the rule of their link. A lost packet is
+// sent again, as on a stream, until a connection would have ended. A cut link, and one that
+// loses too much, lose the message. Without a delay do runs at once.
+func (l *links) carry(from, to string, do func()) {
 	rule := l.between(from, to)
 	if rule.Cut != nil {
 		rule.Cut.Dropped.Add(1)
+		return
 	}
-	return rule.Cut == nil
+	travel, dropped := travelOf(&rule.Link, rand.Float64)
+	if rule.Counts != nil && dropped > 0 {
+		rule.Counts.Dropped.Add(dropped)
+	}
+	switch {
+	case travel > connection.IdleTime:
+	case travel > 0:
+		if rule.Counts != nil {
+			rule.Counts.Delayed.Add(1)
+		}
+		l.after(travel, do)
+	default:
+		do()
+	}
+}
+
+// travelOf draws how long a small message travels on a link, and how many of its packets are
+// lost on the way. It is lost itself if that is longer than a connection idles. chance is
+// uniform in [0, 1).
+func travelOf(link *fault.Link, chance func() float64) (travel time.Duration, dropped int64) {
+	travel = link.Latency + time.Duration(chance()*float64(link.Jitter))
+	for probe := leastProbe + 2*(link.Latency+link.Jitter); travel <= connection.IdleTime && chance() < link.Loss; probe *= 2 {
+		dropped++
+		travel += probe
+	}
+	return travel, dropped
 }

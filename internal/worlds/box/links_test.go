@@ -82,3 +82,47 @@ func TestAllLinksAreSetByOneOrderToEachSocket(t *testing.T) {
 		t.Errorf("who joins has %v", joins.rules)
 	}
 }
+
+// J11: a poll and its answer go over the link. A link that loses all loses them, latency delays
+// them, and a sound link does neither.
+func TestJ11APollGoesOverTheLink(t *testing.T) {
+	l := newLinks()
+	var delays []time.Duration
+	l.after = func(d time.Duration, do func()) {
+		delays = append(delays, d)
+		do()
+	}
+	b := onLinks{backend{newScheduler(nil), nil}, l}
+	w := network.NewOrders(b, network.NewTurn(b), fault.Live)
+	for _, test := range []struct {
+		link    fault.Link
+		arrives bool
+		delayed time.Duration
+	}{
+		{fault.Link{}, true, 0},
+		{fault.Link{Latency: 30 * time.Millisecond}, true, 30 * time.Millisecond},
+		{fault.Link{Loss: 1}, false, 0},
+		{fault.Link{Loss: 1, Latency: 30 * time.Millisecond}, false, 0},
+	} {
+		if _, err := w.Order(&fault.Order{Verb: "link", A: "r0", B: "v1", Link: test.link}); err != nil {
+			t.Fatal(err)
+		}
+		delays = nil
+		arrived := false
+		l.carry("r0", "v1", func() { arrived = true })
+		if arrived != test.arrives ||
+			test.delayed > 0 && (len(delays) != 1 || delays[0] != test.delayed) ||
+			test.delayed == 0 && len(delays) > 0 {
+			t.Errorf("%+v: it arrives: %t, after %v", test.link, arrived, delays)
+		}
+	}
+	lost := 0
+	draws := []float64{0, 0.1, 0.1, 0.9} // the jitter, two losses, one that arrives
+	travel, dropped := travelOf(&fault.Link{Latency: 10 * time.Millisecond, Loss: 0.5}, func() float64 {
+		lost++
+		return draws[lost-1]
+	})
+	if dropped != 2 || travel != 10*time.Millisecond+45*time.Millisecond+90*time.Millisecond {
+		t.Errorf("%d packets are lost, and it takes %v", dropped, travel)
+	}
+}

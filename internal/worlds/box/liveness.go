@@ -2,11 +2,14 @@ package box
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // How long a network may go without a block before that needs a reason, and how
@@ -46,52 +49,30 @@ func (n *Network) named(text string) string {
 	return text
 }
 
+// census is what the validators of the set say, which run here.
+type census struct {
+	running   []*Node
+	members   int
+	connected int // the most that one of them is connected with
+	pooled    int
+	nullified uint64
+	behind    string // a clock that is late; "" without one
+	trouble   *validators.Trouble
+	gaveUp    *validators.GivenUp
+}
+
 // Liveness implements api.Backend.
 func (n *Network) Liveness() api.Liveness {
-	l := api.Liveness{Since: n.finality.since()}
+	l := api.Liveness{Since: n.finality.since(), TravelsTo: n.UnderWay(), Troubles: n.keeper.notices()}
 	state := n.state()
-	running, connected, members, pooled, nullified := 0, 0, 0, 0, uint64(0)
-	var latest *validators.Trouble
-	behind := ""
-	var gaveUp *validators.GivenUp
-	for _, node := range n.List() {
-		if state.Validators().Index(node.Address) < 0 {
-			continue
-		}
-		members++
-		if !node.Running() || node.Frozen() || node.Failure() != nil {
-			continue
-		}
-		running++
-		status := node.Validator().Status()
-		connected = max(connected, len(status.Connected))
-		pooled, nullified = max(pooled, status.Pool), max(nullified, status.Refused.Nullified)
-		if g := status.GaveUp; g != nil && (gaveUp == nil || g.At > gaveUp.At) {
-			gaveUp = g
-		}
-		if status.Unfit != "" {
-			l.Troubles = append(l.Troubles, fmt.Sprintf("%s neither proposes nor votes: %s", node.Name, status.Unfit))
-		}
-		if status.Behind > 0 {
-			behind = clockBehind(node.Name, status.Behind)
-			l.Troubles = append(l.Troubles, behind)
-		}
-		trouble := status.Trouble
-		if trouble == nil {
-			continue
-		}
-		if age := n.clock.Now().Sub(trouble.At); age < troubleAge {
-			l.Troubles = append(l.Troubles, fmt.Sprintf("%s, %s ago: %s", node.Name, age.Round(time.Second), n.named(trouble.What)))
-		}
-		if latest == nil || trouble.At > latest.At {
-			latest = trouble
-		}
-	}
+	c := n.takeCensus(state, &l)
 	if _, err := n.Probe(); err != nil && n.unfit == "" {
 		l.Troubles = append(l.Troubles, fmt.Sprintf("Python actors cannot run here, and validators skip them: %v", err))
 	}
+	running, members, reached := len(c.running), c.members, n.mostReached(c.running)
 	if n.config.Here != nil && running > 0 { // of the others it knows who is connected
-		running, members = running+connected, len(state.Validators().Members)
+		running, members = running+c.connected, len(state.Validators().Members)
+		reached = running
 	}
 	need := QuorumPeers(members) + 1
 	switch {
@@ -100,18 +81,111 @@ func (n *Network) Liveness() api.Liveness {
 	case running < need:
 		l.Blocked, l.Cause = true, fmt.Sprintf("no quorum: %d of %d validators run, %d are needed", running, members, need)
 		l.Hint = "devnet status shows validators that are down or frozen: run devnet fault validator restart NODE, or thaw NODE."
-	case n.config.Auto && pooled == 0 && !state.HasWork():
+	case reached < need:
+		l.Blocked, l.Cause = true, fmt.Sprintf("%s: at most %d of %d validators reach each other, %d are needed",
+			inForce(n.LinksInForce()), reached, members, need)
+		l.Hint = "Run devnet heal."
+	case n.config.Auto && c.pooled == 0 && !state.HasWork():
 		// nothing is to be done, and no block is made for it
 	case l.Since > max(leastPatience, patienceBlocks*n.config.BlockTime):
-		l.Cause = fmt.Sprintf("%d views were nullified since the start", nullified)
-		if behind != "" {
-			l.Cause += "; " + behind
-		} else if latest != nil {
-			l.Cause += "; last, " + n.named(latest.What)
-		} else if gaveUp != nil {
-			l.Cause += "; last, " + n.gaveUp(gaveUp)
-		}
+		l.Cause = n.slowCause(c)
 		l.Hint = "devnet status shows how nodes are connected, devnet logs what they met."
 	}
 	return l
+}
+
+// takeCensus asks the validators of the set, and adds their troubles.
+func (n *Network) takeCensus(state *ledger.State, l *api.Liveness) *census {
+	c := &census{}
+	for _, node := range n.List() {
+		if state.Validators().Index(node.Address) < 0 {
+			continue
+		}
+		c.members++
+		if !node.Running() || node.Frozen() || node.Failure() != nil {
+			continue
+		}
+		c.running = append(c.running, node)
+		status := node.Validator().Status()
+		c.connected = max(c.connected, len(status.Connected))
+		c.pooled, c.nullified = max(c.pooled, status.Pool), max(c.nullified, status.Refused.Nullified)
+		if g := status.GaveUp; g != nil && (c.gaveUp == nil || g.At > c.gaveUp.At) {
+			c.gaveUp = g
+		}
+		if status.Unfit != "" {
+			l.Troubles = append(l.Troubles, fmt.Sprintf("%s neither proposes nor votes: %s", node.Name, status.Unfit))
+		}
+		if status.Twin != "" {
+			l.Troubles = append(l.Troubles, fmt.Sprintf("twin: %s %s", node.Name, status.Twin))
+		}
+		if status.Behind > 0 {
+			c.behind = clockBehind(node.Name, status.Behind)
+			l.Troubles = append(l.Troubles, c.behind)
+		}
+		trouble := status.Trouble
+		if trouble == nil {
+			continue
+		}
+		if age := n.clock.Now().Sub(trouble.At); age < troubleAge {
+			l.Troubles = append(l.Troubles, fmt.Sprintf("%s, %s ago: %s", node.Name, age.Round(time.Second), n.named(trouble.What)))
+		}
+		if c.trouble == nil || trouble.At > c.trouble.At {
+			c.trouble = trouble
+		}
+	}
+	return c
+}
+
+// mostReached is the most validators of a list that one of them exchanges frames with by the
+// rules of links, itself included. Without so many as a quorum no leader has its votes.
+func (n *Network) mostReached(nodes []*Node) (most int) {
+	lost := func(from, to *Node) bool {
+		rule := n.links.between(from.Name, to.Name)
+		return rule.Cut != nil || rule.Link.Loss >= 1
+	}
+	for _, node := range nodes {
+		reached := 0
+		for _, other := range nodes {
+			if other == node || !lost(node, other) && !lost(other, node) {
+				reached++
+			}
+		}
+		most = max(most, reached)
+	}
+	return most
+}
+
+// slowCause is why blocks take longer than is usual, the devnet's own faults first.
+func (n *Network) slowCause(c *census) string {
+	cause := fmt.Sprintf("%d views were nullified since the start", c.nullified)
+	switch faults := n.Standing(); {
+	case c.behind != "":
+		return cause + "; " + c.behind
+	case len(faults) > 0:
+		return inForce(faults) + "; " + cause
+	case c.trouble != nil:
+		return cause + "; last, " + n.named(c.trouble.What)
+	case c.gaveUp != nil:
+		return cause + "; last, " + n.gaveUp(c.gaveUp)
+	}
+	return cause
+}
+
+// maxNamedFaults bounds the faults that one line names.
+const maxNamedFaults = 3
+
+// inForce names faults, the latest first.
+func inForce(faults []*network.Fault) string {
+	var names []string
+	for _, f := range slices.Backward(faults) {
+		if len(names) == maxNamedFaults {
+			names = append(names, fmt.Sprintf("%d more", len(faults)-maxNamedFaults))
+			break
+		}
+		names = append(names, f.Order.String())
+	}
+	if len(names) == 1 {
+		return names[0] + " is in force"
+	}
+	return strings.Join(names, ", ") + " are in force"
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
 // What /ready, status and the terminal of up say of a network that makes no
@@ -35,6 +37,41 @@ func TestANetworkWithoutBlocksSaysWhy(t *testing.T) {
 	}
 	if l := n.Liveness(); l.Blocked {
 		t.Errorf("%+v", l)
+	}
+}
+
+// The devnet's own partition is the first thing that is said of a network without blocks: who
+// reaches whom counts, and not who runs. So it is with links that lose everything.
+func TestAPartitionIsNamedAsTheCause(t *testing.T) {
+	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	await(t, n, 2)
+	for _, c := range []struct {
+		orders []fault.Order
+		cause  string // of a network that is blocked; "" of one that is not
+	}{
+		{[]fault.Order{{Verb: "partition", Groups: [][]string{{"v0", "v1"}, {"v2", "v3"}}}},
+			"partition v0,v1 / v2,v3 is in force: at most 2 of 4 validators reach each other, 3 are needed"},
+		{[]fault.Order{{Verb: "partition", Groups: [][]string{{"v0"}, {}}}}, ""},
+		{[]fault.Order{{Verb: "bridge", Node: "v0", Left: []string{"v1"}, Right: []string{"v2", "v3"}}}, ""},
+		{[]fault.Order{{Verb: "link", A: "v0", B: "v1", Link: fault.Link{Loss: 1}},
+			{Verb: "link", A: "v2", B: "v3", Link: fault.Link{Loss: 1}},
+			{Verb: "link", A: "v0", B: "v2", Link: fault.Link{Loss: 1, OneWay: true}},
+			{Verb: "link", A: "v1", B: "v3", Link: fault.Link{Loss: 1}}},
+			"link v1 v3 loss 1, link v0 v2 loss 1, one way, link v2 v3 loss 1, 1 more are in force: " +
+				"at most 2 of 4 validators reach each other, 3 are needed"},
+	} {
+		for _, o := range c.orders {
+			done(t, order(n, o))
+		}
+		if l := n.Liveness(); l.Blocked != (c.cause != "") || c.cause != "" && (l.Cause != c.cause || l.Hint != "Run devnet heal.") {
+			t.Errorf("%v: %+v", c.orders, l)
+		}
+		done(t, do(n, "heal", ""))
+	}
+	done(t, order(n, fault.Order{Verb: "misbehave", Node: "v3", Kind: "withhold_votes"}))
+	cause := n.slowCause(&census{nullified: 7})
+	if cause != "misbehave v3 withhold_votes is in force; 7 views were nullified since the start" {
+		t.Error(cause)
 	}
 }
 

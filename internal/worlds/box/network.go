@@ -23,6 +23,7 @@ type Network struct {
 	*network.Network
 
 	scheduler *scheduler
+	keeper    *timekeeper
 	finality  *finality
 	presence  *presence
 	files     *files
@@ -45,6 +46,9 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 		}
 		return nil, errors.Join(err, n.Close())
 	}
+	if o.owned != nil {
+		o.owned.BeginProof()
+	}
 	return n, nil
 }
 
@@ -58,11 +62,14 @@ func compose(o *origin) *Network {
 	n.scheduler = newScheduler(func(task string, err error) { s.log.Error("a task of the network fails", "task", task, "error", err) })
 	n.roster = &roster{origin: o, nodes: n.nodeList, runners: n.runnerList, turn: network.NewTurn(n.scheduler)}
 	operated := backend{n.scheduler, n}
-	n.Network = network.New(operated, network.NewOrders(operated, n.roster.turn, fault.Live), o.begin())
+	n.keeper = newTimekeeper(o, s.clock, s.log)
+	begin := o.begin()
+	begin.Goal = n.keeper.travelled().Goal
+	n.Network = network.New(operated, network.NewOrders(operated, n.roster.turn, fault.Live), begin)
 	n.finality.final = n.Final
 	n.files = &files{origin: o, nodes: n.nodeList}
 	n.readers = &readers{nodes: n.nodeList, runners: n.runnerList, views: views}
-	n.reports = &reports{config: &o.config, clock: s.clock, finality: n.finality, operator: n.Network, presence: n.presence,
+	n.reports = &reports{config: &o.config, clock: s.clock, keeper: n.keeper, finality: n.finality, operator: n.Network, presence: n.presence,
 		sightings: views.Sightings}
 	n.others = newOthers(o, n)
 	return n
@@ -81,9 +88,6 @@ func (n *Network) start(ctx context.Context) error {
 		}
 		n.add(node)
 	}
-	if err := n.resumeClock(); err != nil {
-		return err
-	}
 	if err := n.resumeValidators(); err != nil {
 		return err
 	}
@@ -92,7 +96,7 @@ func (n *Network) start(ctx context.Context) error {
 	if err := n.roster.alone(func() error { return n.startNodes(ctx) }); err != nil {
 		return err
 	}
-	n.alignClocks()
+	n.resumeTravel()
 	if n.resumed || n.config.Elsewhere != nil {
 		if err := n.sameParameters(n.state().NextParams()); err != nil {
 			return err
@@ -107,8 +111,12 @@ func (n *Network) start(ctx context.Context) error {
 	return nil
 }
 
-// startNodes starts all validators, and refuses where one cannot follow the others.
+// startNodes starts all validators. Those whose files are beyond help, or that cannot follow the
+// others, keep nobody else from starting, as long as they are few enough.
 func (n *Network) startNodes(ctx context.Context) error {
+	if err := n.files.mustHaveChain(); err != nil {
+		return err
+	}
 	for _, node := range n.inOrder() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -116,36 +124,49 @@ func (n *Network) startNodes(ctx context.Context) error {
 		if n.hasLeft(node.Name) {
 			continue
 		}
-		if err := n.files.noteLost(node); err != nil {
-			return err
-		}
-		if err := node.start(); err != nil {
-			return err
-		}
-		if err := n.files.noteCut(node); err != nil {
+		if err := n.startNode(node); err != nil {
 			return err
 		}
 	}
 	for _, node := range n.List() { // those that began before others told what they keep
-		if n.hasLeft(node.Name) {
+		if n.hasLeft(node.Name) || node.Failure() != nil {
 			continue
 		}
 		if err := n.files.mustFollow(node); err != nil {
-			return err
+			if err := n.files.leaveDown(node, errors.Join(err, node.stop())); err != nil {
+				return err
+			}
 		}
 	}
-	return nil
+	return n.files.spareBroken()
 }
 
-// alignClocks has all nodes elsewhere, and this process, go by the clock that is furthest
-// ahead: time travel of an earlier run moved it.
-func (n *Network) alignClocks() {
-	other := n.config.Elsewhere
-	if other == nil || other.Ahead() == 0 {
-		return
+// startNode starts a validator. One whose files are beyond help stays down.
+func (n *Network) startNode(node *Node) error {
+	if err := n.files.noteLost(node); err != nil {
+		return err
 	}
-	n.clock.SetOffset(other.Ahead())
-	other.SetClock(other.Ahead())
+	if err := node.start(); err != nil {
+		return n.files.leaveDown(node, err)
+	}
+	return n.files.noteCut(node)
+}
+
+// resumeTravel has all nodes elsewhere, and this process, go by the time travel of an earlier
+// run, and says where an advance goes that was under way.
+func (n *Network) resumeTravel() {
+	if other := n.config.Elsewhere; other != nil {
+		have := other.Travelled()
+		if err := n.keeper.keep(have); err != nil { // the nodes have it on disk
+			n.log.Warn("the record of time travel is not kept here; each node keeps its own", "error", err)
+		}
+		n.clock.SetOffset(have.Clock)
+		n.GoOn(have.Goal)
+		other.SetTravel(have)
+	}
+	if to := n.UnderWay(); to > 0 {
+		n.log.Info("the network travels on: an advance was under way when it stopped", "to", to)
+	}
 }
 
 // Close stops the nodes and lets the home go.

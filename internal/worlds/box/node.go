@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
@@ -42,11 +45,18 @@ func newNode(n *Network, name string) (*Node, error) {
 	config := node.Config{
 		Parts: node.Parts{Name: name, Signer: signer, Verifier: n.verifier, Clock: n.clock, Durability: n.config.Durability,
 			Overhear: n.config.Overhear, Along: func(life uint64, f *roles.Failure) { n.along(name, life, f) }},
-		Shell: validators.Config{Genesis: n.genesis, Strategy: n.config.Strategy, Unfit: n.unfit, Memo: n.memo, History: n.config.History,
-			Booted: n.reports.booted(signer.Address()), Observe: n.reports.observe, Tell: n.reports.tell,
+		Shell: validators.Config{Genesis: n.genesis, Strategy: n.config.Strategy, Unfit: n.unfit, Python: n.python, Memo: n.memo,
+			History: n.config.History,
+			Booted:  n.reports.booted(signer.Address()), Observe: n.reports.observe, Tell: n.reports.tell,
 			TellRunners: n.reports.gateway(signer.Address()), Dropped: n.reports.dropped},
 		Runtime: n.runtime, Book: n.book, Programs: programs, Log: n.log, Turns: n.meshTurns, WrapConn: lossyOf(n, name),
 		Wrap: mask.Before,
+	}
+	var twin atomic.Pointer[byzantine.Twin]
+	config.Twin = func(given env.Validator, start node.StartTwin) (env.Validator, func()) {
+		first, second := byzantine.NewTwin(given, byzantine.StartTwin(start))
+		twin.Store(second)
+		return first, second.End
 	}
 	if here := n.config.Here; here != nil {
 		config.Listen, config.Announced = here.Listen, here.Endpoint()
@@ -63,7 +73,7 @@ func newNode(n *Network, name string) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	local := localValidator{validator, mask, programs}
+	local := localValidator{validator, mask, programs, &twin}
 	one.validator = local
 	one.machine = machine{Identity: local.Who(), Engine: local, network: n, kind: fault.Validators, process: one}
 	return one, nil
@@ -133,7 +143,7 @@ func (node *Node) describe(best *ledger.State) api.Node {
 	switch {
 	case out.Status == history.StatusLeft:
 	case node.Failure() != nil:
-		out.Missing = append(out.Missing, node.Failure().Error())
+		out.Missing = append(out.Missing, strings.TrimPrefix(node.Failure().Error(), node.Name+": "))
 	case !out.Running:
 		out.Missing = append(out.Missing, "the node is stopped")
 	case node.Frozen():
@@ -142,12 +152,18 @@ func (node *Node) describe(best *ledger.State) api.Node {
 		status := node.Validator().Status()
 		out.View, out.Connections, out.Pooled = status.Round.View, len(status.Connected), status.Pool
 		out.Counts = countsOf(&status)
+		if status.Twin != "" {
+			out.Missing = append(out.Missing, "twin: "+status.Twin)
+		}
 		out.DeadLetters, out.Restarted = status.Roles.DeadLetters, status.Roles.Restarted+status.Roles.Contracts
 		for _, c := range node.Validator().Connections() {
 			out.Runners = append(out.Runners, api.Connected{Runner: c.Runner, Accepting: c.Accepting, Changes: readmodel.Changes(c.Changes)})
 		}
 		if out.Height == 0 && !node.network.config.Auto { // with auto no block is made before there is something to do
 			out.Missing = append(out.Missing, "the first block is not final here")
+		}
+		if status.Diverged != nil {
+			out.Missing = append(out.Missing, status.Unfit)
 		}
 		if why := node.network.files.cutOff(out.Height); why != "" {
 			out.Missing = append(out.Missing, why)

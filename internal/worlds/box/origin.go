@@ -29,7 +29,9 @@ type origin struct {
 	home    *home.Home   // nil when the network is ephemeral
 	resumed bool         // the network continues with the genesis of its home
 	owned   *pyhost.Pool // of the network's own hosts; nil where the programs were given
-	unfit   string       // why those cannot run its programs; "": they can
+	unfit   string       // why those cannot run its programs; "": they can, or it is not known yet
+	proof   chan error   // is told why they cannot, if a proof that was made later says so
+	python  string       // the version of their interpreter; "": unknown
 	// whole is the URL of the whole network's API, where only one node runs here; nil: it is
 	// not known.
 	whole atomic.Pointer[string]
@@ -42,9 +44,9 @@ func openOrigin(config Config) (*origin, error) {
 	if err := config.checkHistory(); err != nil {
 		return nil, err
 	}
-	o := &origin{config: config}
+	o := &origin{config: config, proof: make(chan error, 1)}
 	if config.Programs == nil {
-		o.owned = pyhost.New(pyhost.Config{Python: config.Python, Slow: config.Slow, Recall: true})
+		o.owned = pyhost.New(pyhost.Config{Python: config.Python, Slow: config.Slow, Recall: true, ReadsYield: true})
 		o.owned.Prepare()
 	}
 	if err := o.open(); err != nil {
@@ -65,7 +67,8 @@ func (o *origin) open() error {
 		return nil
 	}
 	o.owned.Require(o.genesis.Python())
-	err := o.owned.Fit()
+	err := o.fit()
+	o.python, _ = o.owned.Probe() // it returned the error
 	var missing *pyhost.MissingError
 	if err == nil || errors.As(err, &missing) && missing.Minor == "" {
 		return nil // no genesis asks for Python: the network runs without
@@ -76,6 +79,24 @@ func (o *origin) open() error {
 	o.unfit = err.Error()
 	return nil
 }
+
+// fit reports whether this machine's Python can run the network's programs. A proof takes a second of
+// processor time. A network whose validators are all in this process goes without it until a program needs it:
+// nobody can execute otherwise. A validator among others must know before its first vote.
+func (o *origin) fit() error {
+	if o.config.Here != nil || o.config.Elsewhere != nil {
+		return o.owned.Fit()
+	}
+	return o.owned.FitLater(func(err error) {
+		if err != nil {
+			o.proof <- &PythonError{Genesis: o.genesis.Python(), Cause: err}
+		}
+	})
+}
+
+// Unfit is told, once, if this machine's Python turns out not to give the receipts of its version while the
+// network runs. Python actors do not run then.
+func (o *origin) Unfit() <-chan error { return o.proof }
 
 // NamedPython is the minor version of Python that a file of a genesis names. It is "" if
 // the file names none, or is not a genesis.
@@ -202,6 +223,9 @@ func (o *origin) resume(data []byte) (err error) {
 	if o.genesis, err = ledger.DecodeGenesis(data); err != nil {
 		return fmt.Errorf("%s cannot be read: %w; start over with --reset", o.home.Genesis(), err)
 	}
+	if err := o.knowsParameters(); err != nil {
+		return err
+	}
 	p, err := o.genesis.Parameters()
 	if err != nil {
 		return err
@@ -223,6 +247,24 @@ func (o *origin) resume(data []byte) (err error) {
 	o.config.Auto = p.BlockTimeAuto
 	o.config.BlockTime = p.BlockTimeMS.Duration()
 	return nil
+}
+
+// knowsParameters refuses a home whose genesis states a parameter that a later version has.
+func (o *origin) knowsParameters() error {
+	for _, key := range slices.Sorted(maps.Keys(o.genesis.Params)) {
+		if _, err := params.Lookup(key); err != nil && key != ledger.PythonKey {
+			return &LaterError{Home: o.config.Home, WrittenBy: o.home.Meta.Version, Binary: o.config.Version, Key: key}
+		}
+	}
+	return nil
+}
+
+// LaterError says that a home's network has a parameter that this version lacks.
+type LaterError struct{ Home, WrittenBy, Binary, Key string }
+
+func (e *LaterError) Error() string {
+	return fmt.Sprintf("the network in %s has the parameter %.64q, which this devnet %s lacks: run devnet %s, which made it; "+
+		"or start over with --reset", e.Home, e.Key, e.Binary, e.WrittenBy)
 }
 
 // sameParameters refuses parameters that differ from those of the network that

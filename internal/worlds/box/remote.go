@@ -38,11 +38,10 @@ type Elsewhere interface {
 	// it; a start of the node takes it back.
 	Left(name string) bool
 	SetLeft(name string)
-	// Ahead is how far the clocks of nodes that have started were ahead of the machine's.
-	Ahead() time.Duration
-	// SetClock sends all nodes, also those that start later, the offset of the network's
-	// clock from the machine's.
-	SetClock(ahead time.Duration)
+	// Travelled is how far time travel came, as the nodes that have started kept it.
+	Travelled() network.Travel
+	// SetTravel sends all nodes, also those that start later, how far time travel came.
+	SetTravel(network.Travel)
 	// Count asks all nodes what faults did there.
 	Count()
 	// Abandon reports that the network does not come up: its nodes are no longer needed,
@@ -162,6 +161,7 @@ type localValidator struct {
 	*node.Validator
 	mask     *byzantine.Mask
 	programs *fault.Programs
+	twin     *atomic.Pointer[byzantine.Twin] // of the process that runs, or ran last
 }
 
 // Shell implements Validating.
@@ -180,7 +180,7 @@ func (v localValidator) Wipe(counts *fault.Counts) error { return wiped(&v.Machi
 
 // Do implements Engine.
 func (v localValidator) Do(o *fault.Order, counts *fault.Counts, over func(time.Duration)) error {
-	return (&byzantine.ValidatorProcess{Mask: v.mask, Programs: v.programs, Actors: v.Validator}).Do(o, counts, over)
+	return (&byzantine.ValidatorProcess{Mask: v.mask, Programs: v.programs, Actors: v.Validator, Twin: v.twin.Load()}).Do(o, counts, over)
 }
 
 // Stop implements Validating. Its next process is honest.

@@ -16,6 +16,7 @@ import (
 type reports struct {
 	config    *Config
 	clock     *clock.Clock
+	keeper    *timekeeper
 	finality  *finality
 	operator  *network.Network
 	presence  *presence
@@ -23,18 +24,16 @@ type reports struct {
 	views     views.Table
 }
 
-// booted tells the configuration's Booted of one validator.
+// booted tells what one validator begins with.
 func (r *reports) booted(validator types.Address) func(*validators.Head) {
-	if r.config.Booted == nil {
-		return nil
-	}
 	return func(view *validators.Head) {
-		r.config.Booted(validator, Boot{Header: &view.Block.Header, Hash: view.Hash, Root: view.State.Root()})
+		r.boots(validator, Boot{Header: &view.Block.Header, Hash: view.Hash, Root: view.State.Root()})
 	}
 }
 
 // boots is booted, of any validator.
 func (r *reports) boots(validator types.Address, begins Boot) {
+	r.keeper.begin(begins.Header)
 	if r.config.Booted != nil {
 		r.config.Booted(validator, begins)
 	}
@@ -57,6 +56,7 @@ func (r *reports) dropped(hash types.Hash, why string) {
 
 // observe hands on blocks that a validator made final.
 func (r *reports) observe(f validators.FinalBlocks) {
+	r.keeper.final(&f)
 	if r.config.Observe != nil {
 		r.config.Observe(f)
 	}

@@ -93,7 +93,8 @@ func newRunner(n *Network, name string, key *crypto.Key) *Runner {
 }
 
 // pollOf has validators answer a runner that polls. A stopped validator is not
-// reached. A frozen one, or one cut off from the runner, answers nothing.
+// reached, and a frozen one answers nothing. Questions and answers go over the links
+// between the two (decision J11).
 func (n *Network) pollOf(name string) node.Answering {
 	return func(runner types.Address, q polling.Question, answer func(polling.Answer)) {
 		at := slices.IndexFunc(n.List(), func(one *Node) bool { return one.Address == q.Validator.Address })
@@ -103,9 +104,17 @@ func (n *Network) pollOf(name string) node.Answering {
 		}
 		one := n.List()[at]
 		shell, here := one.Validator().(*validators.Validator)
-		if here && !one.Frozen() && n.links.passes(name, one.Name) {
-			shell.Answer(runner, q, answer)
+		if !here {
+			return
 		}
+		n.links.carry(name, one.Name, func() {
+			if one.Frozen() {
+				return
+			}
+			shell.Answer(runner, q, func(a polling.Answer) {
+				n.links.carry(one.Name, name, func() { answer(a) })
+			})
+		})
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor/custom"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/validators"
 )
 
@@ -101,7 +102,7 @@ func customJob(executor string, params string, committee uint64, callback types.
 
 func (w *payer) submit(t testing.TB, spec *push.JobSpec) (job types.Hash) {
 	t.Helper()
-	tx := w.limited(w.execute(types.DispatcherAddress, "submit", spec.Order()), 2_000_000, 100_000)
+	tx := w.limited(w.execute(types.DispatcherAddress, "submit", spec.Order()), 1_000_000, 100_000)
 	r := land(t, w.n, tx)
 	if r.Status != types.StatusOK {
 		t.Fatalf("submit: %s %+v", r.Status, r.Error)
@@ -286,10 +287,10 @@ func TestRunnersJoinAndLeaveAndComeBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready(t, n)
-	if _, err := n.JoinRunner(t.Context(), "r5"); err == nil {
+	if _, err := n.JoinRunner(t.Context(), &model.RunnerRequest{Name: "r5"}); err == nil {
 		t.Error("a name that is not the next is taken")
 	}
-	name, err := n.JoinRunner(t.Context(), "")
+	name, err := n.JoinRunner(t.Context(), &model.RunnerRequest{})
 	if err != nil || name != "r1" {
 		t.Fatal(name, err)
 	}

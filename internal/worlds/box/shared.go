@@ -37,7 +37,8 @@ const meshHandshakes = 8
 // network runs all the same, and reports that to users that need one.
 func share(o *origin) *shared {
 	c := &o.config
-	s := &shared{clock: clock.New(), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log), book: node.NewAddressBook(),
+	s := &shared{clock: clock.NewOn(c.machine()), verifier: crypto.NewVerifier(!c.NoRemember), runtime: roles.New(c.Log),
+		book:  node.NewAddressBook(),
 		turns: connections.NewTurns(handshakes), meshTurns: connections.NewTurns(meshHandshakes), log: c.Log}
 	if !c.NoMemo {
 		s.memo = validators.NewMemo()
@@ -50,6 +51,14 @@ func share(o *origin) *shared {
 		s.programs = samples.Mux{Other: s.programs}
 	}
 	return s
+}
+
+// machine reads the clocks that the network goes by.
+func (c *Config) machine() clock.Machine {
+	if c.Machine != nil {
+		return c.Machine
+	}
+	return clock.ThisMachine()
 }
 
 // Probe returns the version of Python that runs actors, or what is missing. It

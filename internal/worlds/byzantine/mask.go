@@ -108,6 +108,7 @@ type Mask struct {
 	chainID uint64
 	signer  env.Signer
 	active  atomic.Pointer[active]
+	lied    atomic.Bool               // it had a behaviour at some time
 	behind  atomic.Pointer[transport] // the wrapped mesh, if there is one
 }
 
@@ -130,6 +131,7 @@ func (m *Mask) Behave(kind string, counts *fault.Counts) error {
 	if behaviours[Kind(kind)] == nil {
 		return fmt.Errorf("there is no behaviour %q", kind)
 	}
+	m.lied.Store(true)
 	m.active.Store(&active{Kind(kind), behaviours[Kind(kind)], counts})
 	return nil
 }
@@ -142,7 +144,7 @@ func (m *Mask) Misbehaves() bool { return m.active.Load() != nil }
 
 // Before puts the mask before all that a validator talks through.
 func (m *Mask) Before(given env.Validator) env.Validator {
-	given.Mesh, given.Programs = m.Wrap(given.Mesh), m.WrapPrograms(given.Programs)
+	given.Mesh, given.Programs, given.Lied = m.Wrap(given.Mesh), m.WrapPrograms(given.Programs), m.lied.Load
 	given.Connections = m.WrapConnections(given.Connections)
 	return given
 }

@@ -12,6 +12,7 @@ type ValidatorProcess struct {
 	Mask     *Mask
 	Programs *fault.Programs
 	Actors   Actors
+	Twin     *Twin
 }
 
 // Do makes the process execute a sound order of a node's fault. Nil counts end what its
@@ -25,6 +26,12 @@ func (p *ValidatorProcess) Do(o *fault.Order, counts *fault.Counts, over func(af
 			return nil
 		}
 		return p.Mask.Behave(o.Kind, counts)
+	case "twin":
+		if counts == nil {
+			p.Twin.End()
+			return nil
+		}
+		return p.Twin.Begin(counts)
 	case "host_fail":
 		how := o.How
 		if counts == nil {

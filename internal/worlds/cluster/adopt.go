@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/cowboyinc/devnet/internal/environment/home"
+	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
 // Adopt copies the state of each validator that has one into the folder of kept blocks,
@@ -53,5 +54,5 @@ func copyFile(from, to string) error {
 	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
-	return os.Rename(unfinished, to)
+	return store.TakeName(unfinished, to)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
@@ -59,7 +60,6 @@ type Backend struct {
 	cancel    context.CancelFunc
 	reader    sync.WaitGroup // of Ended
 	calling   sync.WaitGroup // of those that name nodes to validators
-	offset    atomic.Int64   // of the network's clock
 	seen      atomic.Uint64  // the height up to which the supervisor has seen the chain
 	heardUpTo atomic.Int64   // the height up to which what validators said before was heard
 
@@ -74,6 +74,7 @@ type Backend struct {
 	overs     map[int]func() // what to do when a fault is over
 	wrong     error          // the first thing that no node can be blamed for
 	isClosed  bool
+	travel    network.Travel // how far time travel came
 	// abandoned says that the network has not come up: none of its nodes is asked to end.
 	abandoned bool
 }
@@ -250,23 +251,26 @@ func (c *Backend) ruled(rules map[netip.AddrPort]lossy.Rule) (all []control.Rule
 	return all
 }
 
-// Ahead implements box.Elsewhere.
-func (c *Backend) Ahead() time.Duration { return c.ahead() }
+// Travelled implements box.Elsewhere.
+func (c *Backend) Travelled() network.Travel {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.travel
+}
 
-// ahead is what the network's clock is ahead of the machine's.
-func (c *Backend) ahead() time.Duration { return time.Duration(c.offset.Load()) }
-
-// SetClock implements box.Elsewhere: it sends all nodes the offset of the network's
-// clock. A node that starts later gets the offset at its start.
-func (c *Backend) SetClock(ahead time.Duration) {
-	c.offset.Store(int64(ahead))
+// SetTravel implements box.Elsewhere: it sends all nodes how far time travel came. A node that
+// starts later is told at its start.
+func (c *Backend) SetTravel(t network.Travel) {
+	c.mu.Lock()
+	c.travel = t
+	c.mu.Unlock()
 	var told sync.WaitGroup
 	for _, m := range c.all() {
 		if !m.answers() {
 			continue
 		}
 		told.Go(func() {
-			if err := m.client.SetClock(c.ctx, ahead); err != nil && m.answers() {
+			if err := m.client.SetTravel(c.ctx, t); err != nil && m.answers() {
 				c.note(fmt.Errorf("%s was not told the time: %w", m.identity.Name, err))
 			}
 		})
@@ -287,9 +291,13 @@ func (c *Backend) Saw(height types.Height) {
 	}
 }
 
-// remember takes the clock of a node that has run before, if that is further ahead.
-func (c *Backend) remember(ahead time.Duration) {
-	for have := c.ahead(); ahead > have && !c.offset.CompareAndSwap(int64(have), int64(ahead)); have = c.ahead() {
+// remember takes the record of a node that has run before, if it is newer: a crash may have come
+// before all nodes had it.
+func (c *Backend) remember(t network.Travel) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.Number > c.travel.Number || t.Number == c.travel.Number && t.Clock > c.travel.Clock {
+		c.travel = t
 	}
 }
 

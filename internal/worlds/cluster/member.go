@@ -132,9 +132,9 @@ func (m *member) begin() (*life, control.Hello, error) {
 	if err == nil && hello.Address != m.identity.Address {
 		err = fmt.Errorf("%s: got the address %s, want %s", m.identity.Name, hello.Address, m.identity.Address)
 	}
-	m.backend.remember(hello.Ahead)
-	if ahead := m.backend.ahead(); err == nil && ahead != hello.Ahead {
-		err = m.client.SetClock(ctx, ahead)
+	m.backend.remember(hello.Travel.Record())
+	if have := m.backend.Travelled(); err == nil && have != hello.Travel.Record() {
+		err = m.client.SetTravel(ctx, have)
 	}
 	if err != nil {
 		return nil, hello, errors.Join(fmt.Errorf("%s does not come up: %w", m.identity.Name, err), m.finish(true))

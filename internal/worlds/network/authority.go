@@ -15,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/validators/ledger"
 )
 
 // Patience with a transaction of the network's own.
@@ -133,7 +134,7 @@ func (a *Authority) instruct(ctx context.Context, opcode uint16, args any) (rece
 
 // register registers a runner as its own owner. The system's account gives it what that
 // takes. A registered key stays as it is.
-func (a *Authority) register(ctx context.Context, key *crypto.Key, offer system.Offer) error {
+func (a *Authority) register(ctx context.Context, key *crypto.Key, stake types.Wei, offer system.Offer) error {
 	return a.alone(ctx, func() error {
 		best := a.network.Best()
 		if best.State == nil {
@@ -142,17 +143,44 @@ func (a *Authority) register(ctx context.Context, key *crypto.Key, offer system.
 		if best.State.Runner(key.Address()) != nil {
 			return nil
 		}
-		needs := wallet.RunnerStake.Add(wallet.RunnerFunds)
-		if has := best.State.Account(key.Address()).Balance; has.Less(needs) {
-			to := key.Address()
-			pay := wallet.Draft{To: &to, Value: needs.Sub(has), Payload: types.Transfer{Kind: types.KindTransfer}}
-			if _, err := a.send(ctx, a.network.Keys().system(), pay); err != nil {
-				return err
-			}
+		if err := a.fund(ctx, best.State, key.Address(), stake.Add(wallet.RunnerFunds)); err != nil {
+			return err
 		}
-		in := system.Registration{PublicKey: key.PublicKey(), Stake: wallet.RunnerStake, Offer: offer,
+		in := system.Registration{PublicKey: key.PublicKey(), Stake: stake, Offer: offer,
 			Signed: a.network.Keys().registers(key, key.Address())}
 		return a.call(ctx, key, "register", codec.Marshal(&in))
+	})
+}
+
+// fund has the system's account pay what an account lacks of an amount.
+func (a *Authority) fund(ctx context.Context, state *ledger.State, to types.Address, needs types.Wei) error {
+	has := state.Account(to).Balance
+	if !has.Less(needs) {
+		return nil
+	}
+	_, err := a.send(ctx, a.network.Keys().system(), wallet.Draft{To: &to, Value: needs.Sub(has),
+		Payload: types.Transfer{Kind: types.KindTransfer}})
+	return err
+}
+
+// update gives a runner another offer, by its own key.
+func (a *Authority) update(ctx context.Context, key *crypto.Key, offer system.Offer) error {
+	return a.alone(ctx, func() error {
+		return a.call(ctx, key, "update", codec.Marshal(&system.Amendment{Runner: key.Address(), Offer: offer}))
+	})
+}
+
+// addStake adds to a runner's stake what the system's account gives it, by its own key.
+func (a *Authority) addStake(ctx context.Context, key *crypto.Key, amount types.Wei) error {
+	return a.alone(ctx, func() error {
+		best := a.network.Best()
+		if best.State == nil {
+			return ErrNoValidator
+		}
+		if err := a.fund(ctx, best.State, key.Address(), amount.Add(wallet.RunnerFunds)); err != nil {
+			return err
+		}
+		return a.call(ctx, key, "add_stake", codec.Marshal(&system.Addition{Runner: key.Address(), Amount: amount}))
 	})
 }
 
@@ -213,6 +241,7 @@ func (a *Authority) sendOnce(ctx context.Context, key *crypto.Key, draft wallet.
 	if _, err := best.Submit(ctx, a.network, tx.Encode()); err != nil {
 		return nil, err
 	}
+	api.TellHandedIn(ctx, tx.Hash())
 	return a.final(ctx, end, tx)
 }
 

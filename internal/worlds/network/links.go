@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
 
@@ -58,19 +59,30 @@ func (r *LinkRules) Sound() bool { return r.usual == nil && r.cut == nil && len(
 func (r *LinkRules) SameCut(other *LinkRules) bool { return r.cut == other.cut }
 
 // apartBy is which links an order cuts.
-func apartBy(o *fault.Order) func(from, to string) bool {
+func (w *Orders) apartBy(o *fault.Order) func(from, to string) bool {
 	if o.Verb == "partition" {
-		side := fault.SideOf(o.Groups...)
-		return func(a, b string) bool { return side(a) != side(b) }
+		return fault.Separated(w.isRunner(), o.Groups...)
 	}
 	side := fault.SideOf(o.Left, o.Right)
 	return func(a, b string) bool { return a != o.Node && b != o.Node && side(a)*side(b) == 2 }
 }
 
+// isRunner tells runners by their names: those that there are, and those that join later.
+func (w *Orders) isRunner() func(name string) bool {
+	kinds := map[string]fault.Whose{}
+	for _, node := range w.backend.Nodes() {
+		kinds[node.Who().Name] = node.Who().Kind
+	}
+	return func(name string) bool {
+		kind, exists := kinds[name]
+		return kind == fault.Runners || !exists && wallet.IsRunnerName(name)
+	}
+}
+
 // sever cuts the links between the pairs that an order names, both ways, in place of those
 // that were cut before.
 func (w *Orders) sever(o *fault.Order) *Fault {
-	f, apart := newFault(o), apartBy(o)
+	f, apart := newFault(o), w.apartBy(o)
 	f.Counts.Cut.Add(w.cuts(apart))
 	w.ruleLinks(o, func(r *LinkRules) {
 		w.endLink(r.cut)
@@ -203,8 +215,16 @@ func (w *Orders) onLinks(o *fault.Order) (f *Fault, err error) {
 	return f, err
 }
 
-// standing lists the faults in force, also those of links.
-func (w *Orders) standing() (all []*Fault) {
+// LinksInForce lists the faults of links in force, the oldest first.
+func (w *Orders) LinksInForce() []*Fault {
+	return slices.DeleteFunc(w.Standing(), func(f *Fault) bool {
+		verb := fault.Lookup(f.Order.Verb)
+		return verb == nil || verb.OfNode()
+	})
+}
+
+// Standing lists the faults in force, also those of links, the oldest first.
+func (w *Orders) Standing() (all []*Fault) {
 	now := w.backend.Now()
 	w.record.do(func(r *record) { all = slices.Clone(r.all) })
 	return slices.DeleteFunc(all, func(f *Fault) bool { return f.Ended(now) })

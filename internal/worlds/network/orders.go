@@ -58,7 +58,7 @@ func (w *Orders) Faults() (all []fault.Effect) {
 
 // InForce is a fault that still lasts, or nil.
 func (w *Orders) InForce() *Fault {
-	if all := w.standing(); len(all) > 0 {
+	if all := w.Standing(); len(all) > 0 {
 		return all[0]
 	}
 	return nil

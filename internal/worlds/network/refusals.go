@@ -16,8 +16,16 @@ import (
 var (
 	ErrNoValidator = refusal.New("no_validator", "no validator is running")
 	ErrClosing     = refusal.New("closing", "the network ends") // an order that comes at its end
-	ErrAdvancing   = refusal.New("advancing", "an advance is already running").Hint("Wait until it ends.")
+	ErrAdvancing   = refusal.New("advancing", "an advance is already running").Hint("Wait until it ends, or end it: devnet advance --stop")
+	// ErrNotAdvancing refuses to end a travel where there is none.
+	ErrNotAdvancing = refusal.New("not_advancing", "no advance is under way").Hint("GET /height returns the height.")
 )
+
+// errUnderWay refuses a travel while an earlier one goes on that nobody waits for.
+func errUnderWay(to types.Height) error {
+	return refusal.New("advancing", "an advance to height %d is under way", to).
+		Hint("Wait for it: devnet advance --to %d. Or end it: devnet advance --stop", to)
+}
 
 // ErrStrict refuses what a network without cheats does not do.
 func ErrStrict(what string) *refusal.Error {

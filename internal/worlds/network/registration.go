@@ -6,11 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/runners/selection"
 	"github.com/cowboyinc/devnet/validators/ledger"
 )
@@ -60,8 +62,9 @@ func (g *Registration) find(name string) Runner {
 
 // JoinRunner registers a runner of the next free name, with a stake that the system's account
 // gives it, and starts it. It returns the name when the registration is final. A given name
-// must be the next free one.
-func (g *Registration) JoinRunner(ctx context.Context, name string) (string, error) {
+// must be the next free one. What the terms leave out is as of all runners.
+func (g *Registration) JoinRunner(ctx context.Context, terms *model.RunnerRequest) (string, error) {
+	name := terms.Name
 	if err := g.orders.Need(OwnRunners); err != nil {
 		return "", err
 	}
@@ -73,8 +76,12 @@ func (g *Registration) JoinRunner(ctx context.Context, name string) (string, err
 	if err := checkJoinRunner(name, next, g.find(name) != nil); err != nil {
 		return "", err
 	}
+	stake, offer, err := api.OwnTerms(terms, g.network.Offer())
+	if err != nil {
+		return "", err
+	}
 	key := wallet.RunnerKey(g.network.Keys().Seed, next)
-	if err := g.authority.register(ctx, key, g.network.Offer()); err != nil {
+	if err := g.authority.register(ctx, key, stake, offer); err != nil {
 		return "", err
 	}
 	return next, closing(g.orders.nodes.Do(ctx, func() error {
@@ -97,20 +104,50 @@ func (g *Registration) begin(name string, key *crypto.Key) error {
 // LeaveRunner deregisters a runner of the network's own, and returns when that is final. The
 // runner finishes its open jobs, and is stopped.
 func (g *Registration) LeaveRunner(ctx context.Context, name string) error {
-	if err := g.orders.Need(SystemKey); err != nil {
+	if _, err := g.registered(name); err != nil {
 		return err
+	}
+	return g.authority.deregister(ctx, g.network.RunnerKey(name))
+}
+
+// registered is the registration of a runner of the network's own, for orders of its owner.
+func (g *Registration) registered(name string) (*system.Runner, error) {
+	if err := g.orders.Need(SystemKey); err != nil {
+		return nil, err
 	}
 	r, state := g.find(name), g.network.Best().State
 	switch {
 	case r == nil:
-		return g.orders.backend.Unknown(name)
+		return nil, g.orders.backend.Unknown(name)
 	case state == nil:
-		return ErrNoValidator
+		return nil, ErrNoValidator
+	case gone(state, r):
+		return nil, errDeregistered(name)
 	}
-	if gone(state, r) {
-		return errDeregistered(name)
+	return state.Runner(r.Who().Address), nil
+}
+
+// UpdateRunner changes the offer of a runner of the network's own, and returns when that is
+// final. What the terms leave out stays.
+func (g *Registration) UpdateRunner(ctx context.Context, name string, terms *model.RunnerRequest) error {
+	is, err := g.registered(name)
+	if err != nil {
+		return err
 	}
-	return g.authority.deregister(ctx, g.network.RunnerKey(name))
+	offer, err := api.Amended(terms, is.Offer)
+	if err != nil {
+		return err
+	}
+	return g.authority.update(ctx, g.network.RunnerKey(name), offer)
+}
+
+// AddStake adds to the stake of a runner of the network's own, and returns when that is
+// final. The system's account gives it the amount.
+func (g *Registration) AddStake(ctx context.Context, name string, amount types.Wei) error {
+	if _, err := g.registered(name); err != nil {
+		return err
+	}
+	return g.authority.addStake(ctx, g.network.RunnerKey(name), amount)
 }
 
 // gone reports whether a runner is not registered, or not any more.
@@ -215,7 +252,7 @@ func (g *Registration) tryRenew(name string) error {
 		return ErrNoValidator
 	}
 	_, key := g.identities(state, name)
-	if err := g.authority.register(context.Background(), key, g.network.Offer()); err != nil {
+	if err := g.authority.register(context.Background(), key, wallet.RunnerStake, g.network.Offer()); err != nil {
 		return err
 	}
 	return g.orders.nodes.Do(context.Background(), func() error {

@@ -40,11 +40,21 @@ type Paced interface {
 	Validator(name string) Best
 	// Clock is the network's clock.
 	Clock() types.Time
-	// MoveClock puts the clocks of all nodes ahead, also of those that start later. A clock
-	// that is kept on disk is kept first.
-	MoveClock(by time.Duration) error
+	// KeepTravel keeps, where the network keeps anything, that the clocks move and where the
+	// blocks go: in one record, so that a restart has both or neither.
+	KeepTravel(by time.Duration, goal simplex.Goal) error
+	// MoveClock puts the clocks of all nodes ahead, also of those that start later. A negative
+	// move takes back what a travel that is cut short does not need.
+	MoveClock(by time.Duration)
 	// Stall is how long an advance waits for each next block.
 	Stall() time.Duration
+}
+
+// Travel is how far time travel came.
+type Travel struct {
+	Number uint64        // of the orders so far: the record with the highest is the newest
+	Clock  time.Duration // by which it moved the clocks since genesis
+	Goal   simplex.Goal  // of the latest advance; its height is 0 if there was none
 }
 
 // Best is the best validator of a network, or another one, and what it has final. Only the
@@ -133,39 +143,126 @@ func (s *Steering) Goal() (goal simplex.Goal) {
 	return goal
 }
 
+// UnderWay is where an advance goes that has not arrived; 0 if there is none. It may have begun
+// before the network was stopped and started again.
+func (s *Steering) UnderWay() types.Height {
+	goal := s.Goal().Height
+	if state := s.network.Best().State; state == nil || state.Height() >= goal {
+		return 0
+	}
+	return goal
+}
+
 // Travel is time travel (decision C8): it returns when the height is final. The network skips
 // the heights that it may, or makes a block at each. The clocks are moved along. If the wait
-// ends first, the network still travels. Refusals are *refusal.Error.
+// ends first, the network still travels, also after a restart. Refusals are *refusal.Error.
 func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.Advance, error) {
 	if err := s.orders.Need(Travelling); err != nil {
 		return nil, err
 	}
 	begins := false
 	s.pace.do(func(p *pace) { begins, p.travels = !p.travels, true })
-	if !begins {
+	if !begins && !target.Stop {
 		return nil, ErrAdvancing
 	}
-	defer s.pace.do(func(p *pace) { p.travels = false })
+	if begins {
+		defer s.pace.do(func(p *pace) { p.travels = false })
+	}
 	state := s.network.Best().State
 	if state == nil {
 		return nil, ErrNoValidator
 	}
-	to, moved, err := target.Height(state, s.network.Clock())
+	receipt := history.NewAdvance(state.Height())
+	goal, err := s.begin(ctx, target, state, receipt)
+	if err == nil {
+		err = s.reach(ctx, goal.Height, receipt)
+	}
+	if err == nil && target.NextTimer {
+		err = s.awaitMachine(ctx, goal, receipt)
+	}
+	if err == nil {
+		err = receipt.NameWaiting(s.network.Best().Archive)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := s.depart(ctx, simplex.Goal{Height: to, Every: target.Make > 0}); err != nil {
-		return nil, err
-	}
-	if err := s.network.MoveClock(moved); err != nil {
-		return nil, err
-	}
-	receipt := history.NewAdvance(state.Height())
-	receipt.Clock = moved
-	if err := s.reach(ctx, to, receipt); err != nil {
-		return nil, err
-	}
 	return receipt, nil
+}
+
+// begin settles where a travel goes, and sends the network there. While another is under way,
+// it may only be joined or cut short: two of them would move the clocks twice.
+func (s *Steering) begin(ctx context.Context, target history.Target, state *ledger.State, receipt *history.Advance) (simplex.Goal, error) {
+	going := s.Goal()
+	switch arrived := going.Height <= state.Height(); {
+	case target.Stop && arrived:
+		return going, ErrNotAdvancing
+	case target.Stop:
+		return s.cutShort(ctx, going, state, receipt)
+	case !arrived && target == (history.Target{To: going.Height}):
+		return going, nil
+	case !arrived:
+		return going, errUnderWay(going.Height)
+	}
+	to, moved, err := target.Height(state, s.network.Clock())
+	if err != nil {
+		return going, err
+	}
+	goal := simplex.Goal{Height: to, Every: target.Make > 0}
+	receipt.Clock = moved
+	return goal, s.send(ctx, goal, moved)
+}
+
+// cutShort has a travel end with the next block. What of the clock's move belongs to heights
+// beyond is taken back.
+func (s *Steering) cutShort(ctx context.Context, going simplex.Goal, state *ledger.State, receipt *history.Advance) (simplex.Goal, error) {
+	goal := simplex.Goal{Height: state.Height() + 1, Every: going.Every}
+	receipt.Clock = -time.Duration(going.Height-goal.Height) * state.NextParams().BlockTimeMS.Duration()
+	return goal, s.send(ctx, goal, receipt.Clock)
+}
+
+// send keeps where the network goes, and has it go there.
+func (s *Steering) send(ctx context.Context, goal simplex.Goal, moved time.Duration) error {
+	if err := s.network.KeepTravel(moved, goal); err != nil {
+		return err
+	}
+	if err := s.depart(ctx, goal); err != nil {
+		return err
+	}
+	s.network.MoveClock(moved)
+	return nil
+}
+
+// maxLateBlocks bounds the blocks that a travel to a timer makes because its fire is late.
+const maxLateBlocks = 64
+
+// awaitMachine goes on, block by block, while this machine is late with what was due when a
+// travel ended. What waits for another reason may wait for ever: the receipt names it.
+func (s *Steering) awaitMachine(ctx context.Context, goal simplex.Goal, receipt *history.Advance) error {
+	for range maxLateBlocks {
+		state := s.network.Best().State
+		if state == nil || !receipt.LateOfMachine() {
+			return nil
+		}
+		goal.Height = max(goal.Height, state.Height()) + 1
+		moved := time.Duration(goal.Height-state.Height()) * state.NextParams().BlockTimeMS.Duration()
+		receipt.Clock += moved
+		if err := s.send(ctx, goal, moved); err != nil {
+			return err
+		}
+		if err := s.reach(ctx, goal.Height, receipt); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// GoOn notes the goal of an advance that was under way when the network stopped, and sends all
+// validators there.
+func (s *Steering) GoOn(goal simplex.Goal) {
+	s.pace.do(func(p *pace) {
+		p.goal = goal
+		s.network.Each(func(v Steered) { p.send(v, nil) })
+	})
 }
 
 // depart sends all validators the goal of the travel, and waits for their answers.
@@ -200,8 +297,11 @@ func (s *Steering) reach(ctx context.Context, to types.Height, receipt *history.
 		if best.State == nil {
 			return false
 		}
-		err = receipt.Count(best.Archive, min(best.State.Height(), to))
-		return best.State.Height() >= to
+		at := best.State.Height()
+		if err = receipt.Count(best.Archive, min(at, to)); err != nil && at > to { // a block that skips leads beyond
+			err = receipt.Count(best.Archive, at)
+		}
+		return at >= min(to, s.Goal().Height) // it may be cut short meanwhile
 	})
 	if late != nil {
 		return late

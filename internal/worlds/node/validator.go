@@ -2,6 +2,7 @@ package node
 
 import (
 	"cmp"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,6 +15,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/environment/store/mem"
 	"github.com/cowboyinc/devnet/internal/environment/transport/connections"
 	"github.com/cowboyinc/devnet/internal/environment/transport/quic"
 	"github.com/cowboyinc/devnet/validators"
@@ -42,7 +44,14 @@ type Config struct {
 	// Wrap may put itself between the validator and its environment, at each start.
 	// It may be nil.
 	Wrap func(env.Validator) env.Validator
+	// Twin prepares, at each start, a second process with the validator's key, which start
+	// starts. It returns what the first is given, and what ends the second. It may be nil.
+	Twin func(given env.Validator, start StartTwin) (first env.Validator, end func())
 }
+
+// StartTwin starts a second process with a validator's key, by a configuration in which only
+// the reports are set.
+type StartTwin func(validators.Config, env.Validator) (*validators.Validator, error)
 
 // Validator is one validator and its machine.
 type Validator struct {
@@ -52,6 +61,7 @@ type Validator struct {
 	socket  atomic.Pointer[quic.Transport]       // nil while it is closed
 	runners *connections.Gateway                 // of the runners that dial the socket
 	shell   atomic.Pointer[validators.Validator] // stays readable when the node is stopped
+	endTwin func()                               // of the process that runs, or ran last; nil: it can have no second one
 	// contracts of the present process, or of the last one.
 	contracts atomic.Pointer[fault.Contracts]
 }
@@ -104,7 +114,11 @@ func (v *Validator) Open() error {
 // everything is closed again.
 func (v *Validator) Start(bootstrap []types.Validator) error {
 	c := &v.config
-	given := env.Validator{Base: v.boot(), Mesh: v.tapped(c.Book.mesh(v.socket.Load())), Connections: v.runners,
+	life, err := drawLife()
+	if err != nil {
+		return v.closed(err)
+	}
+	given := env.Validator{Base: v.boot(), Life: life, Mesh: v.tapped(c.Book.mesh(v.socket.Load())), Connections: v.runners,
 		Store: v.disk.store, Programs: c.Programs}
 	if c.Wrap != nil {
 		given = c.Wrap(given)
@@ -114,6 +128,14 @@ func (v *Validator) Start(bootstrap []types.Validator) error {
 	contracts := &fault.Contracts{Wait: v.waits()}
 	given.Contracts = contracts
 	shell.Name, shell.Log, shell.Bootstrap, shell.Lost, shell.OnFailure = v.Name, c.Log, bootstrap, v.Lost, v.falls()
+	if c.Twin != nil {
+		given, v.endTwin = c.Twin(given, func(twin validators.Config, given env.Validator) (*validators.Validator, error) {
+			twin.Name, twin.Genesis, twin.Log, twin.Bootstrap = v.Name+"-twin", shell.Genesis, c.Log, bootstrap
+			twin.Unfit, twin.Python = shell.Unfit, shell.Python
+			given.Store, given.Base.Log = mem.NewStore(), mem.NewLog()
+			return validators.Start(c.Runtime, twin, given)
+		})
+	}
 	started, err := validators.Start(c.Runtime, shell, given)
 	if err != nil {
 		return v.closed(err)
@@ -125,6 +147,14 @@ func (v *Validator) Start(bootstrap []types.Validator) error {
 	v.contracts.Store(contracts)
 	v.begun()
 	return nil
+}
+
+// drawLife draws what names a start of a validator.
+func drawLife() (life types.Life, err error) {
+	for life.IsZero() && err == nil {
+		_, err = rand.Read(life[:])
+	}
+	return life, err
 }
 
 // closed stops a validator that does not come up, for the reason given.
@@ -139,6 +169,9 @@ func (v *Validator) closed(why error) error {
 // last view stays readable if it is in memory.
 func (v *Validator) Stop() (err error) {
 	if v.ending() {
+		if v.endTwin != nil {
+			v.endTwin()
+		}
 		v.shell.Load().Stop()
 		v.contracts.Load().End()
 	}

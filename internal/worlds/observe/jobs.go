@@ -15,6 +15,7 @@ func JobRules(p *params.Params) oracle.JobRules {
 		TimeoutPenalty: p.TimeoutPenalty, SuccessReward: p.SuccessReward, MaxRetries: p.MaxRetries, CommitPermille: p.CommitPermille,
 		SharePermille: p.RunnerSharePermille, CoverPermille: p.StakeCoverPermille, Draws: p.MaxDraws, CallbackCycles: p.CallbackCycles,
 		CallbackCells: p.CallbackCells, Push: p.Push, RecoveryBlocks: p.RecoveryBlocks, RefusalBlocks: p.RefusalWindow,
+		AckBlocks:   p.AckTimeoutBlocks,
 		StaleBlocks: p.StaleHeartbeatBlocks, HeartbeatBlocks: p.HeartbeatTxBlocks,
 		MRUBlocks: p.MRUTTLBlocks, MRUMultiplier: p.MRUWeightMultiplier, PresenceRule: p.PresenceRule, MinSubset: p.MinSubset,
 		MaxSubset: p.MaxSubset, SubsetEpochBlocks: p.SubsetEpochBlocks, ChurnPermille: p.ChurnPermille,

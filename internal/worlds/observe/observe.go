@@ -149,7 +149,7 @@ func RulesOf(g *ledger.Genesis, recover func(types.Hash, types.Signature) (types
 	}
 	p := state.Params()
 	rules := oracle.Rules{ChainID: g.ChainID, Genesis: block, Set: g.Validators, FreeFees: p.Fees == params.FeesFree, Lane: LaneRules(p),
-		Accounts: []oracle.Account{}, EpochBlocks: p.EpochBlocks, Upgrades: p.Upgrades, SystemKey: g.SystemKey,
+		Accounts: []oracle.Account{}, EpochBlocks: p.EpochBlocks, Upgrades: p.Upgrades, Messages: p.HashesMessages(), SystemKey: g.SystemKey,
 		Recover: recover, AddressOf: addressOf}
 	for _, a := range g.Accounts {
 		rules.Supply = rules.Supply.Add(a.Balance)

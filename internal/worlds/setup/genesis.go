@@ -3,6 +3,7 @@
 package setup
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/cowboyinc/devnet/actors/system"
@@ -18,12 +19,23 @@ type Chain struct {
 	ID     uint64
 	Begins types.Time       // the start of the network
 	Params params.Overrides // what differs from the defaults
-	Offer  system.Offer     // what each of its runners registers
 	System types.Address    // whose instructions count; zero: no such key
 
 	validators []types.Validator // in any order
-	runners    []*crypto.Key     // in the order of the registry
+	runners    []founder         // in the order of the registry
 	funds      []ledger.Funding  // in any order
+}
+
+// Terms are what a runner registers with.
+type Terms struct {
+	Stake types.Wei
+	Offer system.Offer
+}
+
+// founder is a runner of genesis.
+type founder struct {
+	key *crypto.Key
+	Terms
 }
 
 // Validator adds a validator with the endpoint where others reach it, or "".
@@ -32,8 +44,8 @@ func (c *Chain) Validator(key *crypto.Key, endpoint string) {
 }
 
 // Runner adds a runner, which owns itself and has some funds (decision J20).
-func (c *Chain) Runner(key *crypto.Key) {
-	c.runners = append(c.runners, key)
+func (c *Chain) Runner(key *crypto.Key, terms Terms) {
+	c.runners = append(c.runners, founder{key, terms})
 	c.Fund(key.Address(), wallet.RunnerFunds)
 }
 
@@ -54,16 +66,17 @@ func (c *Chain) Named(seed uint64) {
 // Genesis is the genesis of the chain. Its timestamp is three block times before the start
 // (decision C7), and at least 0. The error says what is wrong with the description.
 func (c *Chain) Genesis() (*ledger.Genesis, error) {
-	g := &ledger.Genesis{ChainID: c.ID, SystemKey: c.System, Params: c.Params, Accounts: slices.Clone(c.funds)}
+	given := params.ForNewChains()
+	maps.Copy(given, c.Params)
+	g := &ledger.Genesis{ChainID: c.ID, SystemKey: c.System, Params: given, Accounts: slices.Clone(c.funds)}
 	p, err := g.Parameters()
 	if err != nil {
 		return nil, err
 	}
 	g.Timestamp = max(c.Begins.Add(-3*p.BlockTimeMS.Duration()).Millis(), 0)
 	g.Validators.Members = slices.Clone(c.validators)
-	for _, key := range c.runners {
-		g.Runners = append(g.Runners, system.Enrolment{PublicKey: key.PublicKey(), Owner: key.Address(),
-			Stake: wallet.RunnerStake, Offer: c.Offer})
+	for _, r := range c.runners {
+		g.Runners = append(g.Runners, system.Enrolment{PublicKey: r.key.PublicKey(), Owner: r.key.Address(), Stake: r.Stake, Offer: r.Offer})
 	}
 	slices.SortFunc(g.Validators.Members, func(a, b types.Validator) int { return a.Address.Compare(b.Address) })
 	slices.SortFunc(g.Accounts, func(a, b ledger.Funding) int { return a.Address.Compare(b.Address) })

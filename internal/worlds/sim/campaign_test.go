@@ -226,7 +226,11 @@ func (c *campaign) fault() {
 	what := ""
 	switch c.rng.IntN(25) {
 	case 0:
-		c.Partition(c.some())
+		group := c.some()
+		if len(group) == 0 {
+			group = []string{name}
+		}
+		c.Partition(group)
 		what = "partition"
 	case 1:
 		left, right := c.some(), c.some()
@@ -900,7 +904,7 @@ func TestTheCampaignFindsForgottenVotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at := 3 * time.Second; at < storm; at += time.Second { // back within the view that it voted in
+		for at := 3 * time.Second; at < storm; at += time.Second / 5 { // back within the view that it voted in
 			c.After(at, func() {
 				name := c.names[c.rng.IntN(len(c.names))]
 				if c.Crash(name) != nil {

@@ -34,7 +34,7 @@ var offered = func() map[push.JobKind]executor.Kind {
 }()
 
 // judge says which jobs they take.
-var judge = executor.New(executor.Config{Kinds: offered})
+var judge = executor.New(executor.Config{Kinds: offered, AnyPool: true})
 
 // doer implements env.Executor for one process, in virtual time.
 type doer struct {
@@ -103,7 +103,7 @@ func (d *doer) do(id execution.ID, spec *push.JobSpec) ([]byte, error) {
 		return nil, errUnanswered
 	}
 	if refusal := does.Accepts(spec); refusal != nil {
-		return nil, errors.New(refusal.Detail)
+		return nil, refusal
 	}
 	return does.Do(context.Background(), executor.NewJob(id, spec, nil))
 }
@@ -145,7 +145,7 @@ func (d *doer) end(one *work, result []byte, err error) {
 	}
 	d.forget(one)
 	if err != nil {
-		one.tell(execution.Report{ID: one.id, What: execution.Failed, Detail: execution.Clip(err.Error())})
+		one.tell(execution.Failure(one.id, err))
 		return
 	}
 	one.tell(execution.Report{ID: one.id, What: execution.Done, Result: result})

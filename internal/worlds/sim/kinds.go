@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"fmt"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 )
@@ -14,8 +17,15 @@ func (l *process) base() env.Base {
 // validator is the world as a validator sees it.
 func (l *process) validator() env.Validator {
 	l.contracts = &fault.Contracts{Wait: l.node.wait}
-	return env.Validator{Base: l.base(), Contracts: l.contracts, Mesh: &transport{l}, Store: &nodeStore{l}, Programs: l.node.host(),
+	return env.Validator{Base: l.base(), Life: l.life(),
+		Contracts: l.contracts, Mesh: &transport{l}, Store: &nodeStore{l}, Programs: l.node.host(),
 		Connections: l.gateway()}
+}
+
+// life names the process: each has another, by the seed.
+func (l *process) life() types.Life {
+	drawn := types.Keccak(fmt.Appendf(nil, "life %d %s %d", l.node.world.seed, l.node.name, l.number))
+	return types.Life(drawn[:16])
 }
 
 // AddNode adds a machine for a validator; World.Boot starts a process on it. The
@@ -53,7 +63,7 @@ func add[E any](w *World, name string, kind fault.Whose, parts Parts, given func
 	n.boot = func(l *process) (func(), error) { return boot(given(l)) }
 	n.disk = newDisk(n, w.disk)
 	if parts.Programs != nil {
-		n.programs = &fault.Programs{Host: unhurried{parts.Programs}, Wait: n.wait}
+		n.programs = &fault.Programs{Host: Unhurried{parts.Programs}, Wait: n.wait}
 	}
 	w.enter(n)
 	return nil

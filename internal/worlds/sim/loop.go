@@ -19,18 +19,21 @@ type loop struct {
 	schedule *rand.Rand // which role steps next
 	trace    trace
 
-	now      types.Time
-	sequence uint64 // of the event entered last
-	events   eventHeap
-	runnable []run
-	current  *roleLoop // whose step it is, or nil
-	steps    uint64
-	instant  int        // steps since the clock moved last
-	crashed  []*process // died within the present step
-	bug      *Bug
-	tasks    tasks
+	now       types.Time
+	sequence  uint64 // of the event entered last
+	events    eventHeap
+	scheduled uint64 // runs of roles
+	runnable  []run
+	current   *roleLoop // whose step it is, or nil
+	latest    *roleLoop // whose step it was last, or nil
+	steps     uint64
+	instant   int        // steps since the clock moved last
+	crashed   []*process // died within the present step
+	bug       *Bug
+	tasks     tasks
 	// occurring says that an event happens: nothing can wait.
 	occurring bool
+	stepped   func() error // Config.Stepped
 }
 
 // Bug is a panic in a role: our own mistake, found by a seed.
@@ -57,6 +60,18 @@ func (l *loop) Now() types.Time { return l.now }
 
 // Steps is the number of steps taken by roles.
 func (l *loop) Steps() uint64 { return l.steps }
+
+// Stirred counts what was entered to happen. If neither it nor the digest has changed, nothing was done to
+// the world.
+func (l *loop) Stirred() uint64 { return l.sequence + l.scheduled }
+
+// LatestStep names who stepped last, as NODE/ROLE; "" before the first step.
+func (l *loop) LatestStep() string {
+	if l.latest == nil {
+		return ""
+	}
+	return l.latest.label()
+}
 
 // push enters an event, after all of its time that were entered before.
 func (l *loop) push(e event) {
@@ -121,6 +136,12 @@ func (l *loop) runToFixpoint() error {
 				l.runnable[0].loop.label())
 		}
 		l.step()
+		if l.stepped == nil {
+			continue
+		}
+		if err := l.stepped(); err != nil {
+			return err
+		}
 	}
 	if l.bug != nil {
 		return l.bug
@@ -145,7 +166,7 @@ func (l *loop) step() {
 func (l *loop) take(next run) {
 	l.trace.run(l.now, next.loop)
 	l.steps++
-	l.current = next.loop
+	l.current, l.latest = next.loop, next.loop
 	if n := next.loop.process.node; n.lag > 0 {
 		next.loop.busy = max(next.loop.busy, l.now).Add(n.lag)
 		n.cpuSlow.Slowed.Add(1)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cowboyinc/devnet/actors/samples"
+	"github.com/cowboyinc/devnet/actors/system"
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/params"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -14,6 +15,9 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
+	"github.com/cowboyinc/devnet/internal/environment/store/mem"
+	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/worlds/byzantine"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
@@ -30,24 +34,26 @@ import (
 // a field means its default.
 type NetworkConfig struct {
 	World      Config
-	Validators int              // 4
-	Runners    int              // none
-	Open       bool             // to runners that join a network without first runners
-	ChainID    uint64           // 8011
-	Params     params.Overrides // what differs from the defaults
-	Accounts   []string         // funded, by name; alice and bob
-	Funds      types.Wei        // of each account; 1,000,000 CBY
-	Programs   program.Host     // besides the Go samples; none
-	Timeless   bool             // work takes no virtual time; otherwise it takes World.Work, or MeasuredWork if that is zero
-	Real       bool             // real signatures instead of the world's keyed hash
-	Apart      bool             // every validator executes every block itself
-	Rewrite    int64            // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
-	Sample     types.Height     // heights between full audits by the oracles; 16
-	Unjudged   bool             // no oracle watches
-	Strategy   roles.Strategy   // the treatment of a node whose role panics
-	Keeps      bool             // keep what the oracles are told, so that a network from its rest is judged as well
-	Answers    *Answers         // of runners, as a test gives them; nil: they do what the jobs say
-	From       *Rest            // begin as that network of an equal configuration was at rest; nil: at genesis
+	Validators int // 4
+	Runners    int // none
+	// Terms are what the first of the runners register with; the others with what all do.
+	Terms    []model.RunnerRequest
+	Open     bool             // to runners that join a network without first runners
+	ChainID  uint64           // 8011
+	Params   params.Overrides // what differs from the defaults
+	Accounts []string         // funded, by name; alice and bob
+	Funds    types.Wei        // of each account; 1,000,000 CBY
+	Programs program.Host     // besides the Go samples; none
+	Timeless bool             // work takes no virtual time; otherwise it takes World.Work, or MeasuredWork if that is zero
+	Real     bool             // real signatures instead of the world's keyed hash
+	Apart    bool             // every validator executes every block itself
+	Rewrite  int64            // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
+	Sample   types.Height     // heights between full audits by the oracles; 16
+	Unjudged bool             // no oracle watches
+	Strategy roles.Strategy   // the treatment of a node whose role panics
+	Keeps    bool             // keep what the oracles are told, so that a network from its rest is judged as well
+	Answers  *Answers         // of runners, as a test gives them; nil: they do what the jobs say
+	From     *Rest            // begin as that network of an equal configuration was at rest; nil: at genesis
 	// Tell is told what a validator's consensus reported, and Final of the blocks
 	// that each made final. They may be nil.
 	Tell  func(at types.Time, name string, report simplex.Report)
@@ -71,7 +77,6 @@ type Network struct {
 	config NetworkConfig
 	memo   *validators.Memo
 	system *crypto.Key
-	wiped  map[string]bool // lost their disks at some time
 	accounts
 	validatorNodes
 	watch
@@ -83,7 +88,7 @@ type Network struct {
 // NewNetwork makes a world of validators and boots them all.
 func NewNetwork(c NetworkConfig) (*Network, error) {
 	c.fill()
-	n := &Network{World: New(c.World), config: c, wiped: map[string]bool{}, system: wallet.AccountKey(c.World.Seed, wallet.System)}
+	n := &Network{World: New(c.World), config: c, system: wallet.AccountKey(c.World.Seed, wallet.System)}
 	n.compose()
 	n.answers = c.Answers
 	n.scheme = crypto.NewKeyedHash(types.Keccak(fmt.Append(nil, "sim", c.World.Seed)))
@@ -167,7 +172,7 @@ func (c *NetworkConfig) fill() {
 // makeGenesis makes the keys of all nodes and accounts, and the genesis.
 func (n *Network) makeGenesis() (err error) {
 	c := &n.config
-	chain := setup.Chain{ID: c.ChainID, Begins: firstInstant, Params: c.Params, Offer: n.RunnerOffer(), System: n.system.Address()}
+	chain := setup.Chain{ID: c.ChainID, Begins: firstInstant, Params: c.Params, System: n.system.Address()}
 	for i := range c.Validators {
 		name := wallet.ValidatorName(i)
 		n.names, n.keys[name] = append(n.names, name), wallet.ValidatorKey(c.World.Seed, name)
@@ -180,10 +185,24 @@ func (n *Network) makeGenesis() (err error) {
 	for i := range c.Runners {
 		name := wallet.RunnerName(i)
 		n.runners, n.keys[name] = append(n.runners, name), wallet.RunnerKey(c.World.Seed, name)
-		chain.Runner(n.keys[name])
+		terms, err := c.terms(i, n.RunnerOffer())
+		if err != nil {
+			return err
+		}
+		chain.Runner(n.keys[name], terms)
 	}
 	n.Genesis, err = chain.Genesis()
 	return err
+}
+
+// terms are what a runner of genesis registers with.
+func (c *NetworkConfig) terms(i int, own system.Offer) (t setup.Terms, err error) {
+	var asked model.RunnerRequest
+	if i < len(c.Terms) {
+		asked = c.Terms[i]
+	}
+	t.Stake, t.Offer, err = api.OwnTerms(&asked, own)
+	return t, err
 }
 
 func (n *Network) bootAll() error {
@@ -225,10 +244,14 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 			node.Connections = nil
 		}
 		mask := byzantine.NewMask(n.chainID, node.Signer)
-		node = mask.Before(node)
+		node, twin := byzantine.NewTwin(mask.Before(node), func(twin validators.Config, given env.Validator) (*validators.Validator, error) {
+			twin.Name, twin.Genesis, twin.Log, twin.Bootstrap = name+"-twin", n.Genesis, log, n.bootstrap()
+			given.Store, given.Base.Log = mem.NewStore(), mem.NewLog()
+			return validators.Start(n.Runtime(), twin, given)
+		})
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
 			RewriteBytes: n.config.Rewrite, Head: n.woken(name),
-			Bootstrap: n.bootstrap(), Lost: n.wiped[name], Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
+			Bootstrap: n.bootstrap(), Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
 			Dropped: n.Dropped, Strategy: n.config.Strategy, OnFailure: func(err error) { n.ended(name, err) }}, node)
 		if err != nil {
 			return nil, err
@@ -236,7 +259,7 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		n.running[name] = v
 		process := n.find(name).process
 		process.supervisor, process.mask = v, mask
-		process.does = &byzantine.ValidatorProcess{Mask: mask, Programs: process.node.programs, Actors: &process.supervised}
+		process.does = &byzantine.ValidatorProcess{Mask: mask, Programs: process.node.programs, Actors: &process.supervised, Twin: twin}
 		head := v.Head()
 		if !n.config.Unjudged {
 			address, root := n.keys[name].Address(), head.State.Root()
@@ -244,7 +267,10 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		}
 		n.host(name, head.State)
 		n.Tell(v)
-		return v.Stop, nil
+		return func() {
+			twin.End()
+			v.Stop()
+		}, nil
 	}
 }
 

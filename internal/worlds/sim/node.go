@@ -105,6 +105,7 @@ func (l *roleLoop) Schedule(fn func()) {
 		return
 	}
 	w := l.process.node.world
+	w.scheduled++
 	if l.busy > w.now {
 		w.push(event{at: l.busy, what: run{l, fn}})
 		return

@@ -125,7 +125,11 @@ func (w *World) ClockSkew(name string, d time.Duration) *Effect {
 	return w.must(fault.Order{Verb: "clock_skew", Node: name, Skew: d})
 }
 
+// Partition parts one group from the rest.
 func (w *World) Partition(groups ...[]string) *Effect {
+	if len(groups) == 1 {
+		groups = append(groups, nil)
+	}
 	return w.must(fault.Order{Verb: "partition", Groups: groups})
 }
 

@@ -29,7 +29,6 @@ type Rest struct {
 	runners []string     // that keep only their keys
 	heads   map[string]*validators.Head
 	nonces  map[string]types.Nonce
-	wiped   map[string]bool
 	sets    sets
 	joining []string     // validators whose membership was asked for
 	goal    simplex.Goal // of the latest advance
@@ -68,7 +67,7 @@ func (n *Network) Rest() (*Rest, error) {
 		return nil, err
 	}
 	r := &Rest{genesis: n.Genesis, scheme: n.scheme, memo: n.memo, rules: n.rules, keys: maps.Clone(n.keys), now: n.now, offset: n.offset,
-		nonces: maps.Clone(n.nonces), wiped: maps.Clone(n.wiped), sets: n.sets, joining: n.Joining(), goal: n.Goal(), tip: n.tip,
+		nonces: maps.Clone(n.nonces), sets: n.sets, joining: n.Joining(), goal: n.Goal(), tip: n.tip,
 		heads: map[string]*validators.Head{}}
 	r.told = slices.Clip(n.told)
 	r.runners = slices.Clone(n.runners)
@@ -137,7 +136,7 @@ func (n *Network) pooled() bool {
 
 // wake makes a new network that one at rest.
 func (n *Network) wake(r *Rest) {
-	n.Genesis, n.keys, n.nonces, n.wiped = r.genesis, maps.Clone(r.keys), maps.Clone(r.nonces), maps.Clone(r.wiped)
+	n.Genesis, n.keys, n.nonces = r.genesis, maps.Clone(r.keys), maps.Clone(r.nonces)
 	n.scheme, n.memo, n.rules, n.tip = r.scheme, r.memo, r.rules, r.tip
 	n.now, n.offset = r.now, r.offset
 	n.sets = r.sets

@@ -6,7 +6,6 @@ package sim
 // that lies about its syncs may lose votes that were sent: such a validator is one of the f that may contradict themselves.
 func (n *Network) harm(name, verb string) {
 	if verb == "wipe" || verb == "sync_lies" {
-		n.wiped[name] = true // it may lose all
 		n.lost(name)
 	}
 	if verb == "misbehave" || verb == "sync_lies" {

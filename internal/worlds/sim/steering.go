@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // stall is how long an advance waits for the next final block, in virtual time.
@@ -92,11 +93,11 @@ func (o operated) Validator(name string) network.Best {
 // Clock implements network.Paced.
 func (o operated) Clock() types.Time { return o.now.Add(o.offset) }
 
+// KeepTravel implements network.Paced: nothing outlives the world.
+func (operated) KeepTravel(time.Duration, simplex.Goal) error { return nil }
+
 // MoveClock implements network.Paced.
-func (o operated) MoveClock(by time.Duration) error {
-	o.MoveClocks(by)
-	return nil
-}
+func (o operated) MoveClock(by time.Duration) { o.MoveClocks(by) }
 
 // Stall implements network.Paced.
 func (operated) Stall() time.Duration { return stall }

@@ -225,6 +225,12 @@ func (t *trace) report(now types.Time, n *node, report simplex.Report, name func
 		said = fmt.Sprintf(`"what":"behind","view":%d,"height":%d`, r.Certificate.View, r.Certificate.Height)
 	case simplex.SitsOut:
 		said = `"what":"sits_out"`
+	case simplex.Waits:
+		said = fmt.Sprintf(`"what":"twin_waits","answers":%d`, r.Answers)
+	case simplex.Settled:
+		said = `"what":"settled"`
+	case simplex.Stranger:
+		said = fmt.Sprintf(`"what":"twin_voted","view":%d`, r.Vote.View)
 	case simplex.ComesBack:
 		said = `"what":"comes_back"`
 	case simplex.Evidence:

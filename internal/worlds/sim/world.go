@@ -35,6 +35,9 @@ type Config struct {
 	Work  Work         // of every role
 	Log   *slog.Logger // nil: nothing is logged
 	Trace io.Writer    // nil: none; otherwise one JSON object per line for each step
+	// Stepped is called after each step of a role, before anything else happens; an error ends the
+	// present run of the world, which may go on later. It may run the world itself. It may be nil.
+	Stepped func() error
 }
 
 // Parts are what a node is given from outside the world.
@@ -77,7 +80,7 @@ func New(c Config) *World {
 		log = slog.New(slog.DiscardHandler)
 	}
 	w := &World{log: log, disk: c.Disk, work: c.Work,
-		loop: loop{seed: c.Seed, now: firstInstant, runtime: roles.New(log), schedule: rand.New(rand.NewPCG(c.Seed, 1)),
+		loop: loop{seed: c.Seed, now: firstInstant, stepped: c.Stepped, runtime: roles.New(log), schedule: rand.New(rand.NewPCG(c.Seed, 1)),
 			trace: newTrace(c.Seed, c.Trace)},
 		machines: machines{byName: make(map[string]*node), byAddress: make(map[types.Address]*node)}}
 	w.links = links{loop: &w.loop, machines: &w.machines, rand: rand.New(rand.NewPCG(c.Seed, 2)), rules: &network.LinkRules{}}

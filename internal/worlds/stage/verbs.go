@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
@@ -37,9 +38,19 @@ func (v Verbs) Leave(name string) error {
 }
 
 // JoinRunner implements scenario.Backend.
-func (v Verbs) JoinRunner(name string) error {
-	name, err := v.Network().JoinRunner(v.Context, name)
+func (v Verbs) JoinRunner(terms model.RunnerRequest) error {
+	name, err := v.Network().JoinRunner(v.Context, &terms)
 	return v.Done(err, "join ", name)
+}
+
+// UpdateRunner implements scenario.Backend.
+func (v Verbs) UpdateRunner(name string, terms model.RunnerRequest) error {
+	return v.Done(v.Network().UpdateRunner(v.Context, name, &terms), "update ", name)
+}
+
+// AddStake implements scenario.Backend.
+func (v Verbs) AddStake(name string, amount types.Wei) error {
+	return v.Done(v.Network().AddStake(v.Context, name, amount), "add stake of ", name, " ", amount)
 }
 
 // LeaveRunner implements scenario.Backend.

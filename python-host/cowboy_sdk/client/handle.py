@@ -26,6 +26,11 @@ class Receipt(values.Receipt, Generic[T]):
     def __init__(self, fields: dict[str, Any], value: T) -> None:
         values.Record.__init__(self, "receipt", dict(fields, value=value))
 
+    def __repr__(self) -> str:
+        if hasattr(self, "height"):
+            return super().__repr__()
+        return "<read: %r>" % (self.value,) if self.ok else "<read: %s>" % self.status
+
 
 class Terms(TypedDict, total=False):
     """The terms of a call besides its arguments."""

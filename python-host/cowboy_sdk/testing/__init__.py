@@ -18,12 +18,12 @@ from cowboy_sdk.testing.chain import CBY, Chain, Snapshot
 from cowboy_sdk.testing.conversation import DevnetError, DevnetGone
 from cowboy_sdk.testing.errors import Reverted, expect_event, expect_revert
 from cowboy_sdk.testing.mocks import fails, reverts
-from cowboy_sdk.testing.nodes import Validator
+from cowboy_sdk.testing.nodes import Runner, Validator
 from cowboy_sdk.testing.simulated import SimulatedChain
 from cowboy_sdk.testing.unit import TestCase
 from cowboy_sdk.testing.values import Event, Receipt
 
 __all__ = (
-    "CBY Actor Chain DevnetError DevnetGone Event Receipt Reverted SimulatedChain Snapshot TestCase Timer Validator expect_event "
+    "CBY Actor Chain DevnetError DevnetGone Event Receipt Reverted Runner SimulatedChain Snapshot TestCase Timer Validator expect_event "
     "expect_revert fails reverts"
 ).split()

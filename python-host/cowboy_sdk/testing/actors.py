@@ -35,6 +35,17 @@ class Actor:
     def __repr__(self):
         return "<actor %s>" % (self.name or show(self.address))
 
+    def again(self):
+        """Another handle of the same actor: what a test sets on one is not on the other."""
+        other = Actor(self.chain, self.address, self.name, self.source, self.origin)
+        other.deployed, other.announced = self.deployed, self.announced
+        return other
+
+    def as_then(self, then):
+        """Forget the upgrades since then, a handle of the same actor."""
+        self.source, self.announced = then.source, then.announced
+        return self
+
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
@@ -122,7 +133,7 @@ class Actor:
 
     @property
     def timers(self):
-        """The pending ones."""
+        """The pending ones; chain.timers(actor) has those in every state."""
         return self.chain.timers(self, "pending")
 
     @property

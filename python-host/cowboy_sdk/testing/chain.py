@@ -25,6 +25,11 @@ def _close():
         chain.close()
 
 
+def again(actors):
+    """Other handles of the same actors, for another test."""
+    return {address: actor.again() for address, actor in actors.items()}
+
+
 class Chain(Network):
     """A network of validators, funded accounts, and the actors that a test deploys.
 
@@ -182,8 +187,8 @@ class Chain(Network):
         if prefix is not None and prefix + (key,) in self._made:
             snapshot, actors = self._made[prefix + (key,)]
             self._restore(snapshot)
-            self.actors, self._so_far = dict(actors), prefix + (key,)
-            return list(actors.values())[-1]
+            self.actors, self._so_far = again(actors), prefix + (key,)
+            return list(self.actors.values())[-1]
         body = {"from": self.sender(sender), "code": to_hex(text, "code"), "fund": wei(fund), "name": self._free(name)}
         body.update({"init": to_hex(init)} if told is None else {"args": told})
         if upgrade is not None:
@@ -194,14 +199,17 @@ class Chain(Network):
             self._remember(prefix + (key,))
         return actor
 
-    def upgrade(self, actor, source, migrate=b"", sender="alice", code_hash=None, cycles=None, cells=None):
+    def upgrade(self, actor, source, migrate=b"", sender="alice", code_hash=None, cycles=None, cells=None, end=()):
         """Give an actor new code, or announce it if its terms have a delay: the Receipt, or Reverted. migrate is the payload of the new
-        code's migrate, a dict for a typed one. code_hash is the hash of the code that the actor must have, by default its latest."""
+        code's migrate, a dict for a typed one. code_hash is the hash of the code that the actor must have, by default its latest. end names
+        waiting continuations that end when the upgrade applies."""
         __tracebackhide__ = True
         _, text = sources.read(source)
         body = {"from": self.sender(sender), "actor": self.path(actor), "code": to_hex(text, "code"), "migrate": to_hex(migrate)}
         if code_hash is not None:
             body["code_hash"] = to_hex(code_hash, "a hash")
+        if end:
+            body["end"] = list(end)
         form = self.post("/devnet/upgrade", _limits(body, cycles, cells))
         known, former = self._actor(actor), None
         if known is not None:
@@ -245,7 +253,7 @@ class Chain(Network):
             if error.code != "not_at_rest":
                 raise
             return
-        self._made[deploys] = (snapshot, dict(self.actors))
+        self._made[deploys] = (snapshot, again(self.actors))
         self._restore(snapshot)
         self._so_far = deploys
 
@@ -365,12 +373,12 @@ class Chain(Network):
 
     def snapshot(self):
         """The network as it is now, for revert. It refuses while a fault is in force or a transaction waits."""
-        return Snapshot(self, self.bench.ask("snapshot")["snapshot"], dict(self.actors))
+        return Snapshot(self, self.bench.ask("snapshot")["snapshot"], again(self.actors))
 
     def revert(self, snapshot):
         """Make it that network again: every revert to one snapshot begins the same run."""
         self._restore(snapshot.number)
-        self.actors = dict(snapshot.actors)
+        self.actors = {a: self.actors.get(a, then.again()).as_then(then) for a, then in snapshot.actors.items()}
         self._so_far = None
 
     def restart(self):
@@ -430,7 +438,7 @@ class Chain(Network):
 
     def jobs(self):
         """Jobs in any state, the latest first."""
-        return [read("job", j) for j in self.get("/jobs")]
+        return [read("job", j) for j in self.pages("/jobs", {"order": "newest"})]
 
     def job(self, id):
         """A job by its id, in its present state."""

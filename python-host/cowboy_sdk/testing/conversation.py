@@ -10,10 +10,13 @@ import select
 import shutil
 import subprocess
 import threading
+import time
 
 VERSION = 1  # of the frames
 PATIENCE = 300  # seconds that a live network may take over a request: an advance takes minutes
 MAX_ANSWER = 256 << 20  # bytes
+MAX_READ_REPEATS = 5  # how often a read is asked again
+REPEATABLE = {(429, "too_many_reads"), (503, "host_failed")}  # it did nothing, and may do better later
 __unittest = True  # unittest leaves the lines of this file out of tracebacks
 
 
@@ -23,6 +26,7 @@ class DevnetError(Exception):
     def __init__(self, status, code, message, hint="", field=""):
         super().__init__("%s: %s%s" % (code, message, "\n  " + hint if hint else ""))
         self.status, self.code, self.message, self.hint, self.field = status, code, message, hint, field
+        self.retry_after = 0  # seconds; 0 if the answer does not say
 
 
 class DevnetGone(Exception):
@@ -177,12 +181,22 @@ class Live:
         raise DevnetError(409, "live", "a live network has no %s" % do, "Run this test on simulated ones: without --http.", "do")
 
     def request(self, method, path, body=None, wait=True):
-        """As Bench.request; wait is not looked at."""
+        """As Bench.request; wait is not looked at. A read that was refused for its time is asked again."""
+        for _ in range(MAX_READ_REPEATS):
+            try:
+                return self.exchange(method, path, body)
+            except DevnetError as error:
+                if (error.status, error.code) not in REPEATABLE:
+                    raise
+                time.sleep(max(error.retry_after, 1))
+        return self.exchange(method, path, body)
+
+    def exchange(self, method, path, body):
         with self.lock:
             try:
                 self.connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"})
                 answer = self.connection.getresponse()
-                status, text = answer.status, answer.read(MAX_ANSWER)
+                status, text, after = answer.status, answer.read(MAX_ANSWER), answer.getheader("Retry-After", "")
             except KeyboardInterrupt:
                 self.connection.close()  # the answer that is on its way is nobody's
                 raise
@@ -191,7 +205,9 @@ class Live:
                 raise DevnetGone("no network answers at %s:%d: %s" % (self.connection.host, self.connection.port, error)) from None
         body = json.loads(text)
         if status >= 400:
-            raise DevnetError(status, **body["error"])
+            error = DevnetError(status, **body["error"])
+            error.retry_after = int(after) if after.isdigit() else 0
+            raise error
         return status, body
 
     def close(self):

@@ -12,6 +12,12 @@ class Network:
         found = (Validator(self, form) for form in self.get("/validators"))
         return sorted(found, key=lambda v: (len(v.name), v.name))
 
+    @property
+    def runners(self):
+        """The devnet's own, by name: r0, r1, …; each in its present state."""
+        found = (Runner(self, form) for form in self.get("/runners?limit=1000") if form["name"])
+        return sorted(found, key=lambda r: (len(r.name), r.name))
+
     def fault(self, verb, **arguments):
         """Make a fault, as POST /devnet/fault takes it; its effect so far."""
         return read("fault", self.post("/devnet/fault", dict(arguments, verb=verb)))
@@ -21,7 +27,7 @@ class Network:
         return [read("fault", f) for f in self.get("/devnet/faults")]
 
     def partition(self, *groups):
-        """Nodes reach only nodes of their group."""
+        """Nodes reach only nodes of their group; an empty last group stands for the rest. Runners reach all where none is named."""
         return self.fault("partition", groups=[[_name(n) for n in group] for group in groups])
 
     def bridge(self, node, left, right):
@@ -44,7 +50,7 @@ class Network:
 
 
 def _name(node):
-    return node.name if isinstance(node, Validator) else node
+    return node.name if isinstance(node, (Validator, Runner)) else node
 
 
 class Validator(Record):
@@ -78,6 +84,47 @@ class Validator(Record):
         """How far ahead of the others its clock is: "2s"."""
         return self._chain.fault("clock_skew", node=self.name, skew=skew)
 
+    def twin(self, on=True):
+        """Start a second process with its key and an empty home, or end that."""
+        return self._chain.fault("twin", node=self.name, on=on)
+
     def misbehave(self, kind):
         """Lie, as docs/SCENARIOS.md lists it; "honest" ends it."""
+        return self._chain.fault("misbehave", node=self.name, kind=kind)
+
+
+class Runner(Record):
+    """A runner of the devnet's own in its state at the request, and its faults."""
+
+    def __init__(self, chain, form):
+        super().__init__("runner", read("runner", form).__dict__)
+        self.__dict__["_chain"] = chain
+
+    def drop(self):
+        """Its process ends, and its connections close without a Goodbye."""
+        return self._chain.fault("drop", node=self.name)
+
+    def restart(self):
+        return self._chain.fault("restart", node=self.name)
+
+    def freeze(self):
+        return self._chain.fault("freeze", node=self.name)
+
+    def thaw(self):
+        return self._chain.fault("thaw", node=self.name)
+
+    def blackhole(self, on=True):
+        """It keeps pinging, and answers no job."""
+        return self._chain.fault("blackhole", node=self.name, on=on)
+
+    def slow(self, delay):
+        """Its work on each job takes longer: "2s"; "0s" ends it."""
+        return self._chain.fault("slow", node=self.name, delay=delay)
+
+    def saturate(self, on=True):
+        """It takes no new jobs."""
+        return self._chain.fault("saturate", node=self.name, on=on)
+
+    def misbehave(self, kind):
+        """Lie, as docs/SCENARIOS.md lists it for runners; "honest" ends it."""
         return self._chain.fault("misbehave", node=self.name, kind=kind)

@@ -19,6 +19,8 @@ const (
 	Transactions
 	ViewRequest
 	ViewAnswer
+	LifeRequest
+	LifeAnswer
 )
 
 // Read parts a frame into its tag and its message, without reading either. The

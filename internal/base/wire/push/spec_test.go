@@ -80,6 +80,24 @@ func TestSection62AnAckSignsThePeersChallengeAndKey(t *testing.T) {
 	}
 }
 
+// F110: by the letter of CIP-11 §6.2 a runner signs the peer's 32 bytes. If these are the hash of
+// a transfer, the handshake is the transfer's signature. Ours is a signature of nothing else.
+func TestFindingTheLetterOfTheHandshakeSignsATransaction(t *testing.T) {
+	to := alice.Address()
+	transfer := types.Transaction{ChainID: chainID, To: &to, Value: types.WeiOf(20_000)}
+	challenge := transfer.SigningDigest()
+	verifier := crypto.NewVerifier(false)
+	letter := runner.Sign(challenge)
+	if sender, ok := verifier.Recover(transfer.SigningDigest(), letter); !ok || sender != runner.Address() {
+		t.Fatal("the letter of the handshake is harmless")
+	}
+	f := &HelloAck{Version: Version, PartyPubkey: runner.PublicKey(), PartyRole: Runner}
+	ours := runner.Sign(f.Digest(chainID, challenge, validator.PublicKey()))
+	if sender, ok := verifier.Recover(transfer.SigningDigest(), ours); ok && sender == runner.Address() {
+		t.Error("a HelloAck signs a transfer")
+	}
+}
+
 func TestJ1AndJ5IdsAndCommitments(t *testing.T) {
 	id := JobID(alice.Address(), 0, 100)
 	if got := id.String(); got != "0xbe87d9067c603764d4d8a449500785945f620939137b0ae958b54d93f3bc1b13" {

@@ -25,6 +25,7 @@ import (
 	"sync"
 
 	"github.com/cowboyinc/devnet/internal/base/plural"
+	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
 // Limits of a file: what a person can look through, and hold in memory.
@@ -209,14 +210,15 @@ func (c *Cassette) keep(e exchange) error {
 	if len(kept) > MaxExchanges || len(text) > MaxFile {
 		return fmt.Errorf("the cassette %s is full (%d exchanges, %d bytes at most): take another file", c.path, MaxExchanges, MaxFile)
 	}
-	if err := replace(c.path, text); err != nil {
+	if err := replaceFile(c.path, text); err != nil {
 		return fmt.Errorf("the cassette: %w", err)
 	}
 	c.exchanges = kept
 	return nil
 }
 
-func replace(path string, text []byte) error {
+// replaceFile replaces a file whole. Other processes may replace the same one.
+func replaceFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".cassette-")
 	if err != nil {
 		return err
@@ -226,5 +228,5 @@ func replace(path string, text []byte) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	return store.TakeName(f.Name(), path)
 }

@@ -17,16 +17,17 @@ import (
 // result. A line of its standard error may tell progress.
 type command struct {
 	argv, env []string
+	needsMB   uint64
 }
 
 // Command makes an executor of a program and its arguments; env is all of its
-// environment, as NAME=VALUE.
-func Command(argv, env []string) (Executor, error) {
+// environment, as NAME=VALUE. A job with less than needsMB MiB of memory is refused.
+func Command(argv, env []string, needsMB uint64) (Executor, error) {
 	argv, err := programOf(argv)
 	if err != nil {
 		return nil, err
 	}
-	return &command{argv, env}, nil
+	return &command{argv, env, needsMB}, nil
 }
 
 // programOf resolves the program of argv to its whole path, for it runs in another folder.
@@ -44,7 +45,9 @@ func programOf(argv []string) ([]string, error) {
 	return append([]string{path}, argv[1:]...), nil
 }
 
-func (c *command) accepts(*push.JobSpec) *execution.Refusal { return nil }
+func (c *command) accepts(spec *push.JobSpec) *execution.Refusal {
+	return executor.NeedsMemory(spec, c.needsMB)
+}
 
 func (c *command) do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	run := process.Command{Argv: c.argv, Env: c.env, Memory: executor.MemoryBytes(job.Spec), Progress: job.Progress}

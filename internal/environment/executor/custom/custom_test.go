@@ -53,7 +53,7 @@ func TestTheBuiltInExecutors(t *testing.T) {
 }
 
 func TestAProgramGetsItsParametersAsInputAlone(t *testing.T) {
-	count, err := Command([]string{"wc", "-c"}, []string{"A=B"})
+	count, err := Command([]string{"wc", "-c"}, []string{"A=B"}, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestAProgramGetsItsParametersAsInputAlone(t *testing.T) {
 		t.Errorf("%q, %v", result, err)
 	}
 	for _, argv := range [][]string{nil, {""}, {"no-such-program-anywhere"}} {
-		if _, err := Command(argv, nil); err == nil {
+		if _, err := Command(argv, nil, 0); err == nil {
 			t.Errorf("%q passed as a program", argv)
 		}
 	}

@@ -78,10 +78,7 @@ func find(named string) (string, error) {
 }
 
 func (p *python) accepts(spec *push.JobSpec) *execution.Refusal {
-	if spec.Bounds.MaxMemoryMB < MinPythonMB {
-		return execution.Refuse(push.Unsupported, "a Python function needs max_memory_mb of %d or more", MinPythonMB)
-	}
-	return nil
+	return executor.NeedsMemory(spec, MinPythonMB)
 }
 
 func (p *python) do(ctx context.Context, job *executor.Job) ([]byte, error) {

@@ -36,7 +36,7 @@ const (
 type WorkerConfig struct {
 	Argv, Env []string
 	Executors []string // that it may offer: at the start all of them
-	Memory    uint64   // bytes of address space of each of its processes
+	Memory    uint64   // bytes of writable memory of each of its processes
 }
 
 // Worker is a program that stays and does a runner's jobs of some executors. It judges

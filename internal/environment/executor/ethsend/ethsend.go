@@ -2,9 +2,11 @@
 // transaction to an Ethereum node over JSON-RPC, and its result is the
 // transaction's hash: 32 bytes, or as text or JSON its hexadecimal form.
 //
-// The hash is keccak256 of the signed bytes, so that nothing an endpoint says
+// The hash is keccak256 of the signed bytes, without blobs, so that nothing an endpoint says
 // decides it. All runners of a committee send the same transaction; a runner that
-// comes later finds it known, which counts as having sent it.
+// comes later finds it known, which counts as having sent it. What was handed to a node is
+// followed until the job's time ends, whatever a request in between answers: sending the same
+// bytes again pays nothing twice.
 package ethsend
 
 import (
@@ -32,6 +34,9 @@ const (
 	// receiptEvery is how often a receipt is asked for: several times a block of the
 	// quickest chains that a person would name here.
 	receiptEvery = 500 * time.Millisecond
+	// lost is the number of answers in a row, that the node has no such transaction, after
+	// which it was replaced or dropped: one of them may come from another node than took it.
+	lost = 3
 )
 
 // Chain is how to reach a chain.
@@ -44,6 +49,7 @@ type Chain struct {
 type Kind struct {
 	chains map[uint64]Chain
 	client *http.Client
+	every  time.Duration // receiptEvery
 }
 
 var _ executor.Kind = (*Kind)(nil)
@@ -67,7 +73,7 @@ func New(chains map[uint64]Chain) (*Kind, error) {
 			return nil, &EndpointError{id, c.Endpoint}
 		}
 	}
-	return &Kind{chains, outbound.Client()}, nil
+	return &Kind{chains, outbound.Client(), receiptEvery}, nil
 }
 
 // Capabilities implements executor.Kind: the wire has no words for chains.
@@ -82,13 +88,20 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	if wrong := spec.Acceptable(); wrong != nil {
 		return execution.Refuse(push.BadSpec, "%v", wrong)
 	}
+	if _, err := hashOf(job.SignedTransaction); err != nil {
+		return execution.Refuse(push.BadSpec, "signed_transaction: %v", err)
+	}
 	return nil
 }
 
 // Do implements executor.Kind.
 func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	asked := job.Spec.JobType.EthSend
-	chain, hash := k.chains[asked.Chain], types.Keccak(asked.SignedTransaction)
+	chain := k.chains[asked.Chain]
+	hash, err := hashOf(asked.SignedTransaction)
+	if err != nil {
+		return nil, err
+	}
 	if err := k.checkChain(ctx, chain, asked.Chain); err != nil {
 		return nil, err
 	}
@@ -123,39 +136,64 @@ func (k *Kind) checkChain(ctx context.Context, c Chain, want uint64) error {
 	return nil
 }
 
-// send is done when the node has the transaction, from whomever.
+// send is done when the node has the transaction, from whomever. Where a request was lost on
+// its way the node may have it: the same is sent again.
 func (k *Kind) send(ctx context.Context, c Chain, signed types.Bytes, hash types.Hash) error {
-	result, err := k.call(ctx, c, "eth_sendRawTransaction", signed.String())
-	refused := (*rpcError)(nil)
-	if errors.As(err, &refused) {
-		if known, asking := k.call(ctx, c, "eth_getTransactionByHash", hash.String()); asking == nil && string(known) != "null" {
-			return nil
-		}
-	}
-	if err == nil && string(result) != `"`+hash.String()+`"` {
-		return fmt.Errorf("the endpoint says that it has %.80s, and the transaction is %s", result, hash)
-	}
-	return err
-}
-
-// await returns when the transaction is in a block.
-func (k *Kind) await(ctx context.Context, c Chain, hash types.Hash) error {
-	again := time.NewTicker(receiptEvery)
-	defer again.Stop()
 	for {
-		receipt, err := k.call(ctx, c, "eth_getTransactionReceipt", hash.String())
+		result, err := k.call(ctx, c, "eth_sendRawTransaction", signed.String())
 		refused := (*rpcError)(nil)
-		if err != nil && !errors.As(err, &refused) { // a node may refuse while it files its transactions
+		switch {
+		case err == nil && string(result) != `"`+hash.String()+`"`:
+			return fmt.Errorf("the endpoint says that it has %.80s, and the transaction is %s", result, hash)
+		case err == nil:
+			return nil
+		case errors.As(err, &refused):
+			if known, asking := k.call(ctx, c, "eth_getTransactionByHash", hash.String()); asking == nil && string(known) != "null" {
+				return nil
+			}
+			return execution.Refuse(push.Unsupported, "%v", refused)
+		}
+		if !k.pause(ctx) {
 			return err
 		}
+	}
+}
+
+// await returns when the transaction is in a block. One that the node no longer has was
+// replaced or dropped.
+func (k *Kind) await(ctx context.Context, c Chain, hash types.Hash) error {
+	for missing := 0; ; {
+		receipt, err := k.call(ctx, c, "eth_getTransactionReceipt", hash.String())
 		if err == nil && string(receipt) != "null" {
 			return nil
 		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		last := err
+		if err == nil { // a node may refuse to tell receipts while it files its transactions
+			var known []byte
+			known, last = k.call(ctx, c, "eth_getTransactionByHash", hash.String())
+			missing++
+			if last != nil || string(known) != "null" {
+				missing = 0
+			}
 		}
+		if missing >= lost {
+			return execution.Refuse(push.Unsupported, "the node has transaction %s no more: it was replaced or dropped", hash)
+		}
+		if !k.pause(ctx) {
+			return errors.Join(last, ctx.Err())
+		}
+	}
+}
+
+// pause waits until the node is asked again, and reports whether the job's time lasts.
+func (k *Kind) pause(ctx context.Context) bool {
+	timer := time.NewTimer(k.every)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -182,12 +220,13 @@ func (k *Kind) call(ctx context.Context, c Chain, method string, params ...any) 
 	if err != nil {
 		return nil, err
 	}
+	text = outbound.WithoutMark(text)
 	var answer struct {
 		Result json.RawMessage `json:"result"`
 		Error  *rpcError       `json:"error"`
 	}
 	if _, bad := executor.ParseJSON(text); bad != nil || json.Unmarshal(text, &answer) != nil {
-		return nil, fmt.Errorf("the endpoint answered %s with the status %d and no JSON-RPC", method, status)
+		return nil, errors.New(outbound.Say(fmt.Sprintf("the endpoint answered %s with the status %d and no JSON-RPC", method, status), text))
 	}
 	if answer.Error != nil {
 		return nil, answer.Error

@@ -2,12 +2,14 @@ package ethsend
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -66,6 +68,7 @@ func do(t *testing.T, c Chain, format push.DataFormat) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	k.every = time.Millisecond
 	spec := job(1337, signed, format)
 	if r := k.Accepts(spec); r != nil {
 		t.Fatal(r)
@@ -107,11 +110,77 @@ func TestATransactionThatIsKnownIsSent(t *testing.T) {
 func TestAReceiptIsWaitedFor(t *testing.T) {
 	to, calls := node(t, map[string][]string{
 		"eth_chainId": {result(`"0x539"`)}, "eth_sendRawTransaction": {result(`"` + hash.String() + `"`)},
-		"eth_getTransactionReceipt": {refusal, result(" null "), result(`{"status":"0x0"}`)},
+		"eth_getTransactionReceipt": {refusal, "<html>502", result(" null "), result(`{"status":"0x0"}`)},
+		"eth_getTransactionByHash":  {result(`{"hash":"0x1"}`)},
 	})
-	if got, err := do(t, Chain{Endpoint: to, Receipt: true}, push.FormatText); err != nil || got != hash.String() || len(*calls) != 5 {
+	if got, err := do(t, Chain{Endpoint: to, Receipt: true}, push.FormatText); err != nil || got != hash.String() || len(*calls) != 7 {
 		t.Errorf("%q, %v, %v", got, err, *calls)
 	}
+}
+
+// A send whose answer was lost may have arrived: the same is sent again, and pays nothing twice.
+func TestALostAnswerEndsNoPayment(t *testing.T) {
+	to, calls := node(t, map[string][]string{
+		"eth_chainId":               {result(`"0x539"`)},
+		"eth_sendRawTransaction":    {"<html>502 Bad Gateway", refusal},
+		"eth_getTransactionByHash":  {result(`{"hash":"0x1"}`)},
+		"eth_getTransactionReceipt": {result(`{"status":"0x1"}`)},
+	})
+	if got, err := do(t, Chain{Endpoint: to, Receipt: true}, push.FormatText); err != nil || got != hash.String() {
+		t.Errorf("%q, %v, %v", got, err, *calls)
+	}
+}
+
+// A transaction that the node has no more was replaced or dropped: that is told at once, and
+// one node that has not heard of it yet among several ends nothing.
+func TestAReplacedTransactionIsToldAtOnce(t *testing.T) {
+	answers := map[string][]string{
+		"eth_chainId": {result(`"0x539"`)}, "eth_sendRawTransaction": {result(`"` + hash.String() + `"`)},
+		"eth_getTransactionReceipt": {result("null")},
+		"eth_getTransactionByHash":  {result("null"), result("null"), result(`{"hash":"0x1"}`), result("null")},
+	}
+	to, calls := node(t, answers)
+	_, err := do(t, Chain{Endpoint: to, Receipt: true}, push.FormatText)
+	var refusal *execution.Refusal
+	if !errors.As(err, &refusal) || !strings.Contains(refusal.Detail, "replaced or dropped") || len(*calls) != 2+2*6 {
+		t.Errorf("%v after %v", err, *calls)
+	}
+}
+
+// The hash of a transaction with blobs leaves out the blobs (EIP-4844, and EIP-7594 with its
+// version), and one that cannot be read is refused before it is sent.
+func TestTheHashOfATransactionWithBlobs(t *testing.T) {
+	payload := []byte{0xc3, 0x01, 0x02, 0x03}
+	want := types.Keccak([]byte{0x03}, payload)
+	for name, signed := range map[string][]byte{
+		"alone":          append([]byte{0x03}, payload...),
+		"with blobs":     {0x03, 0xc7, 0xc3, 0x01, 0x02, 0x03, 0xc0, 0xc0, 0xc0},
+		"with a version": {0x03, 0xc8, 0xc3, 0x01, 0x02, 0x03, 0x01, 0xc0, 0xc0, 0xc0},
+	} {
+		if got, err := hashOf(signed); err != nil || got != want {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	long := append([]byte{0x03, 0xf9, 0x01, 0x04, 0xc3, 0x01, 0x02, 0x03, 0xb8, 0xfe}, make([]byte, 0xfe)...)
+	if got, err := hashOf(long); err != nil || got != want {
+		t.Errorf("a long one: %s, %v", got, err)
+	}
+	k, _ := New(map[uint64]Chain{1337: {Endpoint: "http://127.0.0.1:1"}})
+	for _, signed := range [][]byte{{0x03}, {0x03, 0x01}, {0x03, 0xc2, 0xc3}, {0x03, 0xc2, 0xc0}, {0x03, 0xc0},
+		{0x03, 0xff, 0, 0, 0, 0, 0, 0, 0, 0}} {
+		if r := k.Accepts(job(1337, signed, push.FormatText)); r == nil || r.Reason != push.BadSpec {
+			t.Errorf("%x: %v", signed, r)
+		}
+	}
+}
+
+func FuzzHash(f *testing.F) {
+	f.Add([]byte{0x03, 0xc7, 0xc3, 0x01, 0x02, 0x03, 0xc0, 0xc0, 0xc0})
+	f.Fuzz(func(t *testing.T, signed []byte) {
+		if got, err := hashOf(signed); err != nil && got != (types.Hash{}) {
+			t.Errorf("%s, %v", got, err)
+		}
+	})
 }
 
 func TestAnEndpointDecidesNothing(t *testing.T) {
@@ -120,9 +189,9 @@ func TestAnEndpointDecidesNothing(t *testing.T) {
 		"no chain":       {result("null"), "", "serves chain"},
 		"another hash":   {result(`"0x539"`), result(`"0x00"`), "and the transaction is"},
 		"no hash":        {result(`"0x539"`), `{}`, "and the transaction is"},
-		"no JSON":        {result(`"0x539"`), `<html>`, "no JSON-RPC"},
-		"another type":   {result(`"0x539"`), `[]`, "no JSON-RPC"},
-		"much":           {result(`"0x539"`), `"` + strings.Repeat("a", maxAnswer), "more than"},
+		"no JSON":        {`<html>`, "", "no JSON-RPC: <html>"},
+		"another type":   {`[]`, "", "no JSON-RPC"},
+		"much":           {`"` + strings.Repeat("a", maxAnswer), "", "more than"},
 		"a long refusal": {`{"error":{"code":1,"message":"` + strings.Repeat("a", 100_000) + `"}}`, "", "the node refuses (1)"},
 	} {
 		to, _ := node(t, map[string][]string{"eth_chainId": {c.chain}, "eth_sendRawTransaction": {c.sent}})

@@ -117,32 +117,57 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	}
 	most := executor.AnswerBytes(spec, outbound.MaxBody)
 	answer, err := k.config.Cassette.Do(request, func() (cassette.Response, error) { return k.ask(ctx, request, most, job.Progress) })
+	if long := (*outbound.TooLongError)(nil); errors.As(err, &long) {
+		return nil, execution.Refuse(push.Unsupported, "%v", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if answer.Status < 200 || answer.Status > 299 {
-		return nil, fmt.Errorf("the server answered with the status %d", answer.Status)
+		return nil, outbound.Refused("the server", answer.Status, answer.Body, false)
+	}
+	if asked.Extraction == nil && spec.ResultSchema.DataFormat == push.FormatJSON {
+		return outbound.WithoutMark(answer.Body), nil
 	}
 	if asked.Extraction == nil {
 		return answer.Body, nil
 	}
-	v, err := executor.ParseJSON(answer.Body)
+	v, err := executor.ParseJSON(outbound.WithoutMark(answer.Body))
 	if err != nil {
-		return nil, fmt.Errorf("cannot extract from the answer, which is not JSON: %w", err)
+		return nil, execution.Refuse(push.Unsupported, "cannot extract from the answer, which is not JSON: %v", err)
 	}
 	if v, err = executor.Extract(v, *asked.Extraction); err != nil {
-		return nil, err
+		return nil, execution.Refuse(push.Unsupported, "%v", err)
 	}
 	return executor.Render(v, spec.ResultSchema.DataFormat), nil
 }
 
 func (k *Kind) ask(ctx context.Context, r cassette.Request, most int, tell func(uint8, string)) (cassette.Response, error) {
-	var none cassette.Response
+	answer, err := outbound.Patiently(ctx, slices.Contains(repeatable, r.Method), func() (*http.Response, error) {
+		request, err := requestOf(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		return k.client.Do(request)
+	})
+	if err != nil {
+		return cassette.Response{}, err
+	}
+	outbound.Measure(answer, tell)
+	body, err := outbound.ReadBody(answer, most)
+	return cassette.Response{Status: answer.StatusCode, Body: body}, err
+}
+
+// repeatable are the methods that do the same once and twice (RFC 9110, 9.2.2).
+var repeatable = []string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodPut, http.MethodDelete}
+
+// requestOf returns the request that a job makes.
+func requestOf(ctx context.Context, r cassette.Request) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	request.Header.Set("User-Agent", "cowboy-runner")
+	request.Header.Set("User-Agent", outbound.UserAgent)
 	given := map[string]bool{}
 	for _, header := range r.Headers {
 		name := http.CanonicalHeaderKey(header[0])
@@ -153,11 +178,5 @@ func (k *Kind) ask(ctx context.Context, r cassette.Request, most int, tell func(
 		request.Header.Add(name, header[1])
 	}
 	request.Header.Set("Accept-Encoding", "identity")
-	answer, err := k.client.Do(request)
-	if err != nil {
-		return none, err
-	}
-	outbound.Measure(answer, tell)
-	body, err := outbound.ReadBody(answer, most)
-	return cassette.Response{Status: answer.StatusCode, Body: body}, err
+	return request, nil
 }

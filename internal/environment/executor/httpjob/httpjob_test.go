@@ -2,6 +2,7 @@ package httpjob
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -52,7 +53,7 @@ func local(t *testing.T, answer http.HandlerFunc, c *cassette.Cassette) (*Kind, 
 	s := httptest.NewServer(answer)
 	t.Cleanup(s.Close)
 	k, err := New(Config{
-		Domains:   []string{strings.TrimPrefix(s.URL, "http://")},
+		Domains:   []string{strings.TrimPrefix(s.URL, "http://"), strings.Replace(s.URL[7:], "127.0.0.1", "localhost", 1)},
 		Addresses: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Headers: []string{"metadata"}, Cassette: c,
 	})
 	if err != nil {
@@ -249,5 +250,61 @@ func TestTheArrivalOfABodyIsTold(t *testing.T) {
 		if (len(told) > 0) != want || !slices.IsSorted(told) || len(told) > 99 {
 			t.Errorf("a body of %d bytes: %v", length, told)
 		}
+	}
+}
+
+// What a job's own URL, bounds and extraction come to is refused in words, since the job chose
+// them; what may pass is a failure.
+func TestWhatAJobChoseIsRefused(t *testing.T) {
+	k, url := local(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/huge":
+			w.Write(make([]byte, 1<<20+1))
+		case "/html":
+			io.WriteString(w, "<html>")
+		case "/json":
+			io.WriteString(w, "{}")
+		default:
+			status, _ := strconv.Atoi(r.URL.Path[1:])
+			http.Error(w, `{"error":"no such thing"}`, status)
+		}
+	}, nil)
+	for path, want := range map[string]string{"/404": "status 404: no such thing", "/403": "status 403", "/huge": "more than",
+		"/html": "not JSON", "/json": "leads nowhere", "/304": "status 304"} {
+		spec := job(url+path, extract("/a"))
+		_, err := do(t, k, spec)
+		var refusal *execution.Refusal
+		if !errors.As(err, &refusal) || !strings.Contains(refusal.Detail, want) {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+	}
+	for _, path := range []string{"/500", "/502", "/429", "/408"} {
+		_, err := do(t, k, job(url+path))
+		if refusal := (*execution.Refusal)(nil); err == nil || errors.As(err, &refusal) || !strings.Contains(err.Error(), "no such thing") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// JSON may begin with a byte order mark, and a redirect to another host names the runner: some
+// hosts refuse requests that name nobody.
+func TestJSONWithAMarkBehindARedirect(t *testing.T) {
+	k, url := local(t, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/there":
+			http.Redirect(w, r, strings.Replace("http://"+r.Host, "127.0.0.1", "localhost", 1)+"/here", http.StatusFound)
+		case r.Header.Get("User-Agent") != "cowboy-runner":
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			io.WriteString(w, "\xef\xbb\xbf"+`{"price":9007199254740993}`)
+		}
+	}, nil)
+	if got, err := do(t, k, job(url+"/there", extract("/price"))); err != nil || got != "9007199254740993" {
+		t.Errorf("%q, %v", got, err)
+	}
+	inJSON := job(url + "/there")
+	inJSON.ResultSchema.DataFormat = push.FormatJSON
+	if got, err := do(t, k, inJSON); err != nil || got != `{"price":9007199254740993}` {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/cowboyinc/devnet/internal/base/execution"
-	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
 	"github.com/cowboyinc/devnet/internal/environment/executor"
 	"github.com/cowboyinc/devnet/internal/environment/executor/cassette"
@@ -35,8 +34,12 @@ type Model struct {
 	Endpoint    string // such as https://example.org/v1, to which /chat/completions is added; "" for the offline model
 	Key         string // sent as a bearer token; "" for none
 	Name        string // at the endpoint
-	TokensField string // of the request: max_tokens if it is ""
+	TokensField string // of the request: max_tokens if it is "", none if it is NoField
+	Cool        bool   // the request has no temperature: the model takes none
 }
+
+// NoField is the TokensField of a model whose endpoint takes no limit of tokens.
+const NoField = "none"
 
 // Config is the models of a runner.
 type Config struct {
@@ -127,7 +130,7 @@ func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 		return nil, err
 	}
 	if answer.Status != http.StatusOK {
-		return nil, fmt.Errorf("the model's endpoint answered with the status %d", answer.Status)
+		return nil, outbound.Refused("the model's endpoint", answer.Status, answer.Body, true)
 	}
 	return textOf(answer.Body, tokens(spec))
 }
@@ -144,37 +147,12 @@ func question(m Model, spec *push.JobSpec) []byte {
 	if field == "" {
 		field = "max_tokens"
 	}
-	return marshal(map[string]any{
-		"model": m.Name, "messages": messages, field: tokens(spec),
-		"temperature": json.Number(fmt.Sprintf("%d.%03d", job.Temperature/1000, job.Temperature%1000)),
-	})
-}
-
-// textOf reads an answer, which comes from a stranger: one choice with a text, and
-// with no more tokens than allowed.
-func textOf(body []byte, most uint64) ([]byte, error) {
-	if _, err := executor.ParseJSON(body); err != nil {
-		return nil, fmt.Errorf("the model's endpoint answered no JSON: %w", err)
+	body := map[string]any{"model": m.Name, "messages": messages}
+	if field != NoField {
+		body[field] = tokens(spec)
 	}
-	var answer struct {
-		Choices []struct {
-			Message struct {
-				Content *string `json:"content"`
-			} `json:"message"`
-		} `json:"choices"`
-		Usage struct {
-			CompletionTokens *uint64 `json:"completion_tokens"`
-		} `json:"usage"`
+	if !m.Cool {
+		body["temperature"] = json.Number(fmt.Sprintf("%d.%03d", job.Temperature/1000, job.Temperature%1000))
 	}
-	if err := json.Unmarshal(body, &answer); err != nil || len(answer.Choices) == 0 || answer.Choices[0].Message.Content == nil {
-		return nil, fmt.Errorf("the model's endpoint answered without a text in choices")
-	}
-	text := *answer.Choices[0].Message.Content
-	if used := answer.Usage.CompletionTokens; used != nil && *used > most {
-		return nil, fmt.Errorf("the model took %s, at most %d", plural.Of(*used, "token"), most)
-	}
-	if uint64(len(text)) > most*maxTokenBytes {
-		return nil, fmt.Errorf("the model's text has %d bytes, which are more than %s", len(text), plural.Of(most, "token"))
-	}
-	return []byte(text), nil
+	return marshal(body)
 }

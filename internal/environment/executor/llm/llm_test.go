@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -151,8 +152,11 @@ func TestAnswersOfAnEndpointAreAStrangers(t *testing.T) {
 		"a status":        {500, says("x"), "status 500"},
 		"no JSON":         {200, "<html>", "no JSON"},
 		"no choice":       {200, `{"choices":[]}`, "without a text"},
-		"no text":         {200, `{"choices":[{"message":{"content":null}}]}`, "without a text"},
 		"another type":    {200, `{"choices":{"message":5}}`, "without a text"},
+		"another reason":  {200, `{"choices":[{"message":{"content":"x"},"finish_reason":"abort"}]}`, `finish_reason is "abort"`},
+		"an error in 200": {200, `{"error":{"message":"overloaded"}}`, "in choices: overloaded"},
+		"a wrong key":     {401, `{"error":{"message":"Incorrect API key"}}`, "status 401: Incorrect API key"},
+		"a full queue":    {429, `{"error":{"message":"slow down"}}`, "status 429: slow down"},
 		"too many tokens": {200, `{"choices":[{"message":{"content":"x"}}],"usage":{"completion_tokens":101}}`, "took 101 tokens"},
 		"too long a text": {200, `{"choices":[{"message":{"content":"` + strings.Repeat("x", 3201) + `"}}]}`, "more than 100 tokens"},
 		"too long at all": {200, strings.Repeat(" ", 1<<20+1), "more than 1048576 bytes"},
@@ -212,5 +216,62 @@ func TestAnEndpointThatNeverAnswersEndsWithTheJob(t *testing.T) {
 	k := kind(t, Config{Models: map[string]Model{"m": {Endpoint: s.URL}}})
 	if result, err := k.Do(ctx, executor.NewJob(execution.ID{}, job("m", "a"), nil)); err == nil {
 		t.Errorf("%q", result)
+	}
+}
+
+// A text that the model did not end, an empty one and a request that the endpoint refuses for
+// good are refused in words: the job chose them. The bodies are those of real servers.
+func TestWhatTheModelDidNotEndIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		answer string
+		want   string
+	}{
+		"thought until its tokens were used": {200, `{"choices":[{"index":0,"message":{"role":"assistant","content":"","reasoning":"Okay, the user"},` +
+			`"finish_reason":"length"}],"usage":{"completion_tokens":100}}`, "used its 100 tokens before it wrote a text"},
+		"cut":                 {200, `{"choices":[{"message":{"content":"half a sen"},"finish_reason":"length"}]}`, "before it ended its text"},
+		"filtered":            {200, `{"choices":[{"message":{"content":"half"},"finish_reason":"content_filter"}]}`, "a filter"},
+		"a tool":              {200, `{"choices":[{"message":{"content":null,"tool_calls":[{"id":"x"}]},"finish_reason":"tool_calls"}]}`, "calls a tool"},
+		"a tool, and stop":    {200, `{"choices":[{"message":{"content":"","tool_calls":[{}]},"finish_reason":"stop"}]}`, "calls a tool"},
+		"declined":            {200, `{"choices":[{"message":{"content":null,"refusal":"I can't\nhelp"},"finish_reason":"stop"}]}`, "declines: I can't"},
+		"empty":               {200, `{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}`, "is empty"},
+		"null":                {200, `{"choices":[{"message":{"content":null}}]}`, "is empty"},
+		"thoughts alone":      {200, `{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}]}}]}`, "is empty"},
+		"a field not taken":   {400, `{"error":{"message":"Unsupported parameter: 'max_tokens'"}}`, "status 400: Unsupported parameter: 'max_tokens'"},
+		"a model that is not": {404, `{"error":"model 'x' not found"}`, "status 404: model 'x' not found"},
+	} {
+		url := endpoint(t, func(string) (int, string) { return c.status, c.answer })
+		k := kind(t, Config{Models: map[string]Model{"m": {Endpoint: url, Key: "secret"}}})
+		got, err := do(t, k, job("m", "a"))
+		var refusal *execution.Refusal
+		if !errors.As(err, &refusal) || refusal.Reason != push.Unsupported || !strings.Contains(refusal.Detail, c.want) {
+			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// A text comes in any shape that the format has: parts, a byte order mark, no finish_reason.
+func TestATextOfAnyShape(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"choices":[{"message":{"content":[{"type":"thinking","thinking":[]},{"type":"text","text":"a"},{"type":"text","text":"b"}]}}]}`: "ab",
+		"\xef\xbb\xbf" + says("marked"):                                         "marked",
+		`{"choices":[{"message":{"content":"x"},"finish_reason":null}]}`:        "x",
+		`{"choices":[{"message":{"content":"x"},"finish_reason":"eos_token"}]}`: "x",
+	} {
+		url := endpoint(t, func(string) (int, string) { return 200, body })
+		k := kind(t, Config{Models: map[string]Model{"m": {Endpoint: url, Key: "secret"}}})
+		if got, err := do(t, k, job("m", "a")); err != nil || got != want {
+			t.Errorf("%s: %q, %v", body, got, err)
+		}
+	}
+}
+
+// Some models take no temperature, and some endpoints no limit of tokens.
+func TestFieldsMayBeLeftOut(t *testing.T) {
+	asked := ""
+	url := endpoint(t, func(body string) (int, string) { asked = body; return 200, says("x") })
+	k := kind(t, Config{Models: map[string]Model{"m": {Endpoint: url, Key: "secret", Name: "n", TokensField: NoField, Cool: true}}})
+	if _, err := do(t, k, job("m", "why?")); err != nil || asked != `{"messages":[{"content":"why?","role":"user"}],"model":"n"}` {
+		t.Errorf("%s, %v", asked, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/wire/push"
@@ -29,8 +30,8 @@ func offline(job *push.Llm, format push.DataFormat, tokens uint64) ([]byte, erro
 	if format == push.FormatJSON {
 		text := marshal(map[string]any{"digest": digest, "model": Offline, "note": note, "prompt_bytes": len(job.Prompt)})
 		if uint64(len(text)) > room {
-			return nil, fmt.Errorf("the offline model's JSON has %d bytes, and there is room for %d in %s", len(text), room,
-				plural.Of(tokens, "token"))
+			return nil, execution.Refuse(push.Unsupported, "the offline model's JSON has %d bytes, and there is room for %d in %s",
+				len(text), room, plural.Of(tokens, "token"))
 		}
 		return text, nil
 	}

@@ -5,8 +5,8 @@
 // runner's owner says. Each job has a separate session, which ends with it.
 //
 // The result is canonical JSON of the tool's answer: content, with structuredContent
-// if present, and isError if true. A tool that fails sets isError: that is a result. Numbers
-// go through the SDK's doubles.
+// if present, and isError if true. A tool that fails sets isError: that is a result. It is
+// read from the bytes of the answer: the SDK's values have doubles for numbers.
 package mcpjob
 
 import (
@@ -44,12 +44,14 @@ type Server struct {
 	URL     string
 	Headers map[string]string // sent to URL
 	Tools   []string          // that jobs may call; nil: all
+	NeedsMB uint64            // of the program; a job with less is refused
 }
 
 // Kind does mcp jobs.
 type Kind struct {
-	servers map[string]Server
-	client  *http.Client
+	servers   map[string]Server
+	client    *http.Client
+	pollAgain time.Duration
 }
 
 var _ executor.Kind = (*Kind)(nil)
@@ -67,7 +69,7 @@ func (e *ServerError) Error() string {
 // New makes the kind, for servers by their names. A server with neither or both of
 // program and URL is refused, and so is a missing program. Its errors are *ServerError.
 func New(servers map[string]Server) (*Kind, error) {
-	k := &Kind{make(map[string]Server), outbound.Client()}
+	k := &Kind{make(map[string]Server), outbound.Client(), pollAgain}
 	for _, name := range slices.Sorted(maps.Keys(servers)) {
 		s := servers[name]
 		if s.URL == "" && len(s.Argv) == 0 {
@@ -114,6 +116,9 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 	if job.Tool == "" || server.Tools != nil && !slices.Contains(server.Tools, job.Tool) {
 		return execution.Refuse(push.Unsupported, "this runner calls no tool %.80q of %.80q", job.Tool, job.Server)
 	}
+	if refusal := executor.NeedsMemory(spec, server.NeedsMB); refusal != nil {
+		return refusal
+	}
 	v, err := executor.ParseJSON([]byte(job.Arguments))
 	if err != nil {
 		return execution.Refuse(push.BadSpec, "the arguments are not valid JSON: %v", err)
@@ -128,16 +133,19 @@ func (k *Kind) Accepts(spec *push.JobSpec) *execution.Refusal {
 // begins with another method, which a server of an earlier one may leave unanswered.
 const initialized = "2025-11-25"
 
-// Do implements executor.Kind. It asks for a session of a later protocol version only from a
-// server that refuses initialize.
+// Do implements executor.Kind. It lets the SDK choose the protocol version only where a server
+// opens no session of initialized. A program that has ended is not started for another one.
 func (k *Kind) Do(ctx context.Context, job *executor.Job) ([]byte, error) {
 	result, err := k.call(ctx, job, &mcp.ClientSessionOptions{ProtocolVersion: initialized})
 	var unopened *unopenedError
+	if !errors.As(err, &unopened) || ctx.Err() != nil {
+		return result, err
+	}
 	var refusal *jsonrpc.Error
-	if errors.As(err, &unopened) && errors.As(err, &refusal) && ctx.Err() == nil {
+	if overHTTP := k.servers[job.Spec.JobType.Mcp.Server].URL != ""; overHTTP || errors.As(err, &refusal) {
 		return k.call(ctx, job, nil)
 	}
-	return result, err
+	return nil, err
 }
 
 func (k *Kind) call(ctx context.Context, job *executor.Job, session *mcp.ClientSessionOptions) ([]byte, error) {
@@ -171,7 +179,8 @@ func overPipes(ctx context.Context, server Server, job *executor.Job, session *m
 		io.Reader
 		io.Closer
 	}{io.LimitReader(p.Stdout, int64(most)), io.NopCloser(nil)} // Wait closes it
-	result, err := callAnd(ctx, &mcp.IOTransport{Reader: output, Writer: p.Stdin, MaxLineLength: most}, job, session, func() {})
+	pipes := &recorder{Transport: &mcp.IOTransport{Reader: output, Writer: p.Stdin, MaxLineLength: most}}
+	result, err := callAnd(ctx, pipes, job, session, func() {})
 	late := time.AfterFunc(grace, p.Kill)
 	defer late.Stop()
 	if ended := p.Wait(); err != nil && ended != nil {
@@ -180,19 +189,9 @@ func overPipes(ctx context.Context, server Server, job *executor.Job, session *m
 	return result, err
 }
 
-func (k *Kind) overHTTP(ctx context.Context, server Server, job *executor.Job, session *mcp.ClientSessionOptions) ([]byte, error) {
-	life, end := context.WithCancel(ctx)
-	defer end()
-	bounded := *k.client
-	bounded.Transport = &bounds{k.client.Transport, life, server.Headers, executor.AnswerBytes(job.Spec, outbound.MaxBody)}
-	transport := &mcp.StreamableClientTransport{Endpoint: server.URL, HTTPClient: &bounded, MaxRetries: -1, DisableStandaloneSSE: true}
-	result, err := callAnd(ctx, transport, job, session, func() { time.AfterFunc(grace, end) })
-	return result, outbound.WithoutURL(err)
-}
-
 // callAnd opens a session, calls the tool and ends the session, which it announces
 // before.
-func callAnd(ctx context.Context, transport mcp.Transport, work *executor.Job, options *mcp.ClientSessionOptions,
+func callAnd(ctx context.Context, transport *recorder, work *executor.Job, options *mcp.ClientSessionOptions,
 	ends func()) ([]byte, error) {
 	job := work.Spec.JobType.Mcp
 	nothing := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, // capabilities that a server could use on this runner
@@ -206,11 +205,20 @@ func callAnd(ctx context.Context, transport mcp.Transport, work *executor.Job, o
 	defer ends()
 	params := &mcp.CallToolParams{Name: job.Tool, Arguments: json.RawMessage(job.Arguments)}
 	params.SetProgressToken(progressToken)
-	answer, err := session.CallTool(ctx, params)
-	if err != nil {
-		return nil, fmt.Errorf("the tool %.80q: %w", job.Tool, err)
+	if _, err := session.CallTool(ctx, params); err != nil {
+		return nil, failed(job.Tool, err)
 	}
-	return render(answer)
+	return render(transport.called())
+}
+
+// failed is the failure of a call. A server that has no such tool, or does not take the
+// arguments, refuses the job for good.
+func failed(tool string, err error) error {
+	var said *jsonrpc.Error
+	if errors.As(err, &said) && (said.Code == jsonrpc.CodeInvalidParams || said.Code == jsonrpc.CodeMethodNotFound) {
+		return execution.Refuse(push.Unsupported, "the tool %.80q: %s", tool, outbound.Words([]byte(said.Message)))
+	}
+	return fmt.Errorf("the tool %.80q: %w", tool, err)
 }
 
 // progressToken names the only call of a session in the server's notifications.
@@ -225,58 +233,21 @@ func tell(job *executor.Job, said *mcp.ProgressNotificationParams) {
 	job.Progress(uint8(min(said.Progress/said.Total, 1)*100), said.Message)
 }
 
-// render returns the result of a tool's answer.
-func render(answer *mcp.CallToolResult) ([]byte, error) {
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return nil, err
-	}
-	v, err := executor.ParseJSON(text)
+// render returns the result of a tool's answer, from its bytes.
+func render(answer []byte) ([]byte, error) {
+	v, err := executor.ParseJSON(answer)
 	if err != nil {
 		return nil, fmt.Errorf("the tool's answer: %w", err)
 	}
-	result := map[string]any{}
-	for _, name := range []string{"content", "structuredContent", "isError"} {
-		if part, there := v.(map[string]any)[name]; there {
+	said, _ := v.(map[string]any)
+	result := map[string]any{"content": []any{}}
+	for _, name := range []string{"content", "structuredContent"} {
+		if part := said[name]; part != nil {
 			result[name] = part
 		}
 	}
+	if failed, _ := said["isError"].(bool); failed {
+		result["isError"] = true
+	}
 	return executor.CanonicalJSON(result), nil
-}
-
-// bounds is a transport whose answers are bounded, and end with a context.
-type bounds struct {
-	inner   http.RoundTripper
-	life    context.Context
-	headers map[string]string
-	most    int
-}
-
-func (b *bounds) RoundTrip(request *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancel(request.Context())
-	stop := context.AfterFunc(b.life, cancel)
-	request = request.Clone(ctx)
-	for name, value := range b.headers {
-		request.Header.Set(name, value)
-	}
-	request.Header.Set("Accept-Encoding", "identity")
-	answer, err := b.inner.RoundTrip(request)
-	if err != nil {
-		stop()
-		cancel()
-		return nil, err
-	}
-	answer.Body = &boundedBody{io.LimitReader(answer.Body, int64(b.most)), answer.Body, func() { stop(); cancel() }}
-	return answer, nil
-}
-
-type boundedBody struct {
-	io.Reader
-	io.Closer
-	done func()
-}
-
-func (b *boundedBody) Close() error {
-	defer b.done()
-	return b.Closer.Close()
 }

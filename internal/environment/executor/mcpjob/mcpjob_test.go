@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 	case "":
 		os.Exit(m.Run())
 	case "real":
-		server().Run(context.Background(), &mcp.StdioTransport{})
+		server(nil).Run(context.Background(), &mcp.StdioTransport{})
 	case "flood":
 		for {
 			os.Stdout.WriteString(strings.Repeat("a", 1<<16))
@@ -38,6 +39,8 @@ func TestMain(m *testing.M) {
 		time.Sleep(time.Hour) // Go ends a process that waits for nothing outside
 	case "ignores":
 		answers(map[string]string{"initialize": opened, "tools/call": called})
+	case "exact":
+		answers(map[string]string{"initialize": opened, "tools/call": exact})
 	case "modern":
 		answers(map[string]string{"server/discover": discovered, "tools/call": called})
 	case "dies":
@@ -99,8 +102,8 @@ type sum struct {
 var heard = make(chan string, 9)
 
 // server is one of the official SDK.
-func server() *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+func server(options *mcp.ServerOptions) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, options)
 	mcp.AddTool(s, &mcp.Tool{Name: "add"}, func(_ context.Context, _ *mcp.CallToolRequest, in numbers) (*mcp.CallToolResult, sum, error) {
 		return nil, sum{in.A + in.B, []string{"<", in.S}}, nil
 	})
@@ -167,7 +170,7 @@ func listening(t *testing.T, serves http.Handler) string {
 
 func TestAToolIsCalled(t *testing.T) {
 	authorized := 0
-	streamable := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() }, nil)
+	streamable := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server(nil) }, nil)
 	url := listening(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") == "Bearer x" {
 			authorized++
@@ -186,8 +189,9 @@ func TestAToolIsCalled(t *testing.T) {
 			got != `{"content":[{"text":"the tool says no","type":"text"}],"isError":true}` {
 			t.Errorf("%s: what a tool says is a result: %s, %v", name, got, err)
 		}
-		if got, err := do(t, k, job(name, "no", `{}`)); err == nil || !strings.Contains(err.Error(), `the tool "no"`) {
-			t.Errorf("%s: %s, %v", name, got, err)
+		var refusal *execution.Refusal
+		if got, err := do(t, k, job(name, "no", `{}`)); !errors.As(err, &refusal) || !strings.Contains(err.Error(), `the tool "no"`) {
+			t.Errorf("%s: a tool that there is not: %s, %v", name, got, err)
 		}
 	}
 	if authorized == 0 {
@@ -263,12 +267,16 @@ func TestWhatIsRefusedBeforeASessionOpens(t *testing.T) {
 }
 
 func TestOnlyWhatAToolAnsweredIsTheResult(t *testing.T) {
-	var answer mcp.CallToolResult
-	if err := json.Unmarshal([]byte(`{"_meta":{"time":5},"content":[],"isError":false,"structuredContent":[1]}`), &answer); err != nil {
-		t.Fatal(err)
+	for answer, want := range map[string]string{
+		`{"_meta":{"time":5},"content":[],"isError":false,"structuredContent":[1]}`: `{"content":[],"structuredContent":[1]}`,
+		`{"structuredContent":null}`: `{"content":[]}`,
+	} {
+		if got, err := render([]byte(answer)); err != nil || string(got) != want {
+			t.Errorf("%s, %v", got, err)
+		}
 	}
-	if got, err := render(&answer); err != nil || string(got) != `{"content":[],"structuredContent":[1]}` {
-		t.Errorf("%s, %v", got, err)
+	if got, err := render([]byte(`{"content":[],"structuredContent":{"wei":1,"wei":2}}`)); err == nil {
+		t.Errorf("a name twice: %s", got)
 	}
 }
 
@@ -289,7 +297,7 @@ func TestAnErrorDoesNotTellWhereAServersKeyIs(t *testing.T) {
 // A tool's progress is reported in percent of its total, and not at all without one. The
 // Set makes it rise.
 func TestAToolTellsItsProgress(t *testing.T) {
-	url := listening(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server() }, nil))
+	url := listening(t, mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server(nil) }, nil))
 	tell := func(percent uint8, words string) { heard <- fmt.Sprint(percent, " ", words) }
 	k := kind(t, map[string]Server{"s": {URL: url}})
 	result, err := k.Do(t.Context(), executor.NewJob(execution.ID{}, job("s", "steps", "{}"), tell))
@@ -298,5 +306,138 @@ func TestAToolTellsItsProgress(t *testing.T) {
 	}
 	if want := `["25 one","75 three","50 ","100 "]`; !strings.Contains(strings.ReplaceAll(string(result), "\\", ""), want) {
 		t.Errorf("%s, want %s", result, want)
+	}
+}
+
+// exact is an answer whose numbers no double holds, and one that a double writes otherwise.
+const exact = `{"content":[{"type":"text","text":"","_meta":{"n":9007199254740993}}],` +
+	`"structuredContent":{"wei":115792089237316195423570985008687907853269984665640564039457584007913129639935,"one":1.0,"e":1E5}}`
+
+// Numbers go through no double on their way to the result, over pipes and over HTTP, in one
+// piece and as events.
+func TestNumbersAreAsTheServerWroteThem(t *testing.T) {
+	const want = `{"content":[{"_meta":{"n":9007199254740993},"text":"","type":"text"}],"structuredContent":{"e":1E5,"one":1.0,` +
+		`"wei":115792089237316195423570985008687907853269984665640564039457584007913129639935}}`
+	versions := map[string]bool{}
+	serves := func(contentType, shape string) string {
+		return listening(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var request struct {
+				ID     json.RawMessage
+				Method string
+			}
+			json.NewDecoder(r.Body).Decode(&request)
+			if request.Method != "initialize" {
+				versions[r.Header.Get("Mcp-Protocol-Version")] = true
+			}
+			result, asked := map[string]string{"initialize": opened, "tools/call": exact}[request.Method]
+			if !asked {
+				w.WriteHeader(http.StatusAccepted)
+				return
+			}
+			w.Header().Set("Content-Type", contentType)
+			fmt.Fprintf(w, shape, `{"jsonrpc":"2.0","id":`+string(request.ID)+`,"result":`+result+`}`)
+		}))
+	}
+	k := kind(t, map[string]Server{"pipes": program(t, "exact"), "json": {URL: serves("application/json", "%s")},
+		"events": {URL: serves("text/event-stream", "event: message\ndata: %s\n\n")}})
+	for _, name := range []string{"pipes", "json", "events"} {
+		if got, err := do(t, k, job(name, "x", `{}`)); err != nil || got != want {
+			t.Errorf("%s: %s, %v\nwant %s", name, got, err, want)
+		}
+	}
+	if len(versions) != 1 || !versions[initialized] {
+		t.Errorf("requests after initialize name the versions %v", versions)
+	}
+}
+
+func stateless(s *mcp.Server) http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
+}
+
+// Numbers of a job's arguments arrive as the job has them, in sessions of both kinds.
+func TestNumbersOfArgumentsArriveAsWritten(t *testing.T) {
+	const arguments = `{"wei":115792089237316195423570985008687907853269984665640564039457584007913129639935,"one":1.0}`
+	for _, versions := range [][]string{{initialized}, {"2026-07-28"}} {
+		got := ""
+		s := mcp.NewServer(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ServerOptions{SupportedProtocolVersions: versions})
+		s.AddTool(&mcp.Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				got = string(r.Params.Arguments)
+				return &mcp.CallToolResult{}, nil
+			})
+		url := listening(t, stateless(s))
+		if _, err := do(t, kind(t, map[string]Server{"s": {URL: url}}), job("s", "x", arguments)); err != nil || got != arguments {
+			t.Errorf("%v: %s, %v", versions, got, err)
+		}
+	}
+}
+
+// A server of 2025-11-25 may close the stream of a call after an event, and name the time
+// after which it is asked for the rest.
+func TestAServerMayCloseItsStreamToBePolled(t *testing.T) {
+	var polls atomic.Int32
+	finish := make(chan bool)
+	ends, end := context.WithCancel(t.Context())
+	s := mcp.NewServer(&mcp.Implementation{Name: "t", Version: "1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "slow"}, func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		r.Extra.CloseSSEStream(mcp.CloseSSEStreamArgs{RetryAfter: time.Millisecond})
+		select {
+		case <-finish:
+		case <-ends.Done():
+		}
+		return nil, "at last", nil
+	})
+	streamable := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+		&mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)})
+	url := listening(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			switch n := polls.Add(1); {
+			case n == 1: // a proxy that loses a connection
+				panic(http.ErrAbortHandler)
+			case n < 40: // a server that has nothing yet, and closes again
+				w.Header().Set("Content-Type", "text/event-stream")
+				io.WriteString(w, "retry: 1\n\n")
+				return
+			case n == 40:
+				close(finish)
+			}
+		}
+		streamable.ServeHTTP(w, r)
+	}))
+	k := kind(t, map[string]Server{"s": {URL: url}})
+	k.pollAgain = time.Millisecond
+	got, err := do(t, k, job("s", "slow", `{}`))
+	end() // the tool returns if the job failed
+	if err != nil || !strings.Contains(got, "at last") || polls.Load() < 40 {
+		t.Errorf("%s, %v after %d polls", got, err, polls.Load())
+	}
+}
+
+// A server that serves the newest revision alone answers initialize all the same, and refuses
+// what follows.
+func TestAServerChoosesTheRevision(t *testing.T) {
+	for _, versions := range [][]string{nil, {"2026-07-28"}, {"2025-06-18"}} {
+		s := server(&mcp.ServerOptions{SupportedProtocolVersions: versions})
+		url := listening(t, stateless(s))
+		got, err := do(t, kind(t, map[string]Server{"s": {URL: url}}), job("s", "add", `{"a":1,"b":2}`))
+		if err != nil || !strings.Contains(got, `"sum":3`) {
+			t.Errorf("%v: %s, %v", versions, got, err)
+		}
+	}
+}
+
+// What a server says as it refuses by a status is in the failure, without control characters
+// and cut.
+func TestARefusalOverHTTPIsToldInItsWords(t *testing.T) {
+	for words, want := range map[string]string{
+		"Forbidden: invalid Host header \"vm:39181\"\nmore": `Forbidden: invalid Host header "vm:39181"`,
+		"": "Forbidden",
+		"a\x1b[2Jb" + strings.Repeat("c", 100_000): "a [2Jbccc",
+	} {
+		url := listening(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, words, http.StatusForbidden) }))
+		_, err := do(t, kind(t, map[string]Server{"s": {URL: url}}), job("s", "add", `{}`))
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 1000 {
+			t.Errorf("%.300v; want %s", err, want)
+		}
 	}
 }

@@ -113,9 +113,12 @@ func (f *Fence) dials(address string) error {
 	return &ForbiddenError{ip.String(), "not a public address, and this runner does not allow it"}
 }
 
+// UserAgent names a runner to the servers that a job asks, unless the job does.
+const UserAgent = "cowboy-runner"
+
 // Client follows redirects inside the fence. A redirect to another host, or from
 // https to http, carries none of the job's headers, which may hold a secret for the
-// first host; and no redirect carries a Referer.
+// first host, but the runner's own User-Agent; and no redirect carries a Referer.
 func (f *Fence) Client() *http.Client {
 	return &http.Client{Transport: transport(f.dialer.DialContext), CheckRedirect: func(next *http.Request, before []*http.Request) error {
 		if len(before) > maxRedirects {
@@ -130,7 +133,7 @@ func (f *Fence) Client() *http.Client {
 		next.Header.Del("Referer")
 		first := before[0].URL
 		if next.URL.Host != first.Host || first.Scheme == "https" && next.URL.Scheme != "https" {
-			next.Header = http.Header{"Accept-Encoding": {"identity"}, "User-Agent": {""}}
+			next.Header = http.Header{"Accept-Encoding": {"identity"}, "User-Agent": {UserAgent}}
 			if next.Body != nil && next.Body != http.NoBody {
 				return errors.New("a redirect of a body to another host, or out of https")
 			}
@@ -178,19 +181,21 @@ func ReadBody(answer *http.Response, most int) ([]byte, error) {
 }
 
 // PostJSON posts a body to a place of the runner's owner's and returns what it
-// answers, of at most most bytes, with the HTTP status.
+// answers, of at most most bytes, with the HTTP status. A busy server is asked again.
 func PostJSON(ctx context.Context, client *http.Client, to string, body []byte, headers map[string]string, most int) (int, []byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json")
-	request.Header.Set("Accept-Encoding", "identity")
-	for name, value := range headers {
-		request.Header.Set(name, value)
-	}
-	answer, err := client.Do(request)
+	answer, err := Patiently(ctx, true, func() (*http.Response, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Accept", "application/json")
+		request.Header.Set("Accept-Encoding", "identity")
+		for name, value := range headers {
+			request.Header.Set(name, value)
+		}
+		return client.Do(request)
+	})
 	if err != nil {
 		return 0, nil, WithoutURL(err)
 	}

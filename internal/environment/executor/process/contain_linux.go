@@ -24,12 +24,14 @@ func await(cmd *exec.Cmd) {
 	}
 }
 
-// limit bounds the address space of a program that was started. The program has no
-// data of the job yet: that comes later, over its standard input.
+// limit bounds the memory that a program may write to, of a program that was started. Address
+// space that it only reserves is not counted: runtimes of Go and JavaScript reserve far more
+// than they use. Memory shared with another process is not counted either. The program has
+// no data of the job yet: that comes later, over its standard input.
 func limit(pid int, memory uint64) error {
 	err := unix.Prlimit(pid, unix.RLIMIT_CORE, &unix.Rlimit{}, nil)
 	if err == nil && memory > 0 {
-		err = unix.Prlimit(pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: memory, Max: memory}, nil)
+		err = unix.Prlimit(pid, unix.RLIMIT_DATA, &unix.Rlimit{Cur: memory, Max: memory}, nil)
 	}
 	if errors.Is(err, unix.ESRCH) {
 		return nil // it has ended already

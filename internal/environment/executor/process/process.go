@@ -18,18 +18,25 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/execution"
+	"github.com/cowboyinc/devnet/internal/base/wire/push"
 )
 
 // Command is a program with all that it is given.
 type Command struct {
 	Argv   []string // the program's path, and its arguments as they are: there is no shell
 	Env    []string // NAME=VALUE; nothing of this process's own
-	Memory uint64   // bytes of address space of each process; 0: not bounded
+	Memory uint64   // bytes of writable memory of each process; 0: not bounded
 
 	// Progress takes each line "progress PERCENT WORDS" of the program's standard error; nil
 	// leaves them where they are.
 	Progress func(percent uint8, words string)
 }
+
+// NeedsMB is the memory that a program is taken to need unless its owner says otherwise, in
+// MiB: a program of Go starts with 72, one of Node that makes requests with 64.
+const NeedsMB = 128
 
 const (
 	// waitDelay is the time to wait for a program's end if a process that it left
@@ -138,8 +145,9 @@ func (p *Process) Wait() error {
 	return errors.Join(err, removed)
 }
 
-// ErrFlood says that a program printed more than it may.
-var ErrFlood = errors.New("the program printed more than the job may return")
+// ErrFlood says that a program printed more than it may: a *execution.Refusal, since the job
+// chooses how much that is.
+var ErrFlood error = execution.Refuse(push.Unsupported, "the program printed more than the job may return")
 
 // Run runs a program to its end and returns what it printed. Its errors are the
 // context's error, ErrFlood, and the program's failure.

@@ -44,6 +44,8 @@ func TestHowAProgramEnds(t *testing.T) {
 		{"kill -9 $$", "signal: killed"},
 		{"exec 1>&-; exit 5", "exit status 5"},
 		{"head -c 100000 /dev/zero | tr '\\0' x >&2; exit 1", "exit status 1: xxx"},
+		{"echo; echo first >&2; yes between | head -c 100000 >&2; echo last >&2; exit 1", "exit status 1: first … "},
+		{"echo first >&2; yes between | head -c 100000 >&2; echo last >&2; exit 1", "between last"},
 	} {
 		output, err := Run(context.Background(), sh(c.script), nil, 100)
 		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 2*maxStderr {
@@ -162,11 +164,49 @@ func TestWhatLeftItsGroupEndsWithIt(t *testing.T) {
 
 func TestMemoryIsBoundedBeforeInputComes(t *testing.T) {
 	own(t)
-	c := sh(`read go; ulimit -v; ulimit -c`)
+	c := sh(`read go; ulimit -d; ulimit -c`)
 	c.Memory = 512 << 20
 	output, err := Run(context.Background(), c, []byte("go\n"), 100)
 	if err != nil || string(output) != "524288\n0\n" {
 		t.Errorf("%q, %v", output, err)
+	}
+}
+
+// TestMain makes this program, as a child of a test, use memory: as many MiB as it is told.
+func TestMain(m *testing.M) {
+	var mib int
+	if _, err := fmt.Sscan(os.Getenv("PROCESS_USES"), &mib); err != nil {
+		os.Exit(m.Run())
+	}
+	used := make([]byte, mib<<20)
+	for i := range used {
+		used[i] = 1
+	}
+	fmt.Print(len(used) >> 20)
+}
+
+// Memory that is used is bounded, and not what is reserved: a program of Go, which reserves
+// hundreds of MiB at its start, has room in the default of a job.
+func TestMemoryThatIsUsedIsBounded(t *testing.T) {
+	own(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		bound uint64 // bytes
+		uses  string // MiB
+		fits  bool
+	}{{128 << 20, "1", true}, {256 << 20, "128", true}, {256 << 20, "257", false}} {
+		command := Command{Argv: []string{self}, Env: []string{"PROCESS_USES=" + c.uses}, Memory: c.bound}
+		output, err := Run(context.Background(), command, nil, 100)
+		if fits := err == nil && string(output) == c.uses; fits != c.fits {
+			t.Errorf("%s MiB in %d: %q, %v", c.uses, c.bound>>20, output, err)
+		}
+		// Go says so in words, or ends by a signal where it had no memory left for them.
+		if !c.fits && (err == nil || !strings.Contains(err.Error(), "fatal error") && !strings.Contains(err.Error(), "SIGSEGV")) {
+			t.Errorf("what a program says first, before its stacks: %v", err)
+		}
 	}
 }
 

@@ -9,18 +9,24 @@ import (
 const (
 	// maxStderr bounds the last words of a program that messages have, in bytes.
 	maxStderr = 512
+	// maxFirst bounds the first line, in bytes: where a runtime says why it ends, before its
+	// stacks.
+	maxFirst = 200
 	// maxProgress bounds a line of progress, in bytes: a percent, and words of the length
 	// that a JobProgress carries.
 	maxProgress = 1100
 )
 
-// stderr reads lines of progress out of a program's standard error, and keeps the end of
-// all else.
+// stderr reads lines of progress out of a program's standard error, and keeps the first line
+// and the end of all else.
 type stderr struct {
 	progress func(percent uint8, words string) // nil: no line is one
 	line     []byte                            // the line begun, at most maxProgress bytes
 	long     bool                              // the line is too long for progress: its beginning is kept already
+	first    []byte                            // the first line other than progress, at most maxFirst bytes; empty lines do not count
+	whole    bool                              // the first line has ended
 	kept     []byte                            // the end of the output other than progress, at most maxStderr bytes
+	cut      bool                              // the beginning of the output is not among kept
 }
 
 // Write implements io.Writer.
@@ -68,15 +74,39 @@ func parseProgress(line string) (percent uint8, words string, is bool) {
 }
 
 func (s *stderr) keep(data []byte) {
+	s.keepFirst(data)
+	s.cut = s.cut || len(s.kept)+len(data) > maxStderr
 	s.kept = append(s.kept, data[max(0, len(data)-maxStderr):]...)
 	if len(s.kept) > maxStderr {
 		s.kept = append([]byte{}, s.kept[len(s.kept)-maxStderr:]...)
 	}
 }
 
-// String is the kept text on one line. It is read when the program has ended.
+// keepFirst takes what belongs to the first line that is not empty.
+func (s *stderr) keepFirst(data []byte) {
+	if s.whole {
+		return
+	}
+	if len(s.first) == 0 {
+		data = bytes.TrimLeft(data, " \r\n\t")
+	}
+	part, _, ended := bytes.Cut(data, []byte{'\n'})
+	s.whole = ended
+	s.first = append(s.first, part[:min(len(part), maxFirst-len(s.first))]...)
+}
+
+// String is the kept text on one line, with the first line before it where that is lost. It
+// is read when the program has ended.
 func (s *stderr) String() string {
 	s.keep(s.line)
 	s.line = nil
-	return strings.Join(strings.Fields(string(bytes.ToValidUTF8(s.kept, []byte("?")))), " ")
+	text := oneLine(s.kept)
+	if first := oneLine(s.first); s.cut && s.whole {
+		return first + " … " + text
+	}
+	return text
+}
+
+func oneLine(text []byte) string {
+	return strings.Join(strings.Fields(string(bytes.ToValidUTF8(text, []byte("?")))), " ")
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/executor/httpjob"
 	"github.com/cowboyinc/devnet/internal/environment/executor/llm"
 	"github.com/cowboyinc/devnet/internal/environment/executor/mcpjob"
+	"github.com/cowboyinc/devnet/internal/environment/executor/process"
 )
 
 // manualName is how jobs name the executor that people answer.
@@ -43,12 +44,12 @@ type customTable struct {
 	Worker    *workerTable             `toml:"worker"`
 }
 
-// Limits of memory_mb of a worker program, in MiB: below the minimum hardly any
-// interpreter starts.
+// Limits of memory_mb, in MiB. Below the minimum of a worker program hardly any interpreter
+// starts.
 const (
 	minWorkerMB     = 16
 	defaultWorkerMB = 1024
-	maxWorkerMB     = executor.MaxMemory >> 20
+	maxProgramMB    = executor.MaxMemory >> 20
 )
 
 type workerTable struct {
@@ -64,8 +65,9 @@ type functionTable struct {
 }
 
 type commandTable struct {
-	Argv []string `toml:"argv"`
-	Env  []string `toml:"env"`
+	Argv     []string `toml:"argv"`
+	Env      []string `toml:"env"`
+	MemoryMB int      `toml:"memory_mb"` // 0: process.NeedsMB
 }
 
 type httpTable struct {
@@ -89,6 +91,7 @@ type modelTable struct {
 	KeyFile     string `toml:"key_file"`
 	KeyEnv      string `toml:"key_env"`
 	TokensField string `toml:"tokens_field"`
+	Temperature *bool  `toml:"temperature"` // false: the request has none
 }
 
 type mcpTable struct {
@@ -101,6 +104,8 @@ type serverTable struct {
 	URL     string            `toml:"url"`
 	Headers map[string]string `toml:"headers"`
 	Tools   []string          `toml:"tools"`
+
+	MemoryMB int `toml:"memory_mb"` // 0: process.NeedsMB
 }
 
 type ethsendTable struct {
@@ -179,7 +184,11 @@ func (o *opener) custom() (executor.Kind, error) {
 		if err := o.environment(table.Commands[name].Env, "custom", "commands", name); err != nil {
 			return nil, err
 		}
-		does, err := custom.Command(table.Commands[name].Argv, table.Commands[name].Env)
+		needs, err := o.needsMB(table.Commands[name].MemoryMB, "custom", "commands", name)
+		if err != nil {
+			return nil, err
+		}
+		does, err := custom.Command(table.Commands[name].Argv, table.Commands[name].Env, needs)
 		if err != nil {
 			return nil, o.Fault(err.Error(), "custom", "commands", name)
 		}
@@ -198,6 +207,17 @@ func (o *opener) custom() (executor.Kind, error) {
 	return does, nil
 }
 
+// needsMB returns the memory that a program needs, by memory_mb of its table, in MiB.
+func (o *opener) needsMB(said int, table ...string) (uint64, error) {
+	if said == 0 {
+		return process.NeedsMB, nil
+	}
+	if said < 1 || said > maxProgramMB {
+		return 0, o.Fault(fmt.Sprintf("%d is not between 1 and %d MiB", said, maxProgramMB), append(table, "memory_mb")...)
+	}
+	return uint64(said), nil
+}
+
 // addWorker adds the executors of the worker program, if there is one.
 func (o *opener) addWorker(offered map[string]custom.Executor) (err error) {
 	table := o.file.Custom.Worker
@@ -208,8 +228,8 @@ func (o *opener) addWorker(offered map[string]custom.Executor) (err error) {
 	if memory == 0 {
 		memory = defaultWorkerMB
 	}
-	if memory < minWorkerMB || memory > maxWorkerMB {
-		return o.Fault(fmt.Sprintf("%d is not between %d and %d MiB", memory, minWorkerMB, maxWorkerMB), "custom", "worker", "memory_mb")
+	if memory < minWorkerMB || memory > maxProgramMB {
+		return o.Fault(fmt.Sprintf("%d is not between %d and %d MiB", memory, minWorkerMB, maxProgramMB), "custom", "worker", "memory_mb")
 	}
 	if err := o.environment(table.Env, "custom", "worker"); err != nil {
 		return err
@@ -316,7 +336,8 @@ func (o *opener) llm() (executor.Kind, error) {
 		if m.Name == "" {
 			m.Name = name
 		}
-		config.Models[name] = llm.Model{Endpoint: m.Endpoint, Key: key, Name: m.Name, TokensField: m.TokensField}
+		config.Models[name] = llm.Model{Endpoint: m.Endpoint, Key: key, Name: m.Name, TokensField: m.TokensField,
+			Cool: m.Temperature != nil && !*m.Temperature}
 	}
 	var err error
 	if config.Cassette, err = o.cassette(table.Cassette, table.Mode, "llm"); err != nil {
@@ -355,7 +376,17 @@ func (o *opener) mcp() (executor.Kind, error) {
 		if err := o.environment(s.Env, "mcp", "servers", name); err != nil {
 			return nil, err
 		}
-		servers[name] = mcpjob.Server{Argv: s.Argv, Env: s.Env, URL: s.URL, Headers: s.Headers, Tools: s.Tools}
+		if s.URL != "" && s.MemoryMB != 0 {
+			return nil, o.Fault("memory_mb is of a program: leave it out beside url", "mcp", "servers", name, "memory_mb")
+		}
+		needs, err := o.needsMB(s.MemoryMB, "mcp", "servers", name)
+		if err != nil {
+			return nil, err
+		}
+		if s.URL != "" {
+			needs = 0
+		}
+		servers[name] = mcpjob.Server{Argv: s.Argv, Env: s.Env, URL: s.URL, Headers: s.Headers, Tools: s.Tools, NeedsMB: needs}
 	}
 	if len(servers) == 0 {
 		return nil, o.Fault("name a server, in a table [mcp.servers.NAME]", "mcp")

@@ -80,7 +80,8 @@ func Open(path string) (*Runner, error) {
 }
 
 // Own is the executor of a runner that a devnet starts by itself: what needs neither
-// network nor files. Its offline model answers for every model.
+// network nor files. Its offline model answers for every model, and its pools are those that
+// it is registered with.
 func Own() (*executor.Set, *custom.Manual) {
 	manual := custom.NewManual()
 	language, err := llm.New(llm.Config{Models: map[string]llm.Model{llm.Offline: {}}, Default: llm.Offline})
@@ -88,7 +89,8 @@ func Own() (*executor.Set, *custom.Manual) {
 		panic("settings: " + err.Error())
 	}
 	customs := custom.New(map[string]custom.Executor{"echo": custom.Echo, "sha256": custom.Sha256, manualName: manual})
-	return executor.New(executor.Config{Kinds: map[push.JobKind]executor.Kind{push.JobCustom: customs, push.JobLLM: language}}), manual
+	return executor.New(executor.Config{Kinds: map[push.JobKind]executor.Kind{push.JobCustom: customs, push.JobLLM: language},
+		AnyPool: true}), manual
 }
 
 // opener opens what a file names.
@@ -131,7 +133,8 @@ func (o *opener) open() (*Runner, error) {
 	if r.Key, err = o.Key(o.file.Key, o.file.KeyFile); err != nil {
 		return nil, err
 	}
-	config := executor.Config{Entitlements: o.file.Entitlements}
+	// A runner of a supervisor's is the devnet's own. Unless it names pools, they are as Own's.
+	config := executor.Config{Entitlements: o.file.Entitlements, AnyPool: r.Driver != "" && len(o.file.Entitlements) == 0}
 	if text := o.file.MaxWall; text != "" {
 		if config.MaxWall, err = time.ParseDuration(text); err != nil || config.MaxWall < time.Second || config.MaxWall > executor.MaxWall {
 			return nil, o.Fault(fmt.Sprintf("invalid time %.40q: want 1s to %v", text, executor.MaxWall), "max_wall_time")

@@ -124,6 +124,7 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"[custom.commands.c]\nargv = []", 4, "custom.commands.c: name a program"},
 		{"[custom.commands.c]\nargv = ['wc']\nenv = ['LC_ALL']", 6, "custom.commands.c.env: want NAME=VALUE"},
 		{"[custom.commands.echo]\nargv = ['wc']", 4, "custom.commands.echo: an executor of this name"},
+		{"[custom.commands.c]\nargv = ['wc']\nmemory_mb = -1", 6, "custom.commands.c.memory_mb: -1 is not between 1"},
 		{"[custom.worker]\nexecutors = ['a']", 4, "custom.worker: name a program"},
 		{"[custom.worker]\nargv = ['no-such-program']\nexecutors = ['a']", 4, "custom.worker: no program"},
 		{"[custom.worker]\nargv = ['wc']", 4, "custom.worker: has 0 names"},
@@ -150,6 +151,8 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		{"[mcp.servers.s]\nargv = ['no-such-program']", 5, "mcp.servers.s.argv: no program"},
 		{"[mcp.servers.a]\nargv = ['wc']\n[mcp.servers.s]\nurl = 'localhost:9000'", 7, "mcp.servers.s.url: want one like http"},
 		{"[mcp.servers.s]\nargv = ['wc']\nurl = 'http://a'", 6, "mcp.servers.s.url: leave out argv or url"},
+		{"[mcp.servers.s]\nargv = ['wc']\nmemory_mb = 65537", 6, "mcp.servers.s.memory_mb: 65537 is not between 1"},
+		{"[mcp.servers.s]\nurl = 'http://a'\nmemory_mb = 1", 6, "mcp.servers.s.memory_mb: leave it out beside url"},
 		{"[mcp.servers.s]\ntools = ['a']", 4, "mcp.servers.s.argv: neither a program nor a URL"},
 		{"[mcp.servers.s]\nargv = ['wc']\nenv = ['ROOT /srv']", 6, "mcp.servers.s.env: want NAME=VALUE"},
 		{"[mcp.servers.s]\nurl = 'http://a'\nheaders = ['Authorization: Bearer x']", 6,
@@ -171,6 +174,34 @@ func TestWhatIsWrongIsSaidWithLineAndSetting(t *testing.T) {
 		if !errors.As(err, &wrong) || wrong.Line != c.line || key != "" && wrong.Key != strings.TrimPrefix(key, ":") ||
 			!strings.Contains(err.Error(), strings.TrimPrefix(detail, ": ")) {
 			t.Errorf("%q: line %d wanted: %v, %v", c.text, c.line, err, r)
+		}
+	}
+}
+
+// A job whose memory a program does not fit into is refused before it costs anything: by
+// memory_mb, or without it by what programs of Go and Node need. A server with a URL needs none.
+func TestAJobThatAProgramDoesNotFitIntoIsRefused(t *testing.T) {
+	r, err := Open(write(t, head+"[custom.commands.c]\nargv = ['wc']\n[custom.commands.d]\nargv = ['wc']\nmemory_mb = 16\n"+
+		"[mcp.servers.s]\nargv = ['wc']\n[mcp.servers.u]\nurl = 'http://a'\n", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Executor.Close()
+	for _, c := range []struct {
+		name string
+		mib  uint64
+		want string
+	}{{"c", 127, "max_memory_mb of 128"}, {"c", 128, ""}, {"d", 15, "max_memory_mb of 16"}, {"d", 16, ""},
+		{"s", 127, "max_memory_mb of 128"}, {"s", 128, ""}, {"u", 1, ""}} {
+		spec := job(c.name, "")
+		if c.name == "s" || c.name == "u" {
+			spec.JobType = push.JobType{Mcp: &push.Mcp{Server: c.name, Tool: "t", Arguments: "{}"}}
+		}
+		spec.Bounds.MaxMemoryMB = c.mib
+		refusal := r.Executor.Accepts(spec)
+		if c.want == "" && refusal != nil || c.want != "" && (refusal == nil || refusal.Reason != push.Unsupported ||
+			!strings.Contains(refusal.Detail, c.want)) {
+			t.Errorf("%s with %d MiB: %v, want %q", c.name, c.mib, refusal, c.want)
 		}
 	}
 }

@@ -154,7 +154,11 @@ func ending(out program.Outcome) string {
 	case out.Fault == nil:
 		return string(out.Status)
 	}
-	return fmt.Sprintf("%s %s %q", out.Status, out.Fault.Code, out.Fault.Message)
+	told := out.Fault.Message
+	if out.Told != nil {
+		told = *out.Told
+	}
+	return fmt.Sprintf("%s %s %q", out.Status, out.Fault.Code, told)
 }
 
 // offline is a chain of one actor without state: it charges steps, and refuses the rest.
@@ -219,6 +223,16 @@ func (d *Difference) Error() string {
 
 // ErrMinor says that the corpus has no receipts for a minor version.
 var ErrMinor = errors.New("no receipts of this minor version are known")
+
+// Knows reports whether the corpus has receipts of a minor version.
+func Knows(minor string) bool {
+	for _, p := range All() {
+		if _, known := p.Want(minor); !known {
+			return false
+		}
+	}
+	return true
+}
 
 // Prove runs the corpus under a minor version. Its error is a *Difference, ErrMinor or
 // the environment's.

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"go.etcd.io/bbolt"
 
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/store"
@@ -54,6 +57,113 @@ func filled(t testing.TB, path string) (last, before map[string]string) {
 	return last, before
 }
 
+// rewritten has another program of bbolt write to the file, with bbolt's defaults: it stores a
+// list of free pages, and some are free.
+func rewritten(t testing.TB, path string) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for range 2 { // so that both metas have the list
+		err := db.Update(func(tx *bbolt.Tx) error {
+			b, err := tx.CreateBucketIfNotExists([]byte("foreign"))
+			if err != nil {
+				return err
+			}
+			value := make([]byte, 3*4096)
+			stored := binary.LittleEndian.AppendUint32(nil, sumOf("foreign", []byte("k"), value))
+			return b.Put([]byte("k"), append(stored, value...))
+		})
+		if err == nil {
+			err = db.Update(func(tx *bbolt.Tx) error { return tx.DeleteBucket([]byte("foreign")) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// compacted is a file as bbolt's own command compacts it.
+func compacted(t testing.TB, path string) (to string) {
+	t.Helper()
+	to = path + ".compact"
+	from, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	db, err := bbolt.Open(to, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(bbolt.Compact(db, from, 65536), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// P6: a file that another program of bbolt wrote is read, and goes on as one of devnet's own.
+func TestAFileOfAnotherProgramIsRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	last, _ := filled(t, path)
+	touched := path + ".touched"
+	if data, err := os.ReadFile(path); err != nil || os.WriteFile(touched, data, 0o600) != nil {
+		t.Fatal(err)
+	}
+	rewritten(t, touched)
+	for _, path := range []string{compacted(t, path), touched} {
+		for range 3 {
+			s, err := Open(path, store.Process)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found, err := content(s); err != nil || !maps.Equal(found, last) {
+				t.Errorf("%s holds something else: %v", path, err)
+			}
+			if err := s.Commit([]env.Write{{Bucket: "more", Key: []byte("k"), Value: make([]byte, 20_000)}}); err != nil {
+				t.Error(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A list of free pages that names one in use would have bbolt write over data.
+func TestAFreePageIsInNoUse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	filled(t, path)
+	rewritten(t, path)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := newestMeta(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := whole[int64(root.freelist)*int64(root.pageBytes):]
+	if n := order.Uint16(list[10:]); n < 2 {
+		t.Fatalf("%d pages are free", n)
+	}
+	own, second := order.Uint64(list[pageHead:]), order.Uint64(list[pageHead+idBytes:])
+	for what, id := range map[string]uint64{"the root": root.bucket, "the list itself": root.freelist, "listed twice": second, "a meta": 1,
+		"beyond the end": root.end} {
+		order.PutUint64(list[pageHead:], id)
+		if found := verify(bytes.NewReader(whole), int64(len(whole)), checkValue); !strings.Contains(found, "is free") {
+			t.Errorf("%s: %q", what, found)
+		}
+	}
+	order.PutUint64(list[pageHead:], own)
+	order.PutUint16(list[10:], 60_000)
+	if found := verify(bytes.NewReader(whole), int64(len(whole)), checkValue); !strings.Contains(found, "has room for") {
+		t.Errorf("a list that is too long: %q", found)
+	}
+}
+
 // content reads all that a store holds.
 func content(s *Store) (map[string]string, error) {
 	found := map[string]string{}
@@ -95,9 +205,19 @@ func spoil(rng *rand.Rand, data []byte) []byte {
 // before if a meta is lost, or names the file; it never panics, and never shows
 // other data.
 func TestDamageIsNamed(t *testing.T) {
+	for _, foreign := range []bool{false, true} {
+		t.Run(fmt.Sprintf("written by another program %v", foreign), func(t *testing.T) { testDamage(t, foreign) })
+	}
+}
+
+func testDamage(t *testing.T, foreign bool) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "state.db")
 	last, before := filled(t, path)
+	if foreign {
+		rewritten(t, path)
+		before = last
+	}
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -209,6 +329,7 @@ func TestAPanicOfTheReaderIsItsOwn(t *testing.T) {
 func FuzzVerify(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "state.db")
 	filled(f, path)
+	rewritten(f, path)
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		f.Fatal(err)

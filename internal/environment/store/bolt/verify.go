@@ -31,7 +31,8 @@ const (
 	metaMagic   = 0xED0CDAED
 	metaVersion = 2
 	noFreelist  = math.MaxUint64
-	newFreelist = 2 // the page of the freelist, empty, in a file to which nothing was committed
+	longList    = math.MaxUint16 // as a count: the first element of the list counts the others
+	idBytes     = 8              // of a page in the freelist
 
 	minPageBytes = 1 << 10
 	maxPageBytes = 1 << 24
@@ -54,23 +55,60 @@ func verify(file io.ReaderAt, size int64, value func(bucket, key, value []byte) 
 	}
 	w := &walk{file: file, page: int64(root.pageBytes), end: min(root.end, uint64(size)/uint64(root.pageBytes)), value: value}
 	w.seen = make([]uint64, w.end/64+1)
-	if root.freelist == newFreelist {
-		if page, err := w.read(newFreelist); err != nil {
-			return err.Error()
-		} else if order.Uint16(page[8:]) != flagFreelist || order.Uint16(page[10:]) != 0 {
-			return "a file to which nothing was committed names pages that are free"
-		}
-	}
 	if err := w.tree(root.bucket, span{}, nil, 0); err != nil {
+		return err.Error()
+	}
+	if err := w.freelist(root); err != nil {
 		return err.Error()
 	}
 	return ""
 }
 
+// freelist judges the list of free pages, if the file has one: a new file has, and one that
+// another program of bbolt wrote, such as a compaction. bbolt hands these pages out and writes
+// over them, so none may be in use or be named twice. A page that is neither used nor listed is
+// lost room only.
+func (w *walk) freelist(root meta) error {
+	if root.freelist == noFreelist {
+		return nil
+	}
+	page, err := w.read(root.freelist)
+	if err != nil {
+		return err
+	}
+	if flags := order.Uint16(page[8:]); flags != flagFreelist {
+		return fmt.Errorf("page %d has kind %#x, want the list of free pages", root.freelist, flags)
+	}
+	list, count := page[pageHead:], uint64(order.Uint16(page[10:]))
+	if count == longList && len(list) >= idBytes {
+		count, list = order.Uint64(list), list[idBytes:]
+	}
+	if count > uint64(len(list)/idBytes) {
+		return fmt.Errorf("page %d lists %d free pages, and has room for %d", root.freelist, count, len(list)/idBytes)
+	}
+	for at := range count {
+		id := order.Uint64(list[at*idBytes:])
+		if id < 2 || id >= root.end {
+			return fmt.Errorf("page %d is free and does not exist, of %d", id, root.end)
+		}
+		if id < w.end && w.mark(id) {
+			return fmt.Errorf("page %d is free, and is used or free already", id)
+		}
+	}
+	return nil
+}
+
+// mark marks a page as seen, and reports whether it was.
+func (w *walk) mark(id uint64) (before bool) {
+	before = w.seen[id/64]&(1<<(id%64)) != 0
+	w.seen[id/64] |= 1 << (id % 64)
+	return before
+}
+
 type meta struct {
 	pageBytes uint32
 	bucket    uint64 // root page of the root bucket
-	freelist  uint64 // noFreelist or, before the first commit, newFreelist
+	freelist  uint64 // page that lists the free ones; noFreelist: none does
 	end       uint64 // no page has a higher number or the same
 	tx        uint64
 }
@@ -112,8 +150,7 @@ func readMeta(file io.ReaderAt, at int64) (m meta, ok bool) {
 	m = meta{pageBytes: order.Uint32(b[8:]), bucket: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]),
 		end: order.Uint64(b[40:]), tx: order.Uint64(b[48:])}
 	powerOfTwo := m.pageBytes&(m.pageBytes-1) == 0
-	known := m.freelist == noFreelist || m.freelist == newFreelist && m.tx <= 1 // the first metas have transactions 0 and 1
-	return m, powerOfTwo && m.pageBytes >= minPageBytes && m.pageBytes <= maxPageBytes && known
+	return m, powerOfTwo && m.pageBytes >= minPageBytes && m.pageBytes <= maxPageBytes
 }
 
 // walk visits every reachable page once.
@@ -166,10 +203,9 @@ func (w *walk) read(id uint64) ([]byte, error) {
 		return nil, fmt.Errorf("page %d calls itself %d, of %d pages, in a file of %d", id, own, more+1, w.end)
 	}
 	for at := id; at <= id+more; at++ {
-		if w.seen[at/64]&(1<<(at%64)) != 0 {
+		if w.mark(at) {
 			return nil, fmt.Errorf("page %d is used twice", at)
 		}
-		w.seen[at/64] |= 1 << (at % 64)
 	}
 	page := make([]byte, int64(more+1)*w.page)
 	if _, err := w.file.ReadAt(page, int64(id)*w.page); err != nil {

@@ -15,7 +15,11 @@ import (
 func WantSynced(t *testing.T, root string, do func(), want ...string) {
 	t.Helper()
 	var got []string
-	restore := store.Witness(func(path string) {
+	restore := store.Witness(func(step store.Step) {
+		path := step.Path
+		if step.Kind != store.FolderSynced {
+			return
+		}
 		from, err := filepath.Rel(root, path)
 		if err != nil || !filepath.IsLocal(from) {
 			return

@@ -66,6 +66,15 @@ func verify(state tls.ConnectionState, alpn string, accept func(types.PublicKey)
 	return accept(key)
 }
 
+// Process names the process of the peer of a connection: each draws a certificate's key
+// at its start, and signs it.
+func Process(state tls.ConnectionState) types.Hash {
+	if len(state.PeerCertificates) != 1 {
+		return types.Hash{}
+	}
+	return types.Keccak(state.PeerCertificates[0].RawSubjectPublicKeyInfo)
+}
+
 // Of returns the secp256k1 key of the peer of a connection that came up under a
 // configuration of this package: its handshake has judged the certificate, and no
 // signature is checked again.

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/crypto"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/transport/identity"
+	"github.com/cowboyinc/devnet/internal/environment/transport/memnet"
 )
 
 // deadline of every wait in these tests; a wait ends when it has what it waits
@@ -325,4 +326,46 @@ func TestPeersAreFoundByHostName(t *testing.T) {
 			t.Errorf("node %d does not know the address of its peer", i)
 		}
 	}
+}
+
+// C5: a second process with a peer's key replaces no connection of the first one. Both get
+// what is sent to the peer, both are heard, and the second stays when the first ends.
+func TestTwoProcessesOfOneKeyBothGetFrames(t *testing.T) {
+	virtual(t, func(t *testing.T, net *memnet.Net, with func(*Config)) {
+		for _, second := range []string{"v0", "v1"} { // the lower and the higher address
+			peer := newNode(t, map[string]string{"v0": "v1", "v1": "v0"}[second], with)
+			first, twin := newNode(t, second, with), newNode(t, second, with)
+			name(peer, first)
+			twin.SetPeers([]types.Validator{peer.validator()})
+			peer.start(t)
+			first.start(t)
+			time.Sleep(5 * time.Second)
+			twin.start(t)
+			time.Sleep(10 * time.Second)
+			before := peer.Stats()[0].Connects
+			peer.Send(first.key.Address(), []byte{1})
+			for _, n := range []*node{first, twin} {
+				if d := n.next(t); d.frame[0] != 1 {
+					t.Fatalf("got %v", d)
+				}
+				n.Send(peer.key.Address(), []byte{2})
+				if d := peer.next(t); d.from != first.key.Address() || d.frame[0] != 2 {
+					t.Fatalf("got %v", d)
+				}
+			}
+			if time.Sleep(time.Minute); peer.Stats()[0].Connects != before {
+				t.Fatal("the two take the connection from each other")
+			}
+			if err := first.close(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			peer.Send(first.key.Address(), []byte{3})
+			if d := twin.next(t); d.frame[0] != 3 {
+				t.Fatalf("got %v", d)
+			}
+			twin.close()
+			peer.close()
+		}
+	})
 }

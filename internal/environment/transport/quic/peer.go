@@ -30,18 +30,28 @@ type peer struct {
 	mu       sync.Mutex
 	endpoint string
 	resolved netip.AddrPort // what endpoint named when it was last looked up, or where it came from before; zero: nothing
-	queues   [2]queue       // by kind
-	session  *session       // nil without a connection
+	lane                    // of the process that is connected, or was last
+	newer    lane           // of another process with the same key, while the first one's connection lasts
 	pending  int            // connections without a hello
 	vain     int            // attempts to dial since the peer was last heard
 	changed  chan struct{}  // signals the loop: session or endpoint changed
 }
 
+// lane is what waits for one process of a peer, and its connection.
+type lane struct {
+	queues  [2]queue // by kind
+	session *session // nil without a connection
+}
+
+func newLane() (l lane) {
+	l.queues[prompt] = queue{maxFrames: queueFrames, maxBytes: promptQueueBytes}
+	l.queues[bulk] = queue{maxFrames: queueFrames, maxBytes: bulkQueueBytes}
+	return l
+}
+
 func newPeer(t *Transport, v types.Validator) *peer {
-	p := &peer{Validator: v, transport: t, changed: make(chan struct{}, 1)}
+	p := &peer{Validator: v, transport: t, changed: make(chan struct{}, 1), lane: newLane(), newer: newLane()}
 	p.gone, p.leave = context.WithCancel(t.ctx)
-	p.queues[prompt] = queue{maxFrames: queueFrames, maxBytes: promptQueueBytes}
-	p.queues[bulk] = queue{maxFrames: queueFrames, maxBytes: bulkQueueBytes}
 	return p
 }
 
@@ -106,16 +116,24 @@ func (p *peer) send(frame []byte) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	q := &p.queues[kind]
-	if p.session == nil {
+	p.put(&p.lane, kind, frame, now)
+	if p.newer.session != nil {
+		p.put(&p.newer, kind, frame, now)
+	}
+}
+
+// put queues a frame in a lane.
+func (p *peer) put(l *lane, kind kind, frame []byte, now time.Time) {
+	q := &l.queues[kind]
+	if l.session == nil {
 		p.counters.framesDropped.Add(q.expire(now.Add(-patience)))
 	}
 	if !q.push(frame, now) {
 		p.counters.framesDropped.Add(1)
 		return
 	}
-	if p.session != nil {
-		signal(p.session.wake[kind])
+	if l.session != nil {
+		signal(l.session.wake[kind])
 	}
 }
 
@@ -124,29 +142,39 @@ func (p *peer) send(frame []byte) {
 func (p *peer) take(s *session, kind kind, batch [][]byte) [][]byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.session != s {
-		return batch
+	switch s {
+	case p.session:
+		return p.queues[kind].take(batch, coalesceBytes)
+	case p.newer.session:
+		return p.newer.queues[kind].take(batch, coalesceBytes)
 	}
-	return p.queues[kind].take(batch, coalesceBytes)
+	return batch
 }
 
 // admit makes a session that both sides said hello on the peer's, unless the
 // one it has is to stay. It returns the one it replaced. A session that is over, which a
 // reader may learn late, is ignored: its end was handled.
+//
+// A session of another process with the peer's key replaces none of the first process.
+// Both get all frames, so that the first one can say that it lives (decision C5).
 func (p *peer) admit(s *session) (replaced *session, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.gone.Err() != nil || s.over {
 		return nil, false
 	}
-	if p.session != nil && p.dialledByLower(p.session) && !p.dialledByLower(s) {
+	l := &p.lane
+	if p.session != nil && p.session.process != s.process {
+		l = &p.newer
+	}
+	if l.session != nil && l.session.process == s.process && p.dialledByLower(l.session) && !p.dialledByLower(s) {
 		return nil, false
 	}
-	replaced, p.session, p.vain = p.session, s, 0
+	replaced, l.session, p.vain = l.session, s, 0
 	p.counters.connects.Add(1)
 	expired := time.Now().Add(-patience)
-	for kind := range p.queues {
-		p.counters.framesDropped.Add(p.queues[kind].expire(expired))
+	for kind := range l.queues {
+		p.counters.framesDropped.Add(l.queues[kind].expire(expired))
 		signal(s.wake[kind])
 	}
 	signal(p.changed)
@@ -160,7 +188,12 @@ func (p *peer) end(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s.over = true
-	if p.session == s {
+	switch {
+	case p.newer.session == s:
+		p.newer = newLane()
+	case p.session == s && p.newer.session != nil:
+		p.lane, p.newer = p.newer, newLane()
+	case p.session == s:
 		p.session = nil
 		signal(p.changed)
 	}
@@ -285,7 +318,9 @@ func (p *peer) open(conn *quic.Conn, dialled bool) (time.Duration, error) {
 	if tooMany {
 		return 0, errors.Join(errTooMany, conn.CloseWithError(codeTooMany, "too many connections"))
 	}
-	return newSession(p, conn, dialled).run()
+	s := newSession(p, conn, dialled)
+	s.process = identity.Process(conn.ConnectionState().TLS)
+	return s.run()
 }
 
 // greeted ends the wait for a connection's hello.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/quic-go/quic-go"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // kind is one of a session's two streams each way, and the byte such a stream
@@ -56,6 +58,7 @@ type session struct {
 	peer    *peer
 	conn    *quic.Conn
 	dialled bool             // by this side
+	process types.Hash       // names the peer's process: it has another certificate at each start
 	wake    [2]chan struct{} // by kind: there may be something to write
 	over    bool             // the peer revoked it; the peer's lock guards this
 

@@ -5,8 +5,9 @@
 // A Transport owns one UDP socket, on which it listens and from which it dials.
 // Each peer has a queue of small and one of large frames, which outlive its
 // connection, and at most one session: a connection that both sides have said
-// hello on. Within a pair the lower address dials; both accept. Among two
-// connections, the one dialled by the lower address stays. If one side dialled
+// hello on. While that lasts, another process with the peer's key has a second one.
+// Within a pair the lower address dials; both accept. Among two
+// connections of one process, the one dialled by the lower address stays. If one side dialled
 // both, the newer stays, since a side dials only when it has none.
 //
 // On a connection each side opens two unidirectional streams, prompt and bulk,

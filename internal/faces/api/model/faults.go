@@ -23,7 +23,7 @@ type FaultRequest struct {
 	AfterBlocks uint64 `json:"after_blocks,omitempty" maximum:"1000000" doc:"For rejoin: number of blocks until it starts."`
 	NewIdentity bool   `json:"new_identity,omitempty" doc:"For rejoin: start under another key, and register that key."`
 
-	Groups    [][]string `json:"groups,omitempty" maxItems:"100" doc:"For partition: the groups; a node reaches only its own. Nodes that are not named form one more group."`
+	Groups    [][]string `json:"groups,omitempty" maxItems:"100" doc:"For partition: the groups; a node reaches only its own. Nodes that are not named form one more group, which an empty last group stands for. Runners reach all where none is named."`
 	Left      []string   `json:"left,omitempty" maxItems:"100" doc:"For bridge: the nodes on one side."`
 	Right     []string   `json:"right,omitempty" maxItems:"100" doc:"For bridge: the nodes on the other side."`
 	A         string     `json:"a,omitempty" maxLength:"32" doc:"For link: one end."`

@@ -4,30 +4,31 @@ import "github.com/cowboyinc/devnet/internal/base/types"
 
 // Job is a job in any state.
 type Job struct {
-	ID             types.Hash      `json:"id"`
-	Kind           string          `json:"kind"`
-	Submitter      types.Address   `json:"submitter"`
-	Mode           string          `json:"mode" enum:"none,economic_bond,majority_vote,structured_match,deterministic,semantic_similarity"`
-	Runners        uint64          `json:"runners" doc:"How many it asks for: the size of its committee."`
-	Status         string          `json:"status" enum:"Pending,Assigned,Executing,Completed,Failed"`
-	Committee      []types.Address `json:"committee" doc:"Runners in the order drawn; empty while it is Pending."`
-	Attempts       uint32          `json:"attempts" doc:"Draws made."`
-	SubmittedAt    types.Height    `json:"submitted_at"`
-	AssignedAt     *types.Height   `json:"assigned_at" doc:"Height of the last draw; null before the first."`
-	Deadline       types.Height    `json:"deadline" doc:"The last height that takes results, or at which a job that waits may be drawn."`
-	CommitDeadline *types.Height   `json:"commit_deadline" doc:"The last height that takes commitments; null while it waits, and of one runner."`
-	CompletedAt    *types.Height   `json:"completed_at" doc:"Also of a failure; null while it is open."`
-	Result         *types.Bytes    `json:"result" nullable:"true" doc:"The winner's."`
-	Winner         *types.Address  `json:"winner" nullable:"true"`
-	Error          *Fault          `json:"error" doc:"Why it failed: timeout, no_candidates, disagreement or cancelled."`
-	Pool           *JobPool        `json:"pool" doc:"For a waiting job: runners that the next block may draw. For a job that failed with no_candidates: runners that it might have drawn. Null for other jobs, and in lists."`
-	TimeoutBlocks  uint64          `json:"timeout_blocks"`
-	MaxPrice       types.Wei       `json:"max_price"`
-	Tip            types.Wei       `json:"tip"`
-	Escrow         types.Wei       `json:"escrow" doc:"Escrow of the submitter: max_price, tip and the callback's limits (decision J7)."`
-	Price          *types.Wei      `json:"price" nullable:"true" doc:"Payment to its runners and the treasury; null unless it is Completed."`
-	Callback       *JobCallback    `json:"callback" doc:"Null if it has none."`
-	Spec           types.Bytes     `json:"spec" doc:"The canonical JobSpec as CBOR, with submitter and submitted_at."`
+	ID               types.Hash      `json:"id"`
+	Kind             string          `json:"kind"`
+	Submitter        types.Address   `json:"submitter"`
+	Mode             string          `json:"mode" enum:"none,economic_bond,majority_vote,structured_match,deterministic,semantic_similarity"`
+	Runners          uint64          `json:"runners" doc:"How many it asks for: the size of its committee."`
+	Status           string          `json:"status" enum:"Pending,Assigned,Executing,Completed,Failed"`
+	Committee        []types.Address `json:"committee" doc:"Runners in the order drawn; empty while it is Pending."`
+	CommitteeDrawnAt []types.Height  `json:"committee_drawn_at" doc:"Height of the block that drew each runner of the committee. It is above assigned_at for a runner that took the place of one that refused."`
+	Attempts         uint32          `json:"attempts" doc:"Draws made."`
+	SubmittedAt      types.Height    `json:"submitted_at"`
+	AssignedAt       *types.Height   `json:"assigned_at" doc:"Height of the last draw; null before the first."`
+	Deadline         types.Height    `json:"deadline" doc:"The last height that takes results, or at which a job that waits may be drawn."`
+	CommitDeadline   *types.Height   `json:"commit_deadline" doc:"The last height that takes commitments; null while it waits, and of one runner."`
+	CompletedAt      *types.Height   `json:"completed_at" doc:"Also of a failure; null while it is open."`
+	Result           *types.Bytes    `json:"result" nullable:"true" doc:"The winner's."`
+	Winner           *types.Address  `json:"winner" nullable:"true"`
+	Error            *Fault          `json:"error" doc:"Why it failed: timeout, no_candidates, refused, disagreement, invalid_results or cancelled."`
+	Pool             *JobPool        `json:"pool" doc:"For a waiting job: runners that the next block may draw. For a job that failed with no_candidates: runners that it might have drawn. Null for other jobs, and in lists."`
+	TimeoutBlocks    uint64          `json:"timeout_blocks"`
+	MaxPrice         types.Wei       `json:"max_price"`
+	Tip              types.Wei       `json:"tip"`
+	Escrow           types.Wei       `json:"escrow" doc:"Escrow of the submitter: max_price, tip and the callback's limits (decision J7)."`
+	Price            *types.Wei      `json:"price" nullable:"true" doc:"Payment to its runners and the treasury; null unless it is Completed."`
+	Callback         *JobCallback    `json:"callback" doc:"Null if it has none."`
+	Spec             types.Bytes     `json:"spec" doc:"The canonical JobSpec as CBOR, with submitter and submitted_at."`
 }
 
 // JobCallback is the handler that gets the outcome of a job.

@@ -94,7 +94,7 @@ type Passed struct {
 	Messages []types.Seq     `json:"messages" doc:"The same of deferred messages, by sequence number."`
 	Agents   []Asked         `json:"agents" doc:"The same of gas bidding agents, in the order of asking."`
 	Late     []Late          `json:"late" doc:"Transactions that took too much CPU time at it: what more validators list than can be faulty ends as host_failed (decision C18)."`
-	Waiting  uint64          `json:"waiting" doc:"How many of agents, timers and messages it left for another block: they were cut off in one before, or their code is doubted."`
+	Waiting  uint64          `json:"waiting" doc:"How many of agents, timers and messages it left for another block: they were cut off in one before, or their party was late."`
 	Stopped  []string        `json:"stopped" doc:"Agents, timers and messages at which its time was over: it did not begin the later ones."`
 }
 
@@ -263,7 +263,7 @@ type Timer struct {
 	Payload                types.Bytes    `json:"payload"`
 	FeePayer               types.Address  `json:"fee_payer"`
 	Sponsor                *types.Hash    `json:"sponsor" nullable:"true" doc:"The transaction whose sender pays, within the sponsor that it states; null where the actor pays."`
-	GasLimit               types.Cycles   `json:"gas_limit"`
+	GasLimit               *types.Cycles  `json:"gas_limit" nullable:"true" doc:"Cycles of a fire, as stated; null for the cap, whatever it is when the timer fires (decision T5)."`
 	ExpiresAt              types.Height   `json:"expires_at"`
 	MaxFeePerCycle         *types.Wei     `json:"max_fee_per_cycle"`
 	MaxPriorityFeePerCycle *types.Wei     `json:"max_priority_fee_per_cycle"`
@@ -366,22 +366,24 @@ type ReadyNode struct {
 
 // Ready is the answer of GET /ready.
 type Ready struct {
-	Ready    bool         `json:"ready"`
-	ChainID  uint64       `json:"chain_id"`
-	Genesis  types.Hash   `json:"genesis" doc:"State root of genesis: two networks with the same one began alike."`
-	Height   types.Height `json:"height" doc:"Highest final height among running nodes."`
-	Paused   bool         `json:"paused" doc:"True while block production is paused."`
-	Node     string       `json:"node,omitempty" doc:"The validator that answers, where the others run elsewhere; of those it knows whether they are connected."`
-	Strict   bool         `json:"strict" doc:"True where everything under /devnet and the faucet is refused."`
-	Version  string       `json:"version"`
-	Strategy string       `json:"supervision" enum:"restart,stop" doc:"Effect of a panic of a role: restart makes the role again, or starts the node again from its disk; stop leaves the node down."`
-	Nodes    []ReadyNode  `json:"nodes"`
-	SinceMS  uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
-	Stalled  string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
-	Blocked  bool         `json:"blocked,omitempty" doc:"True if no block can be made without an operator; stalled gives the reason."`
-	Origins  []string     `json:"origins,omitempty" doc:"Origins whose pages may call this API, from --cors."`
-	Trouble  []string     `json:"troubles" doc:"Recent trouble of validators that does not stop blocks, such as programs on which their hosts fail."`
-	Error    *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
+	Ready     bool         `json:"ready"`
+	ChainID   uint64       `json:"chain_id"`
+	Genesis   types.Hash   `json:"genesis" doc:"State root of genesis: two networks with the same one began alike."`
+	Height    types.Height `json:"height" doc:"Highest final height among running nodes."`
+	Paused    bool         `json:"paused" doc:"True while block production is paused."`
+	Node      string       `json:"node,omitempty" doc:"The validator that answers, where the others run elsewhere; of those it knows whether they are connected."`
+	Held      string       `json:"held,omitempty" doc:"The moment of a simulated run that is held; absent for a network whose time passes by itself."`
+	Strict    bool         `json:"strict" doc:"True where everything under /devnet and the faucet is refused."`
+	Version   string       `json:"version"`
+	Strategy  string       `json:"supervision" enum:"restart,stop" doc:"Effect of a panic of a role: restart makes the role again, or starts the node again from its disk; stop leaves the node down."`
+	Nodes     []ReadyNode  `json:"nodes"`
+	SinceMS   uint64       `json:"since_block_ms" doc:"Since a block became final here last, or since the start."`
+	Stalled   string       `json:"stalled,omitempty" doc:"Why no block is made, or none was for longer than is usual."`
+	Blocked   bool         `json:"blocked,omitempty" doc:"True if no block can be made without an operator; stalled gives the reason."`
+	TravelsTo types.Height `json:"travels_to,omitempty" doc:"Height that an advance goes to which is under way; after a restart it goes on."`
+	Origins   []string     `json:"origins,omitempty" doc:"Origins whose pages may call this API, from --cors."`
+	Trouble   []string     `json:"troubles" doc:"Recent trouble of validators that does not stop blocks, such as programs on which their hosts fail."`
+	Error     *ErrorBody   `json:"error,omitempty" doc:"Only with status 503."`
 }
 
 // Faucet is the answer of POST /faucet.
@@ -433,7 +435,7 @@ type SendRequest struct {
 	Args        map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, in the forms of its schema. Where an address is wanted, a name is one too."`
 	Value       *types.Wei                 `json:"value,omitempty" doc:"In wei; 0 where absent."`
 	Sponsor     *types.Wei                 `json:"sponsor,omitempty" doc:"The most in wei that timers of the actor may cost the sender, who else cannot be their fee payer; 0 where absent."`
-	CyclesLimit *types.Cycles              `json:"cycles_limit,omitempty" doc:"2,000,000 where absent."`
+	CyclesLimit *types.Cycles              `json:"cycles_limit,omitempty" doc:"1,000,000 where absent."`
 	CellsLimit  *types.Cells               `json:"cells_limit,omitempty" doc:"Enough for the payload, and 100,000 more, where absent."`
 	NoWait      bool                       `json:"no_wait,omitempty" doc:"Answer once the transaction is in the pool: the receipt then has its hash and the status pending. Works while the network is paused."`
 	DryRun      bool                       `json:"dry_run,omitempty" doc:"Execute on the latest state and answer the receipt, changing nothing."`
@@ -453,7 +455,7 @@ type DeployRequest struct {
 
 	Replace bool `json:"replace,omitempty" doc:"Take the name from the actor of the same owner that has it."`
 
-	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 and 4 a byte of code where absent."`
+	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"1,000,000 and 4 a byte of code where absent."`
 	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for code and init, and 100,000 more, where absent."`
 }
 

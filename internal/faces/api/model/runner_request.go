@@ -12,6 +12,7 @@ type RunnerRequest struct {
 	Signed        *types.Signature     `json:"signed,omitempty" doc:"With public_key: that key's signature for the account of from, of keccak256(cowboy/Registration/1 ‖ chain_id_be8 ‖ account ‖ public_key) (docs/WIRE.md)."`
 	Stake         *types.Wei           `json:"stake,omitempty" doc:"In wei; left out: 20,000 CBY."`
 	Capability    []string             `json:"capability,omitempty" example:"[\"custom\",\"http\",\"domain:example.org\"]" doc:"A kind of jobs, or one of model:, domain:, server:, region:, tee: and a name; left out: custom."`
+	Model         []string             `json:"model,omitempty" doc:"Named models that it has: each is a capability model: and the name, besides the others."`
 	Entitlement   []string             `json:"entitlement,omitempty" doc:"The pools that it is in."`
 	MaxConcurrent *uint64              `json:"max_concurrent,omitempty" doc:"Jobs at a time; left out: 4."`
 	Rate          map[string]types.Wei `json:"rate,omitempty" doc:"In wei: compute_second, llm_input_token, llm_output_token, http_request_base, mcp_call_base, memory_mb; 0 where left out."`
@@ -20,6 +21,22 @@ type RunnerRequest struct {
 // RunnerOrder names a registered runner that is to leave, pause or resume.
 type RunnerOrder struct {
 	Runner string `json:"runner" maxLength:"64" example:"r0" doc:"Its name, or its address or enough of its first digits."`
+}
+
+// RunnerAmendment changes what a registered runner offers.
+type RunnerAmendment struct {
+	Runner        string               `json:"runner" maxLength:"64" example:"r0" doc:"Its name, or its address or enough of its first digits."`
+	Capability    []string             `json:"capability,omitempty" doc:"In place of what it offers now; left out: that."`
+	Model         []string             `json:"model,omitempty" doc:"Named models that it has: each is a capability model: and the name, besides the others."`
+	Entitlement   []string             `json:"entitlement,omitzero" doc:"The pools that it is in, [] for none; left out: those of now."`
+	MaxConcurrent *uint64              `json:"max_concurrent,omitempty" doc:"Jobs at a time; left out: as many as now."`
+	Rate          map[string]types.Wei `json:"rate,omitempty" doc:"In wei, by the words of runner/join; those left out stay."`
+}
+
+// RunnerAddition adds to the stake of a registered runner.
+type RunnerAddition struct {
+	Runner string    `json:"runner" maxLength:"64" example:"r0" doc:"Its name, or its address or enough of its first digits."`
+	Amount types.Wei `json:"amount" doc:"In wei, from its owner's balance."`
 }
 
 // JobOrder names a job that is to be cancelled.

@@ -13,6 +13,7 @@ type AdvanceRequest struct {
 	Blocks      uint64       `json:"blocks,omitempty" doc:"Number of heights from the latest final one."`
 	To          types.Height `json:"to,omitempty" doc:"This height."`
 	ToNextTimer bool         `json:"to_next_timer,omitempty" doc:"The height at which the next timer is due."`
+	Stop        bool         `json:"stop,omitempty" doc:"The next block: an advance that is under way ends there, and its clock with it."`
 }
 
 // Advance is the receipt of time travel.
@@ -25,7 +26,17 @@ type Advance struct {
 	Fired    uint64         `json:"fired" doc:"Timers that fired."`
 	Ended    uint64         `json:"ended" doc:"Timers that ended in any way, those that fired included."`
 	Deferred uint64         `json:"deferred" doc:"How many times a due timer was left for a later block."`
+	Left     []LaneDeferral `json:"left,omitempty" doc:"Timers that are due at the last height and have not ended, by reason."`
+	Waiting  []WaitingTimer `json:"waiting,omitempty" doc:"Those timers by name, at most 10,000."`
 	Timers   []AdvanceTimer `json:"timers" doc:"Timers that ended, in order; at most 10,000 are listed."`
+}
+
+// WaitingTimer is a timer that was due on the way and has not ended.
+type WaitingTimer struct {
+	ID     types.TimerID `json:"id"`
+	Actor  types.Address `json:"actor"`
+	Due    types.Height  `json:"due"`
+	Reason string        `json:"reason" doc:"Why the last block left it, such as lane_full or not_begun."`
 }
 
 // AdvanceTimer is a timer that ended on the way.

@@ -25,6 +25,7 @@ type AnnouncedUpgrade struct {
 	_        struct{}     `nullable:"true"`
 	CodeHash types.Hash   `json:"code_hash" doc:"Hash of the new code."`
 	Height   types.Height `json:"height" doc:"From which on it may be applied."`
+	Until    types.Height `json:"until" doc:"The last height at which it may be applied. Later it has to be announced again."`
 }
 
 // UpgradeRequest is the body of POST /devnet/upgrade.
@@ -35,8 +36,9 @@ type UpgradeRequest struct {
 	Migrate  string                     `json:"migrate,omitempty" doc:"Payload of the new code's migrate: 0x-hex is bytes, any other string is UTF-8 text. A typed migrate takes a JSON object, to which the chain adds old."`
 	Args     map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of migrate: the arguments of a typed migrate by name, without old, in the forms of the new code's schema. Where an address is wanted, a name is one too."`
 	CodeHash *types.Hash                `json:"code_hash,omitempty" doc:"The hash of the code that the actor must have; by default, its code in the latest final state."`
+	End      []string                   `json:"end,omitempty" maxItems:"32" nullable:"false" doc:"Names of continuations that end when the upgrade applies; their jobs are cancelled, and the actor gets the escrow back."`
 
-	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"2,000,000 and 4 a byte of code where absent."`
+	CyclesLimit *types.Cycles `json:"cycles_limit,omitempty" doc:"1,000,000 and 4 a byte of code where absent."`
 	CellsLimit  *types.Cells  `json:"cells_limit,omitempty" doc:"Enough for code and migrate, and 100,000 more, where absent."`
 }
 

@@ -20,7 +20,7 @@ export async function make(order) {
  */
 export function typedFault(o, kind) {
   const parts = ['fault', kind || '', o.verb].filter(Boolean);
-  if (o.verb === 'partition') parts.push(o.groups.map((/** @type {string[]} */ g) => g.join(',')).join(' / '));
+  if (o.verb === 'partition') parts.push(o.groups.map((/** @type {string[]} */ g) => g.join(',')).join(' / ').trim());
   else if (o.verb === 'link') {
     parts.push(o.a, o.b);
     for (const name of ['latency', 'jitter', 'loss', 'duplicate', 'reorder', 'bandwidth']) if (o[name]) parts.push(`--${name} ${o[name]}`);

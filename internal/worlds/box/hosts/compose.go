@@ -54,11 +54,15 @@ func (n *Network) Swarm() string {
 #
 # A Swarm cannot publish on 127.0.0.1. The API signs for the named accounts and takes
 # faults: close the ports below in the firewall of each machine.
+#
+# Deploying a changed image changes all services at once, and no block is made meanwhile.
+# docker service update --image changes one: docs/CONTAINERS.md has the loop.
 version: "3.8"
 
 x-node: &node
   endpoint_mode: dnsrr
   restart_policy: {condition: any, delay: 1s}
+  update_config: {order: stop-first, failure_action: rollback, monitor: 30s}
 
 services:
 `)
@@ -100,7 +104,8 @@ func (n *Network) composeHead() string {
 	b.WriteString("#\n# The API signs for the named accounts and takes faults. It is published only on\n" +
 		"# 127.0.0.1.\nversion: \"3.8\"\n\nx-node: &node\n")
 	fmt.Fprintf(&b, "  image: %s\n  init: true\n  restart: unless-stopped\n  stop_grace_period: 40s\n"+
-		"  environment: [DEVNET_QLOG, DEVNET_KEYLOG, DEVNET_CORS] # as they are here: a folder and a file below %s, origins\n", image, volume)
+		"  environment: [DEVNET_QLOG, DEVNET_KEYLOG, DEVNET_CORS, DEVNET_HOST] # as they are here: "+
+		"a folder and a file below %s, origins, names\n", image, volume)
 	if uid := os.Getuid(); !n.seeded() && uid != 0 { // whose files they are; root gives them to the image's user
 		fmt.Fprintf(&b, "  user: \"%d:%d\"\n", uid, os.Getgid())
 	}

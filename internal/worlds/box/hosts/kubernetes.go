@@ -52,9 +52,12 @@ const kubernetesHead = `# A Cowboy network, one pod per node: kubectl apply --se
 # Without --server-side, kubectl keeps a copy of each object in an annotation of at most
 # 262,144 bytes, which the genesis of a large network does not fit into.
 #
-# kubectl -n %s port-forward service/devnet 4000 has its API on http://127.0.0.1:4000. The
-# API signs for the named accounts. Other pods reach it with the label %s: "true",
-# if the network of the cluster enforces policies.
+# kubectl -n %[1]s port-forward service/devnet 4000 has its API on http://127.0.0.1:4000. The
+# API signs for the named accounts. Other pods, of any namespace, reach it with the label
+# %[2]s: "true", if the network of the cluster enforces policies.
+#
+# A changed image reaches a validator when its pod is deleted: one after the other, each
+# once the one before is ready. docs/CONTAINERS.md has the loop.
 `
 
 // kubernetes returns the network as objects of one namespace. Each node has a Secret and a
@@ -90,11 +93,17 @@ images:
 }
 
 func (n *Network) objects() []object {
-	all := []object{n.namespace(), n.genesisMap(), n.namesMap(), n.headless(validatorSet)}
+	all := []object{n.genesisMap(), n.namesMap(), n.headless(validatorSet)}
+	if !n.plan.Cluster.NoNamespace {
+		all = append([]object{n.namespace()}, all...)
+	}
 	if len(n.Runners) > 0 {
 		all = append(all, n.headless(runnerSet))
 	}
 	all = append(all, n.apiService(), n.budget(), n.ingress(), n.egress())
+	if n.plan.Cluster.Monitor {
+		all = append(all, n.podMonitor())
+	}
 	for _, node := range n.nodes() {
 		all = append(all, n.secret(node), n.statefulSet(node))
 	}
@@ -156,16 +165,38 @@ func indented(text string) string {
 	return b.String()
 }
 
-// headless is the service by which pods find one another, ready or not.
+// headless is the service by which pods find one another, ready or not. Runners dial, and
+// have no port.
 func (n *Network) headless(set string) object {
+	ports := ""
+	if set == validatorSet {
+		ports = fmt.Sprintf("  ports:\n  - {name: quic, port: %[1]d, protocol: UDP}\n  - {name: http, port: %[1]d, protocol: TCP}\n", Port)
+	}
 	return n.object("v1", "Service", set, fmt.Sprintf(`spec:
   clusterIP: None
   publishNotReadyAddresses: true
   selector: {app: devnet, set: %s}
-  ports:
-  - {name: quic, port: %d, protocol: UDP}
-  - {name: http, port: %d, protocol: TCP}
-`, set, Port, Port))
+%s`, set, ports))
+}
+
+// serviceNames are those by which pods of the cluster call the API of a validator: its own and
+// the service's, short, with the namespace, and whole.
+func (n *Network) serviceNames(validator string) (all []string) {
+	for _, name := range []string{apiName, validator + "-0." + validatorSet} {
+		in := name + "." + n.plan.Namespace
+		all = append(all, name, in, in+".svc", in+".svc.cluster.local")
+	}
+	return all
+}
+
+// podMonitor has the operator of Prometheus ask each validator for its metrics.
+func (n *Network) podMonitor() object {
+	return n.object("monitoring.coreos.com/v1", "PodMonitor", "devnet", fmt.Sprintf(`spec:
+  selector:
+    matchLabels: {app: devnet, set: %s}
+  podMetricsEndpoints:
+  - {port: http, path: /metrics, interval: 15s}
+`, validatorSet))
 }
 
 // apiService is the API, of any validator that is ready. A client stays with one, so that it
@@ -180,16 +211,19 @@ func (n *Network) apiService() object {
 }
 
 // budget keeps a quorum while machines of the cluster are drained: f validators may be
-// moved at a time. With f = 0 one may be, and the chain waits for it.
+// moved at a time. With f = 0 one may be, and the chain waits for it. A pod that is not ready
+// may always be moved: it is missing already.
 func (n *Network) budget() object {
 	return n.object("policy/v1", "PodDisruptionBudget", validatorSet, fmt.Sprintf(`spec:
   maxUnavailable: %d
+  unhealthyPodEvictionPolicy: AlwaysAllow
   selector:
     matchLabels: {app: devnet, set: %s}
 `, max(1, n.Genesis.Validators.MaxFaulty()), validatorSet))
 }
 
-// ingress lets nodes reach one another, and labelled pods the API.
+// ingress lets nodes reach one another, and labelled pods of any namespace the API. Metrics
+// are read by whoever a monitor is for.
 func (n *Network) ingress() object {
 	return n.object("networking.k8s.io/v1", "NetworkPolicy", "devnet-ingress", fmt.Sprintf(`spec:
   podSelector:
@@ -203,11 +237,20 @@ func (n *Network) ingress() object {
     - {port: %[1]d, protocol: UDP}
     - {port: %[1]d, protocol: TCP}
   - from:
-    - podSelector:
+    - namespaceSelector: {}
+      podSelector:
         matchLabels: {%[2]s: "true"}
-    ports:
+%[3]s    ports:
     - {port: %[1]d, protocol: TCP}
-`, Port, clientLabel))
+`, Port, clientLabel, n.monitorPeer()))
+}
+
+// monitorPeer lets the pods of Prometheus in, wherever they are.
+func (n *Network) monitorPeer() string {
+	if !n.plan.Cluster.Monitor {
+		return ""
+	}
+	return "    - namespaceSelector: {}\n      podSelector:\n        matchLabels: {app.kubernetes.io/name: prometheus}\n"
 }
 
 // egress keeps validators to the nodes and to names. Runners reach what their jobs ask for.
@@ -230,13 +273,18 @@ func (n *Network) egress() object {
 }
 
 // role is what the pods of validators and of runners differ in.
-type role struct{ set, kind, flags, resources, probe, maps, home, claim string }
+type role struct{ set, kind, flags, update, resources, ports, health, probe, maps, home string }
 
 var kinds = map[bool]role{ // by whether it is a validator
-	true: {set: validatorSet, kind: "validator",
+	// A stateful set of each validator would replace its pod at once, and the quorum with them.
+	true: {set: validatorSet, kind: "validator", update: "  updateStrategy: {type: OnDelete}\n", health: ", --alone",
 		resources: `          requests: {cpu: 100m, memory: 256Mi}
-          limits: {cpu: "2", memory: 4Gi, ephemeral-storage: 2Gi}
+          limits: {cpu: "2", memory: 6Gi, ephemeral-storage: 2Gi}
 `,
+		ports: fmt.Sprintf(`        ports:
+        - {name: quic, containerPort: %[1]d, protocol: UDP}
+        - {name: http, containerPort: %[1]d, protocol: TCP}
+`, Port),
 		probe: `        livenessProbe:
           tcpSocket: {port: http}
           initialDelaySeconds: 60
@@ -244,14 +292,6 @@ var kinds = map[bool]role{ // by whether it is a validator
 `,
 		maps: `          - configMap: {name: devnet-genesis}
           - configMap: {name: devnet-names}
-`,
-		claim: `  volumeClaimTemplates:
-  - metadata:
-      name: home
-    spec:
-      accessModes: [ReadWriteOnce]
-      resources:
-        requests: {storage: 4Gi}
 `},
 	false: {set: runnerSet, kind: "runner", flags: ", --wait", // it has no port that is known before, so no probe of one
 		resources: `          requests: {cpu: 50m, memory: 64Mi}
@@ -273,7 +313,7 @@ func (n *Network) statefulSet(node Node) object {
 	return n.object("apps/v1", "StatefulSet", node.Name, fmt.Sprintf(`spec:
   serviceName: %[1]s
   replicas: 1
-  selector:
+%[9]s  selector:
     matchLabels: {app: devnet, node: %[2]s}
   template:
     metadata:
@@ -300,16 +340,13 @@ func (n *Network) statefulSet(node Node) object {
         whenUnsatisfiable: ScheduleAnyway
         labelSelector:
           matchLabels: {app: devnet, set: %[1]s}
-      containers:
+%[17]s      containers:
       - name: devnet
         image: %[5]q
         imagePullPolicy: IfNotPresent
         command: [devnet, node, %[6]s, --config, %[7]s/node.toml%[8]s]
-        ports:
-        - {name: quic, containerPort: %[9]d, protocol: UDP}
-        - {name: http, containerPort: %[9]d, protocol: TCP}
-        readinessProbe:
-          exec: {command: [devnet, node, health, --config, %[7]s/node.toml]}
+%[18]s        readinessProbe:
+          exec: {command: [devnet, node, health, --config, %[7]s/node.toml%[19]s]}
           periodSeconds: 10
           timeoutSeconds: 10
 %[10]s        resources:
@@ -329,6 +366,32 @@ func (n *Network) statefulSet(node Node) object {
           defaultMode: 0440
           sources:
           - secret: {name: %[14]s}
-%[15]s%[16]s`, r.set, node.Name, imageOwner, unsatisfiable, n.plan.Image, r.kind, podDir, r.flags, Port, r.probe, r.resources, volume, r.home,
-		secretName(node.Name), r.maps, r.claim))
+%[15]s%[16]s`, r.set, node.Name, imageOwner, unsatisfiable, n.plan.Image, r.kind, podDir, r.flags, r.update, r.probe, r.resources, volume, r.home,
+		secretName(node.Name), r.maps, n.claim(r.set), n.pullSecret(), r.ports, r.health))
+}
+
+// claim is the volume of a validator's home.
+func (n *Network) claim(set string) string {
+	if set != validatorSet {
+		return ""
+	}
+	class := ""
+	if n.plan.Cluster.StorageClass != "" {
+		class = fmt.Sprintf("      storageClassName: %s\n", n.plan.Cluster.StorageClass)
+	}
+	return fmt.Sprintf(`  volumeClaimTemplates:
+  - metadata:
+      name: home
+    spec:
+      accessModes: [ReadWriteOnce]
+%s      resources:
+        requests: {storage: %s}
+`, class, n.plan.Cluster.Storage)
+}
+
+func (n *Network) pullSecret() string {
+	if n.plan.Cluster.PullSecret == "" {
+		return ""
+	}
+	return fmt.Sprintf("      imagePullSecrets: [{name: %s}]\n", n.plan.Cluster.PullSecret)
 }

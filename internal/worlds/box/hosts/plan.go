@@ -56,16 +56,31 @@ type Plan struct {
 	Image   string // of containers
 	// Namespace is the name of the namespace of Kubernetes; "": the constant Namespace.
 	Namespace string
+	Cluster   Cluster
 	Now       time.Time
 	// Hosts has the addresses of validators on separate machines, by name, as HOST:PORT;
 	// those of this machine are not in it. For the format Processes.
 	Hosts map[string]string
+	// Names are more names by which clients may call each API.
+	Names []string
 	// Driver is the supervisor's secret; "": no supervisor.
 	Driver string
 	// Ports are the ports of the nodes on one machine, validators first, if they are
 	// not Port and the next ones. A runner serves its supervisor there.
 	Ports []int
 }
+
+// Cluster is what the objects of Kubernetes depend on.
+type Cluster struct {
+	NoNamespace  bool   // the namespace is there already: whoever applies the objects may not make one
+	StorageClass string // of the validators' volumes; "": the cluster's default
+	Storage      string // size of each of these; "": DefaultStorage
+	PullSecret   string // the secret by which the image is pulled; "": none is needed
+	Monitor      bool   // a PodMonitor, for clusters that have this kind
+}
+
+// DefaultStorage is the default of Cluster.Storage: some 900,000 empty blocks.
+const DefaultStorage = "4Gi"
 
 // Node is one node of a plan, with its key.
 type Node struct {
@@ -96,6 +111,9 @@ func Make(p Plan) (*Network, error) {
 	if p.Namespace == "" {
 		p.Namespace = Namespace
 	}
+	if p.Cluster.Storage == "" {
+		p.Cluster.Storage = DefaultStorage
+	}
 	p.Derived = p.Derived || p.Format == Seeded
 	if err := p.checkHosts(); err != nil {
 		return nil, err
@@ -111,11 +129,15 @@ func Make(p Plan) (*Network, error) {
 		n.Validators = append(n.Validators, v)
 		chain.Validator(v.Key, v.Endpoint)
 	}
-	for i := range p.Chain.Runners {
+	terms, err := p.Chain.RunnerTerms()
+	if err != nil {
+		return nil, err
+	}
+	for i := range terms {
 		r := p.runner(i)
 		r.Key = p.key(wallet.RunnerKey, r.Name)
 		n.Runners = append(n.Runners, r)
-		chain.Runner(r.Key)
+		chain.Runner(r.Key, terms[i])
 	}
 	if p.Seed != nil {
 		chain.Named(*p.Seed)
@@ -123,7 +145,6 @@ func Make(p Plan) (*Network, error) {
 	for _, account := range p.Funds {
 		chain.Fund(account, wallet.Funds)
 	}
-	var err error
 	n.Genesis, err = chain.Genesis()
 	return n, err
 }
@@ -237,4 +258,16 @@ func NewKey() *crypto.Key {
 			return key
 		}
 	}
+}
+
+// hostOf is the name of the host that a validator runs on, if its format names hosts; "":
+// any.
+func (p *Plan) hostOf(validator string) string {
+	switch p.Format {
+	case Compose:
+		return validator
+	case Kubernetes:
+		return validator + "-0" // the pod of a stateful set with one
+	}
+	return ""
 }

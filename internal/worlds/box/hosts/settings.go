@@ -37,6 +37,7 @@ type file struct {
 	Strategy   string   `toml:"supervision"`
 	Driver     string   `toml:"driver"`
 	Endpoint   string   `toml:"endpoint"` // of one that is not of genesis
+	Host       string   `toml:"host"`     // the machine or pod that it is for
 
 	SignsFor  []string          `toml:"signs_for"`  // files NAME.key of runners
 	Names     map[string]string `toml:"names"`      // addresses of the other nodes, by name
@@ -47,10 +48,12 @@ type file struct {
 type Validator struct {
 	Config  box.Config // configuration of a separate process; Version, Slow and Log are left to that
 	HTTP    string     // host:port that its API listens on
-	Hosts   []string   // names by which others call it
+	Hosts   []string   // names by which the other nodes call it
+	Named   []string   // more names by which clients may call it, not checked
 	Origins []string   // whose pages may call the API, not checked
 	Driver  string     // the supervisor's secret, which with Strict only allows reading; "": no supervisor
 	Strict  bool       // the network has no cheats
+	host    string     // the only host that it may start on; "": any
 }
 
 // Open reads the settings of a validator, and the files that they name. Its errors are
@@ -62,7 +65,7 @@ func Open(path string) (*Validator, error) {
 		return nil, err
 	}
 	o := opener{f, &s}
-	v := &Validator{HTTP: s.HTTP, Origins: s.Origins}
+	v := &Validator{HTTP: s.HTTP, Origins: s.Origins, host: s.Host}
 	v.Config.Here = &box.Here{Name: s.Name, Listen: s.Listen}
 	v.Config.Python = s.Python
 	for _, step := range []func(*Validator) error{o.named, o.addresses, o.keeps, o.signs, o.knows, o.joins} {
@@ -71,6 +74,24 @@ func Open(path string) (*Validator, error) {
 		}
 	}
 	return v, nil
+}
+
+// HostError says that a validator's settings are for another host.
+type HostError struct{ Node, Want, Here string }
+
+func (e *HostError) Error() string {
+	return fmt.Sprintf("the settings of %s are for the host %s, and this is %s", e.Node, e.Want, e.Here)
+}
+
+// CheckHost compares the name of this host with the one that the settings name. A second
+// replica has the same key, and would vote as the first does (decision C5). The name may
+// have a domain. It returns a *HostError.
+func (v *Validator) CheckHost(name string) error {
+	short, _, _ := strings.Cut(name, ".")
+	if v.host == "" || v.host == name || v.host == short {
+		return nil
+	}
+	return &HostError{Node: v.Config.Here.Name, Want: v.host, Here: name}
 }
 
 // opener opens what settings name, a few at a time.
@@ -222,7 +243,7 @@ func (o *opener) joins(v *Validator) error {
 	}
 	v.Strict = !p.Cheats
 	host, _, err := net.SplitHostPort(here.Endpoint())
-	v.Hosts = append([]string{host}, o.Hosts...)
+	v.Hosts, v.Named = []string{host}, o.Hosts
 	if err != nil {
 		return o.Fault(fmt.Sprintf("invalid address of %s, %.60q: want HOST:PORT", here.Name, here.Endpoint()), "genesis")
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
@@ -89,7 +91,7 @@ func TestWhatIsOfAWholeNetworkIsRefusedInWords(t *testing.T) {
 	for what, do := range map[string]func() error{
 		"a pause":          n.Pause,
 		"joining":          func() error { _, err := n.Join(t.Context(), ""); return err },
-		"a runner":         func() error { _, err := n.JoinRunner(t.Context(), ""); return err },
+		"a runner":         func() error { _, err := n.JoinRunner(t.Context(), &model.RunnerRequest{}); return err },
 		"a fault of links": func() error { _, err := n.Do(fault.Order{Verb: "heal"}); return err },
 	} {
 		if err := do(); err == nil || !strings.Contains(err.Error(), "only v0 runs in this process") {
@@ -149,9 +151,14 @@ func TestAValidatorWithoutItsLogSitsOut(t *testing.T) {
 	}
 	config = opened(t, dir)
 	config.Here.Lost = true
-	if _, err := box.Up(t.Context(), config); err == nil || !strings.Contains(err.Error(), "it has lost nothing") {
-		t.Errorf("it was told so with its log before it: %v", err)
+	n = start(t, config)
+	if n.List()[0].Lost {
+		t.Error("its log was not lost: a manifest may always have --lost")
 	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+	config = opened(t, dir)
 	config.Here.Lost = false
 	if err := os.Remove(home.NodeFiles(config.Home, "v0").Votes); err != nil {
 		t.Fatal(err)
@@ -178,4 +185,34 @@ func TestEventsNameTheValidatorWhoseTheyAre(t *testing.T) {
 	if got := answer.Header().Get(api.NodeHeader); got != "v0" || !strings.HasPrefix(answer.Body.String(), ": devnet events of v0\n") {
 		t.Errorf("%d, %s %q, and it begins with %.80q", answer.Code, api.NodeHeader, got, answer.Body)
 	}
+}
+
+// C10: a validator starts only on the host that its settings name. A second pod of a
+// stateful set has another name, and the same key.
+func TestC10AValidatorStartsOnlyOnItsHost(t *testing.T) {
+	for format, host := range map[string]string{Kubernetes: "v0-0", Compose: "v0", Processes: ""} {
+		dir, _ := written(t, func(p *Plan) { p.Format = format })
+		v := hostSettings(t, dir)
+		for here, want := range map[string]bool{
+			"v0-0": host != "v0", "v0": host != "v0-0", "v0-1": host == "", "v0-0.v.devnet.svc": host != "v0"} {
+			if err := v.CheckHost(here); (err == nil) != want || err != nil && !errors.As(err, new(*HostError)) {
+				t.Errorf("%s: on %s: %v", format, here, err)
+			}
+		}
+	}
+}
+
+// hostSettings are those of v0 as far as they say where it runs.
+func hostSettings(t *testing.T, dir string) *Validator {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "v0.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &Validator{}
+	v.Config.Here = &box.Here{Name: "v0"}
+	if m := regexp.MustCompile(`(?m)^host = "(.*?)"`).FindSubmatch(text); m != nil {
+		v.host = string(m[1])
+	}
+	return v
 }

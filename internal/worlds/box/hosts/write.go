@@ -148,8 +148,17 @@ func (n *Network) validatorSettings(v Node) string {
 	if v.Joins {
 		fmt.Fprintf(&b, "endpoint = %q # where the others reach it\n", v.Endpoint)
 	}
+	if host := n.plan.hostOf(v.Name); host != "" {
+		fmt.Fprintf(&b, "host = %q # the only one that may run with this key\n", host)
+	}
+	names := slices.Clone(n.plan.Names)
 	if n.plan.Format == Kubernetes {
-		fmt.Fprintf(&b, "hosts = [%q] # more names by which clients may call it\n", apiName)
+		names = append(n.serviceNames(v.Name), names...)
+	}
+	if len(names) > 0 {
+		fmt.Fprintf(&b, "hosts = [\"%s\"] # more names by which clients may call it\n", strings.Join(names, `", "`))
+	}
+	if n.plan.Format == Kubernetes {
 		fmt.Fprintf(&b, "names_file = %q # of the nodes\n", namesFile)
 	}
 	if n.plan.Chain.Durability == store.Disk {

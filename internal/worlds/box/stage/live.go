@@ -74,7 +74,7 @@ func OpenerOn(ctx context.Context, name string, prepare Prepare) scenario.Open {
 func open(ctx context.Context, c scenario.Config, name string, prepare Prepare) (scenario.Backend, error) {
 	seed := c.Seed
 	s := &Stage{ctx: ctx, name: name, judge: newJudge(c.Trace, c.Timeline)}
-	config := box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, BlockTime: c.BlockTime,
+	config := box.Config{Version: "scenario", Validators: c.Validators, Runners: c.Runners, Terms: c.Terms, BlockTime: c.BlockTime,
 		Auto: c.Auto, Ephemeral: true, Seed: &seed, Params: c.Params, Strategy: c.Strategy}
 	s.judge.attend(&config)
 	if prepare != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/scenario"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/validators"
@@ -337,7 +338,7 @@ func TestJoiningEndsNoFaultOfLinks(t *testing.T) {
 	if _, err := b.Do(fault.Order{Verb: "link", A: "v0", B: "v1", Link: fault.Link{Latency: 2 * time.Millisecond}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.JoinRunner("r0"); err != nil {
+	if err := b.JoinRunner(model.RunnerRequest{Name: "r0"}); err != nil {
 		t.Fatal(err)
 	}
 	if all := b.Faults(); len(all) != 1 || all[0].Ended {

@@ -35,11 +35,12 @@ var kinds = map[owner.Kind]struct {
 func list(ctx context.Context, kind owner.Kind, label string) (all []owner.Held, err error) {
 	one := kinds[kind]
 	answer, err := docker(ctx, nil, append(slices.Clone(one.lists), "--filter", "label="+label, "--format",
-		one.id+` {{.Label "`+owner.NetworkLabel+`"}} {{.Label "`+owner.FolderLabel+`"}}`)...)
+		one.id+` {{.Label "`+owner.NetworkLabel+`"}} {{.Label "`+owner.ViewLabel+`"}} {{.Label "`+owner.FolderLabel+`"}}`)...)
 	for _, line := range lines(answer) {
 		id, labels, _ := strings.Cut(line, " ")
-		network, folder, _ := strings.Cut(labels, " ")
-		all = append(all, owner.Held{ID: id, Network: network, Folder: folder})
+		network, rest, _ := strings.Cut(labels, " ")
+		view, folder, _ := strings.Cut(rest, " ")
+		all = append(all, owner.Held{ID: id, Network: network, Folder: folder, View: view})
 	}
 	return all, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/refusal"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // askTimeout is how long a node may take to answer.
@@ -135,9 +136,9 @@ func (a countsAnswer) counts() (all []Count) {
 	return all
 }
 
-// SetClock puts the node's clock ahead of its machine's.
-func (c *Client) SetClock(ctx context.Context, ahead time.Duration) error {
-	_, err := ask[empty](ctx, c, "clock", clockRequest{ahead})
+// SetTravel moves the node's clock by time travel, and has it keep that and the goal.
+func (c *Client) SetTravel(ctx context.Context, t network.Travel) error {
+	_, err := ask[empty](ctx, c, "clock", clockRequest{travelledOf(t)})
 	return err
 }
 

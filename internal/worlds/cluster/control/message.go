@@ -8,9 +8,11 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/worlds/box"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/runners"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // Path is where a control server answers.
@@ -41,8 +43,25 @@ type Hello struct {
 	Address types.Address `json:"address"`
 	Socket  string        `json:"socket"` // ip:port of its UDP socket, as peers see it
 	Boot    *Boot         `json:"boot,omitempty"`
-	// Ahead is how far its clock is ahead of its machine's, as it remembers that.
-	Ahead time.Duration `json:"ahead_ns,omitempty"`
+	// Travel is how far time travel came, as the node has that on disk.
+	Travel travelled `json:"travel"`
+}
+
+// travelled is network.Travel as frames have it.
+type travelled struct {
+	Number uint64        `json:"number,omitempty"`
+	Clock  time.Duration `json:"clock_ns"`
+	To     types.Height  `json:"to,omitempty"`
+	Every  bool          `json:"every,omitempty"`
+}
+
+func travelledOf(t network.Travel) travelled {
+	return travelled{t.Number, t.Clock, t.Goal.Height, t.Goal.Every}
+}
+
+// Record is the record of a node's time travel.
+func (t travelled) Record() network.Travel {
+	return network.Travel{Number: t.Number, Clock: t.Clock, Goal: simplex.Goal{Height: t.To, Every: t.Every}}
 }
 
 // Boot is what a validator's process began with.
@@ -102,7 +121,7 @@ type (
 		Over    bool                 `json:"over,omitempty"` // it can have no effect any more
 	}
 	clockRequest struct {
-		Offset time.Duration `json:"offset_ns"` // ahead of the machine's
+		travelled
 	}
 	pauseRequest struct {
 		On bool `json:"on"`

@@ -80,10 +80,10 @@ func (s *RunnerServer) status(context.Context, empty) (out RunnerStatus, err err
 }
 
 func (s *RunnerServer) clock(_ context.Context, r clockRequest) (empty, error) {
-	if r.Offset.Abs() > MaxOffset {
+	if r.Clock.Abs() > MaxOffset {
 		return empty{}, fmt.Errorf("a clock is put ahead by at most %v", MaxOffset)
 	}
-	s.at().Clock.SetOffset(r.Offset)
+	s.at().Clock.SetOffset(r.Clock)
 	return empty{}, nil
 }
 

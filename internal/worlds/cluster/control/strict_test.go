@@ -7,6 +7,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/execution"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 )
 
 // A client with the secret of a strict node reads it, and gives it no orders.
@@ -25,7 +26,7 @@ func TestAStrictNodeTakesNoOrders(t *testing.T) {
 	ctx := t.Context()
 	for i, s := range servers {
 		c := client(t, s, secret)
-		orders := map[string]error{"rules": c.SetRules(ctx, nil), "mute": c.Mute(ctx), "clock": c.SetClock(ctx, 0)}
+		orders := map[string]error{"rules": c.SetRules(ctx, nil), "mute": c.Mute(ctx), "clock": c.SetTravel(ctx, network.Travel{})}
 		_, orders["order"] = c.Order(ctx, 0, fault.Order{Verb: "misbehave", Node: "v0", Kind: "equivocate"})
 		if i == 0 {
 			orders["pause"], orders["skip"] = c.Pause(ctx, true), c.SkipTo(ctx, 9, false)

@@ -17,6 +17,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
+	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
 	"github.com/cowboyinc/devnet/validators/gateway"
 	"github.com/cowboyinc/devnet/validators/ledger"
@@ -38,9 +39,9 @@ type Validator interface {
 	Mute() // it sends nothing any more
 	// Do executes a fault of this node: network.Node defines them.
 	Do(o *fault.Order, counts *fault.Counts, over func(after time.Duration)) error
-	// SetClock puts its clock ahead of the machine's, also when it is started again.
-	SetClock(ahead time.Duration) error
-	Ahead() time.Duration // of its clock
+	// SetTravel moves its clock by time travel, and keeps that with the goal for its next start.
+	SetTravel(network.Travel) error
+	Travelled() network.Travel
 	// Pause stops it from making blocks, or lets it resume. Call names another node, and
 	// Belongs the URL of the whole network's API.
 	Pause(on bool)
@@ -132,7 +133,7 @@ func (s *ValidatorServer) hello(context.Context, empty) (Hello, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Hello{Life: s.life, Name: s.node.Name(), Address: s.node.Shell().Status().Address, Socket: reached(s.node.Socket()).String(),
-		Boot: s.boot, Ahead: s.node.Ahead()}, nil
+		Boot: s.boot, Travel: travelledOf(s.node.Travelled())}, nil
 }
 
 func (s *ValidatorServer) status(context.Context, empty) (out ValidatorStatus, err error) {
@@ -153,10 +154,10 @@ func (s *ValidatorServer) order(ctx context.Context, r orderRequest) error {
 }
 
 func (s *ValidatorServer) clock(_ context.Context, r clockRequest) (empty, error) {
-	if r.Offset.Abs() > MaxOffset {
+	if r.Clock.Abs() > MaxOffset {
 		return empty{}, fmt.Errorf("a clock is put ahead by at most %v", MaxOffset)
 	}
-	return empty{}, s.node.SetClock(r.Offset)
+	return empty{}, s.node.SetTravel(r.Record())
 }
 
 func (s *ValidatorServer) pause(_ context.Context, r pauseRequest) (empty, error) {

@@ -92,7 +92,7 @@ func newBench(version string, c bench.Config, told *scenario.Timeline, hosts *py
 	if err != nil {
 		return nil, refusal.New("invalid_request", "%v", err).At("params")
 	}
-	s.views = readmodel.NewSource(s.Genesis, samples.Mux{Other: inBlocks{s.hosts}}, s.Scheme())
+	s.views = readmodel.NewSource(s.Genesis, samples.Mux{Other: inBlocks{sim.Unhurried{Host: s.hosts}}}, s.Scheme())
 	return &Bench{Stage: s, version: version, told: told, awaits: true, answers: settled.Answers, waiting: map[types.Hash][]byte{}}, nil
 }
 

@@ -13,7 +13,7 @@ net = network(validators = 4, block_time = "500ms", policy = "fifo",
     params = {"cip1.max_examined_timers": 2, "cip1.lane_timer_cycles": 550000})
 storm = net.deploy("go:storm", name = "storm", fund = "100 CBY")
 order = bytes('{"count": 5, "in": 2, "gas_limit": 550000, "use": 500000}')
-made = net.call(storm, "make", order, cycles = 2000000, cells = 500000)
+made = net.call(storm, "make", order, cycles = 1000000, cells = 500000)
 expect_eq(made.error, None)
 net.run(blocks = 9)
 told = {b.height: {d.reason: d.count for d in b.deferred_for} for b in net.lane(last = 9)}

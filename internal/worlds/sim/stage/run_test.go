@@ -56,7 +56,7 @@ func TestACallOutlastsAStallAndSaysWhyItEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, out, err := play(path, 1)
-	want := "calls.star:6:13: net.transfer: the transaction was not final after 1 of 50 blocks: none came in 150 block times"
+	want := "calls.star:6:13: net.transfer: the transaction was not final after 0 of 50 blocks: none came in 150 block times"
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q\n%s", err, want, out)
 	}

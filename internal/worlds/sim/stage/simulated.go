@@ -55,12 +55,17 @@ var _ scenario.Backend = (*Stage)(nil)
 // Open makes a world for a script. Python starts when the first Python actor is
 // deployed.
 func Open(c scenario.Config) (scenario.Backend, error) {
-	s, err := open(c, sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Open: true,
-		Keeps: c.Snapshots}, newHosts(nil))
+	s, err := open(c, ofScript(c), newHosts(nil))
 	if err != nil {
 		return nil, err // a nil *Stage would make a Backend that is not nil
 	}
 	return s, nil
+}
+
+// ofScript is what is settled for the network of a script.
+func ofScript(c scenario.Config) sim.NetworkConfig {
+	return sim.NetworkConfig{Accounts: wallet.Users(), Sample: sampleEvery, Runners: c.Runners, Terms: c.Terms, Open: true,
+		Keeps: c.Snapshots}
 }
 
 // open makes the world of a script's configuration, and of more that is settled.
@@ -85,10 +90,15 @@ func open(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *
 	if err := p.Apply(overrides); err != nil {
 		return nil, err
 	}
-	told := c.Timeline
+	told, watches := c.Timeline, settled.Final
 	settled.Tell = told.Tell
-	settled.Final = func(at types.Time, r *ledger.Result) { told.Final(at, r.Block.Header.Height, r.Receipts) }
-	settled.World = sim.Config{Seed: c.Seed, Link: c.Link, Trace: c.Trace}
+	settled.Final = func(at types.Time, r *ledger.Result) {
+		told.Final(at, r.Block.Header.Height, r.Receipts)
+		if watches != nil {
+			watches(at, r)
+		}
+	}
+	settled.World.Seed, settled.World.Link, settled.World.Trace = c.Seed, c.Link, c.Trace
 	seen := new(readmodel.Sightings)
 	settled.Saw = seen.Saw
 	settled.Validators, settled.Params, settled.Programs, settled.Strategy = c.Validators, overrides, hosts, c.Strategy
@@ -96,7 +106,7 @@ func open(c scenario.Config, settled sim.NetworkConfig, hosts *pyhost.Pool) (_ *
 	if err != nil {
 		return nil, err
 	}
-	views := readmodel.NewSource(n.Genesis, samples.Mux{Other: hosts}, n.Scheme())
+	views := readmodel.NewSource(n.Genesis, samples.Mux{Other: sim.Unhurried{Host: hosts}}, n.Scheme())
 	views.Sightings = seen
 	s := &Stage{Network: n, config: settled, hosts: hosts, params: p, auto: c.Auto, views: views, seen: seen}
 	s.Verbs = stage.Verbs{Context: context.Background(), Network: s.operated, Read: s.Reader, Done: done}

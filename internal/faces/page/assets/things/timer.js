@@ -25,7 +25,7 @@ export const timer = {
       storyLane(t, story.story, story.height),
       facts([['actor', [who(t.actor), '.', t.handler]], ['due at', link(selected(`block:${t.height}`), count(t.height))], ['status', h('span', { 'data-tone': t.status === 'fired' ? 'good' : t.status === 'pending' ? '' : 'bad' }, t.status)],
         ['tier', t.tier], ['reason', t.reason], ['deferred', t.deferrals ? plural(t.deferrals, 'time') : ''], ['scheduled at', link(selected(`block:${t.scheduled_at}`), count(t.scheduled_at))], ['ended at', t.ended_at ? link(selected(`block:${t.ended_at}`), count(t.ended_at)) : ''],
-        ['expires at', count(t.expires_at)], ['payer', who(t.fee_payer)], ['watches', t.watch ? [who(t.watch.actor), ' ', bytes(t.watch.key)] : ''], ['agent', who(t.gba)], ['cycles', `${count(t.cycles_used)} of ${count(t.gas_limit)}`],
+        ['expires at', count(t.expires_at)], ['payer', who(t.fee_payer)], ['watches', t.watch ? [who(t.watch.actor), ' ', bytes(t.watch.key)] : ''], ['agent', who(t.gba)], ['cycles', `${count(t.cycles_used)} of ${t.gas_limit ? count(t.gas_limit) : 'the cap'}`],
         ['fee', t.fee_paid === '0' ? '' : amount(t.fee_paid)], ['priority', t.priority === '0' ? '' : `${count(t.priority)} wei a cycle`], ['weight of its actor', t.weight === '1/1' ? '' : t.weight]]),
       t.payload && t.payload !== '0x' ? [h('h3', null, 'Payload'), block(bytes(t.payload))] : null,
       h('h3', null, 'Its story'),

@@ -53,7 +53,7 @@ function makeView() {
 
   /** @param {string[]} side */
   function propose(side) {
-    const order = { verb: 'partition', groups: [side] };
+    const order = { verb: 'partition', groups: [side, []] };
     const go = h('button', { type: 'button', class: 'danger' }, 'cut');
     const close = () => show(offer, false);
     go.addEventListener('click', () => busy(go, async () => {

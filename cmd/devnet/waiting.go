@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http/httptrace"
+	"net/textproto"
+	"sync"
+	"time"
+
+	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// How long a command waits for an answer before it says so, and before it says so again.
+const (
+	firstWord = 3 * time.Second
+	nextWord  = 10 * time.Second
+)
+
+// reasonPatience is how long the network may take to say why a command waits.
+const reasonPatience = 2 * time.Second
+
+// waiting says in time that a command waits for the answer to an order, and knows the
+// transaction that the network took from it.
+type waiting struct {
+	out         io.Writer
+	isSilent    bool
+	first, next time.Duration
+
+	mu    sync.Mutex
+	hash  string // of the transaction of the order under way, once the network has it; ""
+	since time.Time
+	end   context.CancelFunc // of its words; nil: no order is under way
+	after *failure           // what becomes of the order after an interrupt, in its words; nil: a transaction's
+}
+
+func newWaiting(out io.Writer, isSilent bool) *waiting {
+	return &waiting{out: out, isSilent: isSilent, first: firstWord, next: nextWord}
+}
+
+type waitingKey struct{}
+
+// traceOrders returns a context whose requests are waited for.
+func (w *waiting) traceOrders(ctx context.Context) context.Context {
+	address := ""
+	return httptrace.WithClientTrace(context.WithValue(ctx, waitingKey{}, w), &httptrace.ClientTrace{
+		GetConn: func(hostPort string) {
+			w.noteOrderEnded()
+			address = hostPort
+		},
+		WroteHeaderField: func(key string, _ []string) {
+			if key == model.InterimHeader { // it is an order
+				w.noteOrderSent(ctx, address)
+			}
+		},
+		Got1xxResponse: func(_ int, header textproto.MIMEHeader) error {
+			w.noteHandedIn(header.Get(model.TransactionHeader))
+			return nil
+		},
+		PutIdleConn: func(error) { w.noteOrderEnded() }, // the answer was read
+	})
+}
+
+// setInterruptWords sets what a command says of an order of its own that outlives it, and the remedy.
+func setInterruptWords(ctx context.Context, what, hint string) {
+	if w, ok := ctx.Value(waitingKey{}).(*waiting); ok {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.after = &failure{what: what, hint: hint}
+	}
+}
+
+// noteOrderSent notes that an order was sent.
+func (w *waiting) noteOrderSent(ctx context.Context, address string) {
+	ctx, cancel := context.WithCancel(ctx)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.since, w.end = time.Now(), cancel
+	if !w.isSilent {
+		go w.printWaits(ctx, address)
+	}
+}
+
+func (w *waiting) noteHandedIn(hash string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hash = hash
+}
+
+// noteOrderEnded notes that no order is under way.
+func (w *waiting) noteOrderEnded() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hash = ""
+	if w.end != nil {
+		w.end()
+		w.end = nil
+	}
+}
+
+// printWaits prints a line after a while, and again and again, until the order is over.
+func (w *waiting) printWaits(ctx context.Context, address string) {
+	for wait := w.first; pause(ctx, wait); wait = w.next {
+		line := w.describeWait(askWhyWaiting(ctx, address))
+		if ctx.Err() == nil {
+			fmt.Fprintln(w.out, line)
+		}
+	}
+}
+
+// describeWait says for how long an order is under way, and why it may be.
+func (w *waiting) describeWait(reason string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	what := "Waiting for the answer"
+	if w.hash != "" {
+		what = "Handed in as " + short(w.hash) + ", and not final"
+	}
+	return fmt.Sprintf("%s after %s: %s.", what, time.Since(w.since).Round(time.Second), reason)
+}
+
+// askWhyWaiting returns what the network says about its blocks.
+func askWhyWaiting(ctx context.Context, address string) string {
+	ctx, cancel := context.WithTimeout(ctx, reasonPatience)
+	defer cancel()
+	ready, err := client.NewAPI(address).Ready(ctx)
+	switch {
+	case err != nil:
+		return "the network does not say why"
+	case ready.Stalled != "":
+		return "no block for " + formatElapsed(ready.SinceMS) + ": " + printable(ready.Stalled)
+	}
+	return fmt.Sprintf("the network is at height %d", ready.Height)
+}
+
+// describeInterrupt says what becomes of the order that is under way.
+func (w *waiting) describeInterrupt() *failure {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := &failure{code: exitFailed, what: "interrupted", name: "interrupted"}
+	switch {
+	case w.end == nil:
+	case w.hash != "":
+		f.what += ": the transaction is handed in, and not final"
+		f.hint = "devnet tx " + short(w.hash) + " shows its end."
+	case w.after != nil:
+		f.what += ": " + w.after.what
+		f.hint = w.after.hint
+	default:
+		f.what += " before the network answered"
+		f.hint = "What was asked for may still be done: devnet events --from 1 shows it."
+	}
+	return f
+}

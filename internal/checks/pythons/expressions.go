@@ -1,0 +1,166 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+)
+
+//go:embed grammar.txt
+var grammarText string
+
+// grammar has the alternatives of each name.
+var grammar = readGrammar(grammarText)
+
+// kinds are the kinds of values, each before the names of its steps.
+var kinds = grammar["kinds"]
+
+func readGrammar(text string) map[string][]string {
+	found, name := map[string][]string{}, ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if next, ok := strings.CutPrefix(line, "# "); ok {
+			name = next
+		} else if line != "" && !strings.HasPrefix(line, "//") {
+			found[name] = append(found[name], line)
+		}
+	}
+	return found
+}
+
+// askedHead is what expressions name, besides what programs do.
+const askedHead = head + `UserId = typing.NewType("UserId", int)
+T3 = collections.namedtuple("T3", "x y z", defaults=(3,))
+@dataclasses.dataclass
+class Loose:
+    a: int
+    b: object = dataclasses.field(default=2, repr=False, compare=False)
+    c: object = dataclasses.field(default=3, kw_only=True)
+def bad(n):
+    for i in range(n): yield i
+    raise ValueError("midway")
+def badpairs(n):
+    for i in range(n): yield ("k%d" % i, i)
+    raise ValueError("midway")
+def first(a, *rest): return a
+def enumerate_list(v, n): return list(enumerate(v, n))
+def match_of(m): return None if m is None else (m.span(), m.group(), m.groups(), m.lastindex, m.pos, m.endpos)
+def match_point(v):
+    match v:
+        case Point(x=a, y=[b]): return (a, b)
+        case Point(a, 0): return a
+        case Row(a, b): return (a, b)
+        case _: return None
+`
+
+var askedParts = split(askedHead)
+
+// shown are the texts that a check sees: of a set sorted, of another value its repr, and the type where that hides it.
+const shown = `def show(v):
+    if isinstance(v, (set, frozenset)):
+        return type(v).__name__ + " " + repr(sorted(v))[:400]
+    if isinstance(v, (int, str, tuple, dict)):
+        return type(v).__name__ + " " + repr(v)[:400]
+    return repr(v)[:400]
+def failed(e): return "! " + type(e).__name__ + ": " + str(e)[:200]
+`
+
+// A sequence is a value and what is asked of it, one after the other.
+type sequence struct {
+	value string
+	steps []string
+}
+
+const maxSteps = 6
+
+// sequence draws a value and some steps.
+func (g *generator) sequence() sequence {
+	names := strings.Fields(g.pick(kinds))
+	c := sequence{value: g.expand("<"+names[0]+">", 0)}
+	for range 1 + g.rand.IntN(maxSteps) {
+		steps := g.pick(names[1:])
+		if g.rand.IntN(8) == 0 && names[0] != "iter" { // of which some never end
+			steps = "all"
+		}
+		c.steps = append(c.steps, g.expand(g.pick(grammar["steps:"+steps]), 0))
+	}
+	return c
+}
+
+var place = regexp.MustCompile(`<[a-z][a-z0-9]*>`)
+
+const maxDepth = 4
+
+// expand puts alternatives into the places of a text.
+func (g *generator) expand(text string, depth int) string {
+	return place.ReplaceAllStringFunc(text, func(name string) string {
+		from := grammar[name[1:len(name)-1]]
+		if len(from) == 0 {
+			return name
+		}
+		if depth == maxDepth {
+			from = from[:1]
+		}
+		return g.expand(from[g.rand.IntN(len(from))], depth+1)
+	})
+}
+
+// text is the body of the function that runs a sequence, and tells see.
+func (c sequence) text(n int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "def c%d(see):\n    try: q = %s\n", n, c.value)
+	b.WriteString("    except Exception as e:\n        see(failed(e))\n        return\n    see(\"made\")\n")
+	for _, step := range c.steps {
+		do := "see(show(" + step + "))"
+		if statement, ok := strings.CutPrefix(step, "; "); ok {
+			do = statement + "\n        see(\"done\")"
+		}
+		fmt.Fprintf(&b, "    try:\n        %s\n    except Exception as e: see(failed(e))\n", do)
+		b.WriteString("    try: see(show(q))\n    except Exception as e: see(failed(e))\n")
+	}
+	return b.String()
+}
+
+// askedSource is a program that runs sequences and returns what they saw, as JSON.
+func askedSource(checks []sequence) string {
+	var body, b strings.Builder
+	for i, c := range checks {
+		body.WriteString(c.text(i))
+	}
+	b.WriteString("import json\n")
+	named := body.String()
+	for changed := true; changed; { // parts name parts
+		changed = false
+		for _, p := range askedParts {
+			if p.names.MatchString(named) && !strings.Contains(named, p.text) {
+				named += p.text
+				changed = true
+			}
+		}
+	}
+	for _, p := range askedParts {
+		if p.names.MatchString(named) && p.text != "import json\n" {
+			b.WriteString(p.text)
+		}
+	}
+	b.WriteString(shown + body.String())
+	b.WriteString("def f(p):\n    all = []\n")
+	for i := range checks {
+		fmt.Fprintf(&b, "    seen = []\n    c%d(seen.append)\n    all.append(seen)\n", i)
+	}
+	b.WriteString("    return json.dumps(all).encode()\n")
+	return b.String()
+}
+
+// asked are sequences of a seed with n checks or some more: each step is one.
+func asked(seed uint64, n int) (all []sequence) {
+	g := &generator{rand: rand.New(rand.NewPCG(seed, 40))}
+	for n > 0 {
+		s := g.sequence()
+		all = append(all, s)
+		n -= len(s.steps)
+	}
+	return all
+}

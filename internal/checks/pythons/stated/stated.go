@@ -1,0 +1,220 @@
+// Package stated has what is not as in Python for actors: the differences that the comparison with CPython knows, and
+// that ACTORS.md prints.
+package stated
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// signatures are the functions with other parameters than CPython's: a line of a name, a tab and what is other.
+//
+//go:embed signatures.txt
+var signatures string
+
+// Seen is a step of a sequence of checks, with what CPython and the host have seen of it.
+type Seen struct {
+	Value string   // of the sequence
+	Steps []string // up to this one
+	Minor string   // of both interpreters
+	Want  string
+	Got   string
+	Ended bool // an earlier step of the host's ended in an error
+}
+
+// last is the step that was seen; the value itself before any.
+func (s Seen) last() string {
+	if len(s.Steps) == 0 {
+		return s.Value
+	}
+	return s.Steps[len(s.Steps)-1]
+}
+
+// A Difference is one that is no fault: both have a value or an error, and not the same.
+type Difference struct {
+	Name, Row string
+	is        func(Seen) bool
+}
+
+// Differences are those of values.
+var Differences = []Difference{
+	{"the order of a set", "a set is walked in the order of its values, not of hashes; one whose values have no common order is not " +
+		"walked, and has no text",
+		func(s Seen) bool {
+			walked := slices.ContainsFunc(s.Steps, func(step string) bool { return strings.Contains(step, "for v in q") })
+			return permuted(s.Want, s.Got) && setIn.MatchString(s.Value+strings.Join(s.Steps, " ")) ||
+				walked && strings.HasPrefix(s.Want, "set [") && strings.HasPrefix(s.Got, "set [")
+		}},
+	{"the text of an OrderedDict", "the text of an `OrderedDict` is 3.12's under each version: `OrderedDict({'a': 1})`",
+		func(s Seen) bool {
+			return strings.Contains(s.Want, "OrderedDict([") && strings.Contains(s.Got, "OrderedDict({")
+		}},
+	{"a value in an enumeration", "`1 in Colour` asks for a value too under each version, as since 3.12",
+		func(s Seen) bool {
+			return s.Minor == "3.11" && (strings.HasPrefix(s.Want, "! TypeError") || s.Want == "bool False") &&
+				strings.HasPrefix(s.Got, "bool ") &&
+				valueIn.MatchString(s.last())
+		}},
+	{"a flag of a flag", "a flag that is made of a bool or of another enumeration's flag holds an int",
+		func(s Seen) bool {
+			held := strings.NewReplacer(": False>", ": 0>", ": True>", ": 1>").Replace(s.Want)
+			return strings.HasPrefix(s.Got, "<") && flagOf.ReplaceAllString(held, "$1$2>") == s.Got
+		}},
+	{"an absent attribute", "`hasattr` is false of attributes that actors do not have, and `getattr` gives its default",
+		func(s Seen) bool { return asked.MatchString(s.last()) && errorOf(s.Got) == "" }},
+	{"chr", "`chr` of a number that is no character is a `ValueError`, whatever its size, as since 3.13",
+		func(s Seen) bool {
+			return strings.HasPrefix(s.Got, "! ValueError: chr()") && errorOf(s.Want) == "OverflowError"
+		}},
+	{"an iterator after an error", "what computes over an iterator takes all of it first: where `sum`, `bytes`, `OrderedDict` and " +
+		"their like fail, it is empty, and an error of its own comes first",
+		func(s Seen) bool {
+			first := errorOf(s.Want) != "" && strings.HasSuffix(s.Got, ": midway") // of the iterator's own
+			return iterator.MatchString(s.Value) && (first || s.Ended && slices.Contains([]string{"", "StopIteration"}, errorOf(s.Got)))
+		}},
+	{"the error of _replace", "`_replace` of a name that is no field is a `ValueError` under each version, also since 3.13",
+		func(s Seen) bool {
+			return strings.Contains(s.last(), "_replace(") && errorOf(s.Want) == "TypeError" && errorOf(s.Got) == "ValueError"
+		}},
+}
+
+// Of is the name of the difference that a step is; "" if none is known.
+func Of(s Seen) string {
+	if a, b := errorOf(s.Want), errorOf(s.Got); a == "PatternError" && b == "error" {
+		return "the error of a pattern" // one class under two names
+	}
+	for _, d := range Differences {
+		if d.is(s) {
+			return d.Name
+		}
+	}
+	return ""
+}
+
+// Passing reports whether later steps of the sequence can be compared after a difference.
+func Passing(name string) bool {
+	return name == "the text of an OrderedDict" || name == "a value in an enumeration" || name == "the error of a pattern"
+}
+
+var (
+	setIn    = regexp.MustCompile(`set|\{[^:]*\}|\.keys\(\)|\.items\(\)`)
+	valueIn  = regexp.MustCompile(` in (Colour|Num|Word)$`)
+	flagOf   = regexp.MustCompile(`(: )<\w+(?:\.\w+)?: (\d+)>>`)
+	iterator = regexp.MustCompile(`^(iter|gen|bad|map|zip|enumerate|filter|reversed|itertools\.\w+)\(|^\(\w+ for `)
+	asked    = regexp.MustCompile(`^(hasattr|getattr)\(`)
+	ended    = regexp.MustCompile(`^! (\w+): `)
+)
+
+// errorOf is the type of an error that was seen; "" if it is a value.
+func errorOf(seen string) string {
+	if m := ended.FindStringSubmatch(seen); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// permuted reports whether two texts have the same characters in another order.
+func permuted(a, b string) bool {
+	x, y := []byte(a), []byte(b)
+	slices.Sort(x)
+	slices.Sort(y)
+	return a != b && string(x) == string(y)
+}
+
+// A Refusal is a kind of error of the host's where CPython has a value, or an error of another type.
+type Refusal struct {
+	Name, Row string
+	words     *regexp.Regexp
+}
+
+// Refusals are known by their words.
+var Refusals = []Refusal{
+	{"a float", "floats: `/` of integers, float literals and formats of them; use `//` or `decimal`",
+		regexp.MustCompile(`makes a float|is a float`)},
+	{"a Decimal in %", "a `Decimal` in `%`: use an f-string", regexp.MustCompile(`^% takes no Decimal`)},
+	{"an attribute", "attributes and functions of a library that are not listed, also of `math`: an `AttributeError`",
+		regexp.MustCompile(`that an actor may use|^no such attribute$`)},
+	{"the order of a set", "the text of a set of several values, `pop` of one, and its order where values have none: `sorted(…)`",
+		regexp.MustCompile(`no order that all nodes share|a set has no order|takes an element that nodes do not agree on`)},
+	{"a text", "the text of functions, iterators and other objects that Python shows by their address",
+		regexp.MustCompile(`no text that all nodes share`)},
+	{"the type of a value", "`type` of iterators, views and functions", regexp.MustCompile(`^type of .* is not available`)},
+	{"an encoding", "encodings other than utf-8, ascii and latin-1", regexp.MustCompile(`encodings are utf-8`)},
+	{"a base's method", "a base's method on an heir, as `dict.pop(ordered, k)`: `ordered.pop(k)`",
+		regexp.MustCompile(`would break a value of`)},
+	{"a class on str or int", "an instance of a class on `str` or `int` made of anything other than a `str` or an `int`",
+		regexp.MustCompile(`^a class on (str|int) is made of`)},
+	{"an enumeration's call", "an enumeration that is made by a call, as `Enum('E', 'A B')`",
+		regexp.MustCompile(`written as a class here|is a base for a class here`)},
+	{"an exact type", "an argument that is to be an integer or a text, given as something that stands for one",
+		regexp.MustCompile(` is (a str|an int), not `)},
+	{"a decorator", "the library's decorators on what is no class or function of the file", regexp.MustCompile(`decorates only`)},
+	{"a sequence", "searches of `bisect` in what is no sequence, be it empty", regexp.MustCompile(` is not a sequence$`)},
+	{"the pattern", "patterns whose work has no bound: repeats in repeats, back-references, possessive repeats, flags within",
+		regexp.MustCompile(`^pattern refused`)},
+	{"a slice of a dict", "slices of a dict or an enumeration", regexp.MustCompile(`has no slices`)},
+	{"reverse", "`reverse` that is no number or truth value", regexp.MustCompile(`^reverse is`)},
+	{"a limit", "sizes beyond the limits below",
+		regexp.MustCompile(`more than \d+|wider than \d+|beyond \d+|deeper than \d+|up to 1024 bits|too many digits`)},
+	{"an exponent of a Decimal", "a `Decimal` of an exponent beyond 1000, which Python would round to zero at 1,000,000",
+		regexp.MustCompile(`^$`)},
+}
+
+// Reason is the name of the refusal that an error of the host's is; "" if none is known by its words.
+func Reason(kind, words string) string {
+	if words == "" && kind != "Underflow" && kind != "Clamped" && kind != "Overflow" {
+		return ""
+	}
+	for _, r := range Refusals {
+		if r.words.MatchString(words) {
+			return r.Name
+		}
+	}
+	return ""
+}
+
+// Signatures are the names of functions whose parameters are not CPython's, and what is other.
+func Signatures() (found [][2]string) {
+	for line := range strings.Lines(signatures) {
+		name, other, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		found = append(found, [2]string{name, other})
+	}
+	return found
+}
+
+// Markdown is the section of ACTORS.md.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString("What an actor may write gives CPython's value, or an error: generated expressions and calls are compared with plain " +
+		"CPython\n(`make pythons`). These differ by intent. The list is printed from the comparison's own table.\n\nAnother value:\n\n")
+	for _, d := range Differences {
+		fmt.Fprintf(&b, "- %s.\n", upper(d.Row))
+	}
+	b.WriteString("\nRefused:\n\n")
+	for _, r := range Refusals {
+		fmt.Fprintf(&b, "- %s.\n", upper(r.Row))
+	}
+	b.WriteString("\nOther parameters than in Python:\n\n| function | parameters |\n|---|---|\n")
+	same, order := map[string][]string{}, []string{}
+	for _, s := range Signatures() {
+		if same[s[1]] == nil {
+			order = append(order, s[1])
+		}
+		same[s[1]] = append(same[s[1]], "`"+s[0]+"`")
+	}
+	for _, other := range order {
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(same[other], ", "), other)
+	}
+	return b.String()
+}
+
+// upper is a sentence.
+func upper(text string) string {
+	if text[0] == '`' {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}

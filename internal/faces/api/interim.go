@@ -1,0 +1,55 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/faces/api/model"
+)
+
+// interim sends interim responses of one request.
+type interim struct {
+	mu     sync.Mutex
+	writer http.ResponseWriter // nil once the request is answered
+}
+
+type interimKey struct{}
+
+// interimly lets the handlers of requests that ask for it tell the hashes of transactions.
+func interimly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get(model.InterimHeader) != model.InterimWanted {
+			next.ServeHTTP(w, r)
+			return
+		}
+		i := &interim{writer: w}
+		defer i.end()
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), interimKey{}, i)))
+	})
+}
+
+// TellHandedIn tells the client of a request the hash of its transaction, which a pool has. It
+// does nothing for a request that did not ask.
+func TellHandedIn(ctx context.Context, hash types.Hash) {
+	if i, ok := ctx.Value(interimKey{}).(*interim); ok {
+		i.tell(hash)
+	}
+}
+
+func (i *interim) tell(hash types.Hash) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.writer == nil {
+		return
+	}
+	i.writer.Header().Set(model.TransactionHeader, hash.String())
+	i.writer.WriteHeader(http.StatusProcessing)
+}
+
+func (i *interim) end() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.writer = nil
+}
