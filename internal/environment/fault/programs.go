@@ -101,18 +101,20 @@ func (s *brokenSession) Handle(ctx program.Context, code program.Code, msg progr
 	fails.counts.Failed.Add(1)
 	failed := &program.HostError{Failure: program.Crashed, During: "handler " + msg.Handler, Err: errBroken}
 	if fails.how != HostCrashes {
-		failed.Failure, failed.CPU = s.hang(fails.how == HostHangs && s.bounds.Strict)
+		failed.Failure, failed.CPU = s.hang(ctx, fails.how == HostHangs && s.bounds.Strict)
 	}
 	return program.Outcome{}, failed
 }
 
 // hang waits as long as a caller waits for a host, and returns how the wait ends. If the
 // program is late by its credit or stopped, hang also returns the CPU time that it used:
-// it spins.
-func (s *brokenSession) hang(late bool) (program.Failure, time.Duration) {
+// it spins, and charges no cycle.
+func (s *brokenSession) hang(ctx program.Context, late bool) (program.Failure, time.Duration) {
 	limit, cpu := hangLimit, time.Duration(0)
 	if late {
-		cpu = program.LateCredit
+		cycles, _ := ctx.Remaining()
+		credit := program.NewCredit(cycles, program.UsualRate, 0)
+		cpu = credit.Left()
 		limit = cpu
 	}
 	if s.bounds.Left != nil {

@@ -21,19 +21,28 @@ func (*soundSession) Handle(program.Context, program.Code, program.Message) (pro
 	return program.Outcome{Status: types.StatusOK}, nil
 }
 
+// limited is a message with a limit of cycles.
+type limited struct {
+	program.Context
+	cycles types.Cycles
+}
+
+func (l limited) Remaining() (types.Cycles, types.Cells) { return l.cycles, 0 }
+
 // A host fails on the selected actors, in the selected way, for as long as it is
 // asked to wait; and it counts the failed messages.
 func TestAHostFailsOverWhomItIsTold(t *testing.T) {
 	bad, good := types.Address{1}, types.Address{2}
 	var waited time.Duration
 	p, c := &Programs{Host: sound{}, Wait: func(d time.Duration) { waited += d }}, new(Counts)
+	limit := types.Cycles(1_000_000)
 	run := func(actor types.Address, by program.Bounds) error {
 		session, err := p.Open(program.ForBlock)
 		if err != nil {
 			t.Fatal(err)
 		}
 		session.Bound(by)
-		_, err = session.Handle(nil, program.Code{}, program.Message{Self: actor})
+		_, err = session.Handle(limited{cycles: limit}, program.Code{}, program.Message{Self: actor})
 		return err
 	}
 	share := func() time.Duration { return time.Second }
@@ -60,6 +69,12 @@ func TestAHostFailsOverWhomItIsTold(t *testing.T) {
 		if err := run(good, one.by); err != nil {
 			t.Errorf("%s: over another: %v", one.how, err)
 		}
+	}
+	// Decision C18, 1: a limit of few cycles buys less CPU time, and a hang charges none.
+	limit, waited = 100_000, 0
+	p.Fail(bad, HostHangs, new(Counts))
+	if want := 100 * program.LateCreditTimes * program.UsualRate; run(bad, program.Bounds{Strict: true}) == nil || waited != want {
+		t.Errorf("with a limit of %d cycles it hangs for %v, not %v", limit, waited, want)
 	}
 	if n := c.Failed.Load(); n != 7 || c.Text("host_fail", Simulated) != "7 programs failed" {
 		t.Errorf("%d counted: %s", n, c.Text("host_fail", Simulated))
