@@ -80,9 +80,10 @@ unchanged: python
 	$(GO) run ./internal/checks/unchanged -base $(or $(BASE),HEAD~1) $(ARGS)
 
 # What accounts with each weapon of the reviews do to a live network of four validators, as
-# a table, beside plain loops from the same accounts; SECONDS=15 of each, some eight minutes.
+# a table, beside plain loops from the same accounts; SECONDS=15 of each, some ten minutes. Then
+# a loop beside twenty other programs, at each block time.
 siege: python
-	DEVNET_SIEGE=$(or $(SECONDS),15) $(GO) test -count 1 -timeout 1h -run SiegeOfALiveNetwork -v ./internal/worlds/box
+	DEVNET_SIEGE=$(or $(SECONDS),15) $(GO) test -count 1 -timeout 1h -run 'SiegeOfA(LiveNetwork|BusyMachine)' -v ./internal/worlds/box
 
 # Each planted fault must be found by a scenario, and found again by the command
 # that the failure names.

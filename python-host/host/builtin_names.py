@@ -9,7 +9,7 @@ from host import (
     sealed)
 from host.costs import table
 from host.meter import ELEMENT, INT_BITS, charge, enter, enter_level, generated, iterator, lazy, leave_level, meter, out, refuse_depth, tick
-from host.ops import KEPT, drain, iterate, key, source
+from host.ops import drain, iterate, key, source
 from host.weights import SETS, SIZED, weigh
 
 MAX_BASES = 64  # of a class; each attribute that is absent is looked for in all
@@ -75,8 +75,8 @@ def sum_of(values, /, start=0):
     reduce_cost(values)
     if isinstance(start, (str, bytes, bytearray)):
         raise TypeError("sum takes no text: use join")
-    if type(start) is int and all(type(v) is int for v in values):
-        if sum(1 for v in values if v.bit_length() > 64):
+    if type(start) is int and set(map(type, values)) <= {int}:
+        if values and max(max(values), -min(values)).bit_length() > 64:
             weigh(values)
         return sum(values, start)
     charge(len(values) * SUMMED)
@@ -131,8 +131,6 @@ def filter_of(f, values, /):
 
 
 def zip_of(*iterables, strict=False):
-    if not iterables:
-        charge(KEPT)
     return lazy(zip(*map(source, iterables), strict=strict), 1 + len(iterables))
 
 
@@ -190,7 +188,7 @@ def tested(kind):
 
 
 def is_subclass(cls, kinds, /):
-    charge(1 + len(getattr(cls, "__mro__", ())) // 4)
+    charge(2 + len(getattr(cls, "__mro__", ())) // 4)
     if type(kinds) not in sealed.SEVERAL:
         return issubclass(sealed.real(cls), sealed.real(kinds))
     return any(issubclass(sealed.real(cls), sealed.real(t)) for t in flat_types(kinds))
@@ -210,8 +208,12 @@ def abs_of(value, /):
     return ops.absolute(value)
 
 
+ROUNDED = 2  # cycles of rounding, besides those of large numbers
+
+
 def round_of(number, ndigits=None):
     value, digits = number, ndigits
+    charge(ROUNDED)
     digits = digits if digits is None else operator.index(digits)
     if isinstance(value, int) and digits is not None and -digits > 20000:
         raise OverflowError("too many digits to round")

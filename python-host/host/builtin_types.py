@@ -6,7 +6,7 @@ from host import formatting, hashing, methods, sealed, weights
 from host.attribute_tables import TABLE
 from host.costs import table
 from host.meter import INT_BITS, charge
-from host.ops import drain, drained_pairs, mapping
+from host.ops import DECIMAL, drain, drained_pairs, mapping
 from host.sealed import Type
 from host.weights import SETS, weigh
 
@@ -27,7 +27,7 @@ def make_int(*args, base=None):
     value = args[0] if args else None
     if type(value) is Decimal and value.is_finite():
         n = max(value.adjusted(), 0)
-        charge(n + (n * n >> 8))
+        charge(DECIMAL + n + (n * n >> 8))
     elif isinstance(value, TEXTS):
         size = weights.size(value)
         charge(size)
@@ -129,8 +129,8 @@ def dict_from_keys(keys, value=None, /):
 
 
 def make_range(*args):
-    charge(table.arithmetic)
-    if any(type(a) is not int or not -weights.SMALL < a < weights.SMALL for a in args):
+    charge(table.list)
+    if any(type(a) is not int or not weights.LEAST < a < weights.SMALL for a in args):
         args = tuple(map(weights.whole, args))
         low, high, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3] if 1 < len(args) < 4 else (0, 0, 1)
         weights.span(low, high, step, True)

@@ -23,8 +23,8 @@ WEIGHTS = {
     ast.YieldFrom: 40, ast.Subscript: 2, ast.FormattedValue: 3, ast.Compare: 3, ast.Assign: 2, ast.Expr: 2, ast.UnaryOp: 2,
 }
 IN_LINE = 16  # of an operator on a number that is written out, which is compiled twice: with small integers in line
-PARTS = {  # which parts of a node count besides their own units, and how many of them are one
-    ast.Dict: ("keys", 1), ast.List: ("elts", 4), ast.Tuple: ("elts", 4), ast.Set: ("elts", 4), ast.Call: ("args", 4),
+PARTS = {  # which parts of a node count besides their own units, and how many units four of them are
+    ast.Dict: ("keys", 8), ast.List: ("elts", 2), ast.Tuple: ("elts", 2), ast.Set: ("elts", 2), ast.Call: ("args", 1),
 }
 WHOLE = 60  # of any source, however short
 LARGE = 256  # pairs of large integers, each compared by Python's compiler if their hashes are equal, for one unit
@@ -36,7 +36,7 @@ def weight(node):
     if type(node) is ast.BinOp and type(node.right) is ast.Constant:
         return IN_LINE
     own, parts = WEIGHTS.get(type(node), 1), PARTS.get(type(node))
-    return own + len(getattr(node, parts[0])) // parts[1] if parts else own
+    return own + len(getattr(node, parts[0])) * parts[1] // 4 if parts else own
 
 
 def unread(source):

@@ -14,6 +14,7 @@ from host.meter import charge, left
 from host.weights import weigh
 
 MAX_WIDTH = 4096
+FIELD = 3  # cycles of a field of a template of %, besides its text
 ERROR = 128  # characters that the text of an error costs as; one that has more costs what it has
 SPEC = re.compile(r"\d+")
 DECIMAL_SPEC = re.compile(r"(?:.?[<>=^])?[-+ ]?0?\d*,?(?:\.\d+)?[eEfFgG%]?", re.S)  # 3.13 asks a missing module for others
@@ -164,9 +165,9 @@ def has_items(values, kind):
 def percent(template, values):
     """template % values, with bounded widths."""
     whole, template = template, plain(template)
-    charge(table.str + len(template))
     kind = type(template)
     as_text = template if kind is str else template.decode("latin-1")
+    charge(table.str + len(template) + FIELD * as_text.count("%"))
     out, at, taken = [], 0, 0
     given = values if isinstance(values, tuple) else (values,)
     for m in PERCENT.finditer(as_text):

@@ -290,7 +290,7 @@ def _ordered_dict(*args, **kwargs):
 def _named_tuple(typename, field_names, *, defaults=None):
     name, fields = exact.string(typename, "the name of a namedtuple"), field_names
     fields = exact.string(fields).replace(",", " ").split() if isinstance(fields, str) else [exact.string(f) for f in drain(fields)]
-    charge(1000 + 40 * len(fields))
+    charge(1200 + 70 * len(fields))
     if len(fields) > 255 or not all(isinstance(f, str) and len(f) < 100 for f in fields) or len(name) > 100:
         raise ValueError("namedtuple takes at most 255 fields with short names")
     made = collections.namedtuple(name, fields, defaults=defaults, module="actor")
@@ -387,6 +387,6 @@ def _two(f):
 
 def _compared(f):
     def call(a, b, /):
-        charge(1)
+        charge(2)
         return f(ops.weighed(a), ops.weighed(b))
     return call

@@ -320,7 +320,7 @@ def _counted(f, size):
         n = max(size(*values), 0)
         if n > INT_BITS:
             raise OverflowError("an integer of more than %d bits" % INT_BITS)
-        charge(1 + n + (n >> 6) ** 2)
+        charge(5 + n + (n >> 6) ** 2)
         return f(*values)
     call.__name__ = f.__name__
     return call
@@ -336,7 +336,9 @@ def _comb_bits(n, k):
 
 
 def _prod(values, /, *, start=1):
-    for v in drain(values):
+    values = drain(values)
+    charge(len(values))
+    for v in values:
         start = ops.mul(start, v)
     return start
 

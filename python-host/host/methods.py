@@ -89,6 +89,10 @@ def one(_value, _args):
     return 1
 
 
+def two(_value, _args):
+    return 2
+
+
 def length(value, _args):
     return size(value) * table.char
 
@@ -102,7 +106,7 @@ def heads(_value, args):
     first = args[0] if args else ()
     if isinstance(first, tuple):
         return size(first) + sum(map(size, tuple.__iter__(first))) // 16
-    return 1 + size(first) // 16
+    return 3 + size(first) // 16
 
 
 def filled(value, args):
@@ -133,13 +137,13 @@ plain("pop remove insert", (bytearray,), lambda v, _: 1 + len(v) // 16)
 plain("append", (list,), lambda v, _: table.list)
 plain("pop", (list,), lambda v, a: table.list + (len(v) // 16 if a else 0))
 plain("insert reverse copy", (list,), lambda v, _: table.list + len(v) // HELD)
-plain("clear", (list, set, dict), lambda v, _: 1)
-plain("keys values items", (dict,), one)
+plain("clear", (list, set, dict), two)
+plain("keys values items", (dict,), two)
 plain("copy", (dict, set, frozenset), lambda v, _: table.dict * len(v) + 1 + (charge_lookups(0, v) or 0))
 plain("bit_length bit_count conjugate", (int,), lambda v, _: 1 + (int.bit_length(v) >> 4))
 plain("send close", (types.GeneratorType,), one)
 TABLE[iterator] = {}
-plain("append appendleft pop popleft clear", (collections.deque,), one)
+plain("append appendleft pop popleft clear", (collections.deque,), two)
 plain("rotate reverse copy insert", (collections.deque,), lambda v, _: table.list + len(v))
 plain("most_common elements total", (collections.Counter,), lambda v, _: 30 + len(v) * (1 + logarithm(len(v))) * 3)
 plain("as_tuple adjusted is_nan is_zero is_signed is_finite is_infinite copy_abs copy_negate copy_sign compare normalize "
@@ -276,6 +280,7 @@ def searching_range(name):
     def search(value, x, /):
         n = in_range(x)
         if n is None:
+            charge(SOUGHT)
             if name == "count":
                 return 0
             raise ValueError("not in range")
@@ -341,6 +346,7 @@ def move_to_end(value, /, key, last=True):
 
 @entry((dict,), "update")
 def update(value, /, *args, **kwargs):
+    charge(2)
     if len(args) > 1:
         raise TypeError("update takes at most 1 argument, besides names")
     for a in args:

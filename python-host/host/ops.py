@@ -18,15 +18,15 @@ from host.formatting import percent
 from host.hashing import charge_lookup, charge_lookups, rebuild
 from host.meter import ELEMENT, INT_BITS, Crash, charge, lazy, meter, stop
 from host.weights import (
-    ATOMS, BASES, HELD, ITEMS, KEYS, MOVED, SETS, SIZED, SMALL, VALUES, VIEWS, as_decimal, bits, size, span, weigh, weigh_atom,
-    whole, wide)
+    ATOMS, BASES, HELD, ITEMS, KEYS, LEAST, MOVED, SETS, SIZED, SMALL, VALUES, VIEWS, as_decimal, bits, size, span, weigh,
+    weigh_atom, whole, wide)
 
 
 def weighed(value):
     """Charges a comparison: sets and dicts by looking up each element."""
     t = type(value)
     if t is int:
-        if not -SMALL < value < SMALL:
+        if not LEAST < value < SMALL:
             weigh_atom(value)
         return value
     if t in ATOMS:
@@ -111,6 +111,8 @@ def far(r):
 def unpack(value):
     if isinstance(value, SETS):
         return canonical(value)
+    if isinstance(value, enums.Flag):
+        charge(FLAGS)
     return iterate(value) if type(value) is range else value
 
 
@@ -132,6 +134,8 @@ def drain(value):
     if t in SIZED:
         charge(len(value) * (far(value) if t is range and wide(value) else 1))
         return list(value)
+    if isinstance(value, enums.Flag):
+        charge(FLAGS)
     charge(size(value))
     return [v for v in value]
 
@@ -182,12 +186,8 @@ def put_each(put, values):
     charge(n * table.list)
 
 
-KEPT = 4  # cycles of the memory of an iterator of ours, some 250 bytes
-
-
 def source(value):
     """An iterator over value that pays for each element, and for its own memory."""
-    charge(KEPT)
     return lazy(iter(iterate(value)))
 
 
@@ -207,11 +207,14 @@ def mapping(value, merged=1):
     return {k: value[k] for k in drain(value.keys())}
 
 
+SLICED = 4  # cycles of a slice, besides what it holds
+
+
 def slice_of(value, low, high, step):
     """value[low:high:step], charged for its result before that is made."""
     n = size(value)
     for bound in (low, high, step):
-        if type(bound) is int and not -SMALL < bound < SMALL:
+        if type(bound) is int and not LEAST < bound < SMALL:
             weigh_atom(bound)
     if isinstance(value, dict):
         raise TypeError("a dict has no slices")  # 3.12 hashes a slice, 3.11 does not
@@ -219,9 +222,9 @@ def slice_of(value, low, high, step):
         raise TypeError("a deque has no slices")
     if n and type(value) is not range:
         made = len(range(*slice(low, high, step).indices(n)))
-        charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + 1)
+        charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + SLICED)
     else:
-        charge(1)
+        charge(SLICED)
         if type(value) is range:
             span(value.start, value.stop, value.step, True)
     return value[low:high:step]
@@ -256,7 +259,7 @@ def contains(x, y):
         charge_lookup(len(y), x)
         return x in y
     if isinstance(y, (str, bytes, bytearray)):
-        charge(size(y) // MOVED + 1)
+        charge(size(y) // MOVED + 2)
         return x in y
     if isinstance(y, (list, tuple)) or t in VALUES or t is deque:
         weigh(y)
@@ -274,7 +277,7 @@ def contains(x, y):
     return False
 
 
-DECIMAL = 4  # cycles of an operation on Decimals in addition to its statement's
+DECIMAL = 6  # cycles of an operation on Decimals in addition to its statement's
 FLAGS = 150  # cycles of an operation on flags: the library's own Python
 
 
@@ -308,7 +311,7 @@ def add(a, b, do=operator.add):
     t = type(a)
     if t is int and type(b) is int:
         r = a + b
-        if not (-SMALL < r < SMALL and -SMALL < a < SMALL):
+        if not (LEAST < r < SMALL and LEAST < a < SMALL):
             total(a, r)
         return r
     if t is str or t is bytes:
@@ -355,7 +358,7 @@ def counted(a, b):
 def subtract(a, b, do=operator.sub):
     if type(a) is int and type(b) is int:
         r = a - b
-        if not (-SMALL < r < SMALL and -SMALL < a < SMALL):
+        if not (LEAST < r < SMALL and LEAST < a < SMALL):
             total(a, r)
         return r
     return combined_sub(a, b, do)
@@ -368,7 +371,7 @@ def times(sequence, n):
 
 def mul(a, b, do=operator.mul):
     if type(a) is int and type(b) is int:
-        if -SMALL < a < SMALL and -SMALL < b < SMALL:
+        if LEAST < a < SMALL and LEAST < b < SMALL:
             return a * b
         n, m = a.bit_length(), b.bit_length()
         if n + m > INT_BITS + 1:
@@ -393,10 +396,10 @@ def mul(a, b, do=operator.mul):
 def divide(do):
     def division(a, b, do=do):
         if type(a) is int and type(b) is int:
-            if not -SMALL < a < SMALL:
+            if not LEAST < a < SMALL:
                 n, m = a.bit_length(), b.bit_length()
                 charge(1 + (max(n - m, 0) >> 6) * (m >> 6) // 4 + (n >> 3))
-            elif not -SMALL < b < SMALL:
+            elif not LEAST < b < SMALL:
                 charge(b.bit_length() >> 6)
         elif isinstance(a, int) and isinstance(b, int):
             n, m = int.bit_length(a), int.bit_length(b)
@@ -426,7 +429,7 @@ def div(a, b, do=operator.truediv):
 
 
 INVERTED = 30  # cycles of an inverse by a modulus, in addition to those of a power
-WHOLE_POWER, POWER = 200, 1000  # cycles of a Decimal to the power of an integer, and of a Decimal
+WHOLE_POWER, POWER = 250, 1200  # cycles of a Decimal to the power of an integer, and of a Decimal
 
 
 def power(a, b, modulus=None):
@@ -446,7 +449,7 @@ def power(a, b, modulus=None):
         size = a.bit_length() * b if a not in (0, 1, -1) else 1
         if size > INT_BITS + a.bit_length():
             raise OverflowError("an integer of more than %d bits" % INT_BITS)
-        charge(1 + (size >> 6) * (1 + (size >> 6)) // 4)
+        charge(2 + (size >> 6) * (1 + (size >> 6)) // 4)
     elif isinstance(a, Decimal) or isinstance(b, Decimal):
         charge(WHOLE_POWER if isinstance(b, int) else POWER)
         numbers(a, b)
@@ -458,7 +461,7 @@ def lshift(a, b, do=operator.lshift):
         n, by = int.bit_length(a), whole(b)
         if by > INT_BITS or n + by > INT_BITS:
             raise OverflowError("an integer of more than %d bits" % INT_BITS)
-        charge((n + max(by, 0)) >> 6)
+        charge(1 + (n + max(by, 0) >> 6))
     return do(a, b)
 
 
@@ -476,7 +479,7 @@ def paid_keys(values):
 def combined(do, shrinks=False):
     """Operators between sets, dicts, views and integers."""
     def combine(a, b, do=do):
-        if type(a) is int and type(b) is int and -SMALL < a < SMALL and -SMALL < b < SMALL:
+        if type(a) is int and type(b) is int and LEAST < a < SMALL and LEAST < b < SMALL:
             return do(a, b)
         if numbers(a, b):
             return do(a, b)
@@ -507,7 +510,7 @@ def unary(do):
             counted(a, ())
         elif type(a) is not int:
             numbers(a, 0)
-        elif not -SMALL < a < SMALL:
+        elif not LEAST < a < SMALL:
             charge(a.bit_length() >> 5)
         return do(a)
     return of
@@ -550,7 +553,7 @@ def in_place_attribute(name, where, attribute, value):
     setattr(where, attribute, in_place(name, attr(where, attribute), value))
 
 
-CAUGHT = 4  # cycles of finding the block that catches an error
+CAUGHT = 8  # cycles of finding the block that catches an error
 
 
 def caught():

@@ -225,7 +225,7 @@ def readable(pattern, template):
         parser.parse_template(template, pattern)
 
 
-TEMPLATE, READ = 16, 24  # cycles of taking a template apart, however short, and of a character of one with groups
+TEMPLATE, READ = 20, 24  # cycles of taking a template apart, however short, and of a character of one with groups
 
 
 def expand(m, template):

@@ -16,7 +16,7 @@ from host.hashing import charge_lookups
 from host.meter import charge, shown
 from host.weights import weigh
 
-DATACLASS, FIELD = 80, 22  # cycles of making a dataclass, and of each of its fields
+DATACLASS, FIELD = 80, 30  # cycles of making a dataclass, and of each of its fields
 INSTANCE, HELD = 10, 3  # cycles of making an instance, and of each of its fields
 
 

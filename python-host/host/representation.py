@@ -23,7 +23,7 @@ def no_text(t):
     raise TypeError("%s has no text that all nodes share" % t.__name__)
 
 
-NESTED = 8  # cycles of a value whose text is made of others'
+NESTED = 10  # cycles of a value whose text is made of others'
 
 
 class Text:
@@ -115,6 +115,8 @@ class Text:
 
     def of_own(self, v, t, name):
         """The author's method if there is one, otherwise the base's."""
+        if self.own:
+            charge(len(t.__mro__))
         for base in t.__mro__:
             for special in ("__repr__",) if name == "__repr__" else ("__str__", "__repr__"):
                 found = base.__dict__.get(special)

@@ -163,6 +163,7 @@ class Expressions(Scopes):
             return found if isinstance(node.ops[0], ast.In) else ast.UnaryOp(ast.Not(), found)
         small = any(isinstance(v, ast.Constant) for v in values) and len(node.ops) == 1
         if not small and not all(isinstance(op, (ast.Is, ast.IsNot)) for op in node.ops):
+            self.cost += table.arithmetic  # of looking at what is compared
             values = [v if isinstance(v, ast.Constant) else call("$weighed", v) for v in values]
         return ast.Compare(values[0], node.ops, values[1:])
 

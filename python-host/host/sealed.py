@@ -144,7 +144,7 @@ class Union(Sealed):
         return "<union>"
 
 
-UNITED = 16  # cycles of making a union, in addition to one for each of its types
+UNITED = 20  # cycles of making a union, in addition to one for each of its types
 MAX_UNITED = 100
 SEVERAL = frozenset((tuple, Union, types.UnionType))  # types of values that isinstance takes for several types
 

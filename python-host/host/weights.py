@@ -18,8 +18,8 @@ VIEWS = KEYS + ITEMS + VALUES
 SIZED = frozenset((list, tuple, str, bytes, bytearray, dict, range) + VIEWS)
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 BASES = (str, tuple, list, dict, bytes, bytearray, set, frozenset, deque)
-SMALL = 1 << 256
-WALKED = 4  # cycles of entering a container or an actor's object on a walk
+LEAST, SMALL = -1 << 256, 1 << 256  # what lies between has a charge of none: one comparison tells
+WALKED = 5  # cycles of entering a container or an actor's object on a walk
 LOOKED_AT = 24  # cycles of finding out which of the host's other types a value on a walk has
 FIELDS = 8  # cycles of a dataclass's own comparison or text, besides one a field
 ELSEWHERE = 24  # cycles of a field that an instance does not hold itself
@@ -74,8 +74,11 @@ def weigh(value, per=MOVED):
                     t = type(x)
                     if t not in ATOMS:
                         below.append(x)
-                    elif t is str or t is bytes or t is int:
-                        weigh_atom(x, per)
+                    elif t is int:
+                        if x.bit_length() > 64:
+                            weigh_atom(x, per)
+                    elif (t is str or t is bytes) and len(x) >= per:
+                        charge(len(x) // per)
         level = below
 
 
@@ -154,7 +157,7 @@ def elsewhere(v, fields):
 
 def wide(r):
     """Whether an end of a range is not a small number, so that its elements are not."""
-    return not (-SMALL < r.start < SMALL and -SMALL < r.stop < SMALL and -SMALL < r.step < SMALL)
+    return not (LEAST < r.start < SMALL and LEAST < r.stop < SMALL and LEAST < r.step < SMALL)
 
 
 def span(start, stop, step, divided=False):
