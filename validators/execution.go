@@ -194,8 +194,7 @@ func (e *execution) pace(ask simplex.Build, parent *ledger.State) *ledger.Pace {
 	end := max(ask.By, now.Add(least))
 	return &ledger.Pace{Share: end.Sub(now), Longest: simplex.TimingOf(parent.NextParams()).LongestLeader(),
 		Left:  func() time.Duration { return end.Sub(e.v.node.Clock.Now()) },
-		Begun: now.Sub(0), Tries: e.tries,
-		IsSmall: func(c *ledger.Checked) bool { return e.pool.light.weightOf(c) == weightSmall }}
+		Begun: now.Sub(0), Tries: e.tries}
 }
 
 // reasonOf is why a transaction is forgotten, for its sender.

@@ -9,7 +9,8 @@ import (
 const (
 	// lightCycles is what a light transaction takes at most: two milliseconds of a plain loop.
 	lightCycles = 50_000
-	// smallLimit is the largest limit of cycles of a small call: whatever it does, it takes little.
+	// smallLimit is the limit of cycles below which a call that nobody made before goes before heavy ones.
+	// Whatever it does, it takes little.
 	smallLimit = 100_000
 	// maxLightCalls is how many calls are remembered as light.
 	maxLightCalls = 4096
@@ -70,7 +71,7 @@ func (l *lightCalls) noteSlow(tx *ledger.Checked) {
 // The weights of transactions. A proposer puts the lighter ones of one tip first.
 const (
 	weightLight = iota // it runs no program, or is a call that took little when it was last made
-	weightSmall        // a small call that nobody made before
+	weightSmall        // a call that nobody made before, of smallLimit cycles at most
 	weightHeavy
 )
 

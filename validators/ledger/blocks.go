@@ -247,9 +247,6 @@ func (r *run) choose(txs iter.Seq[*Checked]) (dropped []Dropped) {
 		if t == turnWaits || t == turnFirst && isFull {
 			continue
 		}
-		if t == turnFirst && r.pace.isSmall(c) {
-			t = turnSmall
-		}
 		end, err := r.try(c.Hash, t, c.Sender, func() error { return r.include(c) })
 		switch {
 		case end == endStarved:

@@ -19,8 +19,6 @@ type proposers struct {
 	share time.Duration
 	tries map[types.Address]*Tries
 	took  time.Duration // by the last block
-	// isSmall is what proposers know of calls.
-	isSmall func(*Checked) bool
 }
 
 func (w *world) proposing(share time.Duration) *proposers {
@@ -34,7 +32,7 @@ func (p *proposers) next(txs ...*Checked) *Result {
 		p.tries[leader] = NewTries()
 	}
 	p.hurry(p.host, p.share)
-	p.pace.Longest, p.pace.Tries, p.pace.IsSmall = 4*p.share, p.tries[leader], p.isSmall
+	p.pace.Longest, p.pace.Tries = 4*p.share, p.tries[leader]
 	began := p.host.now
 	built, err := p.executor.Build(p.head, p.proposal(), slices.Values(txs), p.pace)
 	if err != nil {
@@ -205,47 +203,6 @@ func TestFiftyAccountsThatHangDelayOthersByOneAttemptEach(t *testing.T) {
 		}
 		if paid != accounts*limit {
 			t.Errorf("%s: %d cycles were paid", name, paid)
-		}
-	}
-}
-
-// Decision C18, 3: fifty fresh accounts with calls of few cycles that hang keep a first call by
-// somebody else waiting for a fifteenth of a share each, while a large item waits for its turn. They
-// lose a place before others by that, and none of the time that a large item has.
-func TestFirstCallsOfFewCyclesWaitForAFifteenthEach(t *testing.T) {
-	for _, small := range []bool{true, false} {
-		const accounts, limit = 50, 100_000
-		w := few(t, 1)
-		w.block(w.deploy("alice", "counter", "good", 0), w.deploy("alice", "counter", "bad", 0))
-		bad := w.hostileCalls(accounts, limit, func(int) string { return "bad" })
-		p := w.proposing(aShare)
-		p.next()
-		for _, tries := range p.tries {
-			tries.rests = time.Hour // a large item had its turn
-		}
-		p.host.takes[w.address("bad")] = aShare / 4
-		p.isSmall = func(*Checked) bool { return small }
-		honest, blocks := p.call("bob", "good", "increment", nil), 0
-		for ; blocks < accounts && p.executed() == 0; blocks++ {
-			p.next(append(p.notEnded(bad), honest)...)
-		}
-		parts := firstParts
-		if small {
-			parts = smallParts
-		}
-		if want := (accounts + parts) / parts; blocks != want || p.notEnded(bad) == nil {
-			t.Errorf("small %v: the honest call waited for %d blocks, not %d", small, blocks, want)
-		}
-		for _, tries := range p.tries {
-			tries.rests = 0
-		}
-		p.host.takes[w.address("bad")] = aShare * 9 / 10
-		for blocks = 0; blocks < 40*accounts && len(p.notEnded(bad)) > 0; blocks++ {
-			p.next(p.notEnded(bad)...)
-			p.host.now += 40 * aShare
-		}
-		if left := len(p.notEnded(bad)); left > 0 || p.host.now == 0 {
-			t.Errorf("small %v: %d of %d that are large did not end", small, left, accounts)
 		}
 	}
 }

@@ -214,7 +214,7 @@ func TestListsAreForgotten(t *testing.T) {
 }
 
 // Promise (i) of decision C18 against fresh accounts: they pay for the time that they take.
-// Two proposers try what is late twice each. A limit below 8,333 cycles buys the least credit,
+// Two proposers try what is late twice each. A limit below 16,667 cycles buys the least credit,
 // which no program of a right price uses up.
 func TestWhoSlowsTheChainPaysForTheTime(t *testing.T) {
 	for _, limit := range []types.Cycles{10_000, 100_000, 1_000_000} {
@@ -233,7 +233,9 @@ func TestWhoSlowsTheChainPaysForTheTime(t *testing.T) {
 			}
 		}
 		loops := types.Cycles(took/program.UsualRate) * 1000
-		if most := types.Cycles(2 * 2 * 2 * program.LateCreditTimes); paid == 0 || loops/paid > most {
+		loop := time.Duration(limit) * program.UsualRate / 1000
+		times := max(program.LateCreditTimes, (program.LateLeast+loop-1)/loop)
+		if most := types.Cycles(2 * 2 * 2 * times); paid == 0 || loops/paid > most {
 			t.Errorf("limit %d: %d cycles were paid for %v, in which plain loops pay %d: at most %d times", limit, paid, took, loops, most)
 		}
 		t.Logf("limit %d: %d cycles for %v, 1/%d of plain loops", limit, paid, took, loops/max(paid, 1))

@@ -15,7 +15,6 @@ type Pace struct {
 	Left    func() time.Duration // what is left of it now; not above 0: nothing
 	Begun   time.Duration        // when it began, by the caller's clock
 	Tries   *Tries               // what the proposer remembers of blocks before; nil: nothing is remembered
-	IsSmall func(*Checked) bool  // whether it is a call of few cycles that nobody made before; nil: none is
 }
 
 // paceParts is the number of parts of the proposer's time. Transactions, fires with
@@ -61,15 +60,6 @@ func (p phase) waits(parent *State, height types.Height) bool {
 // firstParts is the number of first attempts that fill a proposer's share. An honest item of
 // the largest limit needs a whole share at most, most need a thousandth.
 const firstParts = 5
-
-// Limits of the first attempt of a small call.
-const (
-	// smallParts is the number of first attempts of small calls that fill a share. It bounds for how
-	// long many who hang keep an honest caller waiting, by what they pay.
-	smallParts = 15
-	// smallTime is enough for a small call and the loading of its code.
-	smallTime = 5 * time.Millisecond
-)
 
 // pacer is a Pace in a block under way.
 type pacer struct {
@@ -126,9 +116,6 @@ func (p *pacer) takeTurn(item types.Hash, party types.Address) turn {
 	return p.Tries.takeTurn(item, party, p.phase)
 }
 
-// isSmall reports whether a transaction is a call of few cycles that nobody made before.
-func (p *pacer) isSmall(c *Checked) bool { return p.Pace != nil && p.IsSmall != nil && p.IsSmall(c) }
-
 // startTurn bounds the time of an item from now on. A large one has a whole share, whatever
 // others took of the block's. end ends the turn.
 //
@@ -138,10 +125,10 @@ func (p *pacer) startTurn(item types.Hash, t turn) (end func()) {
 		return func() {}
 	}
 	reserved, before := p.reserved, p.Left()
-	patience, left := p.patienceOf(item, t), p.left()
+	patience, left := p.firstPatience(), p.left()
 	switch {
 	case t == turnLarge:
-		p.reserved = before - patience
+		p.reserved = before - p.largePatience(item)
 	case left > patience:
 		p.reserved += left - patience
 	}
@@ -152,31 +139,23 @@ func (p *pacer) startTurn(item types.Hash, t turn) (end func()) {
 	}
 }
 
-// patienceOf is how long an attempt may take. A first one has a whole share while the turn of
-// large items is spare, and enough of the block's time is left. 0: as long as it takes.
-func (p *pacer) patienceOf(item types.Hash, t turn) time.Duration {
-	switch {
-	case p.Pace == nil:
-		return 0
-	case t == turnLarge:
-		return p.largePatience(item)
-	case p.Tries == nil || p.Tries.isSpare && p.left() >= p.Share/2:
+// firstPatience is how long a first attempt may take: a whole share while the turn of large
+// items is spare, and enough of the block's time is left.
+func (p *pacer) firstPatience() time.Duration {
+	if p.Tries == nil || p.Tries.isSpare && p.left() >= p.Share/2 {
 		return p.Share
-	case t == turnSmall:
-		return min(p.Share/firstParts, max(p.Share/smallParts, smallTime))
-	default:
-		return p.Share / firstParts
 	}
+	return p.Share / firstParts
 }
 
 // starvedBelow is the CPU time below which the machine is why an attempt did not end: most of a
 // whole share, or a fifth of a first attempt's. What used more of that is likely large. Where the
 // network's own nodes take the processor, each repeated attempt would take it from them.
-func (p *pacer) starvedBelow(patience time.Duration) time.Duration {
-	if patience >= p.Share {
+func (p *pacer) starvedBelow(whole bool) time.Duration {
+	if whole {
 		return p.Share * 4 / 5
 	}
-	return patience / 5
+	return p.Share / firstParts / 5
 }
 
 // largePatience is how long a large item may take: a share, which doubles with each that it

@@ -143,8 +143,7 @@ const (
 //
 // Spec: decision C18.
 func (r *run) try(item types.Hash, t turn, party types.Address, do func() error) (ending, error) {
-	patience := r.pace.patienceOf(item, t)
-	whole := r.pace.Pace != nil && patience >= r.pace.Share
+	whole := t == turnLarge || r.pace.Pace != nil && r.pace.firstPatience() == r.pace.Share
 	end := r.pace.startTurn(item, t)
 	err := do()
 	over := r.pace.over()
@@ -167,7 +166,7 @@ func (r *run) try(item types.Hash, t turn, party types.Address, do func() error)
 	}
 	if over && !errors.Is(err, program.ErrLate) || failureOf(err) == program.Stopped {
 		environment.Late = true
-		switch isStarved := usedCPU(err) < r.pace.starvedBelow(patience); {
+		switch isStarved := usedCPU(err) < r.pace.starvedBelow(whole); {
 		case !whole && isStarved:
 			tries.starveFirst(item, party, phase)
 			return endWaits, err

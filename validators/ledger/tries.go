@@ -33,7 +33,6 @@ type turn uint8
 
 const (
 	turnFirst turn = iota // in a fifth of a share; in a whole one if no large item was tried lately
-	turnSmall             // the same of a small call that nobody made before, in a fifteenth of a share
 	turnLarge             // in a whole share
 	turnWaits             // not in this block
 )

@@ -19,7 +19,7 @@ const (
 	LateCredit = 20 * time.Millisecond
 	LateLeast  = time.Millisecond
 	// LateCreditTimes is how many times as long as a plain loop's its limit buys of the credit.
-	LateCreditTimes = 4
+	LateCreditTimes = 2
 	// LatePages is how many first writes to a page of memory are free besides: a message
 	// makes some, whatever its cycles are. They take 0.1 ms on most machines, and a
 	// hundred times as long on a virtual machine whose host has little memory.

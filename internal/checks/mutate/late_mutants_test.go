@@ -30,8 +30,6 @@ var lateMutants = []mutant{
 		{"validators/ledger/tries.go", "t.rests = now + took*", "t.rests = now + 0*took*"}}},
 	{name: "first-whole", what: "each first attempt has a whole share", tests: lateTests, edits: []edit{
 		{"validators/ledger/pace.go", "return p.Share / firstParts\n", "return p.Share\n"}}},
-	{name: "small-first", what: "a first call of few cycles has as much time as any", tests: lateTests, edits: []edit{
-		{"validators/ledger/pace.go", "case t == turnSmall:", "case false:"}}},
 	{name: "starved-late", what: "a share without CPU time is late", tests: lateTests, edits: []edit{
 		{"validators/ledger/passing.go", "case !whole || isStarved:", "case !whole:"}}},
 	{name: "starved-large", what: "a first attempt without CPU time makes an item large", tests: lateTests, edits: []edit{
