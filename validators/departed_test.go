@@ -54,7 +54,9 @@ func (p pen) Sign(digest types.Hash) (s types.Signature) {
 	return s
 }
 
-func content(v *types.Vote) string { return fmt.Sprint(v.Kind, v.Epoch, v.View, v.Height, v.Block, v.Bitmap) }
+func content(v *types.Vote) string {
+	return fmt.Sprint(v.Kind, v.Epoch, v.View, v.Height, v.Block, v.Bitmap)
+}
 
 // sign signs a vote for a signer, whoever the vote names.
 func (d *departures) sign(v *types.Vote, signer types.Address) types.Signature {
@@ -170,8 +172,8 @@ func (d *departures) drawCertificate(kind types.VoteKind, h *types.Header, view 
 func (d *departures) child(next *types.ValidatorSet, view types.View) *types.Block {
 	set, parent := d.present(), &d.root.Block.Header
 	h := types.Header{ChainID: forgedChain, Height: parent.Height + 1, View: view, Epoch: set.Epoch, SetEpoch: set.Epoch, Parent: d.root.Hash,
-		Proposer: set.Members[uint64(view)%uint64(len(set.Members))].Address, Timestamp: d.now.Millis(), Transactions: types.TransactionsHash(nil),
-		Passed: types.PassedHash(nil)}
+		Proposer: set.Members[uint64(view)%uint64(len(set.Members))].Address, Timestamp: d.now.Millis(),
+		Transactions: types.TransactionsHash(nil), Passed: types.PassedHash(nil)}
 	if next != nil {
 		h.NextSet = next.Hash()
 	}
@@ -332,7 +334,9 @@ func (d *departures) expect(what string, good bool, message simplex.Message) {
 	}
 }
 
-func (*departures) count(counts map[string]int, what string, good bool) { counts[fmt.Sprint(what, " ", good)]++ }
+func (*departures) count(counts map[string]int, what string, good bool) {
+	counts[fmt.Sprint(what, " ", good)]++
+}
 
 // C1, C6: whoever joins and leaves, whether a validator votes at the borders or catches up beyond
 // them: votes, certificates and batches are taken exactly if the set of their epoch could sign
