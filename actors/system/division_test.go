@@ -195,7 +195,9 @@ func TestJ7AnyDivisionIsThatOfTheSpecToTheWei(t *testing.T) {
 // ask is what a runner asks by its card for the usage that the chain sees.
 func ask(c RateCard, s *push.JobSpec, kind push.JobKind, prompt, result string) *big.Int {
 	sum := new(big.Int)
-	add := func(price types.Wei, times uint64) { sum.Add(sum, new(big.Int).Mul(price.Big(), new(big.Int).SetUint64(times))) }
+	add := func(price types.Wei, times uint64) {
+		sum.Add(sum, new(big.Int).Mul(price.Big(), new(big.Int).SetUint64(times)))
+	}
 	add(c.ComputeSecond, (s.ResultSchema.ExpectedExecutionMS+999)/1000)
 	add(c.MemoryMB, s.Bounds.MaxMemoryMB)
 	switch kind {

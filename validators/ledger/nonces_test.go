@@ -64,7 +64,8 @@ func (w *world) drawNumbered(t *rapid.T, next nonceModel) numbered {
 		from = "system"
 	}
 	base := next[from]
-	nonce := rapid.SampledFrom([]uint64{base, base, base, base + 1, base + 2, base - 1, base - 2, 0, 1 << 32, 1 << 63, 1<<64 - 1}).Draw(t, "nonce")
+	nonce := rapid.SampledFrom([]uint64{base, base, base, base + 1, base + 2, base - 1, base - 2, 0, 1 << 32, 1 << 63,
+		1<<64 - 1}).Draw(t, "nonce")
 	tx := c.Tx
 	tx.Nonce = types.Nonce(nonce)
 	return numbered{from, nonce, w.checked(from, tx)}

@@ -96,8 +96,9 @@ func hold(t *testing.T, keys []params.Info) {
 	sameRoots(t, n)
 	for _, name := range []string{"v0", "v1", "v2", "v3"} {
 		head := n.Validator(name).Head()
-		if d := n.Validator(name).Status().Diverged; d != nil || head.Block.Header.Height < last+20 || head.State.Root() != head.Block.Header.StateRoot {
-			t.Errorf("%s is at height %d of %d; after %v: %s", name, head.Block.Header.Height, n.Tip(), set, d)
+		h := &head.Block.Header
+		if d := n.Validator(name).Status().Diverged; d != nil || h.Height < last+20 || head.State.Root() != h.StateRoot {
+			t.Errorf("%s is at height %d of %d; after %v: %s", name, h.Height, n.Tip(), set, d)
 		}
 		p := head.State.Params()
 		for key, want := range set { // order: each by itself
