@@ -105,8 +105,8 @@ func TestAnEntryIsReadInOneWay(t *testing.T) {
 	two := types.WeiOf(2)
 	for _, e := range []Entry{
 		{ID: types.TimerID{1}, Actor: types.Address{2}, FeePayer: types.Address{2}, GasLimit: 550_000, ExpiresAt: 2_592_001},
-		{ID: types.TimerID{1}, Actor: types.Address{2}, FeePayer: bob, GasLimit: 5, ExpiresAt: 6, MaxFeePerCycle: &two, MaxPriorityFeePerCycle: &two,
-			GBA: &types.Address{3}, Bid: types.MaxWei, Sponsor: &types.Hash{1}},
+		{ID: types.TimerID{1}, Actor: types.Address{2}, FeePayer: bob, GasLimit: 5, ExpiresAt: 6, MaxFeePerCycle: &two,
+			MaxPriorityFeePerCycle: &two, GBA: &types.Address{3}, Bid: types.MaxWei, Sponsor: &types.Hash{1}},
 	} {
 		data := e.encode()
 		if !readSlowly(data) {

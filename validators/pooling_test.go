@@ -146,7 +146,8 @@ func TestTheGatewayForeseesBlocksThatDraw(t *testing.T) {
 	rt := roles.New(quietLog())
 	defer rt.Close()
 	var seen []gatewayEvent
-	gateway, err := roles.Spawn(rt, "v0/gateway", roles.InPlace, roles.Steps[gatewayEvent]{Each: func(e gatewayEvent) { seen = append(seen, e) }})
+	steps := roles.Steps[gatewayEvent]{Each: func(e gatewayEvent) { seen = append(seen, e) }}
+	gateway, err := roles.Spawn(rt, "v0/gateway", roles.InPlace, steps)
 	if err != nil {
 		t.Fatal(err)
 	}
