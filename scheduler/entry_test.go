@@ -99,6 +99,34 @@ func TestDueEntriesAreDeterministicCBOR(t *testing.T) {
 	})
 }
 
+// A byte of an entry's head that differs, and an entry that ends too early, is refused: what is
+// stored is what was written.
+func TestAnEntryIsReadInOneWay(t *testing.T) {
+	two := types.WeiOf(2)
+	for _, e := range []Entry{
+		{ID: types.TimerID{1}, Actor: types.Address{2}, FeePayer: types.Address{2}, GasLimit: 550_000, ExpiresAt: 2_592_001},
+		{ID: types.TimerID{1}, Actor: types.Address{2}, FeePayer: bob, GasLimit: 5, ExpiresAt: 6, MaxFeePerCycle: &two,
+			MaxPriorityFeePerCycle: &two, GBA: &types.Address{3}, Bid: types.MaxWei, Sponsor: &types.Hash{1}},
+	} {
+		data := e.encode()
+		if !readSlowly(data) {
+			t.Fatalf("%x is no entry", data)
+		}
+		for at := range data {
+			if got, err := decodeEntry(e.Place, data[:at]); err == nil {
+				t.Errorf("%d of %d bytes are read as %+v", at, len(data), got)
+			}
+			for _, change := range []byte{1, 2, 0x20, 0x80, 0xff} {
+				changed := bytes.Clone(data)
+				changed[at] ^= change
+				if got, err := decodeEntry(e.Place, changed); (err == nil) != readSlowly(changed) {
+					t.Errorf("byte %d as %x: %+v, %v, and the general decoder takes it: %t", at, changed[at], got, err, readSlowly(changed))
+				}
+			}
+		}
+	}
+}
+
 func FuzzDecodeEntry(f *testing.F) {
 	f.Add((&Entry{GasLimit: 550_000, ExpiresAt: 2_592_001}).encode())
 	f.Add((&Entry{GasLimit: 550_000, ExpiresAt: 2_592_001, FeePayer: bob, Sponsor: &types.Hash{1}}).encode())

@@ -41,3 +41,32 @@ func TestBlocksThatDrawRunnersAreWrittenInTime(t *testing.T) {
 		t.Errorf("its alarm was set to %v", clock.set)
 	}
 }
+
+// Only blocks of consensus that draw runners, and only where runners are connected, wait until
+// these have been told. All others are written at once: so are those of catch-up, which waits for it.
+func TestOnlyBlocksThatDrawConnectedRunnersWait(t *testing.T) {
+	draws := []*ledger.Result{{Jobs: []types.JobChange{{Kind: types.JobChangeDrawn}}}}
+	for _, c := range []struct {
+		what    string
+		results []*ledger.Result
+		batch   uint64
+		runners bool
+		waits   bool
+	}{
+		{"a block that draws", draws, 0, true, true},
+		{"a block that draws, of catch-up", draws, 3, true, false},
+		{"a block that draws none", []*ledger.Result{{}}, 0, true, false},
+		{"a block that draws, without a port for runners", draws, 0, false, false},
+		{"a block of catch-up that draws none", []*ledger.Result{{}}, 3, true, false},
+	} {
+		clock := &handClock{}
+		a := &archiving{v: &Validator{node: env.Validator{Base: env.Base{Clock: clock}}}}
+		if c.runners {
+			a.v.node.Connections = noRunners{}
+		}
+		a.receive(archiveRequest{Final: history.Final{Results: c.results}, batch: c.batch})
+		if waits := len(clock.set) == 1; waits != c.waits || a.posted == c.waits {
+			t.Errorf("%s: it waits: %v, and is written at once: %v", c.what, waits, a.posted)
+		}
+	}
+}

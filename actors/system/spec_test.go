@@ -1094,3 +1094,33 @@ func TestFindingJ19WhoSubmitsNeedNotPay(t *testing.T) {
 		}
 	}
 }
+
+// C8, J20: time travel stops at the next deadline, which is the earliest of all open jobs: the block
+// of its draw and its timeout later.
+func TestC8TheNextDeadlineIsTheEarliest(t *testing.T) {
+	w := newWorld(t)
+	w.register("r0")
+	if at, is := NextDeadline(w.state); is {
+		t.Fatalf("there is a deadline at %d without a job", at)
+	}
+	var ids []types.Hash
+	timeouts := []uint64{7, 3, 9}
+	for _, timeout := range timeouts {
+		s := spec(1)
+		s.TimeoutBlocks = timeout
+		id, code := w.submit("bob", s)
+		w.must(code)
+		ids = append(ids, id)
+	}
+	drawn := w.block.Height
+	w.end()
+	for _, next := range []int{1, 0, 2} { // each is done, and the next one is the earliest
+		if at, is := NextDeadline(w.state); !is || at != drawn+types.Height(timeouts[next]) {
+			t.Errorf("the next deadline is %d, %v; want %d", at, is, drawn+types.Height(timeouts[next]))
+		}
+		w.must(w.reveal(OpResult, ids[next], "r0", "done"))
+	}
+	if at, is := NextDeadline(w.state); is {
+		t.Errorf("there is a deadline at %d after the last job", at)
+	}
+}

@@ -196,7 +196,8 @@ func TestJ15RunnerTransactionsAreTheValidatorsAlone(t *testing.T) {
 		}
 	}
 	for what, change := range map[string]func(*types.Transaction){
-		"a nonce": func(tx *types.Transaction) { tx.Nonce = 1 }, "a value": func(tx *types.Transaction) { tx.Value = types.WeiOf(1) },
+		"a nonce": func(tx *types.Transaction) { tx.Nonce = 1 }, "a far nonce": func(tx *types.Transaction) { tx.Nonce = 1<<64 - 1 },
+		"a value":    func(tx *types.Transaction) { tx.Value = types.WeiOf(1) },
 		"a limit":    func(tx *types.Transaction) { tx.CellsLimit = 1 },
 		"a fee":      func(tx *types.Transaction) { tx.MaxPriorityFeePerCell = types.WeiOf(1) },
 		"an address": func(tx *types.Transaction) { tx.To = &types.VerifierAddress },
@@ -211,6 +212,9 @@ func TestJ15RunnerTransactionsAreTheValidatorsAlone(t *testing.T) {
 	w.step(good, good)
 	if len(w.last.Receipts) != 1 {
 		t.Errorf("%d receipts", len(w.last.Receipts))
+	}
+	if n := w.head.Account(w.address("v0")).Nonce; n != 0 {
+		t.Errorf("a runner transaction took nonce %d of its validator", n)
 	}
 }
 

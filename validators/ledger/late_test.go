@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"testing"
@@ -65,6 +67,19 @@ func TestALateTransactionPaysItsWholeLimit(t *testing.T) {
 	if entry := p.last.Block.Passed.Late[0]; entry.Sender != p.address("mallory") || entry.Nonce != bad.Tx.Nonce ||
 		time.Duration(entry.CPU)*time.Microsecond != creditOf(bad.Tx.CyclesLimit-p.head.params.CostTransaction) {
 		t.Errorf("it lists %+v", entry)
+	}
+	mallory := p.address("mallory")
+	mark := binary.BigEndian.AppendUint64([]byte("x/lated/"), uint64(p.head.Height()))
+	mark = binary.BigEndian.AppendUint64(append(mark, mallory[:]...), uint64(bad.Tx.Nonce))
+	marks := 0
+	reader{p.head.tree}.Scan([]byte("x/lated/"), []byte("x/lated0"), func(key, value []byte) bool {
+		if marks++; !bytes.Equal(key, mark) || !bytes.Equal(value, []byte{1}) {
+			t.Errorf("state marks the list by %q = %x, want %q = 01", key, value, mark)
+		}
+		return true
+	})
+	if marks != 1 {
+		t.Errorf("state has %d marks of one list", marks)
 	}
 	parent, proposer := p.head, p.head.set.Leader(p.head.header.View+1)
 	tips := p.head.Account(proposer).Balance

@@ -210,6 +210,9 @@ func entryOf(t *rapid.T, account map[types.Address]types.Nonce) Entry[int] {
 	if e.Nonce > 0 && rapid.IntRange(0, 15).Draw(t, "stale") == 0 {
 		e.Nonce--
 	}
+	if far := rapid.IntRange(0, 30).Draw(t, "far"); far < 3 {
+		e.Nonce = []types.Nonce{1 << 32, 1 << 63, 1<<64 - 1}[far]
+	}
 	e.Value = rapid.IntRange(0, 1<<20).Draw(t, "value")
 	e.Hash = types.Keccak([]byte(fmt.Sprint(e.Sender, e.Nonce, e.Value, e.MaxFeePerCycle)))
 	return e

@@ -1,6 +1,7 @@
 package simplex
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -93,5 +94,26 @@ func TestWhoAsksForAnOldBodyLearnsThatItIsFinal(t *testing.T) {
 	}
 	if sent := asked(old); len(sent) != 1 || sent[0] != any(f) {
 		t.Errorf("it answers the request for one that it does not keep with %v", sent)
+	}
+}
+
+// Catch-up that ends below a block that is notarized already has it executed at once: nobody
+// proposes it again.
+func TestAfterCatchUpItsNotarizedChildIsExecuted(t *testing.T) {
+	s := newSolo(t, 4, func(c *Config) { c.Timing.BlockTime = 0 })
+	first := s.child(nil, 1)
+	second := s.child(first, 2)
+	s.propose(2, second)
+	s.receive(1, s.certificate(types.Notarize, 2, second, 1, 2, 3))
+	isAsked := func(asks []Ask) bool {
+		return slices.ContainsFunc(asks, func(a Ask) bool { e, is := a.(Execute); return is && e.Hash == second.Hash() })
+	}
+	if isAsked(s.all.Ask) {
+		t.Fatal("it is executed without its parent")
+	}
+	out := s.step(CaughtUp{Root: Root{Block: first, Hash: first.Hash(), Finalization: s.certificate(types.Finalize, 1, first, 1, 2, 3)},
+		Set: testSet(0, 4)})
+	if !isAsked(out.Ask) {
+		t.Errorf("it is not executed: %+v", out.Ask)
 	}
 }

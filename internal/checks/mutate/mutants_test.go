@@ -234,19 +234,28 @@ var mutants = []mutant{
 	{name: "D02", what: "a torn tail is not cut off", tests: logTests, edits: []edit{
 		{"internal/environment/store/log/read.go", "if err := l.file.Truncate(offset); err != nil {", "if err := error(nil); err != nil {"}}},
 	{name: "D03", what: "appends are not synced", tests: logTests, edits: []edit{
-		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, false); err != nil {", "\tif err := error(nil); err != nil {"}}},
+		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, l.path, false); err != nil {",
+			"\tif err := error(nil); err != nil {"}}},
 	{name: "D04", what: "the store never syncs, not for disk either", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/bolt.go", "NoSync:          durability == store.Process,", "NoSync:          true,"}}},
 	{name: "D05", what: "the name of a log is not synced", tests: logTests, edits: []edit{
 		{"internal/environment/store/log/log.go", "\tif !naming {", "\tif naming || true {"}}},
 	{name: "D06", what: "a log that takes another's name is not synced under it", tests: logTests, edits: []edit{
-		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, true); err != nil {", "\tif err := error(nil); err != nil {"}}},
+		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, l.path, true); err != nil {",
+			"\tif err := error(nil); err != nil {"}}},
 	{name: "D07", what: "the name of a store is not synced", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/bolt.go", "if made && durability == store.Disk {", "if made && durability != store.Disk {"}}},
 	{name: "D08", what: "the name of a home's file is not synced", tests: homeTests, edits: []edit{
 		{"internal/environment/store/replace.go", "return SyncDir(filepath.Dir(to))", "return nil"}}},
 	{name: "D09", what: "the name of a home's directory is not synced", tests: homeTests, edits: []edit{
 		{"internal/environment/home/layout.go", "return store.SyncDir(filepath.Dir(dir))", "return nil"}}},
+	{name: "D10", what: "a new log takes its name before its content is synced", tests: logTests, edits: []edit{
+		{"internal/environment/store/log/write.go", "l.sync(f, f.Name(), false)", "nil"}}},
+	{name: "D11", what: "a load removes nodes before the loss of home.json is synced", tests: homeTests, edits: []edit{
+		{"internal/environment/home/snapshot.go", "err = store.SyncDir(dir) // before anything else goes", "err = nil"}}},
+	{name: "D12", what: "the name of the folder of snapshots is not synced", tests: homeTests, edits: []edit{
+		{"internal/environment/home/snapshot.go", "errors.Join(makeDir(filepath.Dir(to), store.Disk), os.RemoveAll(fresh))",
+			"os.RemoveAll(fresh)"}}},
 	{name: "X01", what: "the tip is committed before the block it names", tests: shellTests, further: killTests, edits: []edit{
 		{"validators/archiving.go", "if plant.Planted == plant.TipBeforeState {", "if plant.Planted == plant.None {"}}},
 	{name: "X04", what: "the log is compacted to the head, not to what is stored", tests: laggingTests, further: killTests, edits: []edit{

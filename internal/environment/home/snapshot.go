@@ -49,7 +49,7 @@ func Save(dir, name string, replace bool) (Snapshot, error) {
 		return Snapshot{}, &SnapshotError{"there is a snapshot " + name + " already", "choose another name, or give --replace"}
 	}
 	fresh := to + newSuffix
-	err = os.RemoveAll(fresh)
+	err = errors.Join(makeDir(filepath.Dir(to), store.Disk), os.RemoveAll(fresh))
 	for _, part := range slices.Concat(parts, []string{metaFile}) {
 		if err == nil {
 			err = copyTree(filepath.Join(dir, part), filepath.Join(fresh, part))
@@ -70,7 +70,7 @@ const replacedSuffix = ".old"
 // replaceFolder gives a folder the name of another, which is removed. A crash leaves the one
 // or the other, once restoreReplaced has looked.
 func replaceFolder(fresh, to string) error {
-	err := os.Rename(to, to+replacedSuffix)
+	err := store.Rename(to, to+replacedSuffix)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -86,7 +86,7 @@ func restoreReplaced(to string) error {
 	if _, err := os.Stat(to); err == nil {
 		return os.RemoveAll(old)
 	}
-	if err := os.Rename(old, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := store.Rename(old, to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("home: %w", err)
 	}
 	return nil
@@ -113,7 +113,9 @@ func Load(dir, name string) (Snapshot, error) {
 	if _, err := ReadMeta(from); err != nil {
 		return Snapshot{}, err
 	}
-	err = os.RemoveAll(filepath.Join(dir, metaFile))
+	if err = os.RemoveAll(filepath.Join(dir, metaFile)); err == nil {
+		err = store.SyncDir(dir) // before anything else goes
+	}
 	for _, part := range slices.Concat(parts, []string{metaFile}) {
 		to := filepath.Join(dir, part)
 		if err == nil {

@@ -35,11 +35,19 @@ func TakeName(from, to string) error {
 	if err := syncTree(from); err != nil {
 		return err
 	}
-	if err := os.Rename(from, to); err != nil {
+	if err := Rename(from, to); err != nil {
 		return err
 	}
-	tell(Step{Renamed, to})
 	return SyncDir(filepath.Dir(to))
+}
+
+// Rename gives away a name that need not survive a loss of power yet.
+func Rename(from, to string) error {
+	err := os.Rename(from, to)
+	if err == nil {
+		tell(Step{Renamed, to})
+	}
+	return err
 }
 
 // syncTree makes a file, or a folder with its content, survive a loss of power, but for its
@@ -70,11 +78,19 @@ func syncFile(path string) error {
 		f, err = os.Open(path)
 	}
 	if err == nil {
-		err = errors.Join(f.Sync(), f.Close())
+		err = errors.Join(SyncFile(f, path), f.Close())
 	}
 	if err != nil {
 		return fmt.Errorf("sync %s: %w", path, err)
 	}
-	tell(Step{FileSynced, path})
 	return nil
+}
+
+// SyncFile makes the content of the open file at a path survive a loss of power.
+func SyncFile(f interface{ Sync() error }, path string) error {
+	err := f.Sync()
+	if err == nil {
+		tell(Step{FileSynced, path})
+	}
+	return err
 }

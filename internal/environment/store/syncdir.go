@@ -32,7 +32,7 @@ type StepKind int
 
 // The kinds.
 const (
-	FileSynced   StepKind = iota // by TakeName
+	FileSynced   StepKind = iota // the content of an open file
 	FolderSynced                 // told before it is done
 	Renamed                      // Path is the name that was taken
 )

@@ -139,17 +139,17 @@ func (l *Log) checkHeader() error {
 	if _, err := l.file.WriteAt(want, 0); err != nil {
 		return fmt.Errorf("log: write the header of %s: %w", l.path, err)
 	}
-	return l.sync(l.file, true)
+	return l.sync(l.file, l.path, true)
 }
 
-// sync makes what was written survive what is promised; naming is true where
-// the directory changed too.
-func (l *Log) sync(f file, naming bool) error {
+// sync makes what was written to the file at a path survive what is promised; naming is true
+// where the directory changed too.
+func (l *Log) sync(f file, path string, naming bool) error {
 	if l.durability != store.Disk {
 		return nil
 	}
-	if err := f.Sync(); err != nil {
-		return fmt.Errorf("log: sync %s: %w", l.path, err)
+	if err := store.SyncFile(f, path); err != nil {
+		return fmt.Errorf("log: sync %s: %w", path, err)
 	}
 	if !naming {
 		return nil

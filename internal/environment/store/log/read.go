@@ -72,7 +72,7 @@ func (l *Log) cutTail(offset int64) error {
 	if err := l.file.Truncate(offset); err != nil {
 		return l.poison(fmt.Errorf("log: cut the torn tail off %s: %w", l.path, err))
 	}
-	if err := l.sync(l.file, false); err != nil {
+	if err := l.sync(l.file, l.path, false); err != nil {
 		return l.poison(err)
 	}
 	l.cut += rest

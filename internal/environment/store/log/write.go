@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"github.com/cowboyinc/devnet/internal/environment/store"
 )
 
 // Append writes records by one write, and syncs it where Disk is promised. An
@@ -56,7 +58,7 @@ func (l *Log) append(records [][]byte, total int) error {
 	if _, err := l.file.WriteAt(buf, l.size); err != nil {
 		return l.poison(fmt.Errorf("log: write %d bytes to %s: %w", total, l.path, err))
 	}
-	if err := l.sync(l.file, false); err != nil {
+	if err := l.sync(l.file, l.path, false); err != nil {
 		return l.poison(err)
 	}
 	l.size += int64(total)
@@ -95,7 +97,7 @@ func (l *Log) Rewrite(records [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(l.rewritePath(), l.path); err != nil {
+	if err := store.Rename(l.rewritePath(), l.path); err != nil {
 		return errors.Join(fmt.Errorf("log: rewrite %s: %w", l.path, err), f.Close())
 	}
 	old := l.file
@@ -103,7 +105,7 @@ func (l *Log) Rewrite(records [][]byte) error {
 	if err := old.Close(); err != nil {
 		return l.poison(fmt.Errorf("log: close what %s was: %w", l.path, err))
 	}
-	if err := l.sync(l.file, true); err != nil {
+	if err := l.sync(l.file, l.path, true); err != nil {
 		return l.poison(err)
 	}
 	return nil
@@ -138,5 +140,5 @@ func (l *Log) writeNew(records [][]byte) (f *os.File, size int64, err error) {
 	if _, err = f.Write(buf); err != nil {
 		return nil, 0, err
 	}
-	return f, size + int64(len(buf)), l.sync(f, false)
+	return f, size + int64(len(buf)), l.sync(f, f.Name(), false)
 }
