@@ -54,7 +54,7 @@ func netDeploy(c *call) (starlark.Value, error) {
 	}
 	if receipt.Status != types.StatusOK {
 		text := fmt.Sprintf("net.deploy: %s was not deployed: %s%s", file, receipt.Status, faultText(receipt.Error))
-		if line := sourceLine(faultText(receipt.Error), string(code)); line != "" {
+		if line := quotedLine(faultText(receipt.Error), string(code)); line != "" {
 			text += "\n    " + line
 		}
 		return nil, failure("%s", text)
