@@ -71,7 +71,8 @@ func init() {
 			"verbs below."},
 		{"basefee", "The prices of the next block: height, basefee_cycle, basefee_cell, basefee_lane_timer."},
 		{"params", "The parameters in force: a dict of strings."},
-		{"time_ms", "The network's clock, in milliseconds."},
+		{"time_ms", "The network's clock, in milliseconds. Simulated it begins at 3600000, which is an hour, and live it counts from 1970: " +
+			"subtract what it was at a first moment."},
 		{"seed", "The seed of the run."},
 		{"backend", "sim, live, processes or docker."},
 		{"digest", "Hash of the whole run so far; on live that of the final chain."},
