@@ -39,6 +39,13 @@ func calledWith(c *cli.Context) (who []string, given handed, err error) {
 	if err != nil {
 		return nil, given, err
 	}
+	if c.Command.Name == "read" && schema != nil && schema.Handler(all[1]) == nil {
+		if _, state := schema.Ask(all[1]); state && len(all) > 2 && all[2] != "" {
+			return nil, given, usage("Leave the rest out.", "%s is state, and takes no arguments", all[1])
+		} else if state {
+			return all[:2], given, nil
+		}
+	}
 	h, err := handlerOf(schema, all[0], all[1])
 	if err != nil {
 		return nil, given, err
@@ -67,11 +74,21 @@ func handlerOf(schema *typed.Schema, actor, name string) (*typed.Handler, error)
 	if h := schema.Handler(name); h != nil {
 		return h, nil
 	}
-	var known []string
+	if _, state := schema.Ask(name); state {
+		return nil, failed("Type: devnet actor read "+actor+" "+name, "%s of %s is state, and no handler", name, actor)
+	}
+	var known, state []string
 	for i := range schema.Handlers {
 		known = append(known, schema.Handlers[i].Name)
 	}
-	return nil, failed("It has "+strings.Join(known, ", ")+".", "%s has no handler %.60s%s", actor, name, typo.Suggestion(name, known))
+	for i := range schema.State {
+		state = append(state, schema.State[i].Name)
+	}
+	has := "It has " + strings.Join(known, ", ") + "."
+	if len(state) > 0 {
+		has += " Its state: " + strings.Join(state, ", ") + "."
+	}
+	return nil, failed(has, "%s has no handler %.60s%s", actor, name, typo.Suggestion(name, append(known, state...)))
 }
 
 // refuseUntypedPayload refuses a payload that is no JSON object for a typed handler.

@@ -119,7 +119,8 @@ func init() {
 		parse("transfer(to: party, amount: amount, *, sender: sender = \"alice\", within: count = 50)",
 			"Pays, and returns the receipt once final.", netTransfer),
 		parse("read(actor: party, handler: text, payload: bytes?, *, args: args?, sender: party?, node: node?)",
-			"Calls a handler read-only on the latest final state: height, status, output, text, cycles, cells, error, logs.", netRead),
+			"Calls a handler read-only on the latest final state: height, status, output, text, cycles, cells, error, logs. Typed state is read "+
+				"by its name where no handler has it: price, members[3], len(members), log[bob]; typed.value has it.", netRead),
 		parse("receipt(hash: hash, *, node: node?)", "The receipt of a transaction, of a timer's fire by the timer's id, or of a message; "+
 			"None while there is none.", netReceipt),
 		parse("state(actor: party, key: bytes?, *, node: node?)",

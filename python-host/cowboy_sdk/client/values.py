@@ -57,6 +57,7 @@ class Schema:
             raise ValueError("the schema has version %r: this SDK reads version 1" % (told.get("schema"),))
         self.types, self.events = told.get("types", {}), told.get("events", [])
         self.handlers = {h["name"]: h for h in told["handlers"]}
+        self.state = {a["name"]: a for a in told.get("state", [])}
 
     def agrees(self, told):
         """Whether a schema, as the network answers it, has the same handlers and types."""

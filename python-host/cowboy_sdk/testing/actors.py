@@ -1,5 +1,7 @@
 """Actors and timers of a chain, for a test."""
 
+import json
+from difflib import get_close_matches
 from functools import wraps
 from urllib.parse import quote
 
@@ -24,6 +26,53 @@ class Timer(Record):
     def cancel(self):
         """By the system key, as governance may."""
         return Receipt(self._chain.post("/devnet/timer/cancel", {"id": "0x" + self.id.hex()}))
+
+
+def state_of(actor, schema, name):
+    """A value of typed state, or its Entries."""
+    of = schema.state[name]
+    if "list" in of or "key" in of:
+        return Entries(actor, schema, of)
+    return schema.decode(of["type"], actor.read(name))
+
+
+class Entries:
+    """A List or a Map of an actor's state: club.members[0], len(club.members), club.log["bob"]."""
+
+    def __init__(self, actor, schema, of):
+        self._actor, self._schema, self._of = actor, schema, of
+
+    def __getitem__(self, key):
+        __tracebackhide__ = True
+        try:
+            raw = self._actor.read("%s[%s]" % (self._of["name"], key_text(key)))
+        except DevnetError as error:
+            if error.code != "not_set":
+                raise
+            raise (IndexError if "list" in self._of else KeyError)(key) from None
+        return self._schema.decode(self._of.get("list", self._of.get("type")), raw)
+
+    def __len__(self):
+        if "list" not in self._of:
+            raise TypeError("a Map of state keeps no length")
+        return int(json.loads(self._actor.read("len(%s)" % self._of["name"])))
+
+    def __repr__(self):
+        return "<state %s of %r>" % (self._of["name"], self._actor)
+
+
+def key_text(key):
+    """A key of a Map or a List in brackets."""
+    if isinstance(key, tuple):
+        return ",".join(map(key_text, key))
+    if isinstance(key, Actor):
+        key = key.address
+    return '"0x%s"' % key.hex() if isinstance(key, bytes) else json.dumps(str(key) if isinstance(key, int) else key)
+
+
+def perhaps(name, known):
+    near = get_close_matches(name, known, 1)
+    return "; did you mean %s?" % near[0] if near else ""
 
 
 def telling(method):
@@ -69,10 +118,14 @@ class Actor:
         if name.startswith("_"):
             raise AttributeError(name)
         handle = self._handle()
-        if name not in handle.schema.handlers:
-            raise AttributeError("%r has no attribute and no handler %s; its handlers are %s"
-                                 % (self, name, ", ".join(handle.schema.handlers) or "none"))
-        return getattr(handle.handlers, name)
+        if name in handle.schema.handlers:
+            return getattr(handle.handlers, name)
+        if name in handle.schema.state:
+            return state_of(self, handle.schema, name)
+        state = handle.schema.state
+        raise AttributeError("%r has no attribute and no handler %s; its handlers are %s%s%s" % (
+            self, name, ", ".join(handle.schema.handlers) or "none", "; its state is " + ", ".join(state) if state else "",
+            perhaps(name, [*handle.schema.handlers, *state])))
 
     def _not_a_handler(self, name, words=None):
         """Words for a call of an attribute that is no call of it: the way to the handler of its name, if there is one."""
@@ -85,7 +138,8 @@ class Actor:
         return words or "%s is an attribute, and %r has no handler of that name" % (name, self)
 
     def __dir__(self):
-        return sorted({*super().__dir__(), *self._handle().schema.handlers})
+        schema = self._handle().schema
+        return sorted({*super().__dir__(), *schema.handlers, *schema.state})
 
     @property
     def handlers(self):
