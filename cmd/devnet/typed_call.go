@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/typo"
@@ -35,7 +37,7 @@ func calledWith(c *cli.Context) (who []string, given handed, err error) {
 			return nil, given, err
 		}
 	}
-	schema, err := schemaOf(c, all[0])
+	schema, err := schemaOf(c.Context, network(c), all[0])
 	if err != nil {
 		return nil, given, err
 	}
@@ -110,10 +112,26 @@ func refuseUntypedPayload(schema *typed.Schema, h *typed.Handler, payload string
 
 // missing refuses to run a typed handler without arguments if it needs some. It may be nil.
 func missing(schema *typed.Schema, h *typed.Handler) error {
-	if h == nil || h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
+	if !needsArguments(h) {
 		return nil
 	}
 	return usage(typedHelp, "%s takes arguments: %s", h.Name, signature(schema, h))
+}
+
+// needsArguments reports whether a handler is typed, and takes an argument without a default. It may be nil.
+func needsArguments(h *typed.Handler) bool {
+	return h != nil && !h.Raw && slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional })
+}
+
+// blanks is NAME=… for each argument that a handler needs.
+func blanks(h *typed.Handler) string {
+	var all []string
+	for i := range h.Arguments {
+		if f := &h.Arguments[i]; !f.Optional {
+			all = append(all, f.Name+"=…")
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // deployedWith reads the words after deploy: a file, and NAME=VALUE for each argument of a
@@ -158,8 +176,8 @@ func deployedWith(c *cli.Context) (file string, given handed, err error) {
 }
 
 // schemaOf is the schema of an actor; nil where its code has none.
-func schemaOf(c *cli.Context, actor string) (*typed.Schema, error) {
-	doc, err := network(c).Schema(c.Context, actor)
+func schemaOf(ctx context.Context, n *client.API, actor string) (*typed.Schema, error) {
+	doc, err := n.Schema(ctx, actor)
 	if refusedAs(err, "no_schema") || refusedAs(err, "unknown_actor") { // the network refuses the call of none, in its words
 		return nil, nil
 	}
