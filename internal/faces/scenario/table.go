@@ -156,7 +156,7 @@ func init() {
 		parse("automine(on: bool)", "False: blocks are made only by net.mine and net.advance, as after net.pause. True: as after net.resume.",
 			netAutomine),
 		parse("join_validator(name: text = \"\")", "Adds a validator by instruction: it starts from nothing, catches up, and votes from the "+
-			"next epoch on.", netJoin),
+			"next epoch on. Of one that leaves at the epoch's end it takes the leave back.", netJoin),
 		parse("leave_validator(node: node)", "Removes one at the epoch's end, by instruction.", netLeave),
 	}, faultVerbs(0), []*verb{
 		parse("faults()", "The effect of each fault so far: verb, detail, did, idle.", netFaults),
