@@ -77,7 +77,8 @@ func printEach(ctx context.Context, print func(ctx context.Context, ticks <-chan
 
 // runAlone makes one run in this process as batch.Runner.Alone does, and says each ten seconds
 // how far it has come, unless it is silent. So does the error of an interrupt.
-func runAlone(ctx context.Context, isSilent bool, w io.Writer, name string, run func(one *batch.Runner) (batch.Verdict, error)) (batch.Verdict, error) {
+func runAlone(ctx context.Context, isSilent bool, w io.Writer, name string,
+	run func(one *batch.Runner) (batch.Verdict, error)) (batch.Verdict, error) {
 	p := &runProgress{}
 	one := *runner
 	one.Watch = p.watch

@@ -40,7 +40,8 @@ func TestALongRunSaysHowFarItIs(t *testing.T) {
 	ticks <- time.Now().Add(20 * time.Second)
 	end()
 	<-done
-	if got := out.String(); strings.Count(got, "\n") != 2 || !strings.HasPrefix(got, "a.star runs for 10s, and is at block 61 of the network, second 58.2.\n") {
+	const first = "a.star runs for 10s, and is at block 61 of the network, second 58.2.\n"
+	if got := out.String(); strings.Count(got, "\n") != 2 || !strings.HasPrefix(got, first) {
 		t.Errorf("%q", got)
 	}
 

@@ -391,8 +391,8 @@ func (u *running) lacksArguments(file, name string) (bool, error) {
 	if err != nil || !needsArguments(schema.Init()) {
 		return false, nil
 	}
-	u.say("%s was not deployed, since its init takes arguments: %s\n  Type: %s actor deploy %s %s --fund %s%s", name, signature(schema, schema.Init()), self,
-		file, blanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"), u.suffix())
+	u.say("%s was not deployed, since its init takes arguments: %s\n  Type: %s actor deploy %s %s --fund %s%s", name,
+		signature(schema, schema.Init()), self, file, blanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"), u.suffix())
 	return true, nil
 }
 

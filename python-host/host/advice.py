@@ -94,8 +94,8 @@ def hidden(handlers, functions, found):
     """Handlers that an attribute of handles hides."""
     for name in handlers:
         if name in HANDLES and name not in program.CHAINS:
-            found.append(("note", functions[name].lineno, "%s is an attribute of every actor in tests, at the console and in Python clients: "
-                          "call the handler by actor.handlers.%s(…)" % (name, name)))
+            found.append(("note", functions[name].lineno, "%s is an attribute of every actor in tests, at the console and in Python "
+                          "clients: call the handler by actor.handlers.%s(…)" % (name, name)))
 
 
 def errors(tree, found):

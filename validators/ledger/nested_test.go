@@ -58,7 +58,8 @@ func TestC20ANestedFailureNamesTheActorOfEachPlace(t *testing.T) {
 		if hashed {
 			w = newPythonWorld(t, nil)
 		}
-		w.block(w.python("alice", "vault", nestedVault, 0), w.python("alice", "gazette", nestedPaper, 0), w.python("alice", "kiosk", nestedPaper, 0))
+		w.block(w.python("alice", "vault", nestedVault, 0), w.python("alice", "gazette", nestedPaper, 0),
+			w.python("alice", "kiosk", nestedPaper, 0))
 		w.ok()
 		vault, gazette := w.address("vault"), w.address("gazette")
 		through := append(gazette[:], vault[:]...)

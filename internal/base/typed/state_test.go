@@ -174,7 +174,8 @@ func TestAStateIsAskedForByTheTextOfItsKey(t *testing.T) {
 			t.Errorf("%q is taken for state", none)
 		}
 	}
-	for _, wrong := range []string{"members[-1]", "members[x]", "members[]", "log[0xab]", "by[x]", `pairs["` + hex + `"]`, "members[18446744073709551616]"} {
+	for _, wrong := range []string{"members[-1]", "members[x]", "members[]", "log[0xab]", "by[x]", `pairs["` + hex + `"]`,
+		"members[18446744073709551616]"} {
 		a, ok := s.Ask(wrong)
 		if key, _, err := s.AskedKey(&a, a.KeyJSON()); !ok || err == nil {
 			t.Errorf("%s is %q", wrong, key)

@@ -27,8 +27,8 @@ func (s *Server) registerActors() {
 		response: []model.LogLine{exampleLog}}, s.actorLogs)
 	serveRead(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
 		summary: "Call a handler read-only on the latest final state, or read typed state",
-		description: "Every side effect is refused. A handler that fails answers 200 with its status and error. Typed state is read by its name " +
-			"where there is no handler of it, and runs nothing: price, members[3], len(members), log[KEY]. " + readsHaveABudget,
+		description: "Every side effect is refused. A handler that fails answers 200 with its status and error. Typed state is read by its " +
+			"name where there is no handler of it, and runs nothing: price, members[3], len(members), log[KEY]. " + readsHaveABudget,
 		errors:  []int{400, 409, 429},
 		request: model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
 	serveRead(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,

@@ -25,7 +25,8 @@ func (s *Server) readState(v Reader, actor *Actor, schema *typed.Schema, in *mod
 // ReadState answers a read of an attribute that is state, as price, members[3], len(members) or
 // log[bob]. It is none where the schema has a handler of that name, or no such attribute. given
 // is whether the reader gave it arguments. An *Error says what is wrong.
-func ReadState(v Reader, actor types.Address, schema *typed.Schema, name string, given bool, named Named) (m model.ReadResult, is bool, err error) {
+func ReadState(v Reader, actor types.Address, schema *typed.Schema, name string, given bool,
+	named Named) (m model.ReadResult, is bool, err error) {
 	if schema == nil || schema.Handler(name) != nil {
 		return m, false, nil
 	}
@@ -81,7 +82,8 @@ func stateKey(schema *typed.Schema, asked *typed.Asked, named Named) ([]byte, *t
 		d.UseNumber()
 		var held any
 		if err := d.Decode(&held); err != nil || d.More() {
-			return nil, nil, Refuse(http.StatusBadRequest, codeBadArgument, "%s is not the JSON of %s", clip(asked.Within), asked.KeyType()).At("handler")
+			return nil, nil, Refuse(http.StatusBadRequest, codeBadArgument, "%s is not the JSON of %s", clip(asked.Within), asked.KeyType()).
+				At("handler")
 		}
 		a := &addressing{named, schema}
 		held, err := a.value("handler", asked.KeyType(), held)

@@ -33,7 +33,8 @@ func TestTheQuotedLineIsTheHosts(t *testing.T) {
 // name of its actor.
 func TestTheLinesOfACallAreQuotedOfBothFiles(t *testing.T) {
 	of := types.Address{1}
-	n := &network{actors: []*actorValue{{name: "vault", code: "a\nb\nc", address: types.Address{2}}, {name: "paper", code: "d\ne\nf", address: of}}}
+	n := &network{actors: []*actorValue{{name: "vault", code: "a\nb\nc", address: types.Address{2}},
+		{name: "paper", code: "d\ne\nf", address: of}}}
 	for message, want := range map[string]string{
 		": x: paper line 1, in f; paper line 2, in g: CallError: x: vault line 3, in h: E: no": "e c",
 		": x: line 3, in f: E: no": "f",

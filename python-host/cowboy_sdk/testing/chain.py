@@ -293,7 +293,8 @@ class Chain(Network):
         result = self.get("/actor/read", body)
         if result["status"] != "ok":
             error = result["error"] or {"code": result["status"], "message": ""}
-            raise Reverted("a read: " + handler, result["status"], error["code"], error["message"], source=self._lines(actor), named=self._named)
+            raise Reverted("a read: " + handler, result["status"], error["code"], error["message"], source=self._lines(actor),
+                           named=self._named)
         return bytes.fromhex(result["output"][2:])
 
     def bid(self, actor, late=0, owner=None, **told):
