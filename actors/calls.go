@@ -41,6 +41,8 @@ func (f *frame) Call(target types.Address, handler string, payload []byte, limit
 		if outcome.Told != nil {
 			told = *outcome.Told
 		}
+		f.inner = &program.InnerFailure{Code: outcome.Fault.Code, Told: told,
+			Shown: program.NamePlaces(f.x.nameOf(target), outcome.Fault.Message)}
 		return nil, &program.Fault{Status: types.StatusReverted, Code: outcome.Fault.Code, Message: told}
 	}
 	return outcome.Output, nil

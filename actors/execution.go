@@ -250,6 +250,14 @@ func (x *Execution) carry(parent *frame, msg program.Message, purse *types.Cycle
 	return outcome
 }
 
+// nameOf is what places in an actor's code are told by: its name, or its address.
+func (x *Execution) nameOf(a types.Address) string {
+	if record := ActorOf(x.state, a); record != nil && program.MayName(record.Name) {
+		return record.Name
+	}
+	return a.String()
+}
+
 // ProgramError is the environment's error over a handler of a code: the innermost that
 // ran.
 type ProgramError struct {

@@ -82,6 +82,33 @@ func TestTheValueIsOfTheOutermostMessageAlone(t *testing.T) {
 	}
 }
 
+// C20: the places that an error has for people are no part of what a calling program reads.
+func TestC20ACallerReadsNoPlacesOfOthers(t *testing.T) {
+	p := params.Defaults()
+	p.ReceiptsRoot = params.RootWithoutMessages
+	told := "no"
+	host := scripted(func(ctx program.Context, msg program.Message) (program.Outcome, error) {
+		message := "line 1, in f: CallError: x: no"
+		if msg.Self == two {
+			return program.Outcome{Status: types.StatusReverted, Fault: &types.Fault{Code: "x", Message: "line 2, in g: no"}, Told: &told}, nil
+		}
+		if _, err := ctx.Call(two, "inner", nil, 0); err == nil || err.Error() != told && !strings.HasSuffix(err.Error(), ": "+told) {
+			t.Errorf("the caller reads %v", err)
+		}
+		return program.Outcome{Status: types.StatusReverted, Fault: &types.Fault{Code: "x", Message: message}}, nil
+	})
+	state := NewState(trie.Empty)
+	state.setActor(one, &Actor{Owner: alice, Name: "gazette"})
+	state.setActor(two, &Actor{Owner: alice, Name: "a: b"}) // by its address
+	x := Start(&BlockContext{Params: &p, ChainID: 1, Height: 5, Deliverer: Direct{}, Sessions: host}, state,
+		Cause{Origin: types.OriginTransaction}, 100_000, 10_000)
+	outcome, err := x.Deliver(program.Message{Kind: program.Call, Sender: alice, Self: one, Handler: "outer"}, types.Wei{})
+	want := "gazette line 1, in f: CallError: x: " + two.String() + " line 2, in g: no"
+	if err != nil || outcome.Fault.Message != want || outcome.Told == nil || *outcome.Told != "line 1, in f: CallError: x: no" {
+		t.Errorf("%v, %+v, %v", err, outcome.Fault, outcome.Told)
+	}
+}
+
 func fine() (program.Outcome, error) { return program.Outcome{Status: types.StatusOK}, nil }
 
 // TestRunningOutCannotBeCaught: what a program says after it ran out does not

@@ -23,8 +23,9 @@ type frame struct {
 	parent *frame
 	depth  uint64
 	left   types.Cycles
-	limit  types.Cycles   // what it began with
-	dead   *program.Fault // it ran out of something, and nothing it says counts any more
+	limit  types.Cycles          // what it began with
+	dead   *program.Fault        // it ran out of something, and nothing it says counts any more
+	inner  *program.InnerFailure // its last call of another actor that failed; nil: none
 }
 
 // end settles the handler's end: running out of cycles or cells overrides the
@@ -53,11 +54,32 @@ func (f *frame) end(outcome program.Outcome) program.Outcome {
 	if outcome.Fault == nil {
 		return failed(outcome.Status, string(outcome.Status), "")
 	}
-	ended := failed(outcome.Status, clip(outcome.Fault.Code, types.MaxNameBytes), outcome.Fault.Message)
+	ended := failed(outcome.Status, clip(outcome.Fault.Code, types.MaxNameBytes), f.shown(outcome.Fault.Message))
 	if outcome.Told != nil {
 		ended.Told = new(clip(*outcome.Told, types.MaxFaultBytes))
+	} else if f.inner != nil { // a caller reads no places of others
+		ended.Told = new(clip(outcome.Fault.Message, types.MaxFaultBytes))
 	}
 	return ended
+}
+
+// shown is the message of the handler's error for people. An error that came from the call
+// of another actor has the places there too, each with its actor. Where messages are hashed
+// it stays as the program's host made it.
+//
+// Spec: decision C20.
+func (f *frame) shown(message string) string {
+	if f.inner == nil || f.params().HashesMessages() {
+		return message
+	}
+	whole := f.inner.Within(message)
+	if whole == message {
+		return message
+	}
+	if whole = program.NamePlaces(f.x.nameOf(f.msg.Self), whole); len(whole) > types.MaxFaultBytes {
+		return message
+	}
+	return whole
 }
 
 // charge takes cycles and cells, or ends the handler. A charge that does not

@@ -84,7 +84,7 @@ func (a *API) Automine(ctx context.Context, on bool) (model.Pace, error) {
 }
 
 // JoinValidator starts a validator that joins at the epoch's end; an empty name
-// means the next that is free.
+// means the next that is free. Of one that leaves it takes the leave back.
 func (a *API) JoinValidator(ctx context.Context, name string) (model.Move, error) {
 	return write[model.Move](ctx, a, "/devnet/validator/join", model.MoveRequest{Name: name})
 }

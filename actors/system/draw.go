@@ -42,12 +42,14 @@ func (b *InBlock) overdue() (ids []types.Hash) {
 }
 
 // expire ends a job that waited too long, or settles a job by the results that
-// came.
+// came. A job that was drawn before it waited ends with the code of its last draw.
+//
+// Spec: decisions J4, J19.
 func (b *InBlock) expire(j *Job, census *Census, effect *Effect) {
 	if j.Status == Pending {
 		b.unindex(j)
 		left, code := census.Of(j), ErrorNoCandidates
-		if j.unserved() {
+		if j.Ended != "" {
 			code = j.Ended
 		}
 		b.fail(j, code, effect)

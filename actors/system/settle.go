@@ -273,7 +273,7 @@ func (b *InBlock) end(j *Job, kind types.JobChangeKind, code string, effect *Eff
 
 // jobErrors says what the codes of failed jobs mean.
 var jobErrors = map[string]string{
-	ErrorTimeout:      "too few runners answered in time, in the first draw and in every retry",
+	ErrorTimeout:      "too few answered in time, and too few others or no tries are left",
 	ErrorNoCandidates: "there were too few runners that may do it until its timeout",
 	ErrorDisagreement: "all runners answered, and fewer than the threshold agree",
 	ErrorCancelled:    "its submitter cancelled it",

@@ -351,8 +351,36 @@ func TestJ4TooFewCandidatesWait(t *testing.T) {
 		t.Fatal("it was given up at its deadline's own height")
 	}
 	w.end()
-	if w.job(lost) != nil || !w.happened("job.failed") {
-		t.Errorf("%+v", w.past)
+	if w.job(lost) != nil || !w.happened("job.failed") || w.failure() != ErrorNoCandidates {
+		t.Errorf("%q, %+v", w.failure(), w.past)
+	}
+}
+
+// J4, J19: a job whose runners were drawn and failed it ends with what they did, also if it then
+// waits for others in vain.
+func TestJ4AJobThatWasDrawnEndsWithTheCodeOfItsDraw(t *testing.T) {
+	for code, end := range map[string]func(w *world, id types.Hash){
+		ErrorTimeout: func(w *world, id types.Hash) { w.wait(w.job(id).Deadline() + 1) },
+		ErrorRefused: func(w *world, id types.Hash) {
+			w.register("r9")
+			w.absent["r9"] = true
+			w.must(w.refuse("v0", id, "r0"))
+		},
+	} {
+		w := newWorld(t)
+		w.register("r0")
+		id := w.drawn(spec(1))
+		end(w, id)
+		w.end()
+		if j := w.job(id); j == nil || j.Status != Pending || j.Ended != code {
+			t.Fatalf("%s: %+v", code, j)
+		}
+		for w.job(id) != nil {
+			w.end()
+		}
+		if w.failure() != code {
+			t.Errorf("it ends with %q, want %q", w.failure(), code)
+		}
 	}
 }
 

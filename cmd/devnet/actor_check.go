@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,7 +17,8 @@ import (
 func actorCheckCommand() *cli.Command {
 	return &cli.Command{Name: "check", Usage: "say what is wrong with Python files, without a network", ArgsUsage: "FILE…",
 		Description: "Example: devnet actor check fixtures/actors/heartbeat.py\n" +
-			"An error is what a deploy refuses; a warning is what it takes, and what a run stumbles over.\nExit code 1 when a file has an error.",
+			"An error is what a deploy refuses; a warning is what it takes, and what a run stumbles over.\n" +
+			"A note is what callers have to know.\nExit code 1 when a file has an error.",
 		Flags: []cli.Flag{againstFlag, jsonFlag, httpFlag, nodeFlag}, Action: actorCheck}
 }
 
@@ -59,7 +61,7 @@ func actorCheck(c *cli.Context) error {
 		}
 		if !c.Bool("json") {
 			printAdvice(c.App.Writer, file, code, found)
-			if len(found) == 0 {
+			if !slices.ContainsFunc(found, func(f pyhost.Advice) bool { return !f.Note }) {
 				fmt.Fprintf(c.App.Writer, "%s: nothing is wrong that can be seen without running it\n", file)
 			}
 		}
@@ -87,8 +89,11 @@ func printAdvice(w io.Writer, file string, code []byte, found []pyhost.Advice) {
 	lines := strings.Split(string(code), "\n")
 	for _, f := range found {
 		kind := "warning"
-		if f.Refused {
+		switch {
+		case f.Refused:
 			kind = "error"
+		case f.Note:
+			kind = "note"
 		}
 		fmt.Fprintln(w, wrapped(fmt.Sprintf("%s:%d: %s: %s", file, f.Line, kind, printable(f.What)), "", messageColumns(w)))
 		if f.Line > 0 && f.Line <= len(lines) {

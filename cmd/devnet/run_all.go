@@ -44,7 +44,9 @@ func (p *plan) runAll(c *cli.Context) error {
 		for _, backend := range []string{batch.Sim, batch.Live, last} {
 			world := p.World
 			world.Backend, world.Record = backend, true
-			v, err := runner.Alone(c.Context, world, job, "", io.Discard, func(v batch.Verdict) int { return v.Code })
+			v, err := runAlone(c.Context, p.json, c.App.ErrWriter, job.File+" on "+backend, func(one *batch.Runner) (batch.Verdict, error) {
+				return one.Alone(c.Context, world, job, "", io.Discard, func(v batch.Verdict) int { return v.Code })
+			})
 			if err != nil {
 				return err
 			}

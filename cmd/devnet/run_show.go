@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -48,6 +49,26 @@ func (s *show) words(done, of int64, spent time.Duration) string {
 		text += fmt.Sprintf(", %s left", (spent * time.Duration(of-done) / time.Duration(done)).Round(time.Second))
 	}
 	return text
+}
+
+// line says what the bar shows.
+func (s *show) line(of int64, spent time.Duration) string {
+	s.mu.Lock()
+	done := int64(s.passed + s.failures)
+	s.mu.Unlock()
+	return fmt.Sprintf("%d of %d runs after %s:%s.", done, of, spent.Round(time.Second), s.words(done, of, spent))
+}
+
+// print prints a line at each tick, until the context ends.
+func (s *show) print(ctx context.Context, w io.Writer, of int, ticks <-chan time.Time) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case at := <-ticks:
+			fmt.Fprintln(w, s.line(int64(of), at.Sub(s.began)))
+		}
+	}
 }
 
 // interrupted is the end of a batch before all of its runs have ended.

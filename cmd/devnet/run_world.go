@@ -210,6 +210,9 @@ func (p *plan) run(c *cli.Context, t *tally) error {
 	}
 	show := newShow(c, count, p.json)
 	defer show.close()
+	if show.bar == nil && !p.json {
+		defer printEach(c.Context, func(ctx context.Context, ticks <-chan time.Time) { show.print(ctx, c.App.ErrWriter, count, ticks) })()
+	}
 	err := runner.Run(c.Context, batch.Batch{World: p.World, Jobs: p.mine(), Count: count, Processes: p.jobs}, show.add, t.add)
 	switch {
 	case err == nil:
@@ -227,12 +230,14 @@ func (p *plan) alone(c *cli.Context, j batch.Job, t *tally) (batch.Verdict, erro
 	if !p.json {
 		out = c.App.Writer
 	}
-	v, err := runner.Alone(c.Context, p.World, j, p.trace, out, func(v batch.Verdict) int {
-		if !p.json {
-			v.Complain(c.App.Writer)
-		}
-		t.add(j, &v)
-		return report(os.Stderr, p.conclude(c, t), p.json)
+	v, err := runAlone(c.Context, p.json, c.App.ErrWriter, j.File, func(one *batch.Runner) (batch.Verdict, error) {
+		return one.Alone(c.Context, p.World, j, p.trace, out, func(v batch.Verdict) int {
+			if !p.json {
+				v.Complain(c.App.Writer)
+			}
+			t.add(j, &v)
+			return report(os.Stderr, p.conclude(c, t), p.json)
+		})
 	})
 	if err == nil && v.Failed() && !p.json {
 		v.Complain(c.App.Writer)

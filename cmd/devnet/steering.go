@@ -150,9 +150,10 @@ func paceCommand(pause bool) *cli.Command {
 func moveCommands() []*cli.Command {
 	return []*cli.Command{
 		{Name: "join", Usage: "start a validator that joins the set at the epoch's end", ArgsUsage: "[NAME]",
-			Description: "Example: devnet validator join v4\nWithout a name: the next of v0, v1, … that is free.",
-			Flags:       []cli.Flag{jsonFlag, httpFlag},
-			Action:      moving((*client.API).JoinValidator)},
+			Description: "Example: devnet validator join v4\nWithout a name: the next of v0, v1, … that is free.\n" +
+				"The name of one that leaves at the epoch's end takes the leave back.",
+			Flags:  []cli.Flag{jsonFlag, httpFlag},
+			Action: moving((*client.API).JoinValidator)},
 		{Name: "leave", Usage: "remove a validator from the set at the end of the epoch", ArgsUsage: "NAME",
 			Description: "Example: devnet validator leave v3",
 			Flags:       []cli.Flag{jsonFlag, httpFlag},

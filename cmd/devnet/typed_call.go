@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/base/typo"
@@ -35,9 +37,16 @@ func calledWith(c *cli.Context) (who []string, given handed, err error) {
 			return nil, given, err
 		}
 	}
-	schema, err := schemaOf(c, all[0])
+	schema, err := schemaOf(c.Context, network(c), all[0])
 	if err != nil {
 		return nil, given, err
+	}
+	if c.Command.Name == "read" && schema != nil && schema.Handler(all[1]) == nil {
+		if _, state := schema.Ask(all[1]); state && len(all) > 2 && all[2] != "" {
+			return nil, given, usage("Leave the rest out.", "%s is state, and takes no arguments", all[1])
+		} else if state {
+			return all[:2], given, nil
+		}
 	}
 	h, err := handlerOf(schema, all[0], all[1])
 	if err != nil {
@@ -67,11 +76,21 @@ func handlerOf(schema *typed.Schema, actor, name string) (*typed.Handler, error)
 	if h := schema.Handler(name); h != nil {
 		return h, nil
 	}
-	var known []string
+	if _, state := schema.Ask(name); state {
+		return nil, failed("Type: devnet actor read "+actor+" "+name, "%s of %s is state, and no handler", name, actor)
+	}
+	var known, state []string
 	for i := range schema.Handlers {
 		known = append(known, schema.Handlers[i].Name)
 	}
-	return nil, failed("It has "+strings.Join(known, ", ")+".", "%s has no handler %.60s%s", actor, name, typo.Suggestion(name, known))
+	for i := range schema.State {
+		state = append(state, schema.State[i].Name)
+	}
+	has := "It has " + strings.Join(known, ", ") + "."
+	if len(state) > 0 {
+		has += " Its state: " + strings.Join(state, ", ") + "."
+	}
+	return nil, failed(has, "%s has no handler %.60s%s", actor, name, typo.Suggestion(name, append(known, state...)))
 }
 
 // refuseUntypedPayload refuses a payload that is no JSON object for a typed handler.
@@ -93,10 +112,26 @@ func refuseUntypedPayload(schema *typed.Schema, h *typed.Handler, payload string
 
 // missing refuses to run a typed handler without arguments if it needs some. It may be nil.
 func missing(schema *typed.Schema, h *typed.Handler) error {
-	if h == nil || h.Raw || !slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional }) {
+	if !needsArguments(h) {
 		return nil
 	}
 	return usage(typedHelp, "%s takes arguments: %s", h.Name, signature(schema, h))
+}
+
+// needsArguments reports whether a handler is typed, and takes an argument without a default. It may be nil.
+func needsArguments(h *typed.Handler) bool {
+	return h != nil && !h.Raw && slices.ContainsFunc(h.Arguments, func(f typed.Field) bool { return !f.Optional })
+}
+
+// blanks is NAME=… for each argument that a handler needs.
+func blanks(h *typed.Handler) string {
+	var all []string
+	for i := range h.Arguments {
+		if f := &h.Arguments[i]; !f.Optional {
+			all = append(all, f.Name+"=…")
+		}
+	}
+	return strings.Join(all, " ")
 }
 
 // deployedWith reads the words after deploy: a file, and NAME=VALUE for each argument of a
@@ -141,8 +176,8 @@ func deployedWith(c *cli.Context) (file string, given handed, err error) {
 }
 
 // schemaOf is the schema of an actor; nil where its code has none.
-func schemaOf(c *cli.Context, actor string) (*typed.Schema, error) {
-	doc, err := network(c).Schema(c.Context, actor)
+func schemaOf(ctx context.Context, n *client.API, actor string) (*typed.Schema, error) {
+	doc, err := n.Schema(ctx, actor)
 	if refusedAs(err, "no_schema") || refusedAs(err, "unknown_actor") { // the network refuses the call of none, in its words
 		return nil, nil
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/cowboyinc/devnet/client"
+	"github.com/cowboyinc/devnet/internal/base/typed"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/home"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -321,6 +323,9 @@ func (u *running) deploy(file string) error {
 	case !refusedAs(err, "unknown_name"):
 		return err
 	}
+	if lacks, err := u.lacksArguments(file, name); lacks || err != nil {
+		return err
+	}
 	d, err := deployFile(ctx, u.client, u.Context.App.ErrWriter, file, model.DeployRequest{From: "alice", Name: name, Fund: &actorFund})
 	if err != nil {
 		return err
@@ -341,6 +346,11 @@ func (u *running) deploy(file string) error {
 		if h.Name != "start" {
 			continue
 		}
+		if h, schema := u.typedStart(name); needsArguments(h) {
+			u.say("%s.start was not called, since it takes arguments: %s\n  Type: %s actor call %s start %s%s", name,
+				signature(schema, h), self, name, blanks(h), u.suffix())
+			continue
+		}
 		r, err := u.client.Send(ctx, model.SendRequest{From: "alice", To: name, Handler: "start"})
 		if err != nil {
 			return err
@@ -355,6 +365,35 @@ func (u *running) deploy(file string) error {
 		}
 	}
 	return nil
+}
+
+// typedStart is the start of an actor by its schema; nil where it has none that can be read.
+func (u *running) typedStart(actor string) (*typed.Handler, *typed.Schema) {
+	schema, err := schemaOf(u.Context.Context, u.client, actor)
+	if err != nil || schema == nil {
+		return nil, nil
+	}
+	return schema.Handler("start"), schema
+}
+
+// lacksArguments reports whether the typed init of a file takes arguments, which --actor has
+// not, and prints how to give them. The network goes on without the actor.
+func (u *running) lacksArguments(file, name string) (bool, error) {
+	code, err := readActor(file)
+	if err != nil || !bytes.Contains(code, []byte("def init(")) {
+		return false, err
+	}
+	doc, err := schemaOfCode(code)
+	if err != nil {
+		return false, nil // the deploy says what is wrong
+	}
+	schema, err := typed.Parse(doc)
+	if err != nil || !needsArguments(schema.Init()) {
+		return false, nil
+	}
+	u.say("%s was not deployed, since its init takes arguments: %s\n  Type: %s actor deploy %s %s --fund %s%s", name,
+		signature(schema, schema.Init()), self, file, blanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"), u.suffix())
+	return true, nil
 }
 
 // goesOn prints that an actor exists already; it runs the code that was deployed,

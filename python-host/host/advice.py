@@ -18,6 +18,9 @@ NO_JOBS = ("continuation", "cancel", "RunnerError", "RunnerTimeout")  # of cowbo
 CHAIN = ("pvm_host", "cowboy_sdk.runtime", "cowboy_sdk")  # packages that have the chain's calls, under the same names
 PERHAPS = {"storage": ": perhaps self.storage"}  # of names that are not defined
 HANDLER_OF = {"schedule_timer": "handle_timer"}  # what takes the name of a handler of this actor
+HANDLES = frozenset((  # public attributes of an actor in tests, at the console and in Python clients
+    "address again announced apply_upgrade as_then attributes balance bid by call chain delete_state deployed dry_run entries events "
+    "handlers lines logs name origin read schema send set_state source state state_int timers upgrade upgrade_terms upgrades").split())
 
 
 class TolerantRewriter(Rewriter):
@@ -67,7 +70,9 @@ def handlers_of(tree, found):
         def tell(r):
             found.append(("error", r.line, r.reason))
         actor, handlers, sdk, functions = program.describe(tree, tell)
-        untyped(schema.of(tree, actor, functions, handlers, sdk, tell=tell), functions, found)
+        said = schema.of(tree, actor, functions, handlers, sdk, tell=tell)
+        untyped(said, functions, found)
+        hidden(said.handlers, functions, found)
         return handlers
     except check.Refusal as r:
         found.append(("error", r.line, r.reason))
@@ -83,6 +88,14 @@ def untyped(said, functions, found):
         if h.raw and h.result is None and len(f.args.args) <= 1 and name not in program.CHAINS:
             found.append(("warning", f.lineno, "%s has no annotation, so that it takes and returns bytes: write def %s(self) -> None: "
                           "if that is not meant" % (name, name)))
+
+
+def hidden(handlers, functions, found):
+    """Handlers that an attribute of handles hides."""
+    for name in handlers:
+        if name in HANDLES and name not in program.CHAINS:
+            found.append(("note", functions[name].lineno, "%s is an attribute of every actor in tests, at the console and in Python "
+                          "clients: call the handler by actor.handlers.%s(…)" % (name, name)))
 
 
 def errors(tree, found):

@@ -40,7 +40,7 @@ class JobError(HostError):
 
 
 class RunnerError(HostError):
-    """A job failed; code is why: timeout, no_candidates, disagreement or bad_result."""
+    """A job failed; code is why: timeout, no_candidates, refused, disagreement, invalid_results or bad_result."""
 
 
 class RunnerTimeout(RunnerError):

@@ -97,7 +97,7 @@ func TestABlockTellsOfJobsThatNobodyDid(t *testing.T) {
 	for w.head.OpenJobs() > 0 {
 		w.step()
 	}
-	w.expectChanges("failed Failed 1 no_candidates")
+	w.expectChanges("failed Failed 1 timeout")
 	w.propose(w.shown(0), w.submit("bob", jobSpec(1)))
 	id = w.onlyJob().ID
 	to := types.DispatcherAddress

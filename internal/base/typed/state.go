@@ -20,6 +20,7 @@ type Attribute struct {
 	Key  Type // of a Map
 
 	Default bool // a value has one
+	given   node // it
 	// Begins is the default in a form that can only be compared, as of a Field.
 	Begins string
 }
@@ -333,7 +334,7 @@ func (p *parser) stateForm(path string, n node) error {
 		}
 	}
 	err := members(path, n, map[string]func(string, node) error{"name": text(&a.Name, maxName), "type": typ(&one), "list": typ(&list),
-		"key": typ(&key), "default": func(_ string, n node) error { a.Default, a.Begins = true, n.compared(); return nil }})
+		"key": typ(&key), "default": func(_ string, n node) error { a.Default, a.Begins, a.given = true, n.compared(), n; return nil }})
 	if err == nil {
 		err = checkName(within(path, "name"), a.Name)
 	}

@@ -137,3 +137,53 @@ func TestAnAttributeOfTwoKindsIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// What StateKey writes, Ask reads, and names the same key.
+func TestAStateIsAskedForByTheTextOfItsKey(t *testing.T) {
+	s := schemaOf(t, stateSchema)
+	hex := "0x" + strings.Repeat("ab", 20)
+	who := strings.Repeat("\xab", 20)
+	for text, key := range map[string]string{
+		"price": "price", "prices": "prices", "len(members)": "members#", "members[3]": "members/\x00\x00\x00\x00\x00\x00\x00\x03",
+		`members["3"]`:       "members/\x00\x00\x00\x00\x00\x00\x00\x03",
+		`log["` + hex + `"]`: "log/" + who, "log[" + hex + "]": "log/" + who, "by[-1]": "by/" + strings.Repeat("\xff", 32),
+		`by["255"]`: "by/" + strings.Repeat("\x00", 31) + "\xff", `words["a\"/b"]`: `words/a"/b`, "words[5]": "words/5",
+		`pairs["` + hex + `","x"]`: "pairs/\x00\x00\x00\x14" + who + "\x00\x00\x00\x01x",
+	} {
+		a, ok := s.Ask(text)
+		if !ok || a.Whole() != "" {
+			t.Errorf("%s: %v, %q", text, ok, a.Whole())
+			continue
+		}
+		got, of, err := s.AskedKey(&a, a.KeyJSON())
+		if err != nil || string(got) != key {
+			t.Errorf("%s is %q, %v; want %q", text, got, err, key)
+		}
+		if what, want := s.StateKey(got); what == "" || of.String() != want.String() {
+			t.Errorf("%s is %q of %v, want %v", text, what, of, want)
+		}
+	}
+	for text, say := range map[string]string{"members": "read len(members) or members[INDEX]", "log": "read log[KEY], and its KEY is Address",
+		"price[1]": "one value: read price", "len(price)": "one value", "len(log)": "read log[KEY]"} {
+		if a, ok := s.Ask(text); !ok || !strings.Contains(a.Whole(), say) {
+			t.Errorf("%s: %v, %q", text, ok, a.Whole())
+		}
+	}
+	for _, none := range []string{"", "pric", "join", "price[", "len(price", "[3]", "len()", "price]"} {
+		if _, ok := s.Ask(none); ok {
+			t.Errorf("%q is taken for state", none)
+		}
+	}
+	for _, wrong := range []string{"members[-1]", "members[x]", "members[]", "log[0xab]", "by[x]", `pairs["` + hex + `"]`,
+		"members[18446744073709551616]"} {
+		a, ok := s.Ask(wrong)
+		if key, _, err := s.AskedKey(&a, a.KeyJSON()); !ok || err == nil {
+			t.Errorf("%s is %q", wrong, key)
+		}
+	}
+	for text, want := range map[string]string{"price": `"5"`, "prices": "", "len(members)": `"0"`, "members[3]": "", "log[0xab]": ""} {
+		if a, _ := s.Ask(text); string(s.Initial(&a)) != want {
+			t.Errorf("%s begins with %s, want %s", text, s.Initial(&a), want)
+		}
+	}
+}

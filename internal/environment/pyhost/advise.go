@@ -7,6 +7,7 @@ import (
 // Advice is one message about a source, for its author, before it is deployed.
 type Advice struct {
 	Refused bool   `json:"refused"` // true: a deploy refuses the code; false: it runs, but not as its author means
+	Note    bool   `json:"note"`    // true: nothing is wrong, and callers have to know it
 	Line    int    `json:"line"`    // of the code; 0: none
 	What    string `json:"what"`
 }
@@ -16,7 +17,8 @@ type Advice struct {
 // decides nothing. Its error is a *program.HostError.
 func (p *Pool) Advise(source []byte) ([]Advice, error) {
 	return about(p, source, "advice about code", frameAdvice, adviceForm, maxAdvice, func(a *arguments) Advice {
-		return Advice{Refused: text(a.data("kind")) == "error", Line: int(a.number("line")), What: text(a.data("words"))}
+		kind := text(a.data("kind"))
+		return Advice{Refused: kind == "error", Note: kind == "note", Line: int(a.number("line")), What: text(a.data("words"))}
 	})
 }
 

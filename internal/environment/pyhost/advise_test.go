@@ -275,7 +275,7 @@ func TestAdviceAgreesWithTheDeploy(t *testing.T) {
 		for _, f := range found {
 			if f.Refused {
 				errors++
-			} else if strings.HasSuffix(name, ".py") {
+			} else if strings.HasSuffix(name, ".py") && !f.Note {
 				t.Errorf("%s:%d: %s", name, f.Line, f.What)
 			}
 		}

@@ -26,10 +26,11 @@ func (s *Server) registerActors() {
 		summary: "The lines an actor printed, oldest first or newest first", errors: []int{400},
 		response: []model.LogLine{exampleLog}}, s.actorLogs)
 	serveRead(s, operation{id: "actor_read", method: http.MethodPost, path: "/actor/read", tag: tagActors,
-		summary:     "Call a handler read-only on the latest final state",
-		description: "Every side effect is refused. A handler that fails answers 200 with its status and error. " + readsHaveABudget,
-		errors:      []int{429},
-		request:     model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
+		summary: "Call a handler read-only on the latest final state, or read typed state",
+		description: "Every side effect is refused. A handler that fails answers 200 with its status and error. Typed state is read by its " +
+			"name where there is no handler of it, and runs nothing: price, members[3], len(members), log[KEY]. " + readsHaveABudget,
+		errors:  []int{400, 409, 429},
+		request: model.ReadRequest{Actor: "heartbeat", Handler: "count"}, response: exampleRead}, s.readActor)
 	serveRead(s, operation{id: "actor_bid", method: http.MethodPost, path: "/actor/bid", tag: tagActors,
 		summary: "Ask a gas bidding agent for the price of a timer that does not exist",
 		description: "As the lane of the next block would (CIP-1 §7): nothing is charged or kept. An agent that fails answers 200 with its " +
@@ -177,6 +178,10 @@ func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m mode
 	if err != nil {
 		return m, err
 	}
+	schema, _ := SchemaOf(v, actor.Address) // without one its handlers can be read
+	if found, is, err := s.readState(v, actor, schema, &in.Body); is || err != nil {
+		return found, err
+	}
 	call := ledger.Call{Actor: actor.Address, Handler: in.Body.Handler}
 	if call.Payload, err = s.given(v, HandlerOf(actor.Address, call.Handler), in.Body.Payload, "payload", in.Body.Args); err != nil {
 		return m, err
@@ -197,6 +202,9 @@ func (s *Server) readActor(ctx context.Context, v Reader, in *readInput) (m mode
 	}
 	m = ShowResult(v.Head().Height, r)
 	m.Typed = TypesOf(v).Returned(actor.Address, call.Handler, r.Outcome.Output)
+	if r.Outcome.Status == types.StatusNoHandler {
+		TellState(m.Error, schema, call.Handler)
+	}
 	return m, nil
 }
 

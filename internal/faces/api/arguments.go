@@ -111,8 +111,8 @@ func badArgument(err error) error {
 	return Refuse(http.StatusBadRequest, codeBadArgument, "%v", err).At(field)
 }
 
-// schemaOf is the schema of an actor; nil of an address that has none.
-func schemaOf(v Reader, at types.Address) (*typed.Schema, error) {
+// SchemaOf is the schema of an actor; nil of an address that has none.
+func SchemaOf(v Reader, at types.Address) (*typed.Schema, error) {
 	doc, err := v.Schema(at)
 	if err != nil || doc == nil {
 		return nil, err
@@ -121,7 +121,7 @@ func schemaOf(v Reader, at types.Address) (*typed.Schema, error) {
 }
 
 func typedHandler(v Reader, to types.Address, handler string) (*typed.Schema, *typed.Handler, error) {
-	schema, err := schemaOf(v, to)
+	schema, err := SchemaOf(v, to)
 	if err != nil {
 		return nil, nil, err
 	}

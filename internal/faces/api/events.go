@@ -41,12 +41,13 @@ func (s *Server) registerEvents() {
 			"also come from a validator that saw it outside the chain. runner is such an event about a runner, and fault is a fault of nodes and " +
 			"links. view is a view that failed, as a sentence with its cause. Events from outside the chain are sent with the next final block. " +
 			fmt.Sprintf("All streams together are woken at most %d times a second. ", EventWrites) +
-			"Each has an id: a reader that reconnects with Last-Event-ID misses nothing. " +
+			"Each has an id: a reader that reconnects with Last-Event-ID misses nothing. One whose last event was of another chain, as after " +
+			"up --reset, is refused with other_chain. " +
 			"If each validator answers for itself, events from outside the chain are those that this validator saw. The header Devnet-Node and " +
 			"the first comment name it. " +
 			"The last event of a stream the server ends is of type dropped and says why; one with to ends with the comment end.",
 		errors:   []int{400, 404, 409},
-		response: "id: 12.1\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
+		response: "id: 12.1.4f5e6a7b\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
 	h := op.huma()
 	h.Responses = map[string]*huma.Response{"200": answered("A stream that does not end, but for to", "text/event-stream", huma.TypeString)}
 	register(s, op, h, func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
@@ -87,6 +88,11 @@ type reader struct {
 	kinds  []string
 	actor  *types.Address
 	live   bool // the reader has been within the ring
+
+	// after is the mark of the block of height, of which the reader has had an event; "" once it
+	// is compared, or if the reader does not know it.
+	after  string
+	awaits bool // that event's height, which may be that of another chain
 
 	node string // whose events these are, where the others run elsewhere; "": a whole network's
 }
@@ -135,7 +141,10 @@ func (s *Server) newReader(in *eventsInput) (*reader, error) {
 	}
 	switch {
 	case in.LastEventID != "":
-		return r, r.resume(in.LastEventID)
+		if err := r.resume(in.LastEventID); err != nil {
+			return nil, err
+		}
+		return r, s.ofThisChain(r)
 	case in.From.set:
 		r.height = max(1, in.From.Value)
 	}
@@ -178,15 +187,43 @@ func (s *Server) stillKept(h types.Height) error {
 
 // resume continues after the event with an id.
 func (r *reader) resume(id string) error {
-	height, number, found := strings.Cut(id, ".")
+	height, rest, found := strings.Cut(id, ".")
+	number, mark, _ := strings.Cut(rest, ".")
 	h, err := strconv.ParseUint(height, 10, 64)
 	n, err2 := strconv.ParseUint(number, 10, 31)
-	if !found || err != nil || err2 != nil {
+	if !found || err != nil || err2 != nil || mark != "" && len(mark) != markDigits {
 		return Refuse(http.StatusBadRequest, "invalid_event_id", "invalid Last-Event-ID %q", clip(id)).
-			Hint("It is the height, a point, and the number of the event in its block, as the stream sent it.").At("Last-Event-ID")
+			Hint("It is the height, the number of the event in its block, and the beginning of the block's hash, with points between, as the " +
+				"stream sent it.").At("Last-Event-ID")
 	}
-	r.height, r.skip = types.Height(h), int(n)+1
+	r.height, r.skip, r.after, r.awaits = types.Height(h), int(n)+1, mark, true
 	return nil
+}
+
+// ofThisChain refuses a reader whose last event was of another chain, if that can be seen now.
+func (s *Server) ofThisChain(r *reader) error {
+	v, err := s.backend.Reader("")
+	if err != nil || v.Head().Height < r.height {
+		return err
+	}
+	b, err := v.Block(r.height)
+	if err != nil || b == nil {
+		return nil // it was dropped, as the stream says
+	}
+	if r.after != "" && r.after != markOf(b) {
+		return otherChain(r)
+	}
+	r.after, r.awaits = "", false
+	return nil
+}
+
+// codeOtherChain is the code of what belongs to another chain.
+const codeOtherChain = "other_chain"
+
+// otherChain refuses to continue a stream of another chain.
+func otherChain(r *reader) *Error {
+	return Refuse(http.StatusConflict, codeOtherChain, "the last event was of another chain: block %d is another one here", r.height).
+		Hint("The network was begun anew, or set back to an earlier state. Connect without Last-Event-ID.").At("Last-Event-ID")
 }
 
 // run sends events until the client leaves or has to.
@@ -216,6 +253,12 @@ func (r *reader) run(ctx context.Context, out stream) {
 		case ready:
 			r.live = true
 		}
+		if r.after != "" && len(events) > 0 && events[0].height == r.height && events[0].mark != r.after {
+			wrong := otherChain(r)
+			out.drop(ctx, codeOtherChain, wrong.Body.Message, wrong.Body.Hint)
+			return
+		}
+		r.after, r.awaits = "", false
 		if r.send(events, out) != nil {
 			return
 		}
@@ -254,6 +297,11 @@ func (r *reader) wait(ctx context.Context, out stream) ([]event, types.Height, p
 		cancel()
 		if at != ended || !timedOut || ctx.Err() != nil {
 			return events, through, at
+		}
+		if r.awaits {
+			out.drop(ctx, codeOtherChain, fmt.Sprintf("the last event was of another chain: it was of block %d, and the highest one here is %d",
+				r.height, r.feed.latest()), "The network was begun anew, or set back to an earlier state. Connect without Last-Event-ID.")
+			return nil, 0, ended
 		}
 		if out.write(": alive\n\n") != nil {
 			return nil, 0, ended

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/cowboyinc/devnet/client"
 	"github.com/cowboyinc/devnet/internal/base/types"
@@ -43,7 +44,11 @@ func follow(t *testing.T, w *world, f client.Follow, n int) (got []string) {
 	server := httptest.NewServer(w.server.Handler())
 	defer server.Close()
 	err := client.NewAPI(server.URL).Events(context.Background(), f, func(e client.Event) error {
-		got = append(got, e.ID+" "+e.Kind)
+		id, mark := e.ID[:strings.LastIndex(e.ID, ".")], e.ID[strings.LastIndex(e.ID, ".")+1:]
+		if len(mark) != 8 || strings.Trim(mark, "0123456789abcdef") != "" {
+			t.Errorf("the id %s does not end with the beginning of a hash", e.ID)
+		}
+		got = append(got, id+" "+e.Kind)
 		if len(got) == n {
 			return errEnough
 		}
@@ -101,6 +106,54 @@ func TestAReaderGoesOnBehindItsLastEvent(t *testing.T) {
 	expect(t, follow(t, w, client.Follow{LastID: "2.2"}, 1), "3.0 block")
 	w.refused(400, "invalid_event_id", "GET", "/events", nil, "Last-Event-ID", "soon")
 	w.refused(400, "invalid_event_id", "GET", "/events", nil, "Last-Event-ID", "1.-1")
+	w.refused(400, "invalid_event_id", "GET", "/events", nil, "Last-Event-ID", "1.1.ab")
+}
+
+// A stream whose last event was of another chain is refused, however alike the chains began.
+func TestAStreamOfAnotherChainIsRefused(t *testing.T) {
+	w, _ := busyWorld(t)
+	b, err := (&memoryView{w.chain}).Block(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, follow(t, w, client.Follow{LastID: "2.1." + markOf(b)}, 2), "2.2 log", "3.0 block")
+	e := w.refused(409, "other_chain", "GET", "/events", nil, "Last-Event-ID", "2.1.00000000")
+	if !strings.Contains(e.Message, "block 2 is another one here") || !strings.Contains(e.Hint, "Connect without Last-Event-ID") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Where the block of the last event is not there, as on a chain that was begun anew, a stream
+// waits for it, since a validator may be behind the others. It says so when none comes, and
+// when the block comes and is another one.
+func TestAStreamThatWaitsForAnotherChainSaysSo(t *testing.T) {
+	for said, comes := range map[string]bool{
+		"it was of block 3, and the highest one here is 2": false,
+		"block 3 is another one here":                      true,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := fed()
+			f.add()
+			f.add()
+			r := &reader{feed: f, height: 3, skip: 1, kinds: kinds, after: "deadbeef", awaits: true}
+			w := httptest.NewRecorder()
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				r.run(t.Context(), stream{w, http.NewResponseController(w)})
+			}()
+			if comes {
+				synctest.Wait()
+				f.add()
+			}
+			<-ended
+			for _, want := range []string{"event: dropped", "other_chain", said} {
+				if got := w.Body.String(); !strings.Contains(got, want) {
+					t.Errorf("the stream ends with %q, want %q", got, want)
+				}
+			}
+		})
+	}
 }
 
 func TestEventsAreFilteredByTypeAndActor(t *testing.T) {

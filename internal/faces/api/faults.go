@@ -130,9 +130,13 @@ func (n *noted) date(h types.Height) {
 
 // with adds what was noted at a height to its events.
 func (n *noted) with(h types.Height, kind string, events []event) []event {
+	mark := ""
+	if len(events) > 0 {
+		mark = events[0].mark
+	}
 	for _, one := range n.at {
 		if one.height == h {
-			events = append(events, newEvent(h, len(events), kind, one.data))
+			events = append(events, newEvent(h, len(events), mark, kind, one.data))
 		}
 	}
 	return events

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,11 +66,22 @@ type event struct {
 	number int
 	kind   string
 	actors []types.Address // accounts and actors that it concerns
+	mark   string          // of the block, which ends the id
 	text   string          // as it is sent, to all readers
 }
 
-func newEvent(h types.Height, number int, kind string, data []byte, actors ...types.Address) event {
-	return event{h, number, kind, actors, fmt.Sprintf("id: %d.%d\nevent: %s\ndata: %s\n\n", h, number, kind, data)}
+func newEvent(h types.Height, number int, mark, kind string, data []byte, actors ...types.Address) event {
+	return event{h, number, kind, actors, mark, fmt.Sprintf("id: %d.%d.%s\nevent: %s\ndata: %s\n\n", h, number, mark, kind, data)}
+}
+
+// markDigits is how many digits of a block's hash are its mark.
+const markDigits = 8
+
+// markOf tells a block from those of its height on other chains. Networks that began alike have
+// other blocks all the same.
+func markOf(b *Block) string {
+	hash := b.Block.Hash()
+	return hex.EncodeToString(hash[:markDigits/2])
 }
 
 func newFeed(b Backend) *feed {
@@ -348,8 +360,9 @@ func size(events []event) (n int) {
 // their order, then timers in theirs, then lines printed by actors. Then come changes of
 // jobs, changed bits of presence, and validators' sightings of runners.
 func eventsOf(b *Block, as *Typing) (events []event) {
+	mark := markOf(b)
 	add := func(kind string, v any, actors ...types.Address) {
-		events = append(events, newEvent(b.Block.Header.Height, len(events), kind, must(json.Marshal(v)), actors...))
+		events = append(events, newEvent(b.Block.Header.Height, len(events), mark, kind, must(json.Marshal(v)), actors...))
 	}
 	add(model.EventBlock, ShowBlock(b))
 	printed := b.PrintedBy()

@@ -22,7 +22,7 @@ func (f *feed) add() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.head++
-	f.ring[f.head] = []event{newEvent(f.head, 0, "block", nil), newEvent(f.head, 1, "tx", nil)}
+	f.ring[f.head] = []event{newEvent(f.head, 0, "", "block", nil), newEvent(f.head, 1, "", "tx", nil)}
 	f.wake()
 }
 

@@ -78,9 +78,10 @@ func (s *Server) registerSteering() {
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
 			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}}, s.advance)
 	move := operation{id: "validator_join", path: "/devnet/validator/join", tag: tagDevnet,
-		summary:     "Start a validator that joins the set at the end of the epoch; answers once that is decided",
-		description: "It starts from nothing and catches up before its first vote.",
-		errors:      []int{404, 409, 429, 504}, request: model.MoveRequest{Name: "v4"},
+		summary: "Start a validator that joins the set at the end of the epoch; answers once that is decided",
+		description: "It starts from nothing and catches up before its first vote. Of a validator that leaves at the end of the epoch it " +
+			"takes the leave back.",
+		errors: []int{404, 409, 429, 504}, request: model.MoveRequest{Name: "v4"},
 		response: model.Move{Name: "v4", Address: exampleAddress, Status: "joining", Epoch: 1, Height: 65}}
 	serveBody(s, move, func(ctx context.Context, in *model.MoveRequest) (model.Move, error) {
 		if err := s.steerable(); err != nil {

@@ -22,7 +22,7 @@ func (t *Typing) schema(at types.Address) *typed.Schema {
 	if looked || t.reader == nil {
 		return known
 	}
-	known, _ = schemaOf(t.reader, at)
+	known, _ = SchemaOf(t.reader, at)
 	t.schemas[at] = known
 	return known
 }

@@ -36,7 +36,7 @@ func (w *work) advance(o *Observation) {
 		switch {
 		case !j.pending:
 			w.conclude(j)
-		case j.answered():
+		case j.attempts > 0: // drawn, and its runners failed it
 			w.fail(j, j.ended)
 		default:
 			w.fail(j, "no_candidates")

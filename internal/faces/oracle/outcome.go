@@ -161,7 +161,7 @@ func (w *work) fail(j *job, code string) {
 var failures = map[string]string{"refused": "runners refused it, and too few others or no tries are left; the last said ",
 	"invalid_results": "too few results pass the format and the checks of its spec: ",
 
-	"timeout":       "too few runners answered in time, in the first draw and in every retry",
+	"timeout":       "too few answered in time, and too few others or no tries are left",
 	"no_candidates": "there were too few runners that may do it until its timeout",
 	"disagreement":  "all runners answered, and fewer than the threshold agree"}
 

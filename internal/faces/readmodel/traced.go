@@ -2,10 +2,7 @@ package readmodel
 
 import (
 	"bytes"
-	"regexp"
-	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/cowboyinc/devnet/actors"
 	"github.com/cowboyinc/devnet/internal/base/program"
@@ -158,10 +155,6 @@ func (t *tracer) source(c *actors.TracedCall, name string) {
 	t.whole.Sources = append(t.whole.Sources, model.TraceSource{Code: c.Code.Hash, Name: name, Text: string(c.Code.Source)})
 }
 
-// place is how hosts of programs name a line. Its two hundred repetitions take 100 KiB,
-// of which most networks have no use.
-var place = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^line ([0-9]{1,7}), in ([^;:]{1,200})`) })
-
 // maxLineText bounds the shown text of a line of code.
 const maxLineText = 160
 
@@ -170,20 +163,19 @@ const maxLineText = 160
 func placesIn(message string, source []byte) []model.TracePlace {
 	found := []model.TracePlace{}
 	lines := bytes.Split(source, []byte("\n"))
-	for {
-		m := place().FindStringSubmatch(message)
-		if m == nil {
-			return found
+	places, _ := program.SplitPlaces(message)
+	for _, at := range places {
+		if at.Function == "" { // lines that the host left out, or one that it refuses
+			continue
 		}
-		n, _ := strconv.Atoi(m[1])
-		p := model.TracePlace{Line: n, Function: m[2]}
-		if n >= 1 && n <= len(lines) {
-			text := strings.ToValidUTF8(strings.TrimSpace(string(lines[n-1])), "\uFFFD")
+		p := model.TracePlace{Line: at.Line, Function: at.Function}
+		if at.Line <= len(lines) {
+			text := strings.ToValidUTF8(strings.TrimSpace(string(lines[at.Line-1])), "\uFFFD")
 			p.Text = strings.ToValidUTF8(text[:min(len(text), maxLineText)], "")
 		}
 		found = append(found, p)
-		message = strings.TrimPrefix(strings.TrimPrefix(message[len(m[0]):], ";"), " ")
 	}
+	return found
 }
 
 func (t *tracer) step(s *actors.TracedStep, undone bool) model.TraceStep {

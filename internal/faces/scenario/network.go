@@ -180,6 +180,7 @@ func doNetwork(c *call) (starlark.Value, error) {
 		}
 	}
 	config.Timeline = &Timeline{}
+	r.options.Pulse.Follow(config.Timeline)
 	backend, err := r.options.Open(config)
 	if err != nil {
 		return nil, err

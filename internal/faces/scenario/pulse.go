@@ -2,8 +2,11 @@ package scenario
 
 import (
 	"sync"
+	"time"
 
 	"go.starlark.net/syntax"
+
+	"github.com/cowboyinc/devnet/internal/base/types"
 )
 
 // Pulse shows a script's progress to an outside watcher. A single step of Starlark
@@ -15,6 +18,28 @@ type Pulse struct {
 	alone bool // the script computes, and does not wait for the network
 	beats uint64
 	at    syntax.Position
+	of    *Timeline // of the network that the script made last; nil before
+}
+
+// Follow shows the network of a timeline from here on.
+func (p *Pulse) Follow(t *Timeline) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.of = t
+}
+
+// Network returns how far the script's network has come: the highest block that a validator
+// made final, and the time of the network since it began. begun is false before its first block.
+func (p *Pulse) Network() (height types.Height, elapsed time.Duration, begun bool) {
+	p.mu.Lock()
+	of := p.of
+	p.mu.Unlock()
+	if of == nil {
+		return 0, 0, false
+	}
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	return of.tip, of.now.Sub(of.began), of.tip > 0
 }
 
 // Look returns how many steps the script has begun, and where it began the last

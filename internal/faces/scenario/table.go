@@ -71,7 +71,8 @@ func init() {
 			"verbs below."},
 		{"basefee", "The prices of the next block: height, basefee_cycle, basefee_cell, basefee_lane_timer."},
 		{"params", "The parameters in force: a dict of strings."},
-		{"time_ms", "The network's clock, in milliseconds."},
+		{"time_ms", "The network's clock, in milliseconds. Simulated it begins at 3600000, which is an hour, and live it counts from 1970: " +
+			"subtract what it was at a first moment."},
 		{"seed", "The seed of the run."},
 		{"backend", "sim, live, processes or docker."},
 		{"digest", "Hash of the whole run so far; on live that of the final chain."},
@@ -118,7 +119,8 @@ func init() {
 		parse("transfer(to: party, amount: amount, *, sender: sender = \"alice\", within: count = 50)",
 			"Pays, and returns the receipt once final.", netTransfer),
 		parse("read(actor: party, handler: text, payload: bytes?, *, args: args?, sender: party?, node: node?)",
-			"Calls a handler read-only on the latest final state: height, status, output, text, cycles, cells, error, logs.", netRead),
+			"Calls a handler read-only on the latest final state: height, status, output, text, cycles, cells, error, logs. Typed state is read "+
+				"by its name where no handler has it: price, members[3], len(members), log[bob]; typed.value has it.", netRead),
 		parse("receipt(hash: hash, *, node: node?)", "The receipt of a transaction, of a timer's fire by the timer's id, or of a message; "+
 			"None while there is none.", netReceipt),
 		parse("state(actor: party, key: bytes?, *, node: node?)",
@@ -154,7 +156,7 @@ func init() {
 		parse("automine(on: bool)", "False: blocks are made only by net.mine and net.advance, as after net.pause. True: as after net.resume.",
 			netAutomine),
 		parse("join_validator(name: text = \"\")", "Adds a validator by instruction: it starts from nothing, catches up, and votes from the "+
-			"next epoch on.", netJoin),
+			"next epoch on. Of one that leaves at the epoch's end it takes the leave back.", netJoin),
 		parse("leave_validator(node: node)", "Removes one at the epoch's end, by instruction.", netLeave),
 	}, faultVerbs(0), []*verb{
 		parse("faults()", "The effect of each fault so far: verb, detail, did, idle.", netFaults),

@@ -2,12 +2,10 @@ package scenario
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/cowboyinc/devnet/internal/base/program"
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 )
@@ -81,38 +79,53 @@ func (n *network) receiptRecord(hash types.Hash, shown any) *record {
 	return r
 }
 
-// placeIn is how a host of programs names the lines on the way to an error, innermost
-// last, or the line that it refuses. The place precedes the author's own words, which
-// may name other lines.
-var placeIn = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|: )(?:(?:line \d{1,7}, in [^;:]{1,200}|…); )*line (\d{1,7})(?:, in [^;:]{1,200})?: `)
-})
-
-// sourceLine is the innermost line of code that the host names in an error, or "".
-func sourceLine(message, code string) string {
-	found := placeIn().FindStringSubmatch(message)
-	if found == nil {
-		return ""
-	}
-	n, err := strconv.Atoi(found[1])
-	lines := strings.Split(code, "\n")
-	if err != nil || n < 1 || n > len(lines) {
-		return ""
-	}
-	return strings.TrimSpace(lines[n-1])
-}
-
-// underlined is the line of an actor's file that a receipt's error names, for below
-// it.
-func (n *network) underlined(of types.Address, message string) []string {
-	for _, a := range n.actors {
-		if a.address == of {
-			if line := sourceLine(message, a.code); line != "" {
-				return wrapped("        ", line)
-			}
+// placesIn are the lines of code that the host names in an error, innermost last, or the
+// line that it refuses. They precede the author's own words, which may name other lines.
+func placesIn(message string) []program.Place {
+	for rest, more := message, true; more; _, rest, more = strings.Cut(rest, ": ") {
+		if places := program.AllPlaces(rest); len(places) > 0 {
+			return places
 		}
 	}
 	return nil
+}
+
+// sourceLine is the line of code at a place, or "".
+func sourceLine(at program.Place, code string) string {
+	lines := strings.Split(code, "\n")
+	if at.Line < 1 || at.Line > len(lines) {
+		return ""
+	}
+	return strings.TrimSpace(lines[at.Line-1])
+}
+
+// quotedLine is the innermost line of a file that an error names, or "".
+func quotedLine(message, code string) string {
+	if places := placesIn(message); len(places) > 0 {
+		return sourceLine(places[len(places)-1], code)
+	}
+	return ""
+}
+
+// underlined are the lines of files that a receipt's error names, for below it: of each actor
+// on the way the innermost.
+func (n *network) underlined(of types.Address, message string) (lines []string) {
+	places := placesIn(message)
+	for i, at := range places {
+		if i+1 < len(places) && places[i+1].Actor == at.Actor {
+			continue
+		}
+		for _, a := range n.actors {
+			if at.Actor != "" && a.name != at.Actor && a.address.String() != at.Actor || at.Actor == "" && a.address != of {
+				continue
+			}
+			if line := sourceLine(at, a.code); line != "" {
+				lines = append(lines, wrapped("        ", line)...)
+			}
+			break
+		}
+	}
+	return lines
 }
 
 // unreadLines lists the failed receipts that were not looked at, by the script's

@@ -54,7 +54,7 @@ func netDeploy(c *call) (starlark.Value, error) {
 	}
 	if receipt.Status != types.StatusOK {
 		text := fmt.Sprintf("net.deploy: %s was not deployed: %s%s", file, receipt.Status, faultText(receipt.Error))
-		if line := sourceLine(faultText(receipt.Error), string(code)); line != "" {
+		if line := quotedLine(faultText(receipt.Error), string(code)); line != "" {
 			text += "\n    " + line
 		}
 		return nil, failure("%s", text)
@@ -109,17 +109,34 @@ func (c *call) given(bytes string, to api.Taker) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	payload, err := api.Arguments(v, to, get[json.RawMessage](c, "args"), func(name, field string) (types.Address, error) {
-		at, err := netOf(c).named(name)
-		if err != nil {
-			err = mistake("%s: %s %v", c.title, field, err)
-		}
-		return at, err
-	})
+	payload, err := api.Arguments(v, to, get[json.RawMessage](c, "args"), c.addressOf)
 	if refused := asRefused(err); refused != nil {
 		return nil, mistake("%s: %s", c.title, refused.Message)
 	}
 	return payload, err
+}
+
+// addressOf finds the address of a name in what a script gives.
+func (c *call) addressOf(name, field string) (types.Address, error) {
+	at, err := netOf(c).named(name)
+	if err != nil {
+		err = mistake("%s: %s %v", c.title, field, err)
+	}
+	return at, err
+}
+
+// readState is the result of a read of typed state, if the script names that and no handler.
+func (c *call) readState(v api.Reader) (result starlark.Value, is bool, err error) {
+	actor := get[types.Address](c, "actor")
+	schema, _ := api.SchemaOf(v, actor) // without one it has no typed state
+	shown, is, err := api.ReadState(v, actor, schema, get[string](c, "handler"), c.has("payload") || c.has("args"), c.addressOf)
+	if refused := asRefused(err); refused != nil {
+		return nil, true, failure("%s: %s", c.title, refused.Message)
+	}
+	if !is || err != nil {
+		return nil, is, err
+	}
+	return recordOf("result", shown), true, nil
 }
 
 // payload is what a verb gives the handler that it calls.
@@ -209,6 +226,9 @@ func netRead(c *call) (starlark.Value, error) {
 	v, err := c.reader()
 	if err != nil {
 		return nil, err
+	}
+	if found, is, err := c.readState(v); is || err != nil {
+		return found, err
 	}
 	payload, err := c.payload()
 	if err != nil {

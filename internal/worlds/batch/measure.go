@@ -106,5 +106,19 @@ func figure(f float64, samples int) string {
 	case f == math.Trunc(f) && math.Abs(f) < 1e15:
 		return strconv.FormatFloat(f, 'f', 0, 64)
 	}
-	return strconv.FormatFloat(f, 'g', 4, 64)
+	return FourDigits(f)
+}
+
+// FourDigits is a number for people: at least its first four digits, and no exponent unless it
+// is far from 1.
+func FourDigits(f float64) string {
+	size := math.Abs(f)
+	if size >= 1e15 || size < 1e-9 {
+		return strconv.FormatFloat(f, 'g', 4, 64)
+	}
+	text := strconv.FormatFloat(f, 'f', max(0, 3-int(math.Floor(math.Log10(size)))), 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return text
 }

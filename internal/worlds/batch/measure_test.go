@@ -47,3 +47,15 @@ func TestTheSummaryOfSamplesHasNoOrder(t *testing.T) {
 		t.Errorf("%+v and %+v", a, b)
 	}
 }
+
+func TestFiguresHaveNoExponent(t *testing.T) {
+	for f, want := range map[float64]string{82753.21: "82753", -82753.21: "-82753", 9999.6: "10000", 9999.4: "9999", 3.14159: "3.142",
+		0.5: "0.5", 0.00001234567: "0.00001235", 123456789.5: "123456790", 99.999: "100", 0: "0", 1.5e20: "1.5e+20", 1e-12: "1e-12"} {
+		if got := FourDigits(f); got != want {
+			t.Errorf("%v is %s, want %s", f, got, want)
+		}
+	}
+	if got := figure(82753.21, 3); got != "82753" {
+		t.Errorf("a table has %s", got)
+	}
+}

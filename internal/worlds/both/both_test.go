@@ -94,6 +94,7 @@ var scripts = []string{
 	`[net.leave_validator("v%d" % i) for i in range(3)]; again(20); net.leave_validator("v3")`,
 	`v = net.join_validator(); eventually(lambda: v.status == "active", within = 80); print(v.running)`,
 	`v4 = net.join_validator(); net.leave_validator(v4); print("taken back, or leaving")`,
+	`net.leave_validator("v3"); net.join_validator("v3"); again(36); eventually(lambda: v3.status == "active", within = 80); print(v3.running)`,
 	`net.partition([["v0", "v1", "v2"], ["v3"]], may_be_idle = True); v = net.join_validator(); net.run(blocks = 36, within = 80); print(v.status)`,
 	// parameters
 	`net.set_param("cip3.min_basefee", 3); again(2); print(net.params()["cip3.min_basefee"])`, `net.set_param("cip1.policy", "fifoo")`, `net.set_param("cip3.nothing", 1)`,

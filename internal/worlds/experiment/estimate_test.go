@@ -108,6 +108,9 @@ func TestOneSeedHasNoInterval(t *testing.T) {
 }
 
 func TestEstimatesInWords(t *testing.T) {
+	if got := (Estimate{Seeds: 1, Mean: 82753.21}).String(); got != "82753" {
+		t.Errorf("of one seed: %s", got)
+	}
 	for want, pair := range map[string][2]float64{"3.25 ± 0.12": {3.2512, 0.1234}, "3251 ± 12": {3251.4, 12.4}, "99.50 ± 0.50": {99.5, 0.5},
 		"0.0001234 ± 0.0000050": {0.0001234, 0.000005}, "7 ± 0": {7, 0}, "-0.5 ± 1.0": {-0.46, 1}, "1.5e+20 ± 2e+18": {1.5e20, 2e18},
 		"123456789 ± 100": {123456789, 100}} {

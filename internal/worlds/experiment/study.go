@@ -171,7 +171,7 @@ func (s *Study) Tell(w io.Writer) {
 // decimal.
 func (e Estimate) String() string {
 	if e.HalfWidth == nil {
-		return strconv.FormatFloat(e.Mean, 'g', 4, 64)
+		return batch.FourDigits(e.Mean)
 	}
 	half := *e.HalfWidth
 	decimals := 0
@@ -179,7 +179,7 @@ func (e Estimate) String() string {
 	case half <= math.Abs(e.Mean)*1e-12: // nothing, or what floats leave of nothing
 		return plain(e.Mean) + " ± 0"
 	case half >= 1e15 || half < 1e-12:
-		return strconv.FormatFloat(e.Mean, 'g', 4, 64) + " ± " + strconv.FormatFloat(half, 'g', 2, 64)
+		return batch.FourDigits(e.Mean) + " ± " + strconv.FormatFloat(half, 'g', 2, 64)
 	case half < 10:
 		decimals = 1 - int(math.Floor(math.Log10(half)))
 	}

@@ -48,8 +48,12 @@ func (m *Membership) Status(state *ledger.State, who Identity) string {
 
 // Join starts a validator of a new name, or one that has left. The system key asks for its
 // membership from the next epoch on. It returns when the instruction is final. The
-// validator catches up meanwhile. An empty name is the next free one of v0, v1, ….
+// validator catches up meanwhile. An empty name is the next free one of v0, v1, …. Of a
+// validator that leaves it takes the leave back.
 func (m *Membership) Join(ctx context.Context, name string) (who Identity, err error) {
+	if n := m.leaving(name); n != nil {
+		return n.Who(), m.keep(ctx, name)
+	}
 	if err := m.orders.Need(Members); err != nil {
 		return who, err
 	}
@@ -63,15 +67,41 @@ func (m *Membership) Join(ctx context.Context, name string) (who Identity, err e
 	if err != nil {
 		return who, closing(err)
 	}
-	member, err := m.network.Member(who.Name)
+	return who, m.ask(ctx, who.Name)
+}
+
+// leaving is a validator that leaves at the end of the epoch, or nil.
+func (m *Membership) leaving(name string) Node {
+	n, state := m.orders.backend.Node(name), m.network.Best().State
+	if n == nil || n.Who().Kind != fault.Validators || state == nil || m.Status(state, n.Who()) != history.StatusLeaving {
+		return nil
+	}
+	return n
+}
+
+// keep takes the leave of a validator back. It goes on as it is: no node starts.
+func (m *Membership) keep(ctx context.Context, name string) error {
+	if err := m.orders.Need(SystemKey); err != nil {
+		return err
+	}
+	if m.authority.steering.Paused() {
+		return errPausedOrder()
+	}
+	m.moves.do(func(is *moves) { is.joining = append(is.joining, name) }) // it stays up where its epoch ends meanwhile
+	return m.ask(ctx, name)
+}
+
+// ask has the system key ask for the membership of a validator.
+func (m *Membership) ask(ctx context.Context, name string) error {
+	member, err := m.network.Member(name)
 	if err == nil {
 		_, err = m.authority.instruct(ctx, governance.OpJoinValidator,
 			governance.JoinValidator{PublicKey: member.PublicKey, Endpoint: member.Endpoint})
 	}
 	if err != nil {
-		m.forget(who.Name) // it is stopped, unless the instruction becomes final later
+		m.forget(name) // it is stopped, unless the instruction becomes final later
 	}
-	return who, err
+	return err
 }
 
 // start makes the validator if it does not exist, and starts it if it does not run.

@@ -57,6 +57,7 @@ class Schema:
             raise ValueError("the schema has version %r: this SDK reads version 1" % (told.get("schema"),))
         self.types, self.events = told.get("types", {}), told.get("events", [])
         self.handlers = {h["name"]: h for h in told["handlers"]}
+        self.state = {a["name"]: a for a in told.get("state", [])}
 
     def agrees(self, told):
         """Whether a schema, as the network answers it, has the same handlers and types."""
@@ -258,7 +259,7 @@ def plain(v):
         return {k: plain(x) for k, x in v.items()}
     if isinstance(v, list):
         return [plain(x) for x in v]
-    return str(v) if type(v) is int else v
+    return str(v) if is_whole(v) else v
 
 
 def parsed(raw, made=Object):
@@ -314,8 +315,16 @@ def noun(t, bounds):
     return "an amount in wei" if t == "Amount" else "an integer from %d to %d" % bounds
 
 
+def is_whole(v):
+    """Whether a value is an integer, of an actor's attribute too."""
+    if type(v) is int:
+        return True
+    from cowboy_sdk.testing.attributes import TELLING  # its package imports this file
+    return type(v) is TELLING[int]
+
+
 def integer_text(t, bounds, v, path):
-    if type(v) is not int or not bounds[0] <= v <= bounds[1]:
+    if not is_whole(v) or not bounds[0] <= v <= bounds[1]:
         raise WrongValue(path, "is %s: this is %s" % (noun(t, bounds), given(v)))
     return str(v) if -SAFE <= bounds[0] and bounds[1] <= SAFE else '"%d"' % v
 

@@ -293,7 +293,8 @@ class Chain(Network):
         result = self.get("/actor/read", body)
         if result["status"] != "ok":
             error = result["error"] or {"code": result["status"], "message": ""}
-            raise Reverted("a read: " + handler, result["status"], error["code"], error["message"], source=self._lines(actor))
+            raise Reverted("a read: " + handler, result["status"], error["code"], error["message"], source=self._lines(actor),
+                           named=self._named)
         return bytes.fromhex(result["output"][2:])
 
     def bid(self, actor, late=0, owner=None, **told):
@@ -307,7 +308,7 @@ class Chain(Network):
         result = self.get("/actor/bid", body)
         if result["status"] != "ok":
             error = result["error"] or {"code": result["status"], "message": ""}
-            raise Reverted("get_gas_bid", result["status"], error["code"], error["message"], source=self._lines(actor))
+            raise Reverted("get_gas_bid", result["status"], error["code"], error["message"], source=self._lines(actor), named=self._named)
         context = {name: int(number) for name, number in result.pop("context").items()}
         found = read("bid", result)
         found.__dict__["context"] = context
@@ -507,7 +508,7 @@ class Chain(Network):
         if not receipt.ok:
             error = receipt.error or Record("error", {"code": receipt.status, "message": ""})
             self.failed = receipt.hash
-            raise Reverted(what, receipt.status, error.code, error.message, receipt, actor and actor.lines(), self)
+            raise Reverted(what, receipt.status, error.code, error.message, receipt, actor and actor.lines(), self, self._named)
         return receipt
 
     def waited_for(self, hash):
@@ -518,6 +519,10 @@ class Chain(Network):
 
     def _actor(self, of):
         return of if isinstance(of, Actor) else self.actors.get(self.address(of))
+
+    def _named(self, of):
+        """The file of an actor that a message names, or None."""
+        return next((a.lines() for a in self.actors.values() if of in (a.name, "0x" + a.address.hex())), None)
 
     def _lines(self, of):
         actor = self._actor(of)

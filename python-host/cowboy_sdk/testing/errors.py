@@ -6,20 +6,42 @@ from contextlib import contextmanager
 
 from cowboy_sdk.client.values import plain
 
-# The lines that a host names before the author's own words, innermost last, or the one that it refuses.
-LINE = re.compile(r"(?:(?:line \d+, in [^;:]+|…); )*line (\d+)(?:, in [^;:]+)?: ")
+# A line that a host names before the author's own words, with its actor where another one was called, or one that it refuses.
+PLACE = re.compile(r"(?:([^;:]{1,64}?) )?line (\d+)(?:, in [^;:]+)?(; |: )")
+CALLED = re.compile(r"CallError: [^:]*: (?=[^;:]{1,64} line \d)")
+
+
+def places(message):
+    """(actor or None, line) of each line that a message names, innermost last."""
+    found, at = [], 0
+    while True:
+        if message.startswith("…; ", at):
+            at += 3
+            continue
+        place = PLACE.match(message, at)
+        if place is None:
+            return found
+        found.append((place[1], int(place[2])))
+        at = place.end()
+        if place[3] == ": ":
+            called = CALLED.match(message, at)
+            if called is None or place[1] is None:
+                return found
+            at = called.end()
 
 
 class Reverted(AssertionError):
-    """An execution ended otherwise than ok. code and message come from the chain; receipt is None for a read."""
+    """An execution ended otherwise than ok. code and message come from the chain; receipt is None for a read. source is the
+    name and the lines of a file, named returns those of another actor, or None."""
 
-    def __init__(self, what, status, code, message, receipt=None, source=None, chain=None):
+    def __init__(self, what, status, code, message, receipt=None, source=None, chain=None, named=None):
         self.status, self.code, self.message, self.receipt, self.chain = status, code, message, receipt, chain
         text = "%s ended with %s: %s: %s" % (what, status, code, message)
-        found = LINE.match(message)
-        if source and found:
-            name, lines = source
-            number = int(found[1])
+        found = places(message)
+        for i, (actor, number) in enumerate(found):
+            if i + 1 < len(found) and found[i + 1][0] == actor:
+                continue  # the innermost of each actor
+            name, lines = (named and named(actor) if actor else source) or ("", ())
             if 0 < number <= len(lines):
                 text += "\n    %s:%d: %s" % (name, number, lines[number - 1].strip())
         super().__init__(text)

@@ -43,7 +43,7 @@ class Network:
         return [read("fault", f) for f in self.post("/devnet/heal", {})]
 
     def join_validator(self, name=""):
-        return read("move", self.post("/devnet/validator/join", {"name": name} if name else {}))
+        return read("move", self.post("/devnet/validator/join", {"name": _name(name)} if name else {}))
 
     def leave_validator(self, name):
         return read("move", self.post("/devnet/validator/leave", {"name": _name(name)}))

@@ -21,7 +21,7 @@ type Job struct {
 	Result           *types.Bytes    `json:"result" nullable:"true" doc:"The winner's."`
 	Winner           *types.Address  `json:"winner" nullable:"true"`
 	Error            *Fault          `json:"error" doc:"Why it failed: timeout, no_candidates, refused, disagreement, invalid_results or cancelled."`
-	Pool             *JobPool        `json:"pool" doc:"For a waiting job: runners that the next block may draw. For a job that failed with no_candidates: runners that it might have drawn. Null for other jobs, and in lists."`
+	Pool             *JobPool        `json:"pool" doc:"For a waiting job: runners that the next block may draw. For a job that failed as it waited for runners: those that it might have drawn. Null for other jobs, and in lists."`
 	TimeoutBlocks    uint64          `json:"timeout_blocks"`
 	MaxPrice         types.Wei       `json:"max_price"`
 	Tip              types.Wei       `json:"tip"`
@@ -125,7 +125,7 @@ type JobEvent struct {
 	// AfterMicros is in microseconds.
 	AfterMicros *uint64        `json:"after_us" doc:"For acked: microseconds from the push to the answer, by the clock of the validator that pushed."`
 	Favoured    *types.Address `json:"favoured" nullable:"true" doc:"For drawn: the runner that the MRU record favours (CIP-11 §9.4); null if none is in force."`
-	Pool        *JobPool       `json:"pool" doc:"For waiting, and for failed with no_candidates: the runners that could be drawn at the end of the block. Null where a block has too many of these to count."`
+	Pool        *JobPool       `json:"pool" doc:"For waiting, and for failed while it waited: the runners that could be drawn at the end of the block. Null where a block has too many of these to count."`
 
 	// Submitter is the job's submitter, for readers that select events; nil if the
 	// validator does not know it.

@@ -243,7 +243,7 @@ type ReadResult struct {
 	Cells  types.Cells  `json:"cells"`
 	Error  *Fault       `json:"error"`
 	Logs   []string     `json:"logs" doc:"Lines that the handler printed."`
-	Typed  *Typed       `json:"typed,omitempty" doc:"The output by the schema; absent without one."`
+	Typed  *Typed       `json:"typed,omitempty" doc:"The output by the schema; absent without one. Of typed state its name and value."`
 }
 
 // BaseFee is the prices of the next block, in wei a cycle and a cell.
@@ -462,7 +462,7 @@ type DeployRequest struct {
 // ReadRequest is the body of POST /actor/read.
 type ReadRequest struct {
 	Actor   string                     `json:"actor" minLength:"1" maxLength:"256" doc:"Address or name."`
-	Handler string                     `json:"handler" minLength:"1" maxLength:"256"`
+	Handler string                     `json:"handler" minLength:"1" maxLength:"2048" doc:"A handler; or typed state, like price, members[3], len(members) or log[KEY], where no handler has that name."`
 	Payload string                     `json:"payload,omitempty" doc:"0x-hex is bytes; any other string is UTF-8 text."`
 	Args    map[string]json.RawMessage `json:"args,omitempty" doc:"Instead of payload: the arguments of a typed handler by name, in the forms of its schema. Where an address is wanted, a name is one too."`
 	From    string                     `json:"from,omitempty" maxLength:"256" doc:"Caller, by name or address; the zero address if absent."`

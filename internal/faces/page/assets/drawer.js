@@ -2,6 +2,7 @@
 // The drawer: what is selected. Each kind of thing says how it is asked for and shown.
 import { command } from './api.js';
 import { attr, copier, fill, h, show } from './kit.js';
+import { linkHere } from './origin.js';
 import * as names from './names.js';
 import * as route from './route.js';
 import * as store from './store.js';
@@ -74,7 +75,7 @@ export function open(sel) {
     h('button', { type: 'button', class: 'plain', 'aria-label': 'close', title: 'close (Esc)', onclick: () => route.select('') }, '×')),
   thing.el,
   h('p', { class: 'foot' }, json ? h('a', { href: json, target: '_blank', rel: 'noopener' }, 'open as JSON') : null, copier(commandOf(kind.command(id)), 'copy as command'),
-    copier(() => location.href, 'copy link', 'copy link')));
+    copier(linkHere, 'copy link', 'copy link')));
   el.scrollTop = 0;
   loadedAt = 0;
   loadedHead = -1;

@@ -152,14 +152,14 @@ export function typed(command) {
 
 /**
  * copier copies text.
- * @param {string|(() => string)} text
+ * @param {string|(() => string|Promise<string>)} text
  * @param {string} label
  * @param {string} [name]
  */
 export function copier(text, label, name) {
   const button = h('button', { type: 'button', class: 'copy', title: typeof text === 'string' ? shown(text) : '', 'aria-label': name || `copy ${typeof text === 'string' ? shown(text) : ''}` }, label);
   button.addEventListener('click', async () => {
-    const what = typeof text === 'string' ? text : text();
+    const what = typeof text === 'string' ? text : await text();
     try {
       await navigator.clipboard.writeText(what);
       say(`copied: ${what}`);

@@ -1,6 +1,6 @@
 // @ts-check
 // Where the page is. All of it stands in the address behind #, so that a link is the whole state:
-// #/view?at=h120&sel=block:118&q=…
+// #/view?at=h120&sel=block:118&q=…. A copied link has of=118.4f5e6a7b besides, which says of what chain it is (origin.js).
 
 /**
  * A route's moment is `at`, or the end of its range. It has a range where `from` is a number.
