@@ -105,6 +105,12 @@ type weapon struct {
 	reads    int    // readers that repeat the handler
 	apart    bool   // their reads differ by who asks
 	liar     string // the kind of v3
+	deploys  bool   // of code of its own, which takes as long to inspect as the limit pays for
+}
+
+// sourceOf is the code of a hostile deploy: differences take the most time for their units of compiling.
+func sourceOf(account int) []byte {
+	return fmt.Appendf(nil, "# %d\ndef f(payload):\n%s", account, strings.Repeat("    a - b - c - d - e\n", 850))
 }
 
 func weapons() []weapon {
@@ -120,6 +126,7 @@ func weapons() []weapon {
 			accounts: []int{1, 9}, victim: true},
 		{name: "hang", handler: "loop", cycles: most, hangs: true, accounts: []int{1, 9, 50}},
 		{name: "hang, a tenth of the limit", handler: "loop", cycles: few, hangs: true, accounts: []int{50}},
+		{name: "deploys", deploys: true, accounts: []int{1, 9, 50}},
 		{name: "40 dear fires", handler: "fires", payload: []byte(`{"times":40}`), cycles: most, accounts: []int{9}},
 		{name: "4 dear messages", handler: "sends", cycles: most, accounts: []int{9}},
 		{name: "reads of a loop", handler: "loop", accounts: []int{0}, reads: 20},
@@ -213,7 +220,12 @@ func playSiege(t *testing.T, w weapon, accounts int, blockTime, lasts time.Durat
 			if payload == nil {
 				payload = []byte("{}")
 			}
-			hash, err := n.Submit(ctx, p.limited(p.execute(targets[i], w.handler, payload), w.cycles, max(w.cells, 20_000)).Encode())
+			tx := p.execute(targets[i], w.handler, payload)
+			if w.deploys {
+				tx = p.deploy(sourceOf(i), fmt.Sprint("hostile", i), 0)
+				w.cycles, w.cells = 1_070_000, 100_000
+			}
+			hash, err := n.Submit(ctx, p.limited(tx, w.cycles, max(w.cells, 20_000)).Encode())
 			if err != nil {
 				t.Fatal(err)
 			}

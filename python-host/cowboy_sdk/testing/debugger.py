@@ -202,8 +202,8 @@ class Chain:
         if step is None and self.call["status"] in OVER:
             tell("Here the execution had used up its limit. It goes on unmetered, and nothing more of the chain is known.")
         else:
-            tell("The execution asked here for %s, and now %s is asked for: from here on it is another."
-                 % (described(step) if step else "nothing more", name + of(key)))
+            tell("The execution asked here for %s, and now %s is asked for: from here on it is another. It runs on Python %d.%d here."
+                 % (described(step) if step else "nothing more", name + of(key), *sys.version_info[:2]))
         return None
 
     def seen(self, step, name, key):
