@@ -2,7 +2,6 @@ package typed
 
 import (
 	bigendian "encoding/binary"
-	"encoding/json"
 	"math/big"
 	"strings"
 )
@@ -68,8 +67,7 @@ func (a *Asked) KeyJSON() []byte {
 		return []byte("[" + a.Within + "]")
 	}
 	if (t.Form == Text || t.Form == Binary) && !strings.HasPrefix(a.Within, `"`) {
-		quoted, _ := json.Marshal(a.Within) // of any text
-		return quoted
+		return appendText(nil, a.Within)
 	}
 	return []byte(a.Within)
 }

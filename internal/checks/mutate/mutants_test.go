@@ -267,7 +267,8 @@ var mutants = []mutant{
 	{name: "P01", what: "the keys of list.sort(key=) are not charged", tests: hostTests, edits: []edit{
 		{"python-host/host/methods.py", "    weigh_times(keys, logarithm(n) + 1)\n", ""}}},
 	{name: "P03", what: "slices are not charged by their size", tests: hostTests, edits: []edit{
-		{"python-host/host/ops.py", "charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + 1)", "charge(0 * made + 1)"}}},
+		{"python-host/host/ops.py", "charge(made // (MOVED if isinstance(value, (bytes, bytearray)) else HELD) + SLICED)",
+			"charge(0 * made + SLICED)"}}},
 
 	// Waits of Python actors.
 	{name: "K01", what: "a stranger's job wakes a continuation", tests: waitingTests, edits: []edit{
