@@ -126,7 +126,7 @@ func weapons() []weapon {
 			accounts: []int{1, 9}, victim: true},
 		{name: "hang", handler: "loop", cycles: most, hangs: true, accounts: []int{1, 9, 50}},
 		{name: "hang, a tenth of the limit", handler: "loop", cycles: few, hangs: true, accounts: []int{50}},
-		{name: "deploys", deploys: true, accounts: []int{1, 9, 50}},
+		{name: "deploys", deploys: true, cycles: 1_070_000, cells: 100_000, accounts: []int{1, 9, 50}},
 		{name: "40 dear fires", handler: "fires", payload: []byte(`{"times":40}`), cycles: most, accounts: []int{9}},
 		{name: "4 dear messages", handler: "sends", cycles: most, accounts: []int{9}},
 		{name: "reads of a loop", handler: "loop", accounts: []int{0}, reads: 20},
@@ -220,10 +220,11 @@ func playSiege(t *testing.T, w weapon, accounts int, blockTime, lasts time.Durat
 			if payload == nil {
 				payload = []byte("{}")
 			}
-			tx := p.execute(targets[i], w.handler, payload)
+			var tx *types.Transaction
 			if w.deploys {
 				tx = p.deploy(sourceOf(i), fmt.Sprint("hostile", i), 0)
-				w.cycles, w.cells = 1_070_000, 100_000
+			} else {
+				tx = p.execute(targets[i], w.handler, payload)
 			}
 			hash, err := n.Submit(ctx, p.limited(tx, w.cycles, max(w.cells, 20_000)).Encode())
 			if err != nil {
@@ -397,6 +398,9 @@ func TestSiegeOfALiveNetwork(t *testing.T) {
 				rows = append(rows, fmt.Sprintf("| %s | %d | %s |", w.name, accounts, s.row()))
 				t.Log(rows[len(rows)-1])
 				isServed := s.share >= 0.8 && len(s.waits) > 0 && s.waits[min(len(s.waits)*99/100, len(s.waits)-1)] <= time.Second
+				if accounts > 0 && len(s.ended) == 0 {
+					t.Error("no transaction of the attack ended: it attacks nothing")
+				}
 				if s.failed > 0 || !isServed && s.loopsPaid() < 1.0/15 {
 					t.Errorf("%d honest calls failed; %.0f %% of the blocks for %.3f of the price of loops", s.failed, 100*s.share, s.loopsPaid())
 				}
