@@ -80,7 +80,7 @@ unchanged: python
 	$(GO) run ./internal/checks/unchanged -base $(or $(BASE),HEAD~1) $(ARGS)
 
 # What accounts with each weapon of the reviews do to a live network of four validators, as
-# a table, beside plain loops from the same accounts; SECONDS=15 of each, some ten minutes. Then
+# a table, beside plain loops from the same accounts; SECONDS=15 of each, some fourteen minutes. Then
 # a loop beside twenty other programs, at each block time.
 siege: python
 	DEVNET_SIEGE=$(or $(SECONDS),15) $(GO) test -count 1 -timeout 1h -run 'SiegeOfA(LiveNetwork|BusyMachine)' -v ./internal/worlds/box
