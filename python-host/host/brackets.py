@@ -5,7 +5,19 @@ A stranger's text is searched plainly, each byte once: it meets no pattern that 
 
 import re
 
+from host.meter import charge
+
+OPENING = 2  # brackets that open, which are searched for a cycle
 BRACKETS = re.compile(r"[\[\]{}]")
+
+
+def nests_deeper(text, most):
+    """Whether the brackets of a JSON text nest deeper than most. A text that has enough of them pays for the search."""
+    opening = text.count("[") + text.count("{")
+    if opening <= most:
+        return False
+    charge(opening // OPENING)
+    return deepest(text) > most
 
 
 def deepest(text):

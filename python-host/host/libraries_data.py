@@ -49,7 +49,7 @@ def _loads(s, *, object_pairs_hook=None, object_hook=None):
             raise TypeError("the JSON object must be str, bytes or bytearray, not %s" % type(data).__name__)
         data = data.decode()
     serialised(len(data))
-    if data.count("[") + data.count("{") > NESTING and brackets.deepest(data) > NESTING:
+    if brackets.nests_deeper(data, NESTING):
         raise ValueError("JSON nested deeper than %d levels" % NESTING)
     charge(2 * (data.count(",") + data.count(":")))
 

@@ -24,7 +24,6 @@ MAX_DIGITS = 78  # of 2^256
 MAX_TOLD = 40  # characters of a wrong value that an error repeats
 ELEMENT, NAME, OBJECT = 5, 3, 10  # cycles of each in a payload, besides its bytes
 LIST = 8  # cycles of a list
-BRACKETS = 2  # of them open for a cycle, where there are enough to nest too deep
 INDEX = 4  # cycles of an element of which a value is made or written
 WHOLE = re.compile(r"-?[1-9][0-9]{0,%d}|0" % (MAX_DIGITS - 1))
 
@@ -86,11 +85,8 @@ def parsed(payload, made=Object):
         text = payload.decode("utf-8")
     except UnicodeDecodeError:
         raise Wrong("is not UTF-8") from None
-    opening = text.count("[") + text.count("{")
-    if opening > MAX_DEPTH:
-        charge(opening // BRACKETS)
-        if brackets.deepest(text) > MAX_DEPTH:
-            raise Wrong("nests deeper than %d" % MAX_DEPTH)
+    if brackets.nests_deeper(text, MAX_DEPTH):
+        raise Wrong("nests deeper than %d" % MAX_DEPTH)
     try:
         return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=made)
     except (json.JSONDecodeError, RecursionError):

@@ -706,6 +706,8 @@ BODIES = (  # name, what is done: until the cycles are over, or as long as it ta
     ("matches of many groups kept", "K, p = [], re.compile('(a)' * 90)\nwhile True: K.append(p.match('a' * 90))"),
     ("patterns kept", "K, i = [], 0\nwhile True:\n    i += 1\n    K.append(re.compile('a%d' % i))"),
     ("patterns of sets kept", "K, i = [], 0\nwhile True:\n    i += 1\n    K.append(re.compile('[\\u1234-\\uffff]%d' % i))"),
+    ("JSON nested too deep", "s = '[' * 20000\nwhile True:\n    try: json.loads(s)\n    except ValueError: pass"),
+    ("JSON of texts nested too deep", "s = '[\"\"' * 7000\nwhile True:\n    try: json.loads(s)\n    except ValueError: pass"),
     ("JSON kept", "K, s = [], '[' + '[],' * 1000 + '[]]'\nwhile True: K.append(json.loads(s))"),
     ("JSON objects kept", "K, s = [], '[' + '{},' * 1000 + '{}]'\nwhile True: K.append(json.loads(s))"),
     ("splits kept", "K, s = [], '\\u1234 ' * 1000\nwhile True: K.append(s.split())"),
