@@ -117,11 +117,13 @@ type Pool struct {
 	proof   func() proofOf // of Prepare; nil without it
 	later   *laterProof    // of FitLater; nil: no message waits for a proof
 	hints   *hints
-	blocks  chan *host // free hosts; nil stands for one not started
-	reads   chan *host
-	mu      sync.Mutex
-	closed  bool
-	rates   rates
+	// verdicts are what the inspections found, of this pool's Python
+	verdicts *verdicts
+	blocks   chan *host // free hosts; nil stands for one not started
+	reads    chan *host
+	mu       sync.Mutex
+	closed   bool
+	rates    rates
 
 	compiled *compilations // of the process
 }
@@ -159,7 +161,7 @@ func New(config Config) *Pool {
 		look = recall
 	}
 	p := &Pool{
-		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: embedded, hints: newHints(),
+		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: embedded, hints: newHints(), verdicts: newVerdicts(),
 		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts), rates: rates{stated: config.Rate}, compiled: &compiled,
 	}
 	for range config.Hosts {

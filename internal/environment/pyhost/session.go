@@ -106,21 +106,31 @@ func (s *session) charge(during string, costs params.StepCosts) error {
 	return nil
 }
 
-// Inspect checks code as a deploy does.
+// Inspect checks code as a deploy does. What the pool found before of the same code it takes from there.
 func (s *session) Inspect(code program.Code) (program.Description, error) {
 	const during = "inspection of code"
 	if err := s.begin(during); err != nil {
 		return program.Description{}, err
 	}
-	h := s.host
 	limit := code.Units
 	if limit == 0 {
 		limit = math.MaxUint64
 	}
-	if s.bounds.Strict && s.depth == 0 {
-		h.strictly(program.InspectionCycles(len(code.Source), limit))
+	if known := s.pool.verdicts.find(code.Hash, limit); known != nil {
+		return known.answer()
 	}
-	h.enc.begin(frameInspect, 2).number("limit", limit).bytes("source", code.Source)
+	found, err := s.inspectAnew(during, code.Source, limit)
+	s.pool.verdicts.keep(code.Hash, limit, found, err)
+	return found, err
+}
+
+// inspectAnew has the host inspect a source, which may do limit units of compiling.
+func (s *session) inspectAnew(during string, source []byte, limit uint64) (program.Description, error) {
+	h := s.host
+	if s.bounds.Strict && s.depth == 0 {
+		h.strictly(program.InspectionCycles(len(source), limit))
+	}
+	h.enc.begin(frameInspect, 2).number("limit", limit).bytes("source", source)
 	if err := h.send(); err != nil {
 		return program.Description{}, h.fail(during, err)
 	}
