@@ -28,7 +28,7 @@ PARTS = {  # which parts of a node count besides their own units, and how many u
 }
 WHOLE = 60  # of any source, however short
 LARGE = 256  # pairs of large integers, each compared by Python's compiler if their hashes are equal, for one unit
-PARSED = 7  # bytes of a source with a fault, which Python parses twice, for one unit
+PARSED = 6  # bytes of a source with a fault, which Python parses twice, for one unit
 
 
 def weight(node):
