@@ -8,7 +8,7 @@ export DEVNET_PYTHON = required
 # No C compiler is needed, and what is vetted, tested and built is compiled once.
 export CGO_ENABLED = 0
 
-.PHONY: up test vet words race race-shared coverage bench digests unchanged prices prices-bounded siege soak plants pythons fuzz peers all-checks build python wheel release try-release image containers testcontainers manifests openapi browser page-types page-figures pictures
+.PHONY: up test vet words race race-shared coverage bench bench-against digests unchanged prices prices-bounded siege soak plants pythons fuzz peers all-checks build python wheel release try-release image containers testcontainers manifests openapi browser page-types page-figures pictures
 
 # More flags: make up ARGS="--policy fifo --http 127.0.0.1:4001". On a terminal the
 # network is a job of its own, so that Ctrl-C ends it alone, and make with 0.
@@ -52,6 +52,12 @@ words:
 # Benchmarks stand beside their baseline in the same run.
 bench: python
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# This checkout beside another commit, both built here and measured in turns, as a table of ratios:
+# make bench-against REV=v0.1.0 PAIRS=5; ONLY=start measures the rows with that word. An hour or so for all.
+bench-against: python
+	@test -n "$(REV)" || { echo "Which commit? make bench-against REV=HEAD~10"; exit 2; }
+	python3 scripts/bench-against.py $(REV) --pairs $(or $(PAIRS),5) --only "$(ONLY)"
 
 # The thirty programs, deploys and hostile values that take the most time for their cycles, as multiples of a plain
 # loop, by the Python in use; it fails above the aim. Some ten minutes of processor time.
