@@ -32,7 +32,7 @@ GROUP = 8  # cycles of a group that groups or groupdict has
 COMPILED = {}  # pattern and flags → compiled
 BOUNDS = {}  # compiled pattern → (fixed size, widths of its repeats, branches)
 NARROW, MAX_WALKED = 0xFF, 0xFFFF  # characters: sets of the first are small tables, beyond the last no range is walked
-NESTED = 12  # cycles of compiling a group, besides its characters: the parser calls itself for each
+NESTED = 64  # cycles of compiling a group, besides its characters: the parser calls itself for each, and a fault leaves all
 SET, WIDE_SET, CASES = 20, 5000, 500  # cycles of compiling a set, one with characters beyond NARROW, and one that ignores case
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT)
 

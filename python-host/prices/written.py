@@ -220,6 +220,7 @@ LOOPS = (  # name, what is done before the loop, what is done in it
     ("pattern of sets without a letter compiled", "i = 0", "i += 1\nre.compile('[^a-z]' * 40 + str(i), re.I)"),
     ("pattern of groups compiled", "i = 0", "i += 1\nre.compile('(a|b[c-d])?' * 40 + str(i))"),
     ("pattern that cannot be compiled", "", "try: re.compile('(' * 90)\nexcept re.error: pass"),
+    ("pattern with a fault within groups", "", "try: re.compile('(' * 90 + '*' + ')' * 90)\nexcept re.error: pass"),
     ("pattern of two repeats searched", "s = 'a' * 100", "re.search('a*a*b', s)"),
     ("pattern of three repeats searched", "s = 'a' * 30", "re.search('a*a*a*b', s)"),
     ("pattern of lazy repeats searched", "s = 'a' * 100", "re.search('a*?a*?b', s)"),
