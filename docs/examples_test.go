@@ -180,11 +180,11 @@ var examples = map[string]func(*lines){
 			Votes: []types.CertificateVote{}}}, "nonce", "epoch", "certificate, or null")
 	},
 	"life request": func(l *lines) {
-		frame(l, 12, &simplex.LifeRequest{Life: types.Life{1, 2, 3}, Log: types.Life{3, 2, 1}}, "life", "log")
+		frame(l, 12, &simplex.LifeRequest{Life: types.Life{1, 2, 3}, Log: types.Life{3, 2, 1}, Python: "3.11.7"}, "life", "log", "python")
 	},
 	"life answer": func(l *lines) {
-		frame(l, 13, &simplex.LifeAnswer{For: types.Life{1, 2, 3}, Own: types.Life{4, 5, 6}, First: types.Life{7, 8, 9}, Older: true}, "for", "own",
-			"first", "older")
+		frame(l, 13, &simplex.LifeAnswer{For: types.Life{1, 2, 3}, Own: types.Life{4, 5, 6}, First: types.Life{7, 8, 9}, Older: true,
+			Python: "3.11.2"}, "for", "own", "first", "older", "python")
 	},
 	"extension": func(l *lines) {
 		spki := certificateKey().spki

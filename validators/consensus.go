@@ -100,6 +100,7 @@ func resume(v *Validator) (*consensus, error) {
 		Root:     head.root(),
 		Lost:     lost,
 		Life:     v.node.Life,
+		Python:   v.config.Python,
 		Lied:     v.node.Lied,
 		Follows:  v.config.Unfit != "",
 		Presence: c.presence,
@@ -174,6 +175,7 @@ func (c *consensus) receive(event consensusEvent) {
 	case alarmFired:
 		c.onAlarm()
 	case received:
+		c.v.pythons.note(event.From, event.Message)
 		c.step(simplex.Received(event))
 	case simplexEvent:
 		c.step(event.event)

@@ -19,6 +19,7 @@ type Divergence struct {
 	Block  types.Hash
 	Items  string // of the block, each with its outcome here
 	Here   string // the Python that runs programs here; "": unknown
+	There  string // those of the others, in words; "": they said none
 	What   string // which field of the header differs, as the code of a refusal
 }
 
@@ -29,6 +30,9 @@ func (d *Divergence) String() string {
 	here := ""
 	if d.Here != "" {
 		here = ", with Python " + d.Here
+		if d.There != "" {
+			here += " here and " + d.There + " there"
+		}
 	}
 	return fmt.Sprintf("it executes block %d otherwise than the others (%s)%s: %s; "+
 		"its reads stay at height %d until it starts with another Python",
@@ -59,11 +63,11 @@ func (e *execution) diverge(block *types.Block, invalid *ledger.Invalid) {
 		return
 	}
 	d := &Divergence{Height: block.Header.Height, Block: block.Hash(), Items: shownItems(invalid.Own), Here: e.v.config.Python,
-		What: invalid.Code}
+		There: e.v.pythons.words(), What: invalid.Code}
 	e.v.diverged.Store(d)
 	e.v.trouble.note(e.v.node.Clock.Now(), d.String())
 	e.v.log.Error("this validator executes otherwise than the others: it neither proposes nor votes from now on (C2)",
-		"height", d.Height, "block", d.Block, "items", d.Items, "python", d.Here, "differs", invalid)
+		"height", d.Height, "block", d.Block, "items", d.Items, "python", d.Here, "others", d.There, "differs", invalid)
 	e.v.consensus.Post(agree(simplex.Abstain{}))
 }
 

@@ -128,6 +128,7 @@ type Validator struct {
 	twin     atomic.Pointer[string] // what another process with its key keeps it from; nil: nothing
 	trouble  troubles
 	diverged atomic.Pointer[Divergence] // nil: it executes as the others do
+	pythons  peerPythons
 	gaveUp   atomic.Pointer[GivenUp]    // the last view that it gave up
 	once     sync.Once                  // guards fail, which acts once
 }

@@ -94,7 +94,7 @@ func (m *lives) tellLife(to types.Address, older bool) {
 	if older {
 		life = a.newer
 	}
-	m.sendTo(to, &LifeAnswer{For: life, Own: m.cfg.Life, First: m.firstLogs[to], Older: older})
+	m.sendTo(to, &LifeAnswer{For: life, Own: m.cfg.Life, First: m.firstLogs[to], Older: older, Python: m.cfg.Python})
 }
 
 // keepMembers forgets lives of those that are members no more.
@@ -202,7 +202,7 @@ func (m *recovery) takeLife(from types.Address, a *LifeAnswer) {
 	c.answers[from] = lifeAnswer{older: a.Older, first: a.First}
 }
 
-func (m *state) lifeRequest() *LifeRequest { return &LifeRequest{Life: m.cfg.Life, Log: m.log} }
+func (m *state) lifeRequest() *LifeRequest { return &LifeRequest{Life: m.cfg.Life, Log: m.log, Python: m.cfg.Python} }
 
 // pingTimeout is how long a life has to answer.
 func (p *pacemaker) pingTimeout() time.Duration { return pingDelays * p.LinkDelay }

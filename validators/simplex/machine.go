@@ -25,6 +25,8 @@ type Config struct {
 	// Life is this start's. Before its first vote it asks the others whether an older one
 	// answers them. The zero Life does not ask.
 	Life types.Life
+	// Python is the version of this validator's, for the others' words; "": unknown.
+	Python string
 	// Lied reports whether votes of this key that this validator did not cast were made
 	// here by a fault. Nil: none were.
 	Lied func() bool

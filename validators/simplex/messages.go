@@ -51,6 +51,8 @@ type LifeRequest struct {
 	_    struct{} `cbor:",toarray"`
 	Life types.Life
 	Log  types.Life // in which the sender's log began, while it is unproven; zero afterwards
+	// Python is the version of the sender's, for people: what executes otherwise names both. "": unknown.
+	Python string
 }
 
 // LifeAnswer answers the request of the life For. Older says that another life of that
@@ -61,6 +63,24 @@ type LifeAnswer struct {
 	Own   types.Life // the answerer's
 	First types.Life // LifeRequest.Log of that key that the answerer ever heard first; zero if it heard a vote before
 	Older bool
+	// Python is LifeRequest.Python of the answerer.
+	Python string
+}
+
+// MaxPythonBytes bounds what a validator says of its Python, as 3.11.7.
+const MaxPythonBytes = 32
+
+// checkPython says whether a peer's word for its Python may be shown to people.
+func checkPython(version string) error {
+	if len(version) > MaxPythonBytes {
+		return invalid("bad_python", "a version of Python of %d bytes, at most %d", len(version), MaxPythonBytes)
+	}
+	for i := range len(version) {
+		if version[i] <= ' ' || version[i] > '~' {
+			return invalid("bad_python", "a version of Python with the byte %#x", version[i])
+		}
+	}
+	return nil
 }
 
 // Verified is a message that may reach the machine. Only the Check functions make its

@@ -77,9 +77,9 @@ func Check(chainID uint64, rec Recoverer, sets Sets, message Message) (Verified,
 	case *ViewAnswer:
 		return CheckView(chainID, rec, sets, message)
 	case *LifeRequest:
-		return message, nil
+		return message, checkPython(message.Python)
 	case *LifeAnswer:
-		return message, nil
+		return message, checkPython(message.Python)
 	}
 	return nil, invalid("unknown_message", "%T is not a message of the consensus", message)
 }

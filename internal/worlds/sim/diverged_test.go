@@ -36,6 +36,7 @@ func (judgingSession) Handle(program.Context, program.Code, program.Message) (pr
 func parted(t *testing.T, log *bytes.Buffer, seed uint64, odd ...string) *Network {
 	return aNetwork(t, NetworkConfig{
 		World: Config{Seed: seed, Log: slog.New(slog.NewTextHandler(log, nil))}, Validators: 4, Apart: true, Programs: judging{},
+		Pythons: map[string]string{"v0": "3.11.7", "v1": "3.11.7", "v2": "3.11.9", "v3": "3.11.2"},
 		Wrap: func(name string, node env.Validator) env.Validator {
 			code := "one"
 			if slices.Contains(odd, name) {
@@ -63,6 +64,10 @@ func TestC2AValidatorThatExecutesOtherwiseBlamesItself(t *testing.T) {
 		status := alone.Status()
 		if status.Diverged == nil || status.Unfit == "" || !strings.Contains(status.Diverged.Items, "other") {
 			t.Fatalf("seed %d: v3 says %+v", seed, status.Diverged)
+		}
+		const pythons = "with Python 3.11.2 here and 3.11.7 (2), 3.11.9 (1) there"
+		if words := status.Diverged.String(); !strings.Contains(words, pythons) || !strings.Contains(log.String(), "3.11.9 (1)") {
+			t.Errorf("seed %d: an operator reads %q", seed, words)
 		}
 		if height := alone.Head().Block.Header.Height; height != status.Diverged.Height-1 {
 			t.Errorf("seed %d: v3 is at height %d, and differs at %d", seed, height, status.Diverged.Height)
