@@ -182,7 +182,7 @@ ROWS = [  # what, unit, aim of the ratio (negative: at least), how
     ("CPU of a later start", "ms", 0.65, start_again_cpu),
     ("CPU of `devnet --version`", "ms", 0.6, version_cpu),
     ("first `devnet test` of a new project", "ms", 0.6, first_actor_test),
-    ("transaction to final receipt over HTTP, p50", "ms", 0.6, benchmark("box", "BenchmarkTransaction/all-on", "300x", "ms-p50")),
+    ("transaction to final receipt, p50", "ms", 0.6, benchmark("box", "BenchmarkTransaction/all-on", "300x", "ms-p50")),
     ("timers scheduled", "timers/s", -1.8, benchmark("box", "BenchmarkSchedule/all-on", "1x", "timers/s")),
     ("blocks, 4 validators", "blocks/s", -1.4, benchmark("box", "BenchmarkBlocks/all-on", "2000x", "blocks/s")),
     ("CPU of a block", "ms", 0.65, benchmark("box", "BenchmarkBlocks/all-on", "2000x", "ms-cores/block")),
@@ -194,7 +194,8 @@ ROWS = [  # what, unit, aim of the ratio (negative: at least), how
     ("40 validators, 2,000 runners, 6 blocks: CPU", "s", 0.33, benchmark(
         "sim", "BenchmarkTenThousandRunners", "1x", "cpu-s", "-crowd-validators", "40", "-crowd", "2000", "-crowd-blocks", "6")),
     ("idle: wakeups a second", "/s", 0.6, idle_wakeups),
-    ("Python calls that read and write, sent ahead", "calls/s", -1.6, benchmark("pyhost", "BenchmarkReadWriteSentAhead", "10000x", "calls/s")),
+    ("Python calls that read and write, sent ahead", "calls/s", -1.6, benchmark(
+        "pyhost", "BenchmarkReadWriteSentAhead", "10000x", "calls/s")),
 ]
 
 

@@ -15,7 +15,7 @@ import (
 // Format is the version of the home's layout and of every file in it. It changes
 // whenever an older binary could not continue from a newer one's files, or the
 // other way round. A new parameter changes no format.
-const Format = 12
+const Format = 13
 
 // OldestFormat is the earliest format that this binary continues from. A home of each format
 // from here on is in fixtures/homes, and starts. Its genesis keeps what it was made with

@@ -70,7 +70,8 @@ func TestAVerdictIsOfALimitThatPaysForIt(t *testing.T) {
 func TestAnInspectionWithoutAnEndLeavesNoVerdict(t *testing.T) {
 	v := newVerdicts()
 	for _, err := range []error{
-		&program.HostError{Failure: program.Late, Err: errors.New("late")}, &program.HostError{Failure: program.Stopped, Err: program.ErrNotBegun},
+		&program.HostError{Failure: program.Late, Err: errors.New("late")},
+		&program.HostError{Failure: program.Stopped, Err: program.ErrNotBegun},
 		context.DeadlineExceeded,
 	} {
 		v.keep(types.Keccak([]byte("a")), 1<<40, program.Description{}, err)
