@@ -161,8 +161,9 @@ func New(config Config) *Pool {
 		look = recall
 	}
 	p := &Pool{
-		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: embedded, hints: newHints(), verdicts: newVerdicts(),
-		blocks: make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts), rates: rates{stated: config.Rate}, compiled: &compiled,
+		python: interpreter{named: config.Python, slow: config.Slow, look: look}, config: config, sources: embedded, hints: newHints(),
+		verdicts: newVerdicts(),
+		blocks:   make(chan *host, config.Hosts), reads: make(chan *host, config.Hosts), rates: rates{stated: config.Rate}, compiled: &compiled,
 	}
 	for range config.Hosts {
 		p.blocks <- nil
