@@ -46,6 +46,7 @@ func testCommand() *cli.Command {
 			&cli.StringFlag{Name: "k", Usage: "run the tests whose names match `EXPR`"},
 			&cli.StringFlag{Name: "seed", Usage: "the seed `N` of the networks, or the first of them (default: 1)"},
 			&cli.StringFlag{Name: "seeds", Usage: "run each test with `N` seeds; needs pytest"},
+			&cli.BoolFlag{Name: "hold", Usage: "stop at each failed test, and serve its network where it failed; needs pytest"},
 			&cli.BoolFlag{Name: "gas-report", Usage: "list what each handler cost"},
 			&cli.StringFlag{Name: "snapshot", Usage: "fail where costs differ from `FILE`; write it where it is missing"},
 			&cli.BoolFlag{Name: "coverage", Usage: "say which lines and branches of the deployed files ran"},
@@ -96,6 +97,9 @@ func readTesting(c *cli.Context) (*tests, error) {
 	t.coverage = c.Bool("coverage") || t.coverageOut != ""
 	if t.coverage && c.IsSet("http") {
 		return nil, usage("Leave out --http, or --coverage.", "coverage needs simulated networks: a live one does not report lines")
+	}
+	if c.Bool("hold") && (c.IsSet("http") || c.Bool("watch")) {
+		return nil, usage("Leave out --hold, or --http and --watch.", "--hold: a simulated network is held, in one run of the tests")
 	}
 	for i, path := range c.Args().Slice() {
 		if strings.HasPrefix(path, "-") {
@@ -194,6 +198,9 @@ func openSDK(c *cli.Context) (s sdk, err error) {
 func (t *tests) pytest(c *cli.Context, seed, seeds string) {
 	t.words = []string{"-P", "-c", fmt.Sprintf(runPytest, pytestMissing), "-p", "cowboy_sdk.testing.plugin", "--devnet-seed", seed,
 		"--devnet-seeds", seeds}
+	if c.Bool("hold") {
+		t.words = append(t.words, "--devnet-hold")
+	}
 	if c.Bool("gas-report") {
 		t.words = append(t.words, "--devnet-gas-report")
 	}
@@ -204,7 +211,7 @@ func (t *tests) pytest(c *cli.Context, seed, seeds string) {
 
 // unittest runs what is named, or finds the tests below here.
 func (t *tests) unittest(c *cli.Context) error {
-	for _, flag := range []string{"seeds", "gas-report", "snapshot"} {
+	for _, flag := range []string{"seeds", "gas-report", "snapshot", "hold"} {
 		if c.IsSet(flag) {
 			return usage("Leave out --unittest, or --"+flag+".", "--%s needs pytest", flag)
 		}
@@ -272,8 +279,14 @@ func (t *tests) play(c *cli.Context, environment []string) error {
 		t.bench = nil
 	}()
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, c.App.Writer, c.App.ErrWriter
-	// Ctrl-C reaches the tests from the terminal: they end by themselves and say how.
-	command.Cancel, command.WaitDelay = func() error { return nil }, endPatience
+	// Ctrl-C reaches the tests from the terminal; a signal to this process alone is passed on. They end by themselves and say how.
+	command.WaitDelay = endPatience
+	command.Cancel = func() error {
+		if isTerminal(os.Stdin) {
+			return nil
+		}
+		return command.Process.Signal(os.Interrupt)
+	}
 	err := command.Start()
 	t.bench.giveAway()
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -65,6 +66,8 @@ type Network interface {
 	// Answer gives the result of a job of the executor manual to all runners that wait
 	// for one.
 	Answer(job types.Hash, given execution.Given) error
+	// Tell announces the network's height to followers of its blocks.
+	Tell()
 	// Mock has runners bring answers for some jobs from now on; a revert to a snapshot
 	// that is older forgets it.
 	Mock(Mock) error
@@ -108,6 +111,7 @@ type frame struct {
 	Job      types.Hash      `json:"job"`
 	Result   types.Bytes     `json:"result"`
 	Mock     *Mock           `json:"mock"`
+	Address  string          `json:"address"`
 }
 
 // answer is what is written.
@@ -121,7 +125,8 @@ type answer struct {
 type Conversation struct {
 	open    Open
 	network Network
-	server  *api.Server
+	server  *api.Driven  // its lock is the conversation's, but while the network is held
+	held    *http.Server // nil: it is not
 	reverts []func() error
 }
 
@@ -182,8 +187,9 @@ func (c *Conversation) answer(ctx context.Context, line []byte) answer {
 		return refused(f.ID, api.Refuse(http.StatusBadRequest, "invalid_request", "invalid frame: %v", err))
 	}
 	var body any
-	var err error
+	err := c.release()
 	switch {
+	case err != nil:
 	case f.Do == "open":
 		body, err = c.begin(f.Open)
 	case c.network == nil:
@@ -200,9 +206,11 @@ func (c *Conversation) answer(ctx context.Context, line []byte) answer {
 		body, err = struct{}{}, c.network.Answer(f.Job, execution.Given{Result: f.Result})
 	case f.Do == "mock":
 		body, err = struct{}{}, c.mock(f.Mock)
+	case f.Do == "hold":
+		body, err = c.hold(ctx, f.Address)
 	default:
 		err = api.Refuse(http.StatusBadRequest, "unknown_verb", "there is no verb %.40q", f.Do).
-			Hint("There are: open, request, snapshot, revert, run, answer, mock.").At("do")
+			Hint("There are: open, request, snapshot, revert, run, answer, mock, hold.").At("do")
 	}
 	if err != nil {
 		return refused(f.ID, err)
@@ -262,7 +270,8 @@ func (c *Conversation) begin(config *Config) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.network, c.server = network, api.New(network, api.Config{FreeReads: true})
+	c.network, c.server = network, api.NewDriven(network, api.Config{}, network.Tell)
+	c.server.Lock()
 	o := opened{Version: Version, Devnet: network.Info().Version, ChainID: network.Info().ChainID, Accounts: map[string]string{}}
 	for _, a := range network.Accounts() {
 		o.Accounts[a.Name] = a.Address.String()
@@ -372,9 +381,41 @@ func (c *Conversation) run(text string) error {
 	return c.network.Run(d)
 }
 
+// hold serves the HTTP API of the network as it is on an address until the next frame comes.
+func (c *Conversation) hold(ctx context.Context, address string) (any, error) {
+	if host, _, err := net.SplitHostPort(address); err != nil || !net.ParseIP(host).IsLoopback() {
+		return nil, api.Refuse(http.StatusBadRequest, "invalid_request", "%.80q is no address of this machine alone", address).
+			Hint("Give 127.0.0.1:PORT; port 0: any.").At("address")
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, api.Refuse(http.StatusConflict, "address_taken", "cannot listen on %s: %v", address, err).
+			Hint("Stop what listens there, or give port 0.").At("address")
+	}
+	c.held = api.HTTPServer(c.server, ctx)
+	go func() { _ = c.held.Serve(api.Bounded(listener)) }() // until release
+	c.server.Unlock()
+	return struct {
+		Address string `json:"address"`
+	}{listener.Addr().String()}, nil
+}
+
+// release takes the network back from those to whom it is served.
+func (c *Conversation) release() error {
+	if c.held == nil {
+		return nil
+	}
+	held := c.held
+	c.held = nil
+	err := held.Close()
+	c.server.Lock() // a request may be under way still
+	return err
+}
+
 func (c *Conversation) close() error {
 	if c.network == nil {
 		return nil
 	}
-	return errors.Join(c.server.Close(), c.network.Close())
+	err := c.release()
+	return errors.Join(err, c.server.Close(), c.network.Close())
 }

@@ -13,6 +13,8 @@
 //	{"id": 6, "do": "answer", "job": "0x…", "result": "0x…"}
 //	{"id": 7, "do": "mock", "mock": {"kind": "http", "match": "example.org", "answers": [{"result": "0x…"}, {"error": "…"}]}}
 //
+//	{"id": 8, "do": "hold", "address": "127.0.0.1:4000"}
+//
 //	{"id": 2, "status": 200, "body": {…}}
 //	{"id": 4, "status": 404, "body": {"error": {"code", "message", "hint", "field"}}}
 //
@@ -20,6 +22,9 @@
 // Other verbs exist only for the abilities of virtual time. With "wait": false what
 // would wait for a final block is answered at once, by status 202 and the
 // transaction's hash.
+//
+// hold serves the same API over HTTP, on an address of this machine alone, until the
+// next frame: so a person looks at a network where a test failed.
 //
 // Frames are hostile: an unknown field, a path that is not of the API or a stream
 // of events is refused, and a frame that is too long ends the conversation.

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from cowboy_sdk.testing import explain, gas
+from cowboy_sdk.testing import explain, gas, holding
 from cowboy_sdk.testing.chain import Chain
 from cowboy_sdk.testing.seeds import replay, separate
 
@@ -18,6 +18,7 @@ def pytest_addoption(parser):
     group.addoption("--devnet-seed", type=lambda text: int(text, 0), default=1, metavar="N", help="the seed of chains, or the first")
     group.addoption("--devnet-seeds", type=int, default=1, metavar="N", help="run each test that uses a chain with so many seeds")
     group.addoption("--devnet-http", metavar="HOST:PORT", default=os.environ.get("DEVNET_TEST_HTTP"), help="a live network for all tests")
+    group.addoption("--devnet-hold", action="store_true", help="stop at each failed test, and serve its network over HTTP")
     group.addoption("--devnet-gas-report", action="store_true", help="list what each handler cost")
     group.addoption("--devnet-gas-snapshot", metavar="FILE", help="fail where medians differ from FILE; write it where it is missing")
 
@@ -26,6 +27,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "devnet(validators, block_time, params, policy, apart, runners, live): a test's network")
     if config.getoption("--devnet-seeds") < 1:
         raise pytest.UsageError("--devnet-seeds: a number from 1 on")
+    if config.getoption("--devnet-hold") and hasattr(config, "workerinput"):
+        raise pytest.UsageError("--devnet-hold: tests in several processes cannot be held: leave -n out")
     if config.getoption("--devnet-gas-report") or config.getoption("--devnet-gas-snapshot"):
         gas.report = costs
     if config.getoption("--devnet-gas-snapshot"):
@@ -87,6 +90,22 @@ def pytest_runtest_makereport(item, call):
         test = item.nodeid.replace("[seed%d]" % seed, "").replace("[seed%d-" % seed, "[")
         chain = item.funcargs.get("chain")
         report.sections.append(("devnet", "\n".join([replay(seed, test)] + (explain.trace(chain) if chain else []))))
+        if call.when == "call" and item.config.getoption("--devnet-hold") and holding.can_hold(chain):
+            hold(item.config, report, chain)
+
+
+def hold(config, report, chain):
+    """Stop the run at a failed test, and serve its network until somebody has looked."""
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if capture:
+        capture.suspend_global_capture(in_=True)
+    try:
+        lines = [report.longreprtext] + [text for title, text in report.sections if title == "devnet"]
+        print("\n" + "\n".join(lines + holding.introduce(holding.serve(chain))), flush=True)
+        holding.wait()
+    finally:
+        if capture:
+            capture.resume_global_capture()
 
 
 def pytest_sessionfinish(session, exitstatus):
