@@ -18,12 +18,12 @@ import (
 // maxShownFires bounds the lines of one block: a terminal is read by people.
 const maxShownFires = 20
 
-// page is where the folder of --web is, "" without one.
+// page is where a browser finds the page and, with --web, the page of that folder.
 func (u *running) page(at string) string {
 	if u.settings.Web == "" {
-		return ""
+		return at + ", to open in a browser"
 	}
-	return at + web.Path
+	return at + ", and of --web: " + at + web.Path
 }
 
 // banner prints the network's parts, and the commands to type next.

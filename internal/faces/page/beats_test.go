@@ -164,6 +164,18 @@ func TestTheStateNowIsThatOfTheBeat(t *testing.T) {
 	}
 }
 
+// A network that stops has no state to send: an empty answer of 200 left the page at "connecting".
+func TestANetworkThatStopsHasNoStateNow(t *testing.T) {
+	p := &Page{beats: newBeats(func(context.Context, bool) []byte { return nil }, hand{make(chan time.Time)}.clock)}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	w := httptest.NewRecorder()
+	p.serveNow(w, httptest.NewRequest(http.MethodGet, NowPath, nil).WithContext(ctx))
+	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), `"closing"`) {
+		t.Errorf("%d %q", w.Code, w.Body)
+	}
+}
+
 func TestAStateThatStaysIsToldAgainOnceASecond(t *testing.T) {
 	h := hand{make(chan time.Time)}
 	var samples atomic.Int64

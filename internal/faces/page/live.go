@@ -25,11 +25,14 @@ func (p *Page) serveNow(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	if b := p.beats.next(r.Context(), after); b != nil {
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		_, _ = w.Write(b.state()) // the client may be gone
+	b := p.beats.next(r.Context(), after)
+	if b == nil { // the server ends, or the client is gone
+		refuse(w, http.StatusServiceUnavailable, model.ErrorBody{Code: "closing", Message: "this network is stopping", Hint: "Ask again later."})
+		return
 	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(b.state()) // the client may be gone
 }
 
 // serveLive sends the beat until the client leaves. Nothing is queued for it: while it

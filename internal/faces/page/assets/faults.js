@@ -110,7 +110,7 @@ function orderForm(label, options, order, kind) {
 export function nodeFaults(kind, node) {
   const el = h('div', { class: 'orders cheats' });
   const b = (/** @type {string} */ label, /** @type {any} */ more, tone = '') => faultButton(label, { verb: label, node, ...more }, kind, tone);
-  if (kind === 'validator') add(el, [b('crash', {}, 'danger'), b('restart', {}), b('wipe', {}), b('freeze', {}), b('thaw', {})]);
+  if (kind === 'validator') add(el, [b('crash', {}, 'danger'), b('restart', {}), b('wipe', {}, 'danger'), b('freeze', {}), b('thaw', {})]);
   else add(el, [b('drop', {}, 'danger'), b('restart', {}), b('freeze', {}), b('thaw', {}), b('blackhole', { on: true }), b('saturate', { on: true })]);
   add(el, [orderForm('misbehave', [...LIES[kind], 'honest'], (k) => ({ verb: 'misbehave', node, kind: k }), kind),
     orderForm('panic', ROLES[kind], (role) => ({ verb: 'panic', node, role }), kind),

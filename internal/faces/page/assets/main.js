@@ -20,12 +20,11 @@ import { actors } from './views/actors.js';
 import { runners } from './views/runners.js';
 import { jobs } from './views/jobs.js';
 import { txs } from './views/txs.js';
-import { spacetime } from './views/spacetime.js';
 
 /** @typedef {{id: string, title: string, key: string, make: () => {el: any, draw: (r: route.Route) => void}}} Place */
 
 /** @type {Place[]} */
-const places = [network, blocks, failed, timers, actors, runners, jobs, txs, spacetime];
+const places = [network, blocks, failed, timers, actors, runners, jobs, txs];
 /** @type {Map<string, {el: any, draw: (r: route.Route) => void}>} */
 const made = new Map();
 let now = route.read();
@@ -110,7 +109,8 @@ function drawBar() {
   attr(chain, 'title', ready ? `${ready.version} · genesis ${ready.genesis}` : '');
   write(height, store.now ? `height ${count(store.head())}` : '');
   const [text, tone] = words();
-  write(pace, store.now && !ready?.paused && store.pace ? `${rate(store.pace)}/s` : '');
+  const perSecond = store.pace();
+  write(pace, perSecond && !ready?.paused && !store.lost ? `${rate(perSecond)}/s` : '');
   write(state, text);
   attr(state, 'data-tone', tone);
   attr(state, 'title', ready?.hint || '');
@@ -139,7 +139,9 @@ function words() {
   if (down.length) return [`${plural(down.length, 'validator')} not ready`, 'warn'];
   const runnersDown = b.runners.all - b.runners.ready;
   if (runnersDown) return [`${plural(runnersDown, 'runner')} not ready`, 'warn'];
-  return [b.ready.strict ? 'live, strict' : 'live', 'good'];
+  const live = b.ready.strict ? 'live, strict' : 'live';
+  const troubles = b.ready.troubles?.length;
+  return troubles ? [`${live}, ${plural(troubles, 'trouble')}`, 'warn'] : [live, 'good'];
 }
 
 /** @type {any} */ (document.querySelector('.skip')).addEventListener('click', (/** @type {Event} */ e) => {

@@ -1,7 +1,45 @@
 // @ts-check
-// Tables with a fixed number of rows. None is made after the start: rows get other texts.
+// Tables of rows that get other texts, and the link to older ones. Rows are made where a list is longer than all before.
+import { count } from './format.js';
 import { attr, h, mark, show, write } from './kit.js';
-import { read } from './route.js';
+import { changed, read } from './route.js';
+
+/** MOST is how many rows a list has at most: what one answer of the API has. */
+const MOST = 1000;
+
+/**
+ * wanted is how many rows an address asks for.
+ * @param {{[name: string]: string}} params
+ * @param {number} least
+ */
+export function wanted(params, least) {
+  const rows = Number(params.rows);
+  return Number.isSafeInteger(rows) ? Math.min(Math.max(rows, least), MOST) : least;
+}
+
+/**
+ * olderLink leads to more rows of a list, where there are more.
+ * @param {string} what
+ * @param {number} size
+ */
+export function olderLink(what, size) {
+  const link = h('a', { href: '#' }, 'older');
+  const note = h('span', { class: 'dim' });
+  const el = h('p', { class: 'older', hidden: true }, link, ' ', note);
+  /**
+   * set says how many rows are shown, and whether there are more.
+   * @param {number} shown
+   * @param {boolean} more
+   */
+  function set(shown, more) {
+    show(el, more);
+    if (!more) return;
+    show(link, shown < MOST);
+    attr(link, 'href', changed({ rows: String(Math.min(shown + 4 * size, MOST)) }));
+    write(note, shown < MOST ? `${count(shown)} ${what} are shown, and there are more` : `only ${count(MOST)} ${what} are shown`);
+  }
+  return { el, set };
+}
 
 /**
  * @template T
@@ -9,7 +47,7 @@ import { read } from './route.js';
  */
 
 /**
- * pool makes a table of so many rows. The first column leads to the row's place.
+ * pool makes a table of so many rows at first. The first column leads to the row's place.
  * @template T
  * @param {{label: string, size: number, columns: Column<T>[], href?: (row: T) => string, sel?: (row: T) => string}} options
  */
@@ -18,22 +56,24 @@ export function pool({ label, size, columns, href, sel }) {
   /** @type {{tr: any, cells: any[], link: any}[]} */
   const rows = [];
   const body = h('tbody');
-  for (let i = 0; i < size; i++) {
+  const grow = () => {
     const link = href ? h('a', { href: '#' }) : null;
     const cells = columns.map((c, n) => h(n === 0 ? 'th' : 'td', { class: `${c.kind || ''} ${c.main ? '' : 'wide'}`, scope: n === 0 ? 'row' : null }, n === 0 && link));
     const tr = h('tr', { hidden: true }, cells);
     if (link) tr.addEventListener('click', (/** @type {any} */ e) => { if (!(e.target.closest('a, button'))) link.click(); });
     rows.push({ tr, cells, link });
     body.append(tr);
-  }
+  };
+  while (rows.length < size) grow();
   const el = h('div', { class: 'scroll' }, h('table', { class: 'pool', 'aria-label': label }, h('thead', null, head), body));
   /**
-   * set shows rows; those that have no place are left out.
+   * set shows rows, MOST at most.
    * @param {T[]} list
    * @param {string} [selected]
    */
   function set(list, selected = '') {
-    for (let i = 0; i < size; i++) {
+    while (rows.length < Math.min(list.length, MOST)) grow();
+    for (let i = 0; i < rows.length; i++) {
       const { tr, cells, link } = rows[i];
       const row = list[i];
       show(tr, row !== undefined);

@@ -91,8 +91,6 @@ class Ring {
 export let now = null;
 /** lost is since when no beat comes, by performance.now(); 0: they come. */
 export let lost = 0;
-/** looked counts blocks a second, over the last seconds. */
-export let pace = 0;
 /** changedAt is when the head moved last, by performance.now(). */
 export let changedAt = performance.now();
 /** turns counts how often all was dropped: what was fetched before is stale. */
@@ -103,8 +101,8 @@ let castOf = '';
 
 /** @type {Set<() => void>} */
 const heard = new Set();
-/** @type {{at: number, head: number}[]} */
-let heads = [];
+/** PACED is how many of the latest blocks the pace is of. */
+const PACED = 13;
 let asked = false;
 
 /**
@@ -161,6 +159,7 @@ export function start() {
 
 /** @param {any} beat */
 function take(beat) {
+  if (!beat?.nodes) return; // a network that stops has none
   lost = 0;
   if (now && (now.g !== beat.g || now.ready && beat.ready && now.ready.genesis !== beat.ready.genesis)) drop();
   const before = head();
@@ -173,10 +172,20 @@ function take(beat) {
   if (beat.views) takeViews(beat.views);
   const at = performance.now();
   if (head() !== before) changedAt = at;
-  heads.push({ at, head: head() });
-  while (heads.length > 2 && heads[0].at < at - 8000) heads.shift();
-  const span = at - heads[0].at;
-  pace = span > 300 ? Math.max(0, (head() - heads[0].head) * 1000 / span) : pace;
+}
+
+/**
+ * pace is blocks a second, by the middle one of the times between the latest blocks: a travel is one of them. Where no block
+ * comes for twice as long it falls.
+ */
+export function pace() {
+  const rows = blocks.last(PACED);
+  const gaps = rows.slice(1).map((b, i) => (b.at - rows[i].at) / (b.height - rows[i].height)).sort((a, b) => a - b);
+  if (gaps.length < 2) return 0;
+  const middle = gaps[gaps.length >> 1];
+  const quiet = performance.now() - changedAt;
+  const between = quiet > 2 * middle ? quiet : middle;
+  return between > 0 ? 1000 / between : 0;
 }
 
 /**
@@ -189,8 +198,6 @@ export function byName(a, b) { return a.localeCompare(b, 'en', { numeric: true }
 function drop() {
   blocks.clear();
   views.clear();
-  heads = [];
-  pace = 0;
   turns++;
 }
 

@@ -43,8 +43,8 @@ export function timeBar() {
         if (before && b.view > before.view + 1 && !b.skipped) failed.add(b.height);
       }
       chart.set({ rows, failed, many, from: r.from, to: r.at });
-      write(where, r.at === null ? store.now ? 'live' : '' : r.from === null ? `at ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
-      attr(where, 'data-tone', r.at === null ? 'good' : 'warn');
+      write(where, r.at === null ? store.lost ? 'no answer' : store.now ? 'live' : '' : r.from === null ? `at ${count(r.at)}` : `${count(r.from)} to ${count(r.at)}`);
+      attr(where, 'data-tone', r.at === null ? store.lost ? 'bad' : 'good' : 'warn');
       show(live, r.at !== null);
     },
   };

@@ -1,7 +1,7 @@
 // @ts-check
 // Schemas of actors: what a typed value shows, in events, outputs and state.
 import { get, part } from './api.js';
-import { bytes, count, money } from './format.js';
+import { bytes, count } from './format.js';
 import { h, write } from './kit.js';
 import { name } from './names.js';
 import * as store from './store.js';
@@ -62,7 +62,7 @@ export function words(t) {
  */
 export function text(s, t, v) {
   if (v === null || v === undefined) return 'nothing';
-  if (t === 'Amount') return money(String(v));
+  if (t === 'Amount') return count(v); // of whatever the actor counts: a token's unit is not the chain's
   if (t === 'Address') return name(String(v));
   if (t === 'bytes') return bytes(v) || '0x';
   if (t === 'int' || typeof t === 'string' && /^u\d+$/.test(t)) return count(v);

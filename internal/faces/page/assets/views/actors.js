@@ -6,7 +6,7 @@ import { empty, fill, h, refused, show, write } from '../kit.js';
 import { handlerForm } from '../handler.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
-import { pool } from '../rows.js';
+import { olderLink, pool, wanted } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 import { schemaOf } from '../typed.js';
@@ -28,13 +28,17 @@ function make() {
       { name: 'owner', text: (a) => name(a.owner) },
       { name: 'deployed', kind: 'num', text: (a) => count(a.deployed_at) },
     ] });
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Actors'), table.el, none), h('section', { class: 'card whole' }, title, forms));
-  const list = poll({ each: 1500, els: [table.el, none], of: () => ({ limit: ROWS }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
-    table.set(all, r.sel);
+  const older = olderLink('actors', ROWS);
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Actors'), table.el, older.el, none), h('section', { class: 'card whole' }, title, forms));
+  const list = poll({ each: 1500, els: [table.el, older.el, none], of: ({ params }) => ({ limit: Math.min(wanted(params, ROWS) + 1, 1000) }), ask: (q, signal) => get('/actors', q, signal), take: (/** @type {any[]} */ all, r) => {
+    const rows = wanted(r.params, ROWS);
+    table.set(all.slice(0, rows), r.sel);
+    older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
     show(none, !all.length);
     if (!all.length) fill(none, empty('No actor is deployed. Begin with one of the examples:', command('actor deploy fixtures/actors/heartbeat.py --fund 10')));
   }, fail: (e) => {
     table.set([]);
+    older.set(0, false);
     show(none, true);
     fill(none, refused(e));
   } });

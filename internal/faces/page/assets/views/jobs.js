@@ -6,7 +6,7 @@ import { attr, busy, choice, copier, empty, field, fill, h, link, refused, show 
 import { gantt } from '../gantt.js';
 import * as names from '../names.js';
 import { poll } from '../poll.js';
-import { pool } from '../rows.js';
+import { olderLink, pool, wanted } from '../rows.js';
 import * as route from '../route.js';
 
 export const jobs = { id: 'jobs', title: 'Jobs', key: 'j', make };
@@ -32,20 +32,24 @@ function make() {
       { name: 'deadline', kind: 'num', text: (j) => count(j.deadline) },
       { name: 'price', kind: 'num', text: (j) => money(j.price) },
     ] });
+  const older = olderLink('jobs', ROWS);
   const el = h('div', { class: 'cards' },
     h('section', { class: 'card whole' }, title, picture),
-    h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Jobs'), states), table.el, none),
+    h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Jobs'), states), table.el, older.el, none),
     h('section', { class: 'card whole cheats' }, submitForm()));
 
-  const rows = poll({ each: 700, els: [table.el, none], of: ({ params }) => filterOf(params), ask: (q, signal) => get('/jobs', { limit: ROWS, ...q }, signal), take: (/** @type {any[]} */ list, r) => {
+  const rows = poll({ each: 700, els: [table.el, older.el, none], of: ({ params }) => ({ limit: Math.min(wanted(params, ROWS) + 1, 1000), ...filterOf(params) }), ask: (q, signal) => get('/jobs', q, signal), take: (/** @type {any[]} */ list, r) => {
     const shown = r.at === null ? list : list.filter((j) => j.submitted_at <= /** @type {number} */ (r.at) && j.submitted_at >= (r.from ?? 0));
-    table.set(shown, r.sel);
+    const rows = wanted(r.params, ROWS);
+    table.set(shown.slice(0, rows), r.sel);
+    older.set(rows, list.length > rows || rows === 1000 && list.length === rows);
     show(none, !shown.length);
     if (!shown.length) {
       fill(none, r.params.status || r.params.runner || r.params.submitter ? empty('No job is like that.') : empty('No job was submitted yet. Submit one:', command('job submit --kind custom --executor echo --params hello --runners 3 --mode majority_vote')));
     }
   }, fail: (e) => {
     table.set([]);
+    older.set(0, false);
     show(none, true);
     fill(none, refused(e));
   } });

@@ -5,7 +5,7 @@ import { bit, bits, count, money, plural } from '../format.js';
 import { empty, fill, h, refused, show, typed, write } from '../kit.js';
 import { canvas } from '../chart.js';
 import { poll } from '../poll.js';
-import { pool } from '../rows.js';
+import { olderLink, pool, wanted } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
@@ -40,7 +40,8 @@ function make() {
       { name: 'stake', kind: 'num', text: (r) => money(r.stake) },
       { name: 'offers', text: (r) => r.capabilities.join(', ') },
     ] });
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Presence'), sum, map.el), h('section', { class: 'card whole' }, h('h2', null, 'Runners'), table.el, none));
+  const older = olderLink('runners', ROWS);
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('h2', null, 'Presence'), sum, map.el), h('section', { class: 'card whole' }, h('h2', null, 'Runners'), table.el, older.el, none));
   /** @type {any[]} */
   let known = [];
   /** @type {any} */
@@ -51,14 +52,17 @@ function make() {
     const last = latest.p?.heights[latest.p.heights.length - 1];
     write(sum, last ? `${count(last.count)} of ${plural(known.filter((k) => k.health !== 'Deregistered').length, 'runner')} present at height ${count(last.height)}: a runner counts where ${plural(last.threshold, 'vote')} show it (rule ${last.rule}).` : 'No height has a presence yet.');
   }
-  const list = poll({ each: 1000, els: [table.el, none], of: () => ({ limit: 1000 }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
-    table.set(all.slice(0, ROWS), r.sel);
+  const list = poll({ each: 1000, els: [table.el, older.el, none], of: () => ({ limit: 1000 }), ask: (q, signal) => get('/runners', q, signal), take: (/** @type {any[]} */ all, r) => {
+    const rows = wanted(r.params, ROWS);
+    table.set(all.slice(0, rows), r.sel);
+    older.set(rows, all.length > rows || rows === 1000 && all.length === rows);
     known = all;
     drawMap();
     show(none, !all.length);
     if (!all.length) fill(none, empty('This network has no runner. Begin one with some:', 'devnet up --runners 4'), h('p', { class: 'dim' }, 'Or have one join this network:'), typed(command('runner join')));
   }, fail: (e) => {
     table.set([]);
+    older.set(0, false);
     show(none, true);
     fill(none, refused(e));
   } });

@@ -6,7 +6,7 @@ import { attr, empty, fill, h, refused, show, write } from '../kit.js';
 import { axis, canvas, edges, scale } from '../chart.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
-import { pool } from '../rows.js';
+import { olderLink, pool, wanted } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
@@ -35,14 +35,17 @@ function make() {
       { name: 'deferred', kind: 'num', text: (t) => t.deferrals || '' },
       { name: 'why', text: (t) => t.reason.replaceAll('_', ' ') },
     ] });
+  const older = olderLink('timers', ROWS);
   const el = h('div', { class: 'cards' },
     h('section', { class: 'card whole' }, h('h2', null, 'The lane'), sum, lane.el, why),
     h('section', { class: 'card whole' }, h('h2', null, 'The calendar'), calendar.el),
-    h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Timers'), states), table.el, none));
+    h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Timers'), states), table.el, older.el, none));
 
-  const rows = poll({ each: 1000, els: [table.el, none], of: ({ at, params }) => ({ limit: ROWS, order: params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(params.status || '') ? params.status : '', actor: params.actor, due_by: at }),
+  const rows = poll({ each: 1000, els: [table.el, older.el, none], of: ({ at, params }) => ({ limit: Math.min(wanted(params, ROWS) + 1, 1000), order: params.status === 'pending' ? 'oldest' : 'newest', status: STATES.includes(params.status || '') ? params.status : '', actor: params.actor, due_by: at }),
     ask: (q, signal) => get('/timers', q, signal), take: (list, r) => {
-    table.set(list, r.sel);
+    const many = wanted(r.params, ROWS);
+    table.set(list.slice(0, many), r.sel);
+    older.set(many, list.length > many || many === 1000 && list.length === many);
     show(none, !list.length);
     if (!list.length) {
       fill(none, r.params.status || r.params.actor ? empty(`No timer is ${(r.params.status || 'there').replaceAll('_', ' ')}${r.params.actor ? ` of ${name(r.params.actor)}` : ''}.`)
@@ -50,6 +53,7 @@ function make() {
     }
   }, fail: (e) => {
     table.set([]);
+    older.set(0, false);
     show(none, true);
     fill(none, refused(e));
   } });

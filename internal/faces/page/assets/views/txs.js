@@ -5,14 +5,14 @@ import { count, money, short } from '../format.js';
 import { attr, empty, fill, h, refused, show } from '../kit.js';
 import { name } from '../names.js';
 import { poll } from '../poll.js';
-import { pool } from '../rows.js';
+import { olderLink, pool, wanted } from '../rows.js';
 import * as route from '../route.js';
 import * as store from '../store.js';
 
 export const txs = { id: 'txs', title: 'Transactions', key: 'x', make };
 
 const ROWS = 60;
-const BACK = 30; // so many blocks that have something are asked for receipts
+const BACK = 400; // so many blocks that have something are asked for receipts at most
 const KINDS = ['', 'transaction', 'timer', 'message'];
 
 function make() {
@@ -32,26 +32,29 @@ function make() {
       { name: 'fee', kind: 'num', text: (r) => money(r.fee) },
       { name: 'why', text: (r) => (r.error ? `${r.error.code}: ${r.error.message}` : '') },
     ] });
-  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Executions'), kinds, bad), table.el, none));
-  const list = poll({ each: 700, els: [table.el, none], of: ({ at, from }) => ({ at, from }), ask: async ({ at, from }, signal) => {
+  const older = olderLink('executions', ROWS);
+  const el = h('div', { class: 'cards' }, h('section', { class: 'card whole' }, h('div', { class: 'bar' }, h('h2', null, 'Executions'), kinds, bad), table.el, older.el, none));
+  const list = poll({ each: 700, els: [table.el, older.el, none], of: ({ at, from, params }) => ({ at, from, rows: wanted(params, ROWS), ...filterOf(params) }), ask: async ({ at, from, rows, kind, failed }, signal) => {
     const to = Math.min(at ?? store.head(), store.head());
     await store.filled('blocks', 2000, to);
     const busy = store.within(store.blocks.last(2000, to), from, (b) => b.height).filter((b) => b.txs || b.fired || b.cycles).slice(-BACK).reverse();
     /** @type {any[]} */
     const found = [];
+    let back = 0;
     for (const b of busy) {
-      found.push(...(await receiptsOf(b.height, signal)));
-      if (found.length >= 4 * ROWS) break;
+      found.push(...(await receiptsOf(b.height, signal)).filter((x) => (!kind || x.origin === kind) && (!failed || x.status !== 'ok')));
+      back = b.height;
+      if (found.length > rows) break;
     }
-    return found;
-  }, take: (all, r) => {
-    const kind = KINDS.includes(r.params.kind || '') ? r.params.kind || '' : '';
-    const shown = all.filter((x) => (!kind || x.origin === kind) && (r.params.failed !== '1' || x.status !== 'ok'));
-    table.set(shown.slice(0, ROWS), r.sel);
-    show(none, !shown.length);
-    if (!shown.length) fill(none, all.length ? empty('None of the latest executions is like that.') : empty('Nothing was executed in the latest 2,000 blocks. Send something:', command('transfer bob 5')));
+    return { found, rows, back };
+  }, take: ({ found, rows, back }, r) => {
+    table.set(found.slice(0, rows), r.sel);
+    older.set(rows, found.length > rows);
+    show(none, !found.length);
+    if (!found.length) fill(none, back ? empty(`No execution from block ${count(back)} on is like that.`) : empty('Nothing was executed in the latest 2,000 blocks. Send something:', command('transfer bob 5')));
   }, fail: (e) => {
     table.set([]);
+    older.set(0, false);
     show(none, true);
     fill(none, refused(e));
   } });
@@ -69,6 +72,14 @@ function make() {
       list(r);
     },
   };
+}
+
+/**
+ * filterOf are the executions that an address asks for.
+ * @param {{[name: string]: string}} params
+ */
+function filterOf(params) {
+  return { kind: KINDS.includes(params.kind || '') ? params.kind || '' : '', failed: params.failed === '1' };
 }
 
 /**
@@ -90,6 +101,6 @@ async function receiptsOf(height, signal) {
   if (!list) return []; // a node dropped it meanwhile
   list.reverse();
   kept.set(key, list);
-  if (kept.size > 200) kept.delete(/** @type {any} */ (kept.keys().next().value));
+  if (kept.size > 2 * BACK) kept.delete(/** @type {any} */ (kept.keys().next().value));
   return list;
 }
