@@ -23,8 +23,8 @@ const (
 )
 
 // Words returns what a refusal says: the message of the usual shapes of an error in JSON, the
-// title of a page or the message of a document in XML, as proxies and stores answer, otherwise the first line that is not empty. It is one line of
-// at most 200 bytes, "" if the body has none.
+// title of a page or the message of a document in XML, as proxies and stores answer. Otherwise it
+// is the first line that is not empty. It is one line of at most 200 bytes, "" if the body has none.
 func Words(body []byte) string {
 	body = body[:min(len(body), readWords)]
 	if said := errorMessage(body); said != "" {
