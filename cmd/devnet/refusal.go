@@ -27,6 +27,8 @@ func inWords(refused *client.Error) *failure {
 		}
 	}
 	switch refused.Code {
+	case "not_final":
+		f.hint = hintOfWait(refused)
 	case "invalid_job", "invalid_runner": // its message begins with the field, which is a flag's name
 		f.code, f.what = exitUsage, flagOf(refused.Field)+strings.TrimPrefix(refused.Message, refused.Field)
 	case "invalid_request":
@@ -38,6 +40,19 @@ func inWords(refused *client.Error) *failure {
 		f.code = exitUsage
 	}
 	return f
+}
+
+// hintOfWait is what to do where something is not final yet: a transaction that was waited for,
+// one that was asked about, or a height.
+func hintOfWait(refused *client.Error) string {
+	const blocks = "devnet status shows whether blocks are made."
+	switch refused.Field {
+	case "height":
+		return refused.Hint
+	case "hash":
+		return "Ask again after the next block: " + blocks
+	}
+	return "It may still become final: devnet tx tells. " + blocks
 }
 
 // refusedAs reports whether the network refused a request with one of these codes.
@@ -63,7 +78,6 @@ var hints = map[string]string{
 	"name_taken":         "Choose another with --name, or give it to the new actor with --replace; the old one keeps its state and timers.",
 	"unknown_prefix":     "Give more of it, or look it up in devnet events --from 1.",
 	"insufficient_funds": "devnet account lists balances, and devnet faucet NAME gives more.",
-	"not_final":          "It may still become final: devnet tx tells. devnet status shows whether blocks are made.",
 	"unknown_timer":      "devnet timer list lists those that are known.",
 	"timer_ended":        "devnet timer show shows how.",
 	"invalid_job":        "devnet job submit --help says what a job takes.",
