@@ -33,8 +33,8 @@ func inWords(refused *client.Error) *failure {
 		f.code, f.what = exitUsage, flagOf(refused.Field)+strings.TrimPrefix(refused.Message, refused.Field)
 	case "invalid_request":
 		f.code, f.hint = exitUsage, "The command's --help says what it takes."
-		if rest, is := strings.CutPrefix(refused.Message, refused.Field+`: "`); is && refused.Field != "" {
-			f.what = flagOf(refused.Field) + `: "` + rest
+		if rest, is := strings.CutPrefix(refused.Message, refused.Field+": "); is && refused.Field != "" {
+			f.what = flagOf(refused.Field) + ": " + rest
 		}
 	case "invalid_address", "invalid_hash", "invalid_block", "invalid_name", "invalid_bytes", "invalid_type":
 		f.code = exitUsage
@@ -88,6 +88,7 @@ var hints = map[string]string{
 	"already_runner":     "Leave the name out, and one more is started.",
 	"already_registered": "A deregistered runner needs another key to register again.",
 	"stake_too_low":      "Give more with --stake; the minimum is the parameter cip2.min_stake.",
+	"height_passed":      "devnet status tells the latest.",
 	"no_change":          "devnet runner list shows the status of each.",
 	"unknown_name":       "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
 	"unknown_actor":      "devnet actor list lists those that are final.",
