@@ -70,6 +70,9 @@ func (a *API) withoutAnswer(cause error) *Unreachable {
 	u := &Unreachable{Address: a.base, Cause: cause}
 	transport, own := a.http.Transport.(*http.Transport)
 	at, err := url.Parse(a.base)
+	if err == nil && strings.Trim(at.Host, "0123456789") == "" {
+		u.Cause = fmt.Errorf("%s is not a port, which is 1 to 65535", at.Host)
+	}
 	if err != nil || own && transport.Proxy == nil {
 		return u
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -41,7 +42,7 @@ func arrange(app *cli.App, args []string) ([]string, error) {
 			if strings.HasPrefix(word, "-") {
 				return nil, usage(fmt.Sprintf("Put flags after the command: see %s --help.", path), "%s has no flag %s", path, word)
 			}
-			return nil, usage(near(word, names(commands), path), "%s has no command %q", path, word)
+			return nil, usage(cmp.Or(nearHidden(word, commands, path), near(word, names(commands), path)), "%s has no command %q", path, word)
 		}
 		c := commands[at]
 		out, rest, path = append(out, word), rest[1:], path+" "+word
@@ -123,6 +124,22 @@ func names(commands []*cli.Command) (out []string) {
 		}
 	}
 	return out
+}
+
+// nearHidden names the short forms of commands that a person may have meant, where no other command
+// is near; "" for none.
+func nearHidden(word string, commands []*cli.Command, path string) string {
+	var hidden []string
+	for _, c := range commands {
+		if c.Hidden {
+			hidden = append(hidden, c.Name)
+		}
+	}
+	best := typo.Nearest(word, hidden)
+	if len(best) == 0 || len(typo.Nearest(word, names(commands))) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("Did you mean %s? See %s --help.", strings.Join(best, " or "), path)
 }
 
 // near names the words that a person may have meant, otherwise all words.

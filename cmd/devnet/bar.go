@@ -38,9 +38,17 @@ func (b *shownBar) close() {
 	}
 }
 
+// unwrapOutput is the output behind one that gives up with the command.
+func unwrapOutput(w io.Writer) io.Writer {
+	if e, is := w.(*endableWriter); is {
+		return e.to
+	}
+	return w
+}
+
 // isTerminal says whether people read w as it is written.
 func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
+	file, ok := unwrapOutput(w).(*os.File)
 	if !ok {
 		return false
 	}

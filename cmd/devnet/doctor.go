@@ -324,6 +324,9 @@ func disk(home string) finding {
 		}
 		dir = filepath.Dir(dir)
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return finding{What: "disk", Is: dir + " is a file, and the home of a network is a folder", Do: "Choose another --home."}
+	}
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return finding{What: "disk", Is: fmt.Sprintf("%s: %v", dir, err)}

@@ -102,6 +102,8 @@ func initNetwork(c *cli.Context) error {
 		return failed("Name a new or empty folder: init overwrites no keys.", "--out: %v", taken)
 	} else if errors.As(err, &large) {
 		return failed("Take fewer --runners or --account: others can register and be paid later.", "--format %s: %v", plan.Format, large)
+	} else if what := noFolder(out, err); what != "" {
+		return failed("Name a new or empty folder.", "--out: %s", what)
 	} else if err != nil {
 		return failed("", "--out: %v", err)
 	}

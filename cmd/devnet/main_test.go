@@ -90,6 +90,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await":   await,
 			"attach":  attachEditor,
+			"answers": answers,
 			"finish":  finish,
 			"exit":    exit,
 			"found":   found,

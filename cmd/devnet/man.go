@@ -17,7 +17,9 @@ func manCommand() *cli.Command {
 		Flags: []cli.Flag{&cli.StringFlag{Name: "out", Value: ".", Usage: "`DIR` for the pages; it is made if it is missing"}, jsonFlag},
 		Action: takingNothing(func(c *cli.Context) error {
 			dir := c.String("out")
-			if err := os.MkdirAll(dir, 0o755); err != nil {
+			if err := os.MkdirAll(dir, 0o755); noFolder(dir, err) != "" {
+				return failed("Name a folder: it is made if it is missing.", "--out: %s", noFolder(dir, err))
+			} else if err != nil {
 				return failed("", "%v", err)
 			}
 			var paths []string

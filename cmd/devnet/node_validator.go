@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
@@ -45,8 +46,8 @@ func misread(path string, err error, hint string) error {
 	switch {
 	case errors.As(err, &wrong):
 		return noStart(hint, "%v", err)
-	case errors.Is(err, os.ErrNotExist):
-		return noStart("", "--config: there is no file %s", path)
+	case errors.As(err, new(*fs.PathError)):
+		return noStart(givePath, "--config: %s", noFile(path, err))
 	}
 	return noStart("", "--config: %v", err)
 }

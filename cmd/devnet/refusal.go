@@ -27,17 +27,32 @@ func inWords(refused *client.Error) *failure {
 		}
 	}
 	switch refused.Code {
+	case "not_final":
+		f.hint = hintOfWait(refused)
 	case "invalid_job", "invalid_runner": // its message begins with the field, which is a flag's name
 		f.code, f.what = exitUsage, flagOf(refused.Field)+strings.TrimPrefix(refused.Message, refused.Field)
 	case "invalid_request":
 		f.code, f.hint = exitUsage, "The command's --help says what it takes."
-		if rest, is := strings.CutPrefix(refused.Message, refused.Field+`: "`); is && refused.Field != "" {
-			f.what = flagOf(refused.Field) + `: "` + rest
+		if rest, is := strings.CutPrefix(refused.Message, refused.Field+": "); is && refused.Field != "" {
+			f.what = flagOf(refused.Field) + ": " + rest
 		}
 	case "invalid_address", "invalid_hash", "invalid_block", "invalid_name", "invalid_bytes", "invalid_type":
 		f.code = exitUsage
 	}
 	return f
+}
+
+// hintOfWait is what to do where something is not final yet: a transaction that was waited for,
+// one that was asked about, or a height.
+func hintOfWait(refused *client.Error) string {
+	const blocks = "devnet status shows whether blocks are made."
+	switch refused.Field {
+	case "height":
+		return refused.Hint
+	case "hash":
+		return "Ask again after the next block: " + blocks
+	}
+	return "It may still become final: devnet tx tells. " + blocks
 }
 
 // refusedAs reports whether the network refused a request with one of these codes.
@@ -63,7 +78,6 @@ var hints = map[string]string{
 	"name_taken":         "Choose another with --name, or give it to the new actor with --replace; the old one keeps its state and timers.",
 	"unknown_prefix":     "Give more of it, or look it up in devnet events --from 1.",
 	"insufficient_funds": "devnet account lists balances, and devnet faucet NAME gives more.",
-	"not_final":          "It may still become final: devnet tx tells. devnet status shows whether blocks are made.",
 	"unknown_timer":      "devnet timer list lists those that are known.",
 	"timer_ended":        "devnet timer show shows how.",
 	"invalid_job":        "devnet job submit --help says what a job takes.",
@@ -74,6 +88,7 @@ var hints = map[string]string{
 	"already_runner":     "Leave the name out, and one more is started.",
 	"already_registered": "A deregistered runner needs another key to register again.",
 	"stake_too_low":      "Give more with --stake; the minimum is the parameter cip2.min_stake.",
+	"height_passed":      "devnet status tells the latest.",
 	"no_change":          "devnet runner list shows the status of each.",
 	"unknown_name":       "devnet account and devnet actor list list the names; an address is 0x and 40 hexadecimal digits.",
 	"unknown_actor":      "devnet actor list lists those that are final.",

@@ -54,6 +54,15 @@ func TestARefusalOfTheAPISpeaksOfCommands(t *testing.T) {
 			t.Errorf("%s: %s", message, got.hint)
 		}
 	}
+	for field, want := range map[string]string{
+		"":       "It may still become final: devnet tx tells. devnet status shows whether blocks are made.",
+		"hash":   "Ask again after the next block: devnet status shows whether blocks are made.",
+		"height": "Wait for a block.",
+	} {
+		if got := inWords(&client.Error{ErrorBody: model.ErrorBody{Code: "not_final", Hint: "Wait for a block.", Field: field}}); got.hint != want {
+			t.Errorf("not final, %q: %s", field, got.hint)
+		}
+	}
 	for code, hint := range hints {
 		if strings.Contains(hint, "GET ") || hint != "" && !strings.HasSuffix(hint, ".") {
 			t.Errorf("%s: %s", code, hint)

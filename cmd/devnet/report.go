@@ -35,8 +35,8 @@ func reportShards(c *cli.Context) error {
 		return usage("Name the files that devnet run --junit wrote.", "FILE is missing")
 	}
 	r, err := batch.ReadReport(files)
-	if errors.Is(err, fs.ErrNotExist) {
-		return usage("", "%v", err)
+	if path, is := errors.AsType[*fs.PathError](err); is {
+		return usage(givePath, "%s", noFile(path.Path, err))
 	}
 	if err != nil {
 		return failed("", "%v", err)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -173,8 +174,8 @@ func readSettings(c *cli.Context) (settings, error) {
 // made: messages about the file repeat no value.
 func (s *settings) readFile(path string) error {
 	_, err := configfile.Read(path, s)
-	if errors.Is(err, os.ErrNotExist) {
-		return usage("", "--config: there is no file %s", path)
+	if errors.As(err, new(*fs.PathError)) {
+		return usage(givePath, "--config: %s", noFile(path, err))
 	}
 	if err != nil {
 		return usage("", "--config: %v", err)
@@ -261,7 +262,7 @@ func (s *settings) validate() error {
 			continue
 		}
 		if info, err := os.Stat(file); err != nil || info.IsDir() {
-			return usage("Give the path of a Python file.", "--actor: there is no file %s", file)
+			return usage("Give the path of a Python file.", "--actor: %s", noFile(file, err))
 		}
 	}
 	return nil

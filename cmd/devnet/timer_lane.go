@@ -106,7 +106,7 @@ const pipeColumns = 100
 
 // columns is how many characters fit into a line.
 func columns(w io.Writer) int {
-	if f, ok := w.(*os.File); ok && isTerminal(w) {
+	if f, ok := unwrapOutput(w).(*os.File); ok && isTerminal(w) {
 		if width, _, err := cwriter.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return width
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"strings"
@@ -145,6 +146,9 @@ func notUp(err error) error {
 	}
 	if errors.Is(err, context.Canceled) {
 		return err
+	}
+	if path, is := errors.AsType[*fs.PathError](err); is && noFolder(path.Path, err) != "" {
+		return noStart("Move the file away, or choose another --home.", "the network does not start: %s", noFolder(path.Path, err))
 	}
 	return noStart("devnet doctor shows what this machine lacks.", "the network does not start: %v", err)
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,6 +60,7 @@ func (n *apartNetwork) bring() error {
 		err = n.start()
 	}
 	var changed *box.ChangedError
+	var told *failure
 	switch ended := n.u.Context.Err(); {
 	case err == nil:
 		return nil
@@ -65,6 +68,12 @@ func (n *apartNetwork) bring() error {
 		return ended
 	case errors.As(err, &changed):
 		return notUp(err)
+	case errors.As(err, &told):
+		return told
+	case errors.As(err, new(*box.EndedError)):
+		if few := n.failure(); few != nil {
+			return few
+		}
 	}
 	return noStart("", "the network does not start: %v", err)
 }
@@ -88,7 +97,7 @@ func (n *apartNetwork) start() error {
 	dir := home.NetDir(n.home.Dir())
 	folder, err := hosts.Reopen(dir)
 	if err != nil {
-		return err
+		return noStart("Put the file back from a copy, or start over with --reset.", "the network does not start: %v", err)
 	}
 	if folder.Driver() == "" {
 		return fmt.Errorf("the settings in %s name no driver, by which this process reads and drives nodes: begin again with --reset", dir)
@@ -139,7 +148,7 @@ type apartNetwork struct {
 	backend      *cluster.Backend
 
 	mu   sync.Mutex
-	died error // the first node that ended by itself: how
+	died map[string]string // how nodes ended by themselves, by name
 }
 
 // LogPath implements api.Backend: the home has the logs of all nodes.
@@ -263,8 +272,9 @@ func (n *apartNetwork) ended(e cluster.Ended) {
 	how := strings.Join(strings.Fields(e.Err.Error()), " ")
 	n.mu.Lock()
 	if n.died == nil {
-		n.died = fmt.Errorf("%s ended by itself: %w", e.Name, e.Err)
+		n.died = map[string]string{}
 	}
+	n.died[e.Name] = how
 	n.mu.Unlock()
 	fmt.Fprintf(n.u.App.ErrWriter, "%s ended by itself: %s\n", e.Name, printable(how))
 	if !n.folder.Strict {
@@ -294,16 +304,54 @@ func (n *apartNetwork) Probe() (string, error) {
 
 func (n *apartNetwork) asked(s *settings) error { return askedOf(n.Network, s) }
 
+// failure implements upNetwork: more validators ended than may be missing.
 func (n *apartNetwork) failure() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.died == nil {
+	var ended []string
+	for _, name := range n.folder.Validators {
+		if how, is := n.died[name]; is {
+			ended = append(ended, name+": "+reasonOf(name, how))
+		}
+	}
+	if len(ended) <= n.spare() {
 		return nil
 	}
-	return noStart("devnet logs shows the nodes' logs.", "the network does not start: %v", n.died)
+	return n.tooFew(strings.Join(ended, "; "))
 }
 
-func (n *apartNetwork) broken() []error { return nil } // a node that does not start ends it
+// spare is how many of the validators may be missing while the others make blocks.
+func (n *apartNetwork) spare() int { return (len(n.folder.Validators) - 1) / 3 }
+
+// tooFew is the error of a start without as many validators as make blocks.
+func (n *apartNetwork) tooFew(why string) error {
+	first, _, _ := strings.Cut(why, ":")
+	return noStart(fmt.Sprintf("Mend what is said, or start over with --reset. More: %s logs %s%s", self, first, ofHome(n.u.settings.Home)),
+		"too few validators start to make blocks: %s", why)
+}
+
+// broken implements upNetwork.
+func (n *apartNetwork) broken() (all []error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(n.died)) {
+		next := "Then type: " + n.u.restart(name)
+		if n.folder.Strict {
+			next = "Then start the network again."
+		}
+		all = append(all, fmt.Errorf("%s: %s. %s", name, strings.TrimSuffix(reasonOf(name, n.died[name]), "."), next))
+	}
+	return all
+}
+
+// reasonOf is why the process of a node ended, without the words around a command's error.
+func reasonOf(name, how string) string {
+	if _, why, said := strings.Cut(how, ": devnet: "); said {
+		how = why
+	}
+	how, _, _ = strings.Cut(how, " "+self+" doctor shows")
+	return strings.TrimPrefix(strings.TrimPrefix(how, "the network does not start: "), name+": ")
+}
 
 func (n *apartNetwork) secrets() []configAccount { return secretsOf(n.Network) }
 

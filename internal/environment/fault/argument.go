@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/base/refusal"
+	"github.com/cowboyinc/devnet/internal/base/typo"
 )
 
 // Argument is something that verbs take.
@@ -234,6 +235,9 @@ func (w Whose) String() string {
 func CheckKind(kind string) error {
 	if kind == Honest || slices.Contains(kinds, kind) || slices.Contains(kindsOfRunners, kind) {
 		return nil
+	}
+	if near := typo.Suggestion(kind, slices.Concat(kinds, kindsOfRunners)); near != "" {
+		return refusal.New(CodeUnknownKind, "there is no misbehaviour %.*q%s", maxShown, kind, near).At("kind")
 	}
 	return refusal.New(CodeUnknownKind, "there is no misbehaviour %.*q: they are %s, of a runner %s", maxShown, kind,
 		listed(kinds, "and"), listed(kindsOfRunners, "and")).At("kind")

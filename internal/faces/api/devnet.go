@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cowboyinc/devnet/internal/base/types"
+	"github.com/cowboyinc/devnet/internal/base/typo"
 	"github.com/cowboyinc/devnet/internal/base/wallet"
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
@@ -229,14 +230,16 @@ func withoutArguments(v Reader, code []byte, would *Executed, body *model.Deploy
 
 // key returns the key of a devnet account.
 func (d directory) key(name string) (env.Signer, error) {
+	var known []string
 	for _, account := range d.backend.Accounts() {
+		known = append(known, account.Name)
 		if account.Name == name || account.Address.String() == name {
 			if key := d.backend.Signer(account.Name); key != nil {
 				return key, nil
 			}
 		}
 	}
-	return nil, Refuse(http.StatusNotFound, "unknown_signer", "the devnet has no key of %q", clip(name)).
+	return nil, Refuse(http.StatusNotFound, "unknown_signer", "the devnet has no key of %q%s", clip(name), typo.Suggestion(name, known)).
 		Hint("GET /devnet/accounts lists the accounts it signs for; with any other key use POST /submit.").At("from")
 }
 

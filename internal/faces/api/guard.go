@@ -66,7 +66,8 @@ func (s *gate) guard(next http.Handler, misrouted func(*http.Request) *Error) ht
 		}
 		if err := sites.Check(r); err != nil && !admitted {
 			write(w, Refuse(http.StatusForbidden, "forbidden_origin", "a page of another site may not drive the devnet: %v", err).
-				Hint("Call the API from outside a browser, or start it with --cors ORIGIN.").At("Origin"))
+				Hint("Call the API from outside a browser, or start it with --cors ORIGIN. Behind a proxy, have it pass the Host header on.").
+				At("Origin"))
 			return
 		}
 		if r.Header.Get("Sec-Fetch-Site") == "cross-site" && !admitted && !visits(r) {

@@ -102,9 +102,9 @@ func recordsOf(path string) (records [][]byte, err error) {
 	return records, errors.Join(err, votes.Close())
 }
 
-// leaveDown leaves a validator down whose files are beyond help; any other error stays one.
+// leaveDown leaves a validator down that is beyond help; any other error stays one.
 func (f *files) leaveDown(node *Node, err error) error {
-	if f.origin.config.Here != nil || f.origin.home == nil || !errors.As(err, new(*DamagedError)) {
+	if !f.staysDown(err) {
 		return err
 	}
 	node.Fail(err)
@@ -124,13 +124,16 @@ func (f *files) spareBroken() error {
 	switch spare := f.origin.genesis.Validators.MaxFaulty(); {
 	case len(f.broken) == 0:
 		return nil
-	case f.nodes.reached() == 0:
+	case f.nodes.reached() == 0 && f.origin.config.Elsewhere == nil:
 		return fmt.Errorf("no validator's state can be read: %w; before these remedies, put one back from a copy, "+
 			"load a snapshot (devnet snapshot list), or start over with --reset", errors.Join(f.broken...))
 	case len(f.broken)+lost > spare:
 		return errors.Join(f.broken...)
 	}
 	for _, err := range f.broken {
+		if f.origin.config.Elsewhere != nil { // its process said it
+			continue
+		}
 		f.origin.config.Log.Error("a validator stays down; the others go on without it", "error", err)
 	}
 	return nil

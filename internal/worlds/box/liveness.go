@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowboyinc/devnet/internal/base/plural"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
 	"github.com/cowboyinc/devnet/validators"
@@ -81,6 +82,10 @@ func (n *Network) Liveness() api.Liveness {
 	case running < need:
 		l.Blocked, l.Cause = true, fmt.Sprintf("no quorum: %d of %d validators run, %d are needed", running, members, need)
 		l.Hint = "devnet status shows validators that are down or frozen: run devnet fault validator restart NODE, or thaw NODE."
+		if full := n.withoutRoom(); len(full) > 0 {
+			l.Hint = fmt.Sprintf("The disk of %s has no room: free some space, then run devnet fault validator restart NODE for each of them.",
+				plural.List(full, "and"))
+		}
 	case reached < need:
 		l.Blocked, l.Cause = true, fmt.Sprintf("%s: at most %d of %d validators reach each other, %d are needed",
 			inForce(n.LinksInForce()), reached, members, need)

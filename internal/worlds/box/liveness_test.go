@@ -1,7 +1,10 @@
 package box
 
 import (
+	"errors"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -129,5 +132,25 @@ func TestClocksThatAreSetBackAreNamed(t *testing.T) {
 	n.clock.SetOffset(0)
 	if address := n.find("v1").Address.String(); n.named("the clock of "+address+" is ahead") != "the clock of v1 is ahead" {
 		t.Errorf("v1 is told by its address: %s", n.named("the clock of "+address))
+	}
+}
+
+// A network that stopped since its disk is full says to free some space first: to start a
+// validator again before that is in vain. The words of a process elsewhere count as the error does.
+func TestAFullDiskIsToBeFreedFirst(t *testing.T) {
+	n := up(t, Config{Ephemeral: true, Validators: 4, BlockTime: 50 * time.Millisecond})
+	for name, failure := range map[string]error{
+		"v1": &os.PathError{Op: "write", Path: "votes.log", Err: syscall.ENOSPC},
+		"v2": errors.New("the process ended by itself: exit status 1: write votes.log: no space left on device"),
+		"v3": errors.New("the process ended by itself: signal: killed"),
+	} {
+		if err := n.Stop(name); err != nil {
+			t.Fatal(err)
+		}
+		n.find(name).Fail(failure)
+	}
+	const want = "The disk of v1 and v2 has no room: free some space, then run devnet fault validator restart NODE for each of them."
+	if l := n.Liveness(); !l.Blocked || l.Hint != want {
+		t.Errorf("%+v", l)
 	}
 }

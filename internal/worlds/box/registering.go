@@ -9,7 +9,7 @@ import (
 )
 
 // resumeRunners starts the runners of genesis and those that joined since, but for
-// those that were deregistered.
+// those that were deregistered. One that is beyond help stays down.
 func (n *Network) resumeRunners() error {
 	if n.config.Here != nil { // each runs in a separate process
 		return nil
@@ -30,7 +30,7 @@ func (n *Network) resumeRunners() error {
 		}
 		if is := state.Runner(key.Address()); is == nil || is.Health == selection.Deregistered {
 			n.noteLeft(name)
-		} else if err := r.Start(); err != nil {
+		} else if err := r.Start(); err != nil && !n.files.staysDown(err) {
 			return err
 		}
 	}

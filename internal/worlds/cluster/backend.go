@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/base/types"
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/environment/transport/lossy"
+	"github.com/cowboyinc/devnet/internal/worlds/box"
 	"github.com/cowboyinc/devnet/internal/worlds/box/hosts"
 	"github.com/cowboyinc/devnet/internal/worlds/cluster/control"
 	"github.com/cowboyinc/devnet/internal/worlds/network"
@@ -99,17 +100,18 @@ func NewBackend(c Config) *Backend {
 // attend notes which nodes end by themselves.
 func (c *Backend) attend() {
 	for end := range c.carrier.Ended() {
+		if c.told != nil { // before its start fails
+			c.told(end)
+		}
+		ended := &box.EndedError{Node: end.Name, Cause: cmp.Or(end.Err, errors.New("no exit status"))}
 		c.mu.Lock()
 		m := c.members[end.Name]
 		if c.early[end.Name] != nil {
-			c.fell[end.Name] = fmt.Errorf("%s ended by itself: %w", end.Name, cmp.Or(end.Err, errors.New("no exit status")))
+			c.fell[end.Name] = ended
 		}
 		c.mu.Unlock()
 		if m != nil {
-			m.ended(fmt.Errorf("the process ended by itself: %w", cmp.Or(end.Err, errors.New("no exit status"))))
-		}
-		if c.told != nil {
-			c.told(end)
+			m.ended(ended)
 		}
 	}
 }

@@ -21,6 +21,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cowboyinc/devnet/internal/base/plural"
 )
 
 // Limits of requests and answers.
@@ -177,7 +179,18 @@ func ReadBody(answer *http.Response, most int) ([]byte, error) {
 	if len(body) > most {
 		return nil, &TooLongError{most}
 	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+		return nil, &CutError{len(body)}
+	}
 	return body, err
+}
+
+// CutError says that a connection ended within an answer, after Read bytes of its body.
+type CutError struct{ Read int }
+
+func (e *CutError) Error() string {
+	return fmt.Sprintf("the answer broke off after %s of its body: the server or a proxy before it ended the connection",
+		plural.Of(e.Read, "byte"))
 }
 
 // PostJSON posts a body to a place of the runner's owner's and returns what it

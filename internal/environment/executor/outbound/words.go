@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"net/http"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -20,15 +22,32 @@ const (
 	maxWords = 200
 )
 
-// Words returns what a refusal says: the message of the usual shapes of an error in JSON,
-// otherwise the first line that is not empty. It is one line of at most 200 bytes, "" if the body has none.
+// Words returns what a refusal says: the message of the usual shapes of an error in JSON, the
+// title of a page or the message of a document in XML, as proxies and stores answer. Otherwise it
+// is the first line that is not empty. It is one line of at most 200 bytes, "" if the body has none.
 func Words(body []byte) string {
 	body = body[:min(len(body), readWords)]
 	if said := errorMessage(body); said != "" {
 		return clean(said)
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
+	text := strings.TrimSpace(string(body))
+	if said := markupWords(text); said != "" {
+		return clean(said)
+	}
+	line, _, _ := strings.Cut(text, "\n")
 	return clean(line)
+}
+
+// markupPattern matches the title of a page in HTML, and the message of an error in XML.
+var markupPattern = regexp.MustCompile(`(?is)<(?:title|message)(?:\s[^>]*)?>(.*?)</(?:title|message)>`)
+
+// markupWords returns the words for people in a page or document, "" if it has none or is neither.
+func markupWords(text string) string {
+	found := markupPattern.FindStringSubmatch(text)
+	if !strings.HasPrefix(text, "<") || found == nil {
+		return ""
+	}
+	return html.UnescapeString(found[1])
 }
 
 // errorMessage returns error.message, or error, message or detail, of an object whose member is a text.
