@@ -129,8 +129,8 @@ type Validator struct {
 	trouble  troubles
 	diverged atomic.Pointer[Divergence] // nil: it executes as the others do
 	pythons  peerPythons
-	gaveUp   atomic.Pointer[GivenUp]    // the last view that it gave up
-	once     sync.Once                  // guards fail, which acts once
+	gaveUp   atomic.Pointer[GivenUp] // the last view that it gave up
+	once     sync.Once               // guards fail, which acts once
 }
 
 // Round is the current view of consensus.

@@ -202,7 +202,9 @@ func (m *recovery) takeLife(from types.Address, a *LifeAnswer) {
 	c.answers[from] = lifeAnswer{older: a.Older, first: a.First}
 }
 
-func (m *state) lifeRequest() *LifeRequest { return &LifeRequest{Life: m.cfg.Life, Log: m.log, Python: m.cfg.Python} }
+func (m *state) lifeRequest() *LifeRequest {
+	return &LifeRequest{Life: m.cfg.Life, Log: m.log, Python: m.cfg.Python}
+}
 
 // pingTimeout is how long a life has to answer.
 func (p *pacemaker) pingTimeout() time.Duration { return pingDelays * p.LinkDelay }
