@@ -11,6 +11,7 @@ import (
 	"github.com/cowboyinc/devnet/validators/catchup"
 	"github.com/cowboyinc/devnet/validators/history"
 	"github.com/cowboyinc/devnet/validators/ledger"
+	"github.com/cowboyinc/devnet/validators/simplex"
 )
 
 // maxCommitBlocks bounds the blocks of one transaction of the store.
@@ -20,6 +21,15 @@ const maxCommitBlocks = 256
 // shown to readers: so long take an assignment and its answer on one machine. They cost
 // less than all validators' writing, for which they would wait where processors are few.
 const behindAnswers = 2 * time.Millisecond
+
+// A store that gathers commits (env.WriteBack) is flushed when so many blocks or bytes of values have gathered, or
+// when the first has waited for so long. A machine executes simplex.MaxOpenDepth blocks from its log.
+// So every start closes this gap, also where all validators were killed at once (decision C5).
+const (
+	maxUnflushedBlocks = simplex.MaxOpenDepth * 3 / 4
+	maxUnflushedBytes  = 4 << 20
+	DefaultFlushDelay  = 25 * time.Millisecond // Config.FlushDelay
+)
 
 // archiveEvent is what the archive role is told.
 type archiveEvent interface{ forArchive() }
@@ -40,11 +50,14 @@ type (
 		from    types.Address
 		request *catchup.RangeRequest
 	}
+	// flushDue says that the first commit since the last flush has waited long enough.
+	flushDue struct{}
 )
 
 func (archiveRequest) forArchive() {}
 func (flush) forArchive()          {}
 func (rangeRequest) forArchive()   {}
+func (flushDue) forArchive()       {}
 
 func (f *archiveRequest) head() *Head {
 	tip := f.Tip()
@@ -64,10 +77,31 @@ type archiving struct {
 	posted  bool      // a flush is under way
 	alarm   env.Alarm // rings for a flush; nil until it was needed
 	writer  *history.Writer
+
+	writeBack env.WriteBack // the store, where it gathers commits; otherwise nil
+	unflushed unflushed
+	flushing  env.Alarm  // rings for flushDue; nil until it was needed
+	flushSet  bool       // it is to ring
+	committed types.Time // the last commit
+}
+
+// unflushed is what a store has gathered since its last flush.
+type unflushed struct{ blocks, bytes int }
+
+func (u unflushed) isFull() bool {
+	return u.blocks >= maxUnflushedBlocks || u.bytes >= maxUnflushedBytes
+}
+
+func (u *unflushed) add(blocks int, writes []env.Write) {
+	u.blocks += blocks
+	for i := range writes {
+		u.bytes += len(writes[i].Value)
+	}
 }
 
 func (v *Validator) newArchive() (roles.Steps[archiveEvent], error) {
 	a := &archiving{v: v, writer: history.NewWriter(v.history, v.config.History, v.memo.blockWrites)}
+	a.writeBack, _ = v.node.Store.(env.WriteBack)
 	return roles.Steps[archiveEvent]{Each: a.receive, Last: a.stop}, nil
 }
 
@@ -91,6 +125,8 @@ func (a *archiving) receive(event archiveEvent) {
 	case flush:
 		a.posted = false
 		a.commit()
+	case flushDue:
+		a.flushStore()
 	default:
 		panic(unknown("archive", event))
 	}
@@ -114,6 +150,7 @@ func (a *archiving) stop() {
 		a.alarm.Set(types.Never)
 	}
 	a.commit()
+	a.flushStore()
 }
 
 // commit writes all that waits in one transaction. A store that fails stops
@@ -142,6 +179,10 @@ func (a *archiving) commit() {
 		a.v.fail("the store cannot be written", err)
 		return
 	}
+	a.unflushed.add(a.blocks, writes)
+	if a.mustFlush() {
+		a.flushStore() // before readers see the blocks
+	}
 	for i := range a.waiting {
 		a.v.show(&a.waiting[i])
 	}
@@ -151,4 +192,48 @@ func (a *archiving) commit() {
 		}
 	}
 	a.waiting, a.blocks = nil, 0
+	a.scheduleFlush()
+}
+
+// mustFlush reports whether what the store has gathered is to be flushed at once: it is as much as a start executes from the
+// log, or the log has no bodies of it, since it came by catch-up.
+func (a *archiving) mustFlush() bool {
+	return a.unflushed.isFull() || slices.ContainsFunc(a.waiting, func(r archiveRequest) bool { return r.batch != 0 })
+}
+
+// scheduleFlush has what the store has gathered flushed in a while; at once where blocks come more slowly than that.
+func (a *archiving) scheduleFlush() {
+	if a.writeBack == nil || a.unflushed.blocks == 0 {
+		return
+	}
+	clock, delay := a.v.node.Clock, a.v.config.FlushDelay
+	now := clock.Now()
+	isSlow := now.Sub(a.committed) >= delay
+	a.committed = now
+	if isSlow {
+		a.flushStore()
+		return
+	}
+	if a.flushing == nil {
+		a.flushing = clock.NewAlarm(func() { a.v.archive.Post(flushDue{}) })
+	}
+	if !a.flushSet {
+		a.flushSet = true
+		a.flushing.Set(now.Add(delay))
+	}
+}
+
+// flushStore makes durable what the store has gathered.
+func (a *archiving) flushStore() {
+	if a.flushSet {
+		a.flushSet = false
+		a.flushing.Set(types.Never)
+	}
+	if a.writeBack == nil || a.unflushed.blocks == 0 {
+		return
+	}
+	a.unflushed = unflushed{}
+	if err := a.writeBack.Flush(); err != nil {
+		a.v.fail("the store cannot be written", err)
+	}
 }

@@ -122,6 +122,9 @@ func (v *Validator) judged(head *Head) (records [][]byte, lost bool, err error) 
 		return nil, false, err
 	}
 	reach, err := simplex.ReachOf(records, head.root())
+	if err == nil {
+		err = v.planReplay(records, head.root())
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -346,6 +349,12 @@ func (c *consensus) publish() {
 func (c *consensus) rewrite(stored *Head) {
 	if c.v.node.Log.Size() < c.limit {
 		return
+	}
+	if store, ok := c.v.node.Store.(env.WriteBack); ok {
+		if err := store.Flush(); err != nil { // until then the log alone has what it is to lose
+			c.v.fail("the store cannot be written", err)
+			return
+		}
 	}
 	records, err := c.v.records()
 	if err == nil {

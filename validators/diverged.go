@@ -65,6 +65,7 @@ func (e *execution) diverge(block *types.Block, invalid *ledger.Invalid) {
 	d := &Divergence{Height: block.Header.Height, Block: block.Hash(), Items: shownItems(invalid.Own), Here: e.v.config.Python,
 		There: e.v.pythons.words(), What: invalid.Code}
 	e.v.diverged.Store(d)
+	e.v.replay.end()
 	e.v.trouble.note(e.v.node.Clock.Now(), d.String())
 	e.v.log.Error("this validator executes otherwise than the others: it neither proposes nor votes from now on (C2)",
 		"height", d.Height, "block", d.Block, "items", d.Items, "python", d.Here, "others", d.There, "differs", invalid)

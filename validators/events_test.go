@@ -31,7 +31,7 @@ var variants = map[reflect.Type][]reflect.Type{
 	sum[gatewayEvent](): these(begin{}, connected{}, newHead{}, foreseen{}, polled{}, unkept{}, overdue{}),
 	sum[connection.Event](): these(connection.Up{}, connection.Opened{}, connection.Came{}, connection.TooLong{}, connection.Stalled{},
 		connection.Ended{}, connection.Cut{}, connection.Stuck{}, connection.Down{}),
-	sum[archiveEvent](): these(archiveRequest{}, flush{}, rangeRequest{}),
+	sum[archiveEvent](): these(archiveRequest{}, flush{}, flushDue{}, rangeRequest{}),
 	sum[simplex.Event](): these(simplex.Start{}, simplex.Tick{}, simplex.Received{}, simplex.Built{}, simplex.Executed{}, simplex.Abstain{},
 		simplex.Work{},
 		simplex.Timing{}, simplex.Hold{}, simplex.Goal{}, simplex.CaughtUp{}),

@@ -29,6 +29,9 @@ type Config struct {
 	// RewriteBytes is the size of the log of votes at which records that the store
 	// holds are dropped from it; 0: DefaultRewriteBytes.
 	RewriteBytes int64
+	// FlushDelay is how long a block waits at most in a store that gathers commits (env.WriteBack) before it is flushed; 0:
+	// DefaultFlushDelay.
+	FlushDelay time.Duration
 	// History is how many blocks the archive keeps; 0: all.
 	History uint64
 	// Bootstrap are validators that it also connects with while it is not a member of the
@@ -129,6 +132,7 @@ type Validator struct {
 	trouble  troubles
 	diverged atomic.Pointer[Divergence] // nil: it executes as the others do
 	pythons  peerPythons
+	replay   replay
 	gaveUp   atomic.Pointer[GivenUp] // the last view that it gave up
 	once     sync.Once               // guards fail, which acts once
 }
@@ -214,12 +218,15 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	if cfg.RewriteBytes <= 0 {
 		cfg.RewriteBytes = DefaultRewriteBytes
 	}
+	if cfg.FlushDelay <= 0 {
+		cfg.FlushDelay = DefaultFlushDelay
+	}
 	if cfg.Memo == nil {
 		cfg.Memo = new(Memo)
 	}
 	v := &Validator{name: cfg.Name, genesis: cfg.Genesis, node: node, runtime: rt, memo: cfg.Memo, life: &life{},
-		config: cfg,
-		log:    cfg.Log.With("node", cfg.Name), history: history.Of(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
+		config: cfg, replay: replay{done: make(chan struct{})},
+		log: cfg.Log.With("node", cfg.Name), history: history.Of(node.Store), admitter: &ledger.Executor{Verifier: node.Verifier}}
 	v.group = roles.NewGroup(rt, v.supervision())
 	head, err := v.restore()
 	if err != nil {
@@ -236,6 +243,7 @@ func Start(rt *roles.Runtime, cfg Config, node env.Validator) (*Validator, error
 	if err := v.group.Start(cfg.Name, node.Loops.Loop, v.roles()); err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
+	v.replay.noteHeight(head.Block.Header.Height)
 	v.setPeers(head.State)
 	if err := node.Mesh.Start(v.ingress.receive); err != nil {
 		v.Stop()
@@ -318,6 +326,7 @@ func (v *Validator) fail(what string, err error) {
 		failure := fmt.Errorf("%s stops: %s: %w", v.name, what, err)
 		v.log.Error("the validator stops", "what", what, "error", err)
 		v.group.Dismiss()
+		v.replay.end()
 		if v.config.OnFailure != nil {
 			v.config.OnFailure(failure)
 		}
@@ -443,6 +452,7 @@ func (v *Validator) setPeers(state *ledger.State) {
 // show lets readers see what is in the store now.
 func (v *Validator) show(event *archiveRequest) {
 	v.shown.Store(event.head())
+	v.replay.noteHeight(event.Tip().Block.Header.Height)
 	if v.config.Observe != nil {
 		v.config.Observe(FinalBlocks{Validator: v.name, Results: event.Results, Finalization: event.Finalization})
 	}

@@ -194,6 +194,38 @@ func TestOnlyAFinalizationReachesTheTip(t *testing.T) {
 	}
 }
 
+// A start executes again what its log finalizes and holds whole, and leaves to the others what it does not hold.
+func TestAReplayGoesToTheHighestFinalBlockWhoseAncestorsAreThere(t *testing.T) {
+	s := newSolo(t, 4, nil)
+	a := s.child(nil, 1)
+	b := s.child(a, 2)
+	c := s.child(b, 3)
+	root := Root{Block: a, Hash: a.Hash()}
+	body := func(block *types.Block) []byte { return bodyRecord(block, block.Hash()) }
+	final := func(block *types.Block) []byte {
+		return certificateRecord(s.certificate(types.Finalize, block.Header.View, block, 1, 2, 3))
+	}
+	for name, one := range map[string]struct {
+		records [][]byte
+		want    types.Height
+	}{
+		"nothing":                   {nil, 1},
+		"no finalization":           {[][]byte{body(b), body(c)}, 1},
+		"the next block":            {[][]byte{body(b), final(b), body(c)}, 2},
+		"two blocks by the later":   {[][]byte{body(b), body(c), final(c)}, 3},
+		"in another order":          {[][]byte{final(c), body(c), body(b)}, 3},
+		"a body between is missing": {[][]byte{body(c), final(b), final(c)}, 1},
+		"the last body is missing":  {[][]byte{body(b), final(b), final(c)}, 2},
+	} {
+		if got, err := ReplayHeight(one.records, root); got != one.want || err != nil {
+			t.Errorf("%s: height %d, %v; want %d", name, got, err, one.want)
+		}
+	}
+	if _, err := ReplayHeight([][]byte{{1, 2, 3}}, root); err == nil {
+		t.Error("an unreadable record is skipped")
+	}
+}
+
 // Each log that was lost begins again. The last beginning counts, and no other is kept.
 func TestTheLastBeginningCounts(t *testing.T) {
 	records := [][]byte{beginRecord(500, types.Hash{1}), beginRecord(700, types.Hash{2}), beginRecord(900, types.Hash{3})}

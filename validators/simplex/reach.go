@@ -75,6 +75,60 @@ func reaches(r *record, tip *Root) (bool, error) {
 	return err == nil && c.Kind == types.Finalize, err
 }
 
+// ReplayHeight returns the height up to which a machine on root executes by itself what a log
+// holds: that of the highest final block whose ancestors above root are all in it, or root's own. It fails at a
+// record that cannot be read.
+func ReplayHeight(records [][]byte, root Root) (types.Height, error) {
+	parents, final := map[types.Hash]types.Hash{}, map[types.Hash]types.Height{}
+	for i, data := range records {
+		r, err := decodeRecord(i, data)
+		if err != nil {
+			return 0, err
+		}
+		if r.Height <= root.Block.Header.Height {
+			continue
+		}
+		switch r.Kind {
+		case bodyKind:
+			var block types.Block
+			if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &block); err != nil {
+				return 0, fmt.Errorf("simplex: record %d of the log: %w", i, err)
+			}
+			parents[r.Block] = block.Header.Parent
+		case certificateKind:
+			var c types.Certificate
+			if err := codec.UnmarshalLoose(r.Content, maxRecordBytes, &c); err != nil {
+				return 0, fmt.Errorf("simplex: record %d of the log: %w", i, err)
+			}
+			if c.Kind == types.Finalize {
+				final[c.Block] = c.Height
+			}
+		}
+	}
+	highest := root.Block.Header.Height
+	for hash, height := range final { // order: the highest
+		if height > highest && leadsTo(parents, hash, root.Hash) {
+			highest = height
+		}
+	}
+	return highest, nil
+}
+
+// leadsTo reports whether the ancestors of a block go down to root.
+func leadsTo(parents map[types.Hash]types.Hash, hash, root types.Hash) bool {
+	for range len(parents) + 1 {
+		if hash == root {
+			return true
+		}
+		parent, held := parents[hash]
+		if !held {
+			return false
+		}
+		hash = parent
+	}
+	return false
+}
+
 // CaughtUpRecord is the record of a finalization that catch-up brought: that of a batch's
 // last block, or of a later one. It is in the log before the store commits that block. This validator has no votes of those heights.
 func CaughtUpRecord(finalization *types.Certificate) []byte { return certificateRecord(finalization) }

@@ -108,6 +108,13 @@ type Store interface {
 	Close() error
 }
 
+// WriteBack is a Store whose commits are durable only after the next Flush. Readers see them before.
+type WriteBack interface {
+	Store
+	// Flush makes all commits so far as durable as the store promises. Where it fails, the store takes no more.
+	Flush() error
+}
+
 // Signer holds one secp256k1 key.
 type Signer interface {
 	Address() types.Address

@@ -292,6 +292,16 @@ func TestWhatABootBeginsWithIsJudged(t *testing.T) {
 		{"with a block of no chain", func(j *Judge) { j.Booted(validators[1], header(2), types.Hash{1}, header(2).StateRoot) },
 			"is final at that height"},
 		{"with another state", func(j *Judge) { j.Booted(validators[0], header(2), blocks[2].Hash, types.Hash{1}) }, "with a state of root"},
+		{"far below what readers saw", func(j *Judge) {
+			j.Showed(validators[1], 15, types.Hash{15}, nil)
+			j.Booted(validators[1], header(2), blocks[2].Hash, header(2).StateRoot)
+		}, "but readers saw height 15"},
+		{"a little below what readers saw", func(j *Judge) {
+			j.Showed(validators[1], 14, types.Hash{13}, [][]byte{{1, 2}, append([]byte{1, 13}, make([]byte, 31)...), {3}})
+			j.Booted(validators[1], header(2), blocks[2].Hash, header(2).StateRoot)
+		}, ""},
+		{"with blocks that its log has not", func(j *Judge) { j.Showed(validators[1], 3, types.Hash{13}, [][]byte{{13}}) },
+			"its log has nothing of it"},
 		{"at genesis, wiped", func(j *Judge) {
 			j.Lost(validators[0])
 			j.Booted(validators[0], &genesis().Header, types.Hash{}, genesis().Header.StateRoot)

@@ -9,8 +9,12 @@ import (
 
 // durable is the highest block that is certainly on each validator's disk.
 type durable struct {
-	kept map[types.Address]keptBlock
+	kept  map[types.Address]keptBlock
+	shown map[types.Address]types.Height // the highest that readers saw
 }
+
+// maxUnflushed is how many blocks that readers saw a validator's store may lose with its process (decision C5).
+const maxUnflushed = 11
 
 // keptBlock is the highest block that a validator's disk holds for certain.
 type keptBlock struct {
@@ -18,7 +22,9 @@ type keptBlock struct {
 	hash   types.Hash
 }
 
-func newDurable() durable { return durable{map[types.Address]keptBlock{}} }
+func newDurable() durable {
+	return durable{map[types.Address]keptBlock{}, map[types.Address]types.Height{}}
+}
 
 // Kept reports that a validator's disk holds a final block, synced: after any
 // failure of its process, it begins no earlier.
@@ -28,11 +34,26 @@ func (j *Judge) Kept(validator types.Address, height types.Height, hash types.Ha
 	}
 }
 
+// Showed reports that a validator's readers see a final block that its store may still gather in memory. Its log has a
+// record of that block: what a crash takes from the store is executed from there. A nil log is not looked at.
+func (j *Judge) Showed(validator types.Address, height types.Height, hash types.Hash, log [][]byte) {
+	j.durable.shown[validator] = max(j.durable.shown[validator], height)
+	for i := len(log) - 1; i >= 0; i-- {
+		if bytes.Contains(log[i], hash[:]) {
+			return
+		}
+	}
+	if log != nil {
+		j.report("durable", height, validator, "readers see block %s, and its log has nothing of it", hash)
+	}
+}
+
 // Lost says that a validator's disk was emptied or damaged from outside: what it
 // had made sure of is gone. It sits out until its votes are past, but for a network
 // of up to three, which needs every vote: there it is excused (finding F17).
 func (j *Judge) Lost(validator types.Address) {
 	delete(j.durable.kept, validator)
+	delete(j.durable.shown, validator)
 	if len(j.rules.Set.Members) <= 3 {
 		j.Excuse(validator)
 	}
@@ -49,6 +70,9 @@ func (j *Judge) Booted(validator types.Address, block *types.Header, hash, state
 		wrong("boots at height %d, but had stored block %s of height %d", block.Height, kept.hash, kept.height)
 	} else if block.Height == kept.height && kept.height > 0 && hash != kept.hash {
 		wrong("boots with block %s, but had stored %s", hash, kept.hash)
+	}
+	if shown := j.durable.shown[validator]; block.Height+maxUnflushed < shown {
+		wrong("boots at height %d, but readers saw height %d: at most %d blocks wait for a flush", block.Height, shown, maxUnflushed)
 	}
 	if known := j.chain[block.Height]; known != nil && known.first.Hash != hash {
 		wrong("boots with block %s, but %s is final at that height", hash, known.first.Hash)

@@ -3,6 +3,7 @@ package box
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/cowboyinc/devnet/internal/environment/fault"
 	"github.com/cowboyinc/devnet/internal/faces/readmodel"
@@ -138,7 +139,27 @@ func (n *Network) startNodes(ctx context.Context) error {
 			}
 		}
 	}
-	return n.files.spareBroken()
+	if err := n.files.spareBroken(); err != nil {
+		return err
+	}
+	return n.awaitReplay(ctx)
+}
+
+// awaitReplay waits until readers see again what was final when the network ended, so that nothing that was
+// acknowledged is missing after a crash.
+func (n *Network) awaitReplay(ctx context.Context) error {
+	for _, node := range n.List() {
+		local, is := node.validator.(localValidator)
+		if !is || !node.Running() {
+			continue
+		}
+		select {
+		case <-local.Validator.Shell().Replayed():
+		case <-ctx.Done():
+			return fmt.Errorf("%s has not executed yet what its log holds: %w", node.Name, context.Cause(ctx))
+		}
+	}
+	return nil
 }
 
 // startNode starts a validator. One whose files are beyond help stays down.

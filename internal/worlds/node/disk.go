@@ -12,6 +12,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/store/bolt"
 	"github.com/cowboyinc/devnet/internal/environment/store/log"
 	"github.com/cowboyinc/devnet/internal/environment/store/mem"
+	"github.com/cowboyinc/devnet/internal/environment/store/writeback"
 )
 
 // disk is what a machine keeps: its files, or the memory that stands for them. A
@@ -60,7 +61,15 @@ func (d *disk) openStore() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", d.name, err)
 	}
-	d.store = opened
+	d.store = writeback.New(opened)
+	return nil
+}
+
+// abandon loses what the store has gathered, as the end of a process does.
+func (d *disk) abandon() error {
+	if s, ok := d.store.(*writeback.Store); ok {
+		return s.Abandon()
+	}
 	return nil
 }
 

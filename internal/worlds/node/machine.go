@@ -180,12 +180,15 @@ func (m *Machine) falls() func(error) {
 }
 
 // Kill ends the roles as kill -9 ends a process: after the step they are in, all at
-// once, and they are not told. Its caller then stops the node, which writes and
-// sends nothing any more.
+// once, and they are not told. What the store has gathered in memory is lost. Its caller then
+// stops the node, which writes and sends nothing any more.
 func (m *Machine) Kill() {
 	m.letGo()
 	if m.loops != nil {
 		m.loops.kill()
+	}
+	if err := m.disk.abandon(); err != nil {
+		m.failure.CompareAndSwap(nil, &err)
 	}
 }
 

@@ -94,6 +94,9 @@ func newCampaign(seed uint64, change ...func(*NetworkConfig)) (*campaign, error)
 	if rng.IntN(2) == 0 {
 		c.Rewrite = int64(1+rng.IntN(64)) << 10 // logs are rewritten
 	}
+	if seed%2 == 1 {
+		c.FlushDelay = time.Minute // a crash loses up to a dozen final blocks of the store, and not of the log
+	}
 	c.Apart = rng.IntN(8) == 0
 	policy := []string{"eip1559", "eip1559", "eip1559", "fifo", "fifo", "gba", "bias-vcg", "bias-first-price"}[rng.IntN(8)]
 	c.Params["cip1.policy"] = policy

@@ -16,6 +16,7 @@ import (
 	"github.com/cowboyinc/devnet/internal/environment/env"
 	"github.com/cowboyinc/devnet/internal/environment/roles"
 	"github.com/cowboyinc/devnet/internal/environment/store/mem"
+	"github.com/cowboyinc/devnet/internal/environment/store/writeback"
 	"github.com/cowboyinc/devnet/internal/faces/api"
 	"github.com/cowboyinc/devnet/internal/faces/api/model"
 	"github.com/cowboyinc/devnet/internal/faces/oracle"
@@ -38,23 +39,26 @@ type NetworkConfig struct {
 	Runners    int // none
 	// Terms are what the first of the runners register with; the others with what all do.
 	Terms    []model.RunnerRequest
-	Open     bool              // to runners that join a network without first runners
-	ChainID  uint64            // 8011
-	Params   params.Overrides  // what differs from the defaults
-	Accounts []string          // funded, by name; alice and bob
-	Funds    types.Wei         // of each account; 1,000,000 CBY
-	Programs program.Host      // besides the Go samples; none
-	Timeless bool              // work takes no virtual time; otherwise it takes World.Work, or MeasuredWork if that is zero
-	Real     bool              // real signatures instead of the world's keyed hash
-	Apart    bool              // every validator executes every block itself
-	Rewrite  int64             // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
-	Sample   types.Height      // heights between full audits by the oracles; 16
-	Unjudged bool              // no oracle watches
-	Strategy roles.Strategy    // the treatment of a node whose role panics
-	Keeps    bool              // keep what the oracles are told, so that a network from its rest is judged as well
-	Pythons  map[string]string // by validator, the version that it says it has; none says any
-	Answers  *Answers          // of runners, as a test gives them; nil: they do what the jobs say
-	From     *Rest             // begin as that network of an equal configuration was at rest; nil: at genesis
+	Open     bool             // to runners that join a network without first runners
+	ChainID  uint64           // 8011
+	Params   params.Overrides // what differs from the defaults
+	Accounts []string         // funded, by name; alice and bob
+	Funds    types.Wei        // of each account; 1,000,000 CBY
+	Programs program.Host     // besides the Go samples; none
+	Timeless bool             // work takes no virtual time; otherwise it takes World.Work, or MeasuredWork if that is zero
+	Real     bool             // real signatures instead of the world's keyed hash
+	Apart    bool             // every validator executes every block itself
+	// FlushDelay is how long a validator's store gathers commits in memory, which a crash loses, as a live one's does; 0: it
+	// writes each at once.
+	FlushDelay time.Duration
+	Rewrite    int64             // bytes of a log from which on it is rewritten; validators.DefaultRewriteBytes
+	Sample     types.Height      // heights between full audits by the oracles; 16
+	Unjudged   bool              // no oracle watches
+	Strategy   roles.Strategy    // the treatment of a node whose role panics
+	Keeps      bool              // keep what the oracles are told, so that a network from its rest is judged as well
+	Pythons    map[string]string // by validator, the version that it says it has; none says any
+	Answers    *Answers          // of runners, as a test gives them; nil: they do what the jobs say
+	From       *Rest             // begin as that network of an equal configuration was at rest; nil: at genesis
 	// Tell is told what a validator's consensus reported, and Final of the blocks
 	// that each made final. They may be nil.
 	Tell  func(at types.Time, name string, report simplex.Report)
@@ -132,7 +136,8 @@ func (n *Network) listen() {
 func (n *Network) compose() {
 	n.accounts = accounts{chainID: n.config.ChainID, keys: map[string]*crypto.Key{}, nonces: map[string]types.Nonce{}}
 	n.validatorNodes = validatorNodes{World: n.World, accounts: &n.accounts, running: map[string]*validators.Validator{}}
-	n.watch = watch{validatorNodes: &n.validatorNodes, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps}
+	n.watch = watch{validatorNodes: &n.validatorNodes, audits: observe.Every(n.config.Sample), keeps: n.config.Keeps,
+		gathers: n.config.FlushDelay > 0}
 	n.runnerNodes = runnerNodes{validatorNodes: &n.validatorNodes, config: &n.config, working: map[string]*runners.Runner{},
 		states: map[string]*ledger.State{}}
 	var begin network.Begin
@@ -238,6 +243,9 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 		if log == nil {
 			log = slog.New(slog.DiscardHandler)
 		}
+		if n.config.FlushDelay > 0 {
+			node.Store = writeback.New(node.Store)
+		}
 		if n.config.Wrap != nil {
 			node = n.config.Wrap(name, node)
 		}
@@ -251,7 +259,7 @@ func (n *Network) bootValidator(name string) Boot[env.Validator] {
 			return validators.Start(n.Runtime(), twin, given)
 		})
 		v, err := validators.Start(n.Runtime(), validators.Config{Name: name, Genesis: n.Genesis, Memo: n.memo, Log: log,
-			RewriteBytes: n.config.Rewrite, Head: n.woken(name), Python: n.config.Pythons[name],
+			RewriteBytes: n.config.Rewrite, FlushDelay: n.config.FlushDelay, Head: n.woken(name), Python: n.config.Pythons[name],
 			Bootstrap: n.bootstrap(), Observe: n.observe, Tell: n.tell, TellRunners: n.tellRunners,
 			Dropped: n.Dropped, Strategy: n.config.Strategy, OnFailure: func(err error) { n.ended(name, err) }}, node)
 		if err != nil {

@@ -13,12 +13,13 @@ import (
 // watch is the oracles over a network.
 type watch struct {
 	*validatorNodes
-	Judge  *oracle.Judge
-	rules  oracle.Rules
-	audits *observe.Audits
-	last   tappedFrame
-	keeps  bool   // what the oracles are told
-	told   []word // all of it so far, if it is kept and at most maxTold
+	Judge   *oracle.Judge
+	rules   oracle.Rules
+	audits  *observe.Audits
+	gathers bool // stores gather commits, which a crash loses
+	last    tappedFrame
+	keeps   bool   // what the oracles are told
+	told    []word // all of it so far, if it is kept and at most maxTold
 }
 
 // word is one input of the oracles: the judge of a network that begins from
@@ -46,6 +47,11 @@ func (w *watch) say(told word) {
 func (w *watch) keep(name string, r *ledger.Result) {
 	one := w.find(name)
 	if one.disk.lying != nil {
+		return
+	}
+	if w.gathers {
+		log := one.disk.records
+		w.say(func(j *oracle.Judge) { j.Showed(one.address, r.Block.Header.Height, r.Hash, log) })
 		return
 	}
 	kept := func() { w.say(func(j *oracle.Judge) { j.Kept(one.address, r.Block.Header.Height, r.Hash) }) }

@@ -144,7 +144,7 @@ func (j *judge) see(f validators.FinalBlocks) {
 	}
 	for _, o := range observe.Every(sampleEvery).Observations(f, j.address(f.Validator)) {
 		j.oracles.Observe(o)
-		j.oracles.Kept(o.Validator, o.Block.Header.Height, o.Hash)
+		j.oracles.Showed(o.Validator, o.Block.Header.Height, o.Hash, nil)
 		j.note(traced{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash, Time: uint64(o.Block.Header.Timestamp)})
 		j.seen = max(j.seen, o.Block.Header.Height)
 	}
