@@ -140,7 +140,7 @@ var mutants = []mutant{
 	{name: "C01", what: "a batch's finalization is not checked", tests: catchupCore, edits: []edit{
 		{"validators/catchup/batch.go", "\treturn certificate(f)\n", "\treturn nil\n"}}},
 	{name: "C02", what: "liars are asked again at once", tests: catchupCore, edits: []edit{
-		{"validators/catchup/machine.go", "m.punish(a, lyingTimeouts)", "m.punish(a, 0)"}}},
+		{"validators/catchup/machine.go", "m.leaveOutFor(a, lyingTimeouts)", "m.leaveOutFor(a, 0)"}}},
 	{name: "C03", what: "a batch's transactions are not checked", tests: catchupCore, edits: []edit{
 		{"validators/catchup/batch.go", "if err := b.CheckBody(); err != nil {", "if err := b.CheckBody(); err != nil && h == nil {"}}},
 	{name: "M01", what: "a replacement for the same fee", tests: poolCore, edits: []edit{
