@@ -40,7 +40,7 @@ func Up(ctx context.Context, config Config) (*Network, error) {
 		return nil, err
 	}
 	n := composeNetwork(o)
-	if err := n.start(ctx); err != nil {
+	if err := n.startAll(ctx); err != nil {
 		if elsewhere := config.Elsewhere; elsewhere != nil {
 			elsewhere.Abandon()
 		}
@@ -75,9 +75,9 @@ func composeNetwork(o *origin) *Network {
 	return n
 }
 
-// start starts the validators, those of genesis and those that joined, and then the
+// startAll starts the validators, those of genesis and those that joined, and then the
 // runners.
-func (n *Network) start(ctx context.Context) error {
+func (n *Network) startAll(ctx context.Context) error {
 	n.runtime.OnPanic = func(name string, value any, stack []byte) {
 		n.log.Error("a bug of devnet: an actor panicked", "actor", name, "panic", value, "stack", string(stack))
 	}

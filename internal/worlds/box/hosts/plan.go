@@ -124,7 +124,7 @@ func Make(p Plan) (*Network, error) {
 	n := &Network{plan: p}
 	chain := p.Chain.NewChain(p.Now)
 	for i := range p.Chain.Validators {
-		v := p.validator(i)
+		v := p.describeValidator(i)
 		v.Key = p.keyOf(wallet.ValidatorKey, v.Name)
 		n.Validators = append(n.Validators, v)
 		chain.Validator(v.Key, v.Endpoint)
@@ -134,7 +134,7 @@ func Make(p Plan) (*Network, error) {
 		return nil, err
 	}
 	for i := range terms {
-		r := p.runner(i)
+		r := p.describeRunner(i)
 		r.Key = p.keyOf(wallet.RunnerKey, r.Name)
 		n.Runners = append(n.Runners, r)
 		chain.Runner(r.Key, terms[i])
@@ -181,8 +181,8 @@ func (p *Plan) checkHosts() error {
 	return nil
 }
 
-// validator is the i-th, without its key.
-func (p *Plan) validator(i int) Node {
+// describeValidator is the i-th, without its key.
+func (p *Plan) describeValidator(i int) Node {
 	v := p.validatorAt(wallet.ValidatorName(i), p.portOf(i))
 	if at := p.Hosts[v.Name]; at != "" {
 		// On its own machine it is reached by whatever address that has.
@@ -208,8 +208,8 @@ func (p *Plan) validatorAt(name string, port int) Node {
 	return Node{Name: name, Endpoint: api, Listen: api, HTTP: api, API: api}
 }
 
-// runner is the i-th, without its key.
-func (p *Plan) runner(i int) Node {
+// describeRunner is the i-th, without its key.
+func (p *Plan) describeRunner(i int) Node {
 	return p.runnerAt(wallet.RunnerName(i), i, p.portOf(p.Chain.Validators+i))
 }
 
@@ -236,7 +236,9 @@ func (p *Plan) portOf(i int) int {
 }
 
 // insideURL is the URL by which other nodes reach a validator's HTTP API.
-func (p *Plan) insideURL(validator int) string { return "http://" + p.validator(validator).Endpoint }
+func (p *Plan) insideURL(validator int) string {
+	return "http://" + p.describeValidator(validator).Endpoint
+}
 
 // runsInContainers reports whether nodes run in containers.
 func (p *Plan) runsInContainers() bool { return p.Format != Processes }
