@@ -25,9 +25,9 @@ func (p *plan) elsewhere(ctx context.Context) (backend, why string) {
 
 // comparedAs is a run of all worlds in the form of --json.
 type comparedAs struct {
-	Runs     []batch.Verdict  `json:"runs"`
-	Failed   int              `json:"failed"`
-	Compared []batch.Compared `json:"compared"`
+	Runs     []batch.Verdict    `json:"runs"`
+	Failed   int                `json:"failed"`
+	Compared []batch.Comparison `json:"compared"`
 }
 
 // runAll makes every run in each world, one after the other in this process, and
@@ -37,7 +37,7 @@ func (p *plan) runAll(c *cli.Context) error {
 	if why != "" && !p.json {
 		fmt.Fprintf(c.App.ErrWriter, "No containers, processes take their place: %s\n", why)
 	}
-	all := comparedAs{Compared: []batch.Compared{}}
+	all := comparedAs{Compared: []batch.Comparison{}}
 	differ := 0
 	for job := range p.mine() {
 		var verdicts []batch.Verdict
