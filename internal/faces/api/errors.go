@@ -176,7 +176,7 @@ func mistakeOf(err error) mistake {
 	if !errors.As(err, &d) {
 		return mistake{text: err.Error()}
 	}
-	field, text := place(d.ErrorDetail().Location), d.ErrorDetail().Message
+	field, text := parameterOf(d.ErrorDetail().Location), d.ErrorDetail().Message
 	if choice := choices.FindStringSubmatch(text); choice != nil && field != "" {
 		if given, is := d.ErrorDetail().Value.(string); is {
 			text = fmt.Sprintf("%q is none of %s", clipText(given), choice[1])
@@ -197,8 +197,8 @@ var choices = regexp.MustCompile(`^expected value to be one of "(.*)"$`)
 // absent is how huma says that a field is missing.
 var absent = regexp.MustCompile(`^expected required property (\S+) to be present$`)
 
-// place strips where huma found a field: "body.from" is the field from.
-func place(location string) string {
+// parameterOf strips where huma found a field: "body.from" is the field from.
+func parameterOf(location string) string {
 	for _, prefix := range []string{"body", "path", "query", "header"} {
 		if rest, ok := strings.CutPrefix(location, prefix); ok {
 			return strings.TrimPrefix(rest, ".")

@@ -35,14 +35,14 @@ type runnersInput struct {
 }
 
 func (s *Server) listRunners(_ context.Context, v Reader, in *runnersInput) ([]model.Runner, error) {
-	return s.runners(v, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
+	return s.runnersByFilter(v, RunnerFilter{Health: in.Status, Offset: in.Offset, Limit: in.Limit})
 }
 
 func (s *Server) activeRunners(_ context.Context, v Reader, in *listInput) ([]model.Runner, error) {
-	return s.runners(v, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
+	return s.runnersByFilter(v, RunnerFilter{Available: true, Offset: in.Offset, Limit: in.Limit})
 }
 
-func (s *Server) runners(v Reader, f RunnerFilter) ([]model.Runner, error) {
+func (s *Server) runnersByFilter(v Reader, f RunnerFilter) ([]model.Runner, error) {
 	found, err := v.Runners(f)
 	if err != nil {
 		return nil, err
