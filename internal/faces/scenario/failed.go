@@ -60,11 +60,11 @@ func (n *network) traceLines(hash types.Hash) ([]string, error) {
 	case found == nil:
 		return nil, fmt.Errorf("%s is not kept", hash)
 	}
-	return api.TraceLines(v, found, n.called), nil
+	return api.TraceLines(v, found, n.calledName), nil
 }
 
-// called is what the script calls an address, or "".
-func (n *network) called(a types.Address) string {
+// calledName is what the script calls an address, or "".
+func (n *network) calledName(a types.Address) string {
 	for _, actor := range n.actors {
 		if actor.address == a {
 			return actor.name

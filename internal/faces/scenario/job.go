@@ -83,17 +83,17 @@ func (n *network) runnersAt(all []types.Address) starlark.Value {
 // committee.
 func jobAnswer(c *call) (starlark.Value, error) {
 	v := c.on.(*jobValue)
-	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Result: getArgument[[]byte](c, "result")})
+	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Result: argOf[[]byte](c, "result")})
 }
 
 // jobProgress says how far a job of the executor manual is, as its runners would.
 func jobProgress(c *call) (starlark.Value, error) {
 	v := c.on.(*jobValue)
-	percent := getArgument[uint64](c, "percent")
+	percent := argOf[uint64](c, "percent")
 	if percent < 1 || percent > 100 {
 		return nil, newMistake("percent = %d: want a whole percent from 1 to 100", percent)
 	}
-	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Percent: uint8(percent), Detail: getArgument[string](c, "detail")})
+	return starlark.None, v.n.backend.Answer(v.id, execution.Given{Percent: uint8(percent), Detail: argOf[string](c, "detail")})
 }
 
 // jobCancel ends a job for its submitter, and returns the receipt of that.

@@ -24,11 +24,11 @@ type Measure struct {
 }
 
 func doMeasure(c *call) (starlark.Value, error) {
-	name, unit := getArgument[string](c, "name"), getArgument[string](c, "unit")
+	name, unit := argOf[string](c, "name"), argOf[string](c, "unit")
 	if name == "" || len([]rune(name)) > maxMeasure || len([]rune(unit)) > maxMeasure {
 		return nil, newMistake("measure: a name has 1 to %d characters, and a unit at most as many; got %q and %q", maxMeasure, name, unit)
 	}
-	samples, err := samplesOf(name, getArgument[starlark.Value](c, "value"))
+	samples, err := samplesOf(name, argOf[starlark.Value](c, "value"))
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (c *call) placeSample(m *Measure, samples []float64) (replaced bool, err er
 	if !series {
 		return false, nil
 	}
-	at := getArgument[types.Height](c, "at")
-	if _, one := getArgument[starlark.Value](c, "value").(starlark.Sequence); one {
+	at := argOf[types.Height](c, "at")
+	if _, one := argOf[starlark.Value](c, "value").(starlark.Sequence); one {
 		return false, newMistake("measure: with at %q takes one number a height; got a list", m.Name)
 	}
 	if last := len(m.At) - 1; last >= 0 {

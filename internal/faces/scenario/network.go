@@ -135,14 +135,14 @@ func doNetwork(c *call) (starlark.Value, error) {
 	if r.net != nil {
 		return nil, newMistake("a script has one network at a time: end the one before with net.close()")
 	}
-	config := Config{Seed: getArgument[uint64](c, "seed"), Validators: 4, Runners: int(min(getArgument[runners](c, "runners").count, 1<<20)),
-		Terms: getArgument[runners](c, "runners").terms, Params: map[string]string{}, Link: getArgument[fault.Link](c, "link"),
+	config := Config{Seed: argOf[uint64](c, "seed"), Validators: 4, Runners: int(min(argOf[runners](c, "runners").count, 1<<20)),
+		Terms: argOf[runners](c, "runners").terms, Params: map[string]string{}, Link: argOf[fault.Link](c, "link"),
 		BlockTime: DefaultBlockTime, Trace: r.options.Trace, Snapshots: r.sources.snapshots}
 	if r.options.Seed != nil {
 		config.Seed = *r.options.Seed
 	}
 	if c.hasArgument("validators") {
-		config.Validators = int(min(getArgument[uint64](c, "validators"), 1<<20))
+		config.Validators = int(min(argOf[uint64](c, "validators"), 1<<20))
 	}
 	if config.Validators < 1 || config.Validators > MaxValidators {
 		return nil, newMistake("network: validators is 1 to %d, and got %d", MaxValidators, config.Validators)
@@ -150,16 +150,16 @@ func doNetwork(c *call) (starlark.Value, error) {
 	if config.Runners > MaxRunners {
 		return nil, newMistake("network: runners is 0 to %d, and got %d", MaxRunners, config.Runners)
 	}
-	for key, value := range getArgument[map[string]string](c, "params") { // order: a map to a map
+	for key, value := range argOf[map[string]string](c, "params") { // order: a map to a map
 		config.Params[key] = value
 	}
-	strategy, err := roles.ParseStrategy(getArgument[string](c, "supervision"))
+	strategy, err := roles.ParseStrategy(argOf[string](c, "supervision"))
 	if err != nil {
 		return nil, newMistake("network: supervision %v", err)
 	}
 	config.Strategy = strategy
 	if c.hasArgument("policy") {
-		config.Params["cip1.policy"] = getArgument[string](c, "policy")
+		config.Params["cip1.policy"] = argOf[string](c, "policy")
 	}
 	if err := config.readBlockTime(c); err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (config *Config) readBlockTime(c *call) error {
 	if !c.hasArgument("block_time") {
 		return nil
 	}
-	pace, err := ParsePace(getArgument[string](c, "block_time"))
+	pace, err := ParsePace(argOf[string](c, "block_time"))
 	if err != nil {
 		return newMistake("network: block_time is %v", err)
 	}

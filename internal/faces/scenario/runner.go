@@ -146,7 +146,7 @@ func (n *network) netRunners() (starlark.Value, error) {
 }
 
 func netRunner(c *call) (starlark.Value, error) {
-	n, who := netOf(c), getArgument[types.Address](c, "name")
+	n, who := netOf(c), argOf[types.Address](c, "name")
 	v, err := c.readerOf()
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func netPresence(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := v.Presence(getArgument[types.Height](c, "height"))
+	p, err := v.Presence(argOf[types.Height](c, "height"))
 	if err != nil || p == nil {
 		return starlark.None, err
 	}
@@ -184,7 +184,7 @@ func netPresence(c *call) (starlark.Value, error) {
 
 func netJoinRunner(c *call) (starlark.Value, error) {
 	n := netOf(c)
-	name := getArgument[string](c, "name")
+	name := argOf[string](c, "name")
 	before := n.backend.Runners()
 	terms := c.runnerTerms()
 	terms.Name = name
@@ -208,16 +208,16 @@ var offerArguments = strings.TrimPrefix(termArguments, "stake: amount?, ")
 // runnerTerms reads termArguments.
 func (c *call) runnerTerms() (terms model.RunnerRequest) {
 	if c.hasArgument("stake") {
-		stake := getArgument[types.Wei](c, "stake")
+		stake := argOf[types.Wei](c, "stake")
 		terms.Stake = &stake
 	}
 	if c.hasArgument("max_concurrent") {
-		most := getArgument[uint64](c, "max_concurrent")
+		most := argOf[uint64](c, "max_concurrent")
 		terms.MaxConcurrent = &most
 	}
-	terms.Rate = getArgument[map[string]types.Wei](c, "rate")
-	terms.Entitlement = getArgument[[]string](c, "entitlements")
-	terms.Capability, terms.Model = getArgument[[]string](c, "capabilities"), getArgument[[]string](c, "models")
+	terms.Rate = argOf[map[string]types.Wei](c, "rate")
+	terms.Entitlement = argOf[[]string](c, "entitlements")
+	terms.Capability, terms.Model = argOf[[]string](c, "capabilities"), argOf[[]string](c, "models")
 	return terms
 }
 
@@ -254,11 +254,11 @@ func runnerAddStake(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return starlark.None, c.on.(*runnerValue).n.backend.AddStake(name, getArgument[types.Wei](c, "amount"))
+	return starlark.None, c.on.(*runnerValue).n.backend.AddStake(name, argOf[types.Wei](c, "amount"))
 }
 
 func netLeaveRunner(c *call) (starlark.Value, error) {
-	of := &runnerValue{netOf(c), getArgument[types.Address](c, "runner")}
+	of := &runnerValue{netOf(c), argOf[types.Address](c, "runner")}
 	name := of.nodeName()
 	if name == "" {
 		return nil, newMistake("net.leave_runner: %s does not run here; only its owner can deregister it", of.at)

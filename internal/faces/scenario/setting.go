@@ -35,7 +35,7 @@ type Setting struct {
 
 // doSetting is setting(name, default).
 func doSetting(c *call) (starlark.Value, error) {
-	name, preset := getArgument[string](c, "name"), getArgument[starlark.Value](c, "default")
+	name, preset := argOf[string](c, "name"), argOf[starlark.Value](c, "default")
 	if err := checkSettingName(name); err != nil {
 		return nil, newMistake("setting: %v", err)
 	}

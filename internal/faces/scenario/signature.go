@@ -24,10 +24,10 @@ type param struct {
 	nowhere bool   // the parameter may be given by name only
 }
 
-// parseSignature reads a signature: "run(blocks: count?, until: function?, within: count = 100)".
+// newVerb reads a signature: "run(blocks: count?, until: function?, within: count = 100)".
 // A ? is an argument that may be missing, and so is one with a preset. After *
 // arguments are given by name.
-func parseSignature(signature, doc string, do func(*call) (starlark.Value, error)) *verb {
+func newVerb(signature, doc string, do func(*call) (starlark.Value, error)) *verb {
 	name, list, ok := strings.Cut(strings.TrimSuffix(signature, ")"), "(")
 	if !ok {
 		panic("scenario: not a signature: " + signature)
@@ -232,8 +232,8 @@ func (c *call) hasArgument(name string) bool {
 	return ok
 }
 
-// getArgument returns an argument, or the zero value if it was not given.
-func getArgument[T any](c *call, name string) (value T) {
+// argOf returns an argument, or the zero value if it was not given.
+func argOf[T any](c *call, name string) (value T) {
 	if given, ok := c.values[name]; ok {
 		return given.(T)
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 func netDeploy(c *call) (starlark.Value, error) {
-	n, file, name := netOf(c), getArgument[string](c, "file"), getArgument[string](c, "name")
+	n, file, name := netOf(c), argOf[string](c, "file"), argOf[string](c, "name")
 	code, err := c.r.sources.readCode(file)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func netDeploy(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash, err := c.submitDraft(n, wallet.Draft{Value: getArgument[types.Wei](c, "fund"),
+	hash, err := c.submitDraft(n, wallet.Draft{Value: argOf[types.Wei](c, "fund"),
 		Payload: types.Deploy{Kind: types.KindDeploy, Code: code, Init: init,
 			Manifest: types.Manifest{Name: name, Upgrade: terms}}})
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *sources) readCode(file string) ([]byte, error) {
 // resolveArguments is what a verb gives a handler: bytes, or arguments by name.
 func (c *call) resolveArguments(bytes string, to api.Taker) ([]byte, error) {
 	if !c.hasArgument("args") {
-		return getArgument[[]byte](c, bytes), nil
+		return argOf[[]byte](c, bytes), nil
 	}
 	if c.hasArgument(bytes) {
 		return nil, newMistake("%s: args and %s are two forms of one thing; leave one out", c.title, bytes)
@@ -109,7 +109,7 @@ func (c *call) resolveArguments(bytes string, to api.Taker) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	payload, err := api.Arguments(v, to, getArgument[json.RawMessage](c, "args"), c.addressOf)
+	payload, err := api.Arguments(v, to, argOf[json.RawMessage](c, "args"), c.addressOf)
 	if refused := asRefusal(err); refused != nil {
 		return nil, newMistake("%s: %s", c.title, refused.Message)
 	}
@@ -127,9 +127,9 @@ func (c *call) addressOf(name, field string) (types.Address, error) {
 
 // readState is the result of a read of typed state, if the script names that and no handler.
 func (c *call) readState(v api.Reader) (result starlark.Value, is bool, err error) {
-	actor := getArgument[types.Address](c, "actor")
+	actor := argOf[types.Address](c, "actor")
 	schema, _ := api.SchemaOf(v, actor) // without one it has no typed state
-	shown, is, err := api.ReadState(v, actor, schema, getArgument[string](c, "handler"), c.hasArgument("payload") || c.hasArgument("args"), c.addressOf)
+	shown, is, err := api.ReadState(v, actor, schema, argOf[string](c, "handler"), c.hasArgument("payload") || c.hasArgument("args"), c.addressOf)
 	if refused := asRefusal(err); refused != nil {
 		return nil, true, newFailure("%s: %s", c.title, refused.Message)
 	}
@@ -141,21 +141,21 @@ func (c *call) readState(v api.Reader) (result starlark.Value, is bool, err erro
 
 // resolvePayload is what a verb gives the handler that it calls.
 func (c *call) resolvePayload() ([]byte, error) {
-	return c.resolveArguments("payload", api.HandlerOf(getArgument[types.Address](c, "actor"), getArgument[string](c, "handler")))
+	return c.resolveArguments("payload", api.HandlerOf(argOf[types.Address](c, "actor"), argOf[string](c, "handler")))
 }
 
 func (c *call) executeDraft() (wallet.Draft, error) {
-	to := getArgument[types.Address](c, "actor")
+	to := argOf[types.Address](c, "actor")
 	payload, err := c.resolvePayload()
-	return wallet.Draft{To: &to, Value: getArgument[types.Wei](c, "value"), Cycles: limitOrNil[types.Cycles](c, "cycles"),
+	return wallet.Draft{To: &to, Value: argOf[types.Wei](c, "value"), Cycles: limitOrNil[types.Cycles](c, "cycles"),
 		Cells: limitOrNil[types.Cells](c, "cells"),
-		Payload: types.Execute{Kind: types.KindExecute, Handler: getArgument[string](c, "handler"), Payload: payload,
-			Sponsor: types.SponsorOf(getArgument[types.Wei](c, "sponsor"))}}, err
+		Payload: types.Execute{Kind: types.KindExecute, Handler: argOf[string](c, "handler"), Payload: payload,
+			Sponsor: types.SponsorOf(argOf[types.Wei](c, "sponsor"))}}, err
 }
 
 // limitOrNil is a limit that a script gives, or nil where it gives none.
 func limitOrNil[T ~uint64](c *call, name string) *T {
-	limit := T(getArgument[uint64](c, name))
+	limit := T(argOf[uint64](c, name))
 	if limit == 0 {
 		return nil
 	}
@@ -204,8 +204,8 @@ func netSend(c *call) (starlark.Value, error) {
 }
 
 func netTransfer(c *call) (starlark.Value, error) {
-	to := getArgument[types.Address](c, "to")
-	hash, err := c.submitDraft(netOf(c), wallet.Draft{To: &to, Value: getArgument[types.Wei](c, "amount"),
+	to := argOf[types.Address](c, "to")
+	hash, err := c.submitDraft(netOf(c), wallet.Draft{To: &to, Value: argOf[types.Wei](c, "amount"),
 		Payload: types.Transfer{Kind: types.KindTransfer}})
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func netTransfer(c *call) (starlark.Value, error) {
 
 // readerOf is what a reading verb reads: node's, or the highest.
 func (c *call) readerOf() (api.Reader, error) {
-	v, err := netOf(c).backend.Reader(getArgument[string](c, "node"))
+	v, err := netOf(c).backend.Reader(argOf[string](c, "node"))
 	if refused := asRefusal(err); refused != nil {
 		return nil, newFailure("%s: %s", c.title, refused.Message)
 	}
@@ -234,7 +234,7 @@ func netRead(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := ledger.Call{Actor: getArgument[types.Address](c, "actor"), Sender: getArgument[types.Address](c, "sender"), Handler: getArgument[string](c, "handler"),
+	call := ledger.Call{Actor: argOf[types.Address](c, "actor"), Sender: argOf[types.Address](c, "sender"), Handler: argOf[string](c, "handler"),
 		Payload: payload}
 	result, err := v.Read(context.Background(), call)
 	if err != nil {
@@ -250,7 +250,7 @@ func netReceipt(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := v.Receipt(getArgument[types.Hash](c, "hash"))
+	receipt, err := v.Receipt(argOf[types.Hash](c, "hash"))
 	if err != nil || receipt == nil {
 		return starlark.None, err
 	}
@@ -266,8 +266,8 @@ func netState(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	key := getArgument[[]byte](c, "key")
-	entries, err := v.State(getArgument[types.Address](c, "actor"), key, 0, MaxStateKeys)
+	key := argOf[[]byte](c, "key")
+	entries, err := v.State(argOf[types.Address](c, "actor"), key, 0, MaxStateKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -293,7 +293,7 @@ func netBalance(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	account, err := v.Account(getArgument[types.Address](c, "of"))
+	account, err := v.Account(argOf[types.Address](c, "of"))
 	return weiValue(account.Balance), err
 }
 
@@ -302,7 +302,7 @@ func netAccount(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	of := getArgument[types.Address](c, "of")
+	of := argOf[types.Address](c, "of")
 	account, err := v.Account(of)
 	if err != nil {
 		return nil, err
@@ -339,15 +339,15 @@ func netTimers(c *call) (starlark.Value, error) {
 	}
 	filter := history.TimerFilter{Page: history.Page{Limit: MaxListed}}
 	if c.hasArgument("actor") {
-		of := getArgument[types.Address](c, "actor")
+		of := argOf[types.Address](c, "actor")
 		filter.Actor = &of
 	}
 	if c.hasArgument("due_by") {
-		by := getArgument[types.Height](c, "due_by")
+		by := argOf[types.Height](c, "due_by")
 		filter.DueBy = &by
 	}
 	if c.hasArgument("status") {
-		status := getArgument[string](c, "status")
+		status := argOf[string](c, "status")
 		if err := oneOf("net.timers: status", status, timerStatuses); err != nil {
 			return nil, err
 		}
@@ -379,7 +379,7 @@ func netTimer(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	timer, err := v.Timer(getArgument[types.Hash](c, "id"))
+	timer, err := v.Timer(argOf[types.Hash](c, "id"))
 	if err != nil || timer == nil {
 		return starlark.None, err
 	}
@@ -393,7 +393,7 @@ func netBlock(c *call) (starlark.Value, error) {
 	}
 	h := v.Head().Height
 	if c.hasArgument("height") {
-		h = getArgument[types.Height](c, "height")
+		h = argOf[types.Height](c, "height")
 	}
 	block, err := v.Block(h)
 	if err != nil || block == nil {
@@ -410,7 +410,7 @@ func netBlocks(c *call) (starlark.Value, error) {
 	head, limit := v.Head().Height, c.countOr("limit", 50)
 	first := types.Height(1)
 	if c.hasArgument("first") {
-		first = getArgument[types.Height](c, "first")
+		first = argOf[types.Height](c, "first")
 	} else if uint64(head) > limit {
 		first = head - types.Height(limit) + 1
 	}

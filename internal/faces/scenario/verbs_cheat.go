@@ -30,8 +30,8 @@ func (c *call) submitAndAwait(d wallet.Draft) (*types.Receipt, error) {
 }
 
 func netSetBalance(c *call) (starlark.Value, error) {
-	of := getArgument[types.Address](c, "of")
-	r, err := c.submitAndAwait(api.SetBalance(of, getArgument[types.Wei](c, "balance")))
+	of := argOf[types.Address](c, "of")
+	r, err := c.submitAndAwait(api.SetBalance(of, argOf[types.Wei](c, "balance")))
 	if err != nil {
 		return nil, err
 	}
@@ -45,11 +45,11 @@ func netSetBalance(c *call) (starlark.Value, error) {
 }
 
 func netSetState(c *call) (starlark.Value, error) {
-	actor, key := getArgument[types.Address](c, "actor"), getArgument[[]byte](c, "key")
+	actor, key := argOf[types.Address](c, "actor"), argOf[[]byte](c, "key")
 	var value *[]byte
 	did := "removed"
 	if c.hasArgument("value") {
-		data := append([]byte{}, getArgument[[]byte](c, "value")...)
+		data := append([]byte{}, argOf[[]byte](c, "value")...)
 		value, did = &data, fmt.Sprintf("set, %d bytes", len(data))
 	}
 	if _, err := c.submitAndAwait(api.SetState(actor, key, value)); err != nil {
@@ -70,7 +70,7 @@ func netMine(c *call) (starlark.Value, error) {
 }
 
 func netAutomine(c *call) (starlark.Value, error) {
-	if getArgument[bool](c, "on") {
+	if argOf[bool](c, "on") {
 		return starlark.None, netOf(c).backend.Resume()
 	}
 	return starlark.None, netOf(c).backend.Pause()

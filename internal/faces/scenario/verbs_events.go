@@ -17,7 +17,7 @@ func netEvents(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind := getArgument[string](c, "type")
+	kind := argOf[string](c, "type")
 	if c.hasArgument("type") {
 		if err := oneOf("net.events: type", kind, eventTypes); err != nil {
 			return nil, err
@@ -25,12 +25,12 @@ func netEvents(c *call) (starlark.Value, error) {
 	}
 	var of *types.Address
 	if c.hasArgument("actor") {
-		a := getArgument[types.Address](c, "actor")
+		a := argOf[types.Address](c, "actor")
 		of = &a
 	}
 	first := types.Height(1)
 	if c.hasArgument("since") {
-		first = getArgument[types.Height](c, "since")
+		first = argOf[types.Height](c, "since")
 	}
 	as := api.TypesOf(v)
 	var list []starlark.Value

@@ -23,21 +23,21 @@ const (
 
 // messageSuffix is a message of the script, or nothing.
 func (c *call) messageSuffix() string {
-	if message := getArgument[string](c, "message"); message != "" {
+	if message := argOf[string](c, "message"); message != "" {
 		return ": " + message
 	}
 	return ""
 }
 
 func doExpect(c *call) (starlark.Value, error) {
-	if !getArgument[starlark.Value](c, "condition").Truth() {
+	if !argOf[starlark.Value](c, "condition").Truth() {
 		return nil, newFailure("expect: not true%s", c.messageSuffix())
 	}
 	return starlark.None, nil
 }
 
 func doExpectEq(c *call) (starlark.Value, error) {
-	got, want := getArgument[starlark.Value](c, "got"), getArgument[starlark.Value](c, "want")
+	got, want := argOf[starlark.Value](c, "got"), argOf[starlark.Value](c, "want")
 	same, err := starlark.Equal(got, want)
 	if err != nil {
 		return nil, newMistake("expect_eq: %v", err)
@@ -62,7 +62,7 @@ func doEventually(c *call) (starlark.Value, error) {
 		return nil, err
 	}
 	within := c.countOr("within", 50)
-	made, ended, err := n.goOn(within, c.conditionOf(getArgument[starlark.Callable](c, "condition")))
+	made, ended, err := n.goOn(within, c.conditionOf(argOf[starlark.Callable](c, "condition")))
 	if err == nil && !ended {
 		err = newFailure("eventually: not true within %d blocks%s (%s)", within, c.messageSuffix(), n.describePosition())
 	}
@@ -77,7 +77,7 @@ func doAlways(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	holds := c.conditionOf(getArgument[starlark.Callable](c, "condition"))
+	holds := c.conditionOf(argOf[starlark.Callable](c, "condition"))
 	made, broken, err := n.goOn(c.countOr("blocks", 20), func() (bool, error) {
 		ok, err := holds()
 		return !ok, err
@@ -92,7 +92,7 @@ func doAlways(c *call) (starlark.Value, error) {
 }
 
 func doSometimes(c *call) (starlark.Value, error) {
-	name, now := getArgument[string](c, "name"), bool(getArgument[starlark.Value](c, "condition").Truth())
+	name, now := argOf[string](c, "name"), bool(argOf[starlark.Value](c, "condition").Truth())
 	for i := range c.r.report.Sometimes {
 		if s := &c.r.report.Sometimes[i]; s.Name == name {
 			s.True = s.True || now
@@ -111,7 +111,7 @@ func doCheck(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := getArgument[[]string](c, "oracles")
+	asked := argOf[[]string](c, "oracles")
 	for _, name := range asked {
 		if err := oneOf("check: an oracle", name, slices.Concat(Oracles, OraclesOfRunners, ownChecks)); err != nil {
 			return nil, err
@@ -200,7 +200,7 @@ func doRandom(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	below := getArgument[uint64](c, "below")
+	below := argOf[uint64](c, "below")
 	if below == 0 {
 		return nil, newMistake("random: below is 1 or more")
 	}
@@ -208,15 +208,15 @@ func doRandom(c *call) (starlark.Value, error) {
 }
 
 func doBE8(c *call) (starlark.Value, error) {
-	return starlark.Bytes(binary.BigEndian.AppendUint64(nil, getArgument[uint64](c, "number"))), nil
+	return starlark.Bytes(binary.BigEndian.AppendUint64(nil, argOf[uint64](c, "number"))), nil
 }
 
 func doHex(c *call) (starlark.Value, error) {
-	return starlark.String(types.Bytes(getArgument[[]byte](c, "data")).String()), nil
+	return starlark.String(types.Bytes(argOf[[]byte](c, "data")).String()), nil
 }
 
 func doCBY(c *call) (starlark.Value, error) {
-	return starlark.String(inCBY(new(big.Int).Set(getArgument[types.Wei](c, "amount").Big()))), nil
+	return starlark.String(inCBY(new(big.Int).Set(argOf[types.Wei](c, "amount").Big()))), nil
 }
 
 func byAddress(nodes []api.Node) []api.Node {

@@ -22,57 +22,57 @@ type faultArgument struct {
 // verbs besides the validator.
 var faultArguments = map[fault.Argument]faultArgument{
 	fault.Node: {signature: "node: node", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Node = getArgument[string](c, "node")
+		o.Node = argOf[string](c, "node")
 		return nil
 	}},
 	fault.Kind: {signature: "kind: text", read: readKind},
 	fault.Over: {signature: "actor: party, how: text", read: func(c *call, v *fault.Verb, o *fault.Order) error {
-		o.Actor, o.How = getArgument[types.Address](c, "actor"), getArgument[string](c, "how")
+		o.Actor, o.How = argOf[types.Address](c, "actor"), argOf[string](c, "how")
 		return oneOf(c.title+": how", o.How, v.Words)
 	}},
 	fault.On: {signature: "on: bool = True", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.On = !c.hasArgument("on") || getArgument[bool](c, "on")
+		o.On = !c.hasArgument("on") || argOf[bool](c, "on")
 		return nil
 	}},
 	fault.Skew: {signature: "by: duration", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Skew = getArgument[time.Duration](c, "by")
+		o.Skew = argOf[time.Duration](c, "by")
 		return nil
 	}},
 	fault.Groups: {signature: "groups: groups", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Groups = getArgument[[][]string](c, "groups")
+		o.Groups = argOf[[][]string](c, "groups")
 		return nil
 	}},
 	fault.Sides: {signature: "left: nodes, right: nodes", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Left, o.Right = getArgument[[]string](c, "left"), getArgument[[]string](c, "right")
+		o.Left, o.Right = argOf[[]string](c, "left"), argOf[[]string](c, "right")
 		return nil
 	}},
 	fault.Ends: {signature: "a: node, b: node", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.A, o.B = getArgument[string](c, "a"), getArgument[string](c, "b")
+		o.A, o.B = argOf[string](c, "a"), argOf[string](c, "b")
 		return nil
 	}},
 	fault.Delay: {signature: "delay: duration", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Delay = getArgument[time.Duration](c, "delay")
+		o.Delay = argOf[time.Duration](c, "delay")
 		return nil
 	}},
 	fault.Flapping: {signature: "up: duration, down: duration, times: count", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Up, o.Down, o.Times = getArgument[time.Duration](c, "up"), getArgument[time.Duration](c, "down"), int(min(getArgument[uint64](c, "times"), 1<<30))
+		o.Up, o.Down, o.Times = argOf[time.Duration](c, "up"), argOf[time.Duration](c, "down"), int(min(argOf[uint64](c, "times"), 1<<30))
 		return nil
 	}},
 	fault.Rejoining: {signature: "after_blocks: count, new_identity: bool = False", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.AfterBlocks, o.NewIdentity = getArgument[uint64](c, "after_blocks"), getArgument[bool](c, "new_identity")
+		o.AfterBlocks, o.NewIdentity = argOf[uint64](c, "after_blocks"), argOf[bool](c, "new_identity")
 		return nil
 	}},
 	fault.Offers: {named: true, signature: "add: texts?, remove: texts?", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
 		if c.hasArgument("add") {
-			o.Add = getArgument[[]string](c, "add")
+			o.Add = argOf[[]string](c, "add")
 		}
 		if c.hasArgument("remove") {
-			o.Remove = getArgument[[]string](c, "remove")
+			o.Remove = argOf[[]string](c, "remove")
 		}
 		return nil
 	}},
 	fault.Victim: {named: true, signature: "role: text?, contract: text?", read: func(c *call, _ *fault.Verb, o *fault.Order) error {
-		o.Role, o.Contract = getArgument[string](c, "role"), getArgument[string](c, "contract")
+		o.Role, o.Contract = argOf[string](c, "role"), argOf[string](c, "contract")
 		return nil
 	}},
 	fault.Properties: {named: true, signature: linkProperties, read: func(c *call, _ *fault.Verb, o *fault.Order) (err error) {
@@ -89,7 +89,7 @@ const linkProperties = "latency: duration?, jitter: duration?, loss: chance?, du
 
 // readKind reads how a node is to misbehave; "" ends it.
 func readKind(c *call, v *fault.Verb, o *fault.Order) error {
-	if o.Kind = getArgument[string](c, "kind"); o.Kind == "" {
+	if o.Kind = argOf[string](c, "kind"); o.Kind == "" {
 		o.Kind = fault.Honest
 		return nil
 	}
@@ -115,7 +115,7 @@ func faultVerbs(of fault.Whose) (verbs []*verb) {
 		if v.OfNode() != (of != 0) || v.OfNode() && !v.Of.Has(of) {
 			continue
 		}
-		verbs = append(verbs, parseSignature(signatureOf(v), v.ScriptOf(of), func(c *call) (starlark.Value, error) { return c.orderFault(v) }))
+		verbs = append(verbs, newVerb(signatureOf(v), v.ScriptOf(of), func(c *call) (starlark.Value, error) { return c.orderFault(v) }))
 	}
 	return verbs
 }
@@ -160,7 +160,7 @@ func (c *call) orderFault(v *fault.Verb) (starlark.Value, error) {
 			c.r.places = append(c.r.places, Position{})
 		}
 		c.r.places[i] = at
-		c.r.allowed[i] = getArgument[bool](c, "may_be_idle")
+		c.r.allowed[i] = argOf[bool](c, "may_be_idle")
 	}
 	return starlark.None, nil
 }
@@ -219,9 +219,9 @@ func explainFaultRefusal(title string, err error) error {
 
 // linkOf reads the properties of a link.
 func linkOf(c *call) (fault.Link, error) {
-	l := fault.Link{Latency: getArgument[time.Duration](c, "latency"), Jitter: getArgument[time.Duration](c, "jitter"), Loss: getArgument[float64](c, "loss"),
-		Duplicate: getArgument[float64](c, "duplicate"), Reorder: getArgument[float64](c, "reorder"),
-		Bandwidth: int64(min(getArgument[uint64](c, "bandwidth"), 1<<62)), OneWay: getArgument[bool](c, "one_way")}
+	l := fault.Link{Latency: argOf[time.Duration](c, "latency"), Jitter: argOf[time.Duration](c, "jitter"), Loss: argOf[float64](c, "loss"),
+		Duplicate: argOf[float64](c, "duplicate"), Reorder: argOf[float64](c, "reorder"),
+		Bandwidth: int64(min(argOf[uint64](c, "bandwidth"), 1<<62)), OneWay: argOf[bool](c, "one_way")}
 	if err := l.Check(); err != nil {
 		return l, newMistake("%s: %v", c.title, err)
 	}
@@ -264,7 +264,7 @@ func (v *validatorValue) isRunning() bool {
 }
 
 func netValidator(c *call) (starlark.Value, error) {
-	n, who := netOf(c), getArgument[types.Address](c, "name")
+	n, who := netOf(c), argOf[types.Address](c, "name")
 	for _, node := range n.backend.Nodes() {
 		if node.Validator.Address == who {
 			return &validatorValue{n, node.Name}, nil

@@ -88,7 +88,7 @@ func argumentOrNil[T any](c *call, name string) *T {
 	if !c.hasArgument(name) {
 		return nil
 	}
-	value := getArgument[T](c, name)
+	value := argOf[T](c, name)
 	return &value
 }
 
@@ -145,7 +145,7 @@ func netJob(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	job, err := v.Job(getArgument[types.Hash](c, "id"))
+	job, err := v.Job(argOf[types.Hash](c, "id"))
 	if err != nil || job == nil {
 		return starlark.None, err
 	}
@@ -164,7 +164,7 @@ func netJobs(c *call) (starlark.Value, error) {
 	filter := history.JobFilter{Page: history.Page{Limit: MaxListed}, Submitter: argumentOrNil[types.Address](c, "submitter"),
 		Runner: argumentOrNil[types.Address](c, "runner")}
 	if c.hasArgument("status") {
-		status := getArgument[string](c, "status")
+		status := argOf[string](c, "status")
 		if err := oneOf("net.jobs: status", status, jobStatuses); err != nil {
 			return nil, err
 		}

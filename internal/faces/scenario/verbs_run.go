@@ -19,7 +19,7 @@ func netOf(c *call) *network { return c.ofNetwork() }
 // countOr is a count argument as it was given, or otherwise.
 func (c *call) countOr(name string, otherwise uint64) uint64 {
 	if c.hasArgument(name) {
-		return min(getArgument[uint64](c, name), MaxBlocks)
+		return min(argOf[uint64](c, name), MaxBlocks)
 	}
 	return otherwise
 }
@@ -123,7 +123,7 @@ func netRun(c *call) (starlark.Value, error) {
 		}
 	} else {
 		within, ended := c.countOr("within", 50), false
-		made, ended, err = n.goOn(within, c.conditionOf(getArgument[starlark.Callable](c, "until")))
+		made, ended, err = n.goOn(within, c.conditionOf(argOf[starlark.Callable](c, "until")))
 		if err == nil && !ended {
 			return nil, newFailure("net.run: until was not true within %d blocks (%s)", within, n.describePosition())
 		}
@@ -147,7 +147,7 @@ func (n *network) describePosition() string {
 }
 
 func netAdvance(c *call) (starlark.Value, error) {
-	target := history.Target{Blocks: getArgument[uint64](c, "blocks"), To: getArgument[types.Height](c, "to"), NextTimer: getArgument[bool](c, "to_next_timer")}
+	target := history.Target{Blocks: argOf[uint64](c, "blocks"), To: argOf[types.Height](c, "to"), NextTimer: argOf[bool](c, "to_next_timer")}
 	given := 0
 	for _, set := range []bool{c.hasArgument("blocks"), c.hasArgument("to"), target.NextTimer} {
 		if set {
@@ -194,7 +194,7 @@ func netPause(c *call) (starlark.Value, error)  { return starlark.None, netOf(c)
 func netResume(c *call) (starlark.Value, error) { return starlark.None, netOf(c).backend.Resume() }
 
 func netJoin(c *call) (starlark.Value, error) {
-	n, name := netOf(c), getArgument[string](c, "name")
+	n, name := netOf(c), argOf[string](c, "name")
 	if name == "" {
 		name = fmt.Sprintf("v%d", len(n.backend.Nodes()))
 	}
@@ -205,23 +205,23 @@ func netJoin(c *call) (starlark.Value, error) {
 }
 
 func netLeave(c *call) (starlark.Value, error) {
-	return starlark.None, netOf(c).backend.Leave(getArgument[string](c, "node"))
+	return starlark.None, netOf(c).backend.Leave(argOf[string](c, "node"))
 }
 
 func netSetParam(c *call) (starlark.Value, error) {
-	text, err := paramText(getArgument[starlark.Value](c, "value"))
+	text, err := paramText(argOf[starlark.Value](c, "value"))
 	if err != nil {
 		return nil, newMistake("net.set_param: value is %v", err)
 	}
-	return starlark.None, netOf(c).backend.SetParam(getArgument[string](c, "key"), text, getArgument[types.Height](c, "at"))
+	return starlark.None, netOf(c).backend.SetParam(argOf[string](c, "key"), text, argOf[types.Height](c, "at"))
 }
 
 func netCancelTimer(c *call) (starlark.Value, error) {
-	return starlark.None, netOf(c).backend.CancelTimer(getArgument[types.Hash](c, "id"))
+	return starlark.None, netOf(c).backend.CancelTimer(argOf[types.Hash](c, "id"))
 }
 
 func netExtendTimer(c *call) (starlark.Value, error) {
-	return starlark.None, netOf(c).backend.ExtendTimer(getArgument[types.Hash](c, "id"), getArgument[types.Height](c, "expires_at"))
+	return starlark.None, netOf(c).backend.ExtendTimer(argOf[types.Hash](c, "id"), argOf[types.Height](c, "expires_at"))
 }
 
 // netClose is net.close().

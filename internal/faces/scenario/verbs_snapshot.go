@@ -26,7 +26,7 @@ type snapshot struct {
 
 // netSnapshot is net.snapshot(name).
 func netSnapshot(c *call) (starlark.Value, error) {
-	n, name := netOf(c), getArgument[string](c, "name")
+	n, name := netOf(c), argOf[string](c, "name")
 	switch {
 	case name == "" || len(name) > maxSnapshotBytes:
 		return nil, newMistake("net.snapshot: a name has 1 to %d bytes, and got %d", maxSnapshotBytes, len(name))
@@ -49,7 +49,7 @@ func netSnapshot(c *call) (starlark.Value, error) {
 
 // netRestore is net.restore(name).
 func netRestore(c *call) (starlark.Value, error) {
-	n, name := netOf(c), getArgument[string](c, "name")
+	n, name := netOf(c), argOf[string](c, "name")
 	kept := n.snapshots[name]
 	if kept == nil {
 		return nil, newMistake("net.restore: there is no snapshot %q%s", name, n.snapshotNames(name))

@@ -13,7 +13,7 @@ func netStory(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	story, err := v.Story(getArgument[types.Hash](c, "id"), 0, MaxListed)
+	story, err := v.Story(argOf[types.Hash](c, "id"), 0, MaxListed)
 	if err != nil || story == nil {
 		return starlark.None, err
 	}

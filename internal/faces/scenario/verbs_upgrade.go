@@ -16,7 +16,7 @@ func (c *call) termsOf() (*types.UpgradeTerms, error) {
 		}
 		return nil, nil
 	}
-	return &types.UpgradeTerms{By: getArgument[types.Address](c, "upgrade_by"), Delay: getArgument[uint64](c, "upgrade_delay")}, nil
+	return &types.UpgradeTerms{By: argOf[types.Address](c, "upgrade_by"), Delay: argOf[uint64](c, "upgrade_delay")}, nil
 }
 
 // upgradedActor is the actor that a verb upgrades, in the latest final state.
@@ -25,7 +25,7 @@ func (c *call) upgradedActor() (*api.Actor, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := getArgument[types.Address](c, "actor")
+	at := argOf[types.Address](c, "actor")
 	actor, err := v.Actor(at)
 	if err == nil && actor == nil {
 		err = newMistake("%s: there is no actor at %s", c.title, at)
@@ -43,7 +43,7 @@ func (c *call) submitForReceipt(d wallet.Draft) (starlark.Value, error) {
 }
 
 func netUpgrade(c *call) (starlark.Value, error) {
-	code, err := c.r.sources.readCode(getArgument[string](c, "file"))
+	code, err := c.r.sources.readCode(argOf[string](c, "file"))
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +57,11 @@ func netUpgrade(c *call) (starlark.Value, error) {
 	}
 	from := actor.CodeHash
 	if c.hasArgument("code_hash") {
-		from = getArgument[types.Hash](c, "code_hash")
+		from = argOf[types.Hash](c, "code_hash")
 	}
 	var end []string
 	if c.hasArgument("end") {
-		end = getArgument[[]string](c, "end")
+		end = argOf[[]string](c, "end")
 	}
 	return c.submitForReceipt(api.Upgrade(actor.Address, from, code, migrate, end))
 }
@@ -82,7 +82,7 @@ func netUpgradeTerms(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if getArgument[bool](c, "never") {
+	if argOf[bool](c, "never") {
 		if c.hasArgument("by") || c.hasArgument("delay") {
 			return nil, newMistake("%s: never ends upgrades for good; leave out by and delay", c.title)
 		}
@@ -93,10 +93,10 @@ func netUpgradeTerms(c *call) (starlark.Value, error) {
 		terms = *actor.Upgrades.Terms
 	}
 	if c.hasArgument("by") {
-		terms.By = getArgument[types.Address](c, "by")
+		terms.By = argOf[types.Address](c, "by")
 	}
 	if c.hasArgument("delay") {
-		terms.Delay = getArgument[uint64](c, "delay")
+		terms.Delay = argOf[uint64](c, "delay")
 	}
 	return c.submitForReceipt(api.UpgradeTerms(actor.Address, &terms))
 }
