@@ -46,13 +46,13 @@ func (archiveRequest) forArchive() {}
 func (flush) forArchive()          {}
 func (rangeRequest) forArchive()   {}
 
-func (f *archiveRequest) head() *Head {
+func (f *archiveRequest) lastHead() *Head {
 	tip := f.Tip()
 	return &Head{State: tip.State, Block: tip.Block, Hash: tip.Hash, Finalization: f.Finalization, Notarization: f.Notarization}
 }
 
-// draws reports whether runners are drawn in the blocks.
-func (f *archiveRequest) draws() bool {
+// drawsRunners reports whether runners are drawn in the blocks.
+func (f *archiveRequest) drawsRunners() bool {
 	return slices.ContainsFunc(f.Results, (*ledger.Result).Draws)
 }
 
@@ -68,31 +68,31 @@ type archiving struct {
 
 func (v *Validator) newArchive() (roles.Steps[archiveEvent], error) {
 	a := &archiving{v: v, writer: history.NewWriter(v.history, v.config.History, v.memo.blockWrites)}
-	return roles.Steps[archiveEvent]{Each: a.receive, Last: a.stop}, nil
+	return roles.Steps[archiveEvent]{Each: a.receiveEvent, Last: a.stopRole}, nil
 }
 
-func (a *archiving) receive(event archiveEvent) {
+func (a *archiving) receiveEvent(event archiveEvent) {
 	switch event := event.(type) {
 	case archiveRequest:
 		a.waiting = append(a.waiting, event)
 		a.blocks += len(event.Results)
 		switch {
 		case a.blocks >= maxCommitBlocks:
-			a.commit()
+			a.commitWaiting()
 		case a.posted:
-		case event.draws() && event.batch == 0 && a.v.node.Connections != nil:
+		case event.drawsRunners() && event.batch == 0 && a.v.node.Connections != nil:
 			a.flushLater()
 		default:
 			a.posted = true
 			a.v.archive.Post(flush{})
 		}
 	case rangeRequest:
-		a.serve(event)
+		a.serveRange(event)
 	case flush:
 		a.posted = false
-		a.commit()
+		a.commitWaiting()
 	default:
-		panic(unknown("archive", event))
+		panic(unknownEvent("archive", event))
 	}
 }
 
@@ -109,16 +109,16 @@ func (a *archiving) flushLater() {
 	a.alarm.Set(clock.Now().Add(behindAnswers))
 }
 
-func (a *archiving) stop() {
+func (a *archiving) stopRole() {
 	if a.alarm != nil {
 		a.alarm.Set(types.Never)
 	}
-	a.commit()
+	a.commitWaiting()
 }
 
-// commit writes all that waits in one transaction. A store that fails stops
+// commitWaiting writes all that waits in one transaction. A store that fails stops
 // the validator: what it would serve from then on could not be trusted.
-func (a *archiving) commit() {
+func (a *archiving) commitWaiting() {
 	if len(a.waiting) == 0 {
 		return
 	}
@@ -128,26 +128,26 @@ func (a *archiving) commit() {
 	}
 	writes, err := a.writer.Writes(finals)
 	if err != nil {
-		a.v.fail("the store cannot be read", err)
+		a.v.failWith("the store cannot be read", err)
 		return
 	}
 	if plant.Planted == plant.TipBeforeState {
 		tip := len(writes) - 1
 		if err := a.v.node.Store.Commit(writes[tip:]); err != nil {
-			a.v.fail("the store cannot be written", err)
+			a.v.failWith("the store cannot be written", err)
 			return
 		}
 	}
 	if err := a.v.node.Store.Commit(writes); err != nil {
-		a.v.fail("the store cannot be written", err)
+		a.v.failWith("the store cannot be written", err)
 		return
 	}
 	for i := range a.waiting {
-		a.v.show(&a.waiting[i])
+		a.v.showStored(&a.waiting[i])
 	}
 	for i := range a.waiting {
 		if event := &a.waiting[i]; event.batch != 0 || i == len(a.waiting)-1 {
-			a.v.consensus.Post(archived{event.head(), event.batch, event.Tip().NextSet})
+			a.v.consensus.Post(archived{event.lastHead(), event.batch, event.Tip().NextSet})
 		}
 	}
 	a.waiting, a.blocks = nil, 0
