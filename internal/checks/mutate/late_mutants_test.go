@@ -16,16 +16,16 @@ var lateMutants = []mutant{
 	{name: "late-absent", what: "a list that completes the count needs no transaction", tests: lateTests, edits: []edit{
 		{"validators/ledger/late.go", "\t\tif !there {\n", "\t\tif false && !there {\n"}}},
 	{name: "late-remembered", what: "a list outlives another transaction of its nonce", tests: lateTests, edits: []edit{
-		{"validators/ledger/transactions.go", "\tr.forgive(c.slot())\n", ""}}},
+		{"validators/ledger/transactions.go", "\tr.forgetListers(c.slotOf())\n", ""}}},
 	{name: "late-for-ever", what: "lists are never taken out of state", tests: lateTests, edits: []edit{
 		{"validators/ledger/late.go", "return len(old) < maxForgotten\n", "return false\n"},
-		{"validators/ledger/late.go", "\t\tr.forgive(s)\n\t}\n\treturn nil\n}", "\t\t_ = s\n\t}\n\treturn nil\n}"}}},
+		{"validators/ledger/late.go", "\t\tr.forgetListers(s)\n\t}\n\treturn nil\n}", "\t\t_ = s\n\t}\n\treturn nil\n}"}}},
 	{name: "late-retried", what: "a proposer tries again what it listed", tests: lateTests, edits: []edit{
 		{"validators/ledger/tries.go", "one.blamed = t.height + largeBlocks\n", ""}}},
 	{name: "late-once", what: "one late attempt is enough to list an item", tests: lateTests, edits: []edit{
 		{"validators/ledger/tries.go", "lateTries = 2", "lateTries = 1"}}},
 	{name: "party-never", what: "what a late party sends next is not large", tests: lateTests, edits: []edit{
-		{"validators/ledger/tries.go", "\t\tt.parties.put(party, t.height+largeBlocks)\n", "\t\t_ = party\n"}}},
+		{"validators/ledger/tries.go", "\t\tt.parties.putKey(party, t.height+largeBlocks)\n", "\t\t_ = party\n"}}},
 	{name: "large-restless", what: "large items have turns without a rest", tests: lateTests, edits: []edit{
 		{"validators/ledger/tries.go", "t.rests = now + took*", "t.rests = now + 0*took*"}}},
 	{name: "first-whole", what: "each first attempt has a whole share", tests: lateTests, edits: []edit{
@@ -51,7 +51,7 @@ var lateMutants = []mutant{
 	{name: "crash-cpu", what: "one witness does not take CPU time as a proof", tests: lateTests, edits: []edit{
 		{"validators/ledger/passing.go", "host.Failure == program.Late && host.CPU == 0", "host.Failure == program.Late"}}},
 	{name: "voter-waits", what: "a voter has unlimited time for a proposal", tests: lateTests, edits: []edit{
-		{"validators/ledger/blocks.go", "return x.apply(parent, block, true)", "return x.apply(parent, block, false)"}}},
+		{"validators/ledger/blocks.go", "return x.applyBlock(parent, block, true)", "return x.applyBlock(parent, block, false)"}}},
 	{name: "voter-silent", what: "a voter does not nullify over what is late",
 		tests: []suite{{pkg: "./validators/simplex", run: "Late"}}, edits: []edit{
 			{"validators/simplex/executor.go", "if e.Late && !n.notarized", "if e.Late && n.notarized"}}},
