@@ -98,10 +98,10 @@ func (s *State) presenceThreshold(carried *types.Certificate) int {
 		SubsetSize: current.SubsetSize()})
 }
 
-// rotate finds what subsets are in force in the block, for its header.
+// rotateIfDue finds what subsets are in force in the block, for its header.
 //
 // Spec: CIP-11 §5.3, decision J10.
-func (r *run) rotate() {
+func (r *run) rotateIfDue() {
 	r.rotation = r.parent.runners.rotation
 	moment := selection.Moment{Height: r.header.Height, BeginsEpoch: r.header.Epoch != r.parent.header.Epoch,
 		Members: r.parent.set.Members, Constants: selection.ConstantsOf(r.params)}

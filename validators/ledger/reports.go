@@ -130,7 +130,7 @@ func (r *run) includeReport(c *Checked) error {
 		return err
 	}
 	r.runnerCells += cells
-	r.count(c, x)
+	r.countUsed(c, x)
 	r.recordReceipt(types.Receipt{Hash: c.Hash, Origin: types.OriginTransaction, Sender: c.Sender, To: c.report.To(), Handler: op}, x, outcome)
 	return nil
 }

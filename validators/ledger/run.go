@@ -54,7 +54,7 @@ func (x *Executor) openBlock(parent *State, header types.Header, presence Presen
 	state := actors.NewState(parent.tree)
 	p, due := governance.InForce(reader{parent.tree}, parent.params, header.Height)
 	r := &run{x: x, parent: parent, state: state, params: p, due: due, header: header, presence: presence}
-	r.rotate()
+	r.rotateIfDue()
 	r.sessions = sessions{host: x.Programs, purpose: purpose, pace: &r.pace}
 	fees := parent.feesAfter(header.Skipped, p)
 	r.header.BaseFeeCycle, r.header.BaseFeeCell, r.header.BaseFeeLaneTimer = fees.Cycle, fees.Cell, fees.LaneTimer

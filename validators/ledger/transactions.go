@@ -47,7 +47,7 @@ func (r *run) includeTransaction(c *Checked) error {
 	}
 	r.countBurned(cost)
 	r.tips.Transactions = r.tips.Transactions.Add(cost.Tip)
-	r.count(c, x)
+	r.countUsed(c, x)
 	r.timers = append(r.timers, x.Timers...)
 	r.recordReceipt(c.newReceipt(to, cost), x, outcome)
 	return nil
@@ -70,8 +70,8 @@ func (r *run) whyMisfit(c *Checked) *Invalid {
 	return nil
 }
 
-// count adds what a transaction used, and the transaction itself.
-func (r *run) count(c *Checked, x *actors.Execution) {
+// countUsed adds what a transaction used, and the transaction itself.
+func (r *run) countUsed(c *Checked, x *actors.Execution) {
 	cycles, cells := x.Used()
 	r.countUse(c, cycles, cells)
 }
