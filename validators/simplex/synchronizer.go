@@ -91,14 +91,14 @@ func (m *synchronizer) isOverdue(r *round) bool {
 // armTimeouts starts the timeouts of the view: at once, or with Timing.Auto or Hold when
 // there is something to do.
 func (m *synchronizer) armTimeouts() {
-	if !m.pace.armed && !m.hasReachedBorder() && m.active() {
+	if !m.pace.armed && !m.hasReachedBorder() && m.hasSomethingToDo() {
 		m.pace.startTimeouts(m.now)
 	}
 }
 
-// active reports whether there is something to do in this view: work, another
+// hasSomethingToDo reports whether there is something to do in this view: work, another
 // member that began, or for a resend interval a block that did not become final.
-func (m *synchronizer) active() bool {
+func (m *synchronizer) hasSomethingToDo() bool {
 	return m.inDemand() || m.othersActive() ||
 		m.hasUnfinished() && m.now >= m.entered.Add(m.pace.resendInterval())
 }
@@ -119,7 +119,7 @@ func (m *synchronizer) othersActive() bool {
 
 // disarmIdle stops timeouts that only work had started.
 func (m *synchronizer) disarmIdle() {
-	if r := m.rounds[m.view]; m.pace.armed && r != nil && !r.buildRequested && !m.active() {
+	if r := m.rounds[m.view]; m.pace.armed && r != nil && !r.buildRequested && !m.hasSomethingToDo() {
 		m.pace.armed = false
 	}
 }
