@@ -41,7 +41,7 @@ var lateMutants = []mutant{
 			"c.left = c.left - max(cpu-c.spent, 0)"}},
 		tests: []suite{{pkg: "./internal/base/program", run: "C18"}}},
 	{name: "slow-moment", what: "a machine that is slow judges programs", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/rates.go", "thousand <= calmTimes*r.rate()", "true"}}},
+		{"internal/environment/pyhost/rates.go", "thousand <= calmTimes*r.medianRate()", "true"}}},
 	{name: "crash-once", what: "one witness lists a crash at once", tests: lateTests, edits: []edit{
 		{"validators/ledger/tries.go", "crashTries = 3", "crashTries = 1"}}},
 	{name: "crash-never", what: "one witness lists no crash", tests: lateTests, edits: []edit{
@@ -56,8 +56,8 @@ var lateMutants = []mutant{
 		tests: []suite{{pkg: "./validators/simplex", run: "Late"}}, edits: []edit{
 			{"validators/simplex/executor.go", "if e.Late && !n.notarized", "if e.Late && n.notarized"}}},
 	{name: "page-base", what: "loading counts in a message's CPU time", tests: pageTests, edits: []edit{
-		{"internal/environment/pyhost/page.go", "took -= time.Duration(h.word(pageBase))",
-			"took -= 0 * time.Duration(h.word(pageBase))"}}},
+		{"internal/environment/pyhost/page.go", "took -= time.Duration(h.pageWord(pageBase))",
+			"took -= 0 * time.Duration(h.pageWord(pageBase))"}}},
 	{name: "page-wall", what: "the wall clock is a proof", tests: pageTests, edits: []edit{
 		{"internal/environment/pyhost/page.go", "took, h.watch.took = max(now.Sub(h.watch.began)-wallFree, 0)/wallTimes, 0",
 			"took, h.watch.took = max(now.Sub(h.watch.began)-wallFree, 0)/wallTimes, now.Sub(h.watch.began)"}}},

@@ -234,14 +234,14 @@ var mutants = []mutant{
 	{name: "D02", what: "a torn tail is not cut off", tests: logTests, edits: []edit{
 		{"internal/environment/store/log/read.go", "if err := l.file.Truncate(offset); err != nil {", "if err := error(nil); err != nil {"}}},
 	{name: "D03", what: "appends are not synced", tests: logTests, edits: []edit{
-		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, l.path, false); err != nil {",
+		{"internal/environment/store/log/write.go", "\tif err := l.syncFile(l.file, l.path, false); err != nil {",
 			"\tif err := error(nil); err != nil {"}}},
 	{name: "D04", what: "the store never syncs, not for disk either", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/bolt.go", "NoSync:          durability == store.Process,", "NoSync:          true,"}}},
 	{name: "D05", what: "the name of a log is not synced", tests: logTests, edits: []edit{
 		{"internal/environment/store/log/log.go", "\tif !naming {", "\tif naming || true {"}}},
 	{name: "D06", what: "a log that takes another's name is not synced under it", tests: logTests, edits: []edit{
-		{"internal/environment/store/log/write.go", "\tif err := l.sync(l.file, l.path, true); err != nil {",
+		{"internal/environment/store/log/write.go", "\tif err := l.syncFile(l.file, l.path, true); err != nil {",
 			"\tif err := error(nil); err != nil {"}}},
 	{name: "D07", what: "the name of a store is not synced", tests: boltTests, edits: []edit{
 		{"internal/environment/store/bolt/bolt.go", "if made && durability == store.Disk {", "if made && durability != store.Disk {"}}},
@@ -250,7 +250,7 @@ var mutants = []mutant{
 	{name: "D09", what: "the name of a home's directory is not synced", tests: homeTests, edits: []edit{
 		{"internal/environment/home/layout.go", "return store.SyncDir(filepath.Dir(dir))", "return nil"}}},
 	{name: "D10", what: "a new log takes its name before its content is synced", tests: logTests, edits: []edit{
-		{"internal/environment/store/log/write.go", "l.sync(f, f.Name(), false)", "nil"}}},
+		{"internal/environment/store/log/write.go", "l.syncFile(f, f.Name(), false)", "nil"}}},
 	{name: "D11", what: "a load removes nodes before the loss of home.json is synced", tests: homeTests, edits: []edit{
 		{"internal/environment/home/snapshot.go", "err = store.SyncDir(dir) // before anything else goes", "err = nil"}}},
 	{name: "D12", what: "the name of the folder of snapshots is not synced", tests: homeTests, edits: []edit{
@@ -408,7 +408,7 @@ var mutants = []mutant{
 	{name: "push-keys", what: "a key may be in a frame twice (J14)", tests: pushTests, edits: []edit{
 		{"internal/base/wire/push/item.go", "if bytes.Equal(keys[i], keys[i-1]) {", "if i > 99 && bytes.Equal(keys[i], keys[i-1]) {"}}},
 	{name: "push-depth", what: "frames nest one deeper (J14)", tests: pushTests, edits: []edit{
-		{"internal/base/wire/push/item.go", "skip(data, MaxDepth)\n\tif err == nil", "skip(data, MaxDepth+1)\n\tif err == nil"}}},
+		{"internal/base/wire/push/item.go", "skipItem(data, MaxDepth)\n\tif err == nil", "skipItem(data, MaxDepth+1)\n\tif err == nil"}}},
 	{name: "push-missing", what: "a field may be missing", tests: pushTests, edits: []edit{
 		{"internal/base/wire/push/form.go", "if !seen[each.index] {", "if !seen[each.index] && each.name != \"nonce\" {"}}},
 	{name: "push-amount", what: "an amount below 2^64 may have a tag", tests: pushTests, edits: []edit{
