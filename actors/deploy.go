@@ -87,7 +87,8 @@ func (x *Execution) chargeCompiling(units uint64) *program.Outcome {
 	if fault == nil {
 		return nil
 	}
-	outcome := newFailedOutcome(fault.Status, fault.Code, fmt.Sprintf("%s: compiling the code takes %d units of %d cycles", fault.Message, units,
+	outcome := newFailedOutcome(fault.Status, fault.Code, fmt.Sprintf("%s: compiling the code takes %d units of %d cycles", fault.Message,
+		units,
 		program.UnitCycles*price))
 	return &outcome
 }

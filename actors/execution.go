@@ -179,7 +179,8 @@ func (x *Execution) Spend(cycles types.Cycles, cells types.Cells) *program.Fault
 func (x *Execution) Deliver(msg program.Message, value types.Wei) (program.Outcome, error) {
 	mark := x.setMark()
 	if !value.IsZero() && x.isHandled(msg.Self) {
-		return newFailedOutcome(types.StatusReverted, "no_value", "a system actor accepts no value: it takes the amounts that its payload states"), nil
+		return newFailedOutcome(types.StatusReverted, "no_value",
+			"a system actor accepts no value: it takes the amounts that its payload states"), nil
 	}
 	if !x.state.Move(msg.Sender, msg.Self, value) {
 		return newFailedOutcome(types.StatusReverted, "insufficient_funds",

@@ -224,7 +224,8 @@ func (t *tracedFrame) Transfer(to types.Address, amount types.Wei) error {
 
 // Emit implements program.Context.
 func (t *tracedFrame) Emit(name string, data []byte) error {
-	return t.traceStep(TracedStep{Name: "emit_event", Handler: name, Payload: data}, func(*TracedStep) error { return t.frame.Emit(name, data) })
+	return t.traceStep(TracedStep{Name: "emit_event", Handler: name, Payload: data},
+		func(*TracedStep) error { return t.frame.Emit(name, data) })
 }
 
 // Send implements program.Context.

@@ -416,7 +416,8 @@ func (u *upgrading) announceUpgrade(in *types.Upgrade) program.Outcome {
 	at := x.block.Height + types.Height(u.record.Terms.Delay)
 	u.record.Announced = &Announced{To: u.code.Hash, At: at, Migrate: append([]byte{}, in.Migrate...), End: slices.Clone(in.End)}
 	x.state.setUpgradable(u.at, u.record)
-	x.emitEvent(EventUpgradeAnnounced, UpgradeAnnounced{Actor: u.at, From: u.actor.CodeHash, To: u.code.Hash, Height: at, Until: u.record.Until()})
+	x.emitEvent(EventUpgradeAnnounced, UpgradeAnnounced{Actor: u.at, From: u.actor.CodeHash, To: u.code.Hash, Height: at,
+		Until: u.record.Until()})
 	return program.Outcome{Status: types.StatusOK}
 }
 

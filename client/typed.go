@@ -89,8 +89,9 @@ func (a *Actor) Send(ctx context.Context, handler string, payload []byte, o ...C
 		return a.client.Call(ctx, t.Call)
 	}
 	r, err := a.client.API.Read(ctx, model.ReadRequest{Actor: t.To, Handler: handler, Payload: Bytes(payload).String(), From: t.Call.From})
-	return withReceiptError(Receipt{Handler: handler, To: a.Address, Status: r.Status, Output: r.Output, Cycles: r.Cycles, CyclesUsed: r.Cycles,
-		Logs: r.Logs, Error: r.Error}, err)
+	return withReceiptError(Receipt{Handler: handler, To: a.Address, Status: r.Status, Output: r.Output, Cycles: r.Cycles,
+		CyclesUsed: r.Cycles,
+		Logs:       r.Logs, Error: r.Error}, err)
 }
 
 // CallTyped calls a handler by its schema, for generated clients. A wrong argument is an

@@ -31,8 +31,9 @@ func (a *Actor) Upgrade(ctx context.Context, source []byte, u Upgrade) (Upgraded
 		return Upgraded{}, err
 	}
 	out, err := a.client.API.Upgrade(ctx, model.UpgradeRequest{From: orAlice(u.From), Actor: a.nameOrAddress(), Code: Bytes(source).String(),
-		Migrate: migrate, Args: args, CodeHash: pointerOrNil(u.CodeHash), CyclesLimit: pointerOrNil(u.CyclesLimit), CellsLimit: pointerOrNil(u.CellsLimit),
-		End: u.End})
+		Migrate: migrate, Args: args, CodeHash: pointerOrNil(u.CodeHash), CyclesLimit: pointerOrNil(u.CyclesLimit),
+		CellsLimit: pointerOrNil(u.CellsLimit),
+		End:        u.End})
 	if err == nil {
 		_, err = withReceiptError(out.Receipt, nil)
 	}

@@ -84,7 +84,8 @@ func (b *InBlock) extendTimer(r *record, e *Entry, expiresAt types.Height, reaso
 	if err := b.writeExpiry(r, e, expiresAt); err != nil {
 		return types.TimerChange{}, err
 	}
-	return types.TimerChange{Kind: types.ChangeExtended, Timer: assembleTimer(r, e, Deferrals(e.Height, b.lastLaneHeight())), Status: types.TimerPending,
+	return types.TimerChange{Kind: types.ChangeExtended, Timer: assembleTimer(r, e, Deferrals(e.Height, b.lastLaneHeight())),
+		Status: types.TimerPending,
 		At:     b.Height,
 		Reason: reason}, nil
 }

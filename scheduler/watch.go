@@ -99,7 +99,8 @@ func (b *InBlock) resolveWatch(t *types.Timer, stated *types.Watch) error {
 // hasHeightBehind refuses an expires_at without a height after it.
 func hasHeightBehind(expiresAt types.Height) error {
 	if expiresAt == math.MaxUint64 {
-		return newError(CodeExpiresTooLate, "T26", "a timer that watches a key expires before the last height there is, %d", uint64(math.MaxUint64))
+		return newError(CodeExpiresTooLate, "T26", "a timer that watches a key expires before the last height there is, %d",
+			uint64(math.MaxUint64))
 	}
 	return nil
 }

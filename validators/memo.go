@@ -50,7 +50,8 @@ func NewMemo() *Memo {
 		results: memo.New[memoKey, verdict](memo.Bound{Count: memoResults}, nil),
 		bodies:  memo.New[*types.Block, types.Hash](memo.Bound{Count: memoResults}, nil),
 		writes:  memo.New[*ledger.Result, *history.BlockWrites](memo.Bound{Count: memoResults}, nil),
-		frames:  memo.New[string, decodeResult](memo.Bound{Count: memoFrames, Weight: memoFrameBytes}, func(frame string) int { return len(frame) }),
+		frames: memo.New[string, decodeResult](memo.Bound{Count: memoFrames, Weight: memoFrameBytes},
+			func(frame string) int { return len(frame) }),
 		sets:    memo.New[types.Hash, simplex.Sets](memo.Bound{Count: memoSets}, nil),
 		geneses: memo.New[*ledger.Genesis, genesisResult](memo.Bound{Count: memoGeneses}, nil),
 	}
@@ -92,7 +93,8 @@ type verdict struct {
 // applyOnce returns the result of a block on a state with the given root, using execute
 // if no life has it yet. An error of the environment is not remembered: another
 // validator's may be sound.
-func (m *Memo) applyOnce(l *life, parentRoot types.Hash, block *types.Block, execute func() (*ledger.Result, error)) (*ledger.Result, error) {
+func (m *Memo) applyOnce(l *life, parentRoot types.Hash, block *types.Block, execute func() (*ledger.Result, error)) (*ledger.Result,
+	error) {
 	if m.results == nil {
 		return execute()
 	}

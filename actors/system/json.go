@@ -42,7 +42,8 @@ type jsonValue struct {
 
 // exceedsLimits reports whether a value is or has a number beyond the limits.
 func (v *jsonValue) exceedsLimits() bool {
-	return v.kind == jsonNumber && v.number.mantissa == nil || slices.ContainsFunc(v.items, func(one jsonValue) bool { return one.exceedsLimits() })
+	return v.kind == jsonNumber && v.number.mantissa == nil ||
+		slices.ContainsFunc(v.items, func(one jsonValue) bool { return one.exceedsLimits() })
 }
 
 // jsonDecimal is mantissa × 10^exponent, the mantissa without trailing zeros, so

@@ -34,7 +34,8 @@ var handlers = map[types.Address]map[string]func(*InBlock, program.Message) (Eff
 const maxPayloadBytes = 4 * maxOfferBytes
 
 // decodePayload decodes a handler's payload, a canonical CBOR map.
-func decodePayload[T any](do func(*InBlock, types.Address, *T) (Effect, *types.Fault)) func(*InBlock, program.Message) (Effect, *types.Fault) {
+func decodePayload[T any](do func(*InBlock, types.Address, *T) (Effect, *types.Fault)) func(*InBlock, program.Message) (Effect,
+	*types.Fault) {
 	return func(b *InBlock, m program.Message) (Effect, *types.Fault) {
 		in := new(T)
 		if err := codec.Unmarshal(m.Payload, maxPayloadBytes, in); err != nil {

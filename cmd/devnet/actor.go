@@ -123,7 +123,8 @@ func deployNamed(c *cli.Context, file string, request model.DeployRequest) error
 		return err
 	}
 	return printIfOK(c, d, d.Receipt, "the deploy of "+file, func(w io.Writer) {
-		facts(w, "name", request.Name, "address", d.Address.String(), "height", plainHeight(d.Receipt.Height), "fee", cby(d.Receipt.Fee), "funded",
+		facts(w, "name", request.Name, "address", d.Address.String(), "height", plainHeight(d.Receipt.Height), "fee", cby(d.Receipt.Fee),
+			"funded",
 			cby(*request.Fund), "before", before)
 		printOutput(w, d.Receipt.Logs)
 	})

@@ -60,7 +60,8 @@ func numbersOf(flag string, given []string) (map[string]types.Wei, error) {
 		name, number, is := strings.Cut(text, "=")
 		n, whole := new(big.Int).SetString(number, 10)
 		if !is || name == "" || !whole {
-			return nil, newUsageError("Give a name of the context and a whole number, like basefee_cycle=100.", "--%s: %q is not NAME=NUMBER", flag, text)
+			return nil, newUsageError("Give a name of the context and a whole number, like basefee_cycle=100.", "--%s: %q is not NAME=NUMBER", flag,
+				text)
 		}
 		wei, fits := types.WeiFromBig(n)
 		if !fits {

@@ -42,7 +42,8 @@ func arrangeFlags(app *cli.App, args []string) ([]string, error) {
 			if strings.HasPrefix(word, "-") {
 				return nil, newUsageError(fmt.Sprintf("Put flags after the command: see %s --help.", path), "%s has no flag %s", path, word)
 			}
-			return nil, newUsageError(cmp.Or(suggestHidden(word, commands, path), nearWords(word, commandNames(commands), path)), "%s has no command %q", path, word)
+			return nil, newUsageError(cmp.Or(suggestHidden(word, commands, path), nearWords(word, commandNames(commands), path)),
+				"%s has no command %q", path, word)
 		}
 		c := commands[at]
 		out, rest, path = append(out, word), rest[1:], path+" "+word

@@ -143,7 +143,8 @@ const (
 // printExecutions prints a line for each execution, and its failure below.
 func printExecutions(w io.Writer, names *naming, executed []model.Receipt, heights bool) {
 	rows := rowsOf(executed, func(r *model.Receipt) []string {
-		row := []string{short(r.Hash.String()), executedWhat(r, names), r.Status, grouped(uint64(r.Cycles)) + " cycles", amountWords(r.Fee) + " CBY"}
+		row := []string{short(r.Hash.String()), executedWhat(r, names), r.Status, grouped(uint64(r.Cycles)) + " cycles",
+			amountWords(r.Fee) + " CBY"}
 		if heights {
 			row = append([]string{"block " + plainHeight(r.Height)}, row...)
 		}

@@ -55,7 +55,8 @@ func runDoctor(c *cli.Context) error {
 	if err := checkListenable(c.String("http")); err != nil {
 		return err
 	}
-	findings := append(checkPrograms(c.Context, c.String("home")), checkPort(c.String("http"), c.String("home")), checkUDP(), checkDisk(c.String("home")))
+	findings := append(checkPrograms(c.Context, c.String("home")), checkPort(c.String("http"), c.String("home")), checkUDP(),
+		checkDisk(c.String("home")))
 	findings = append(findings, checkCallers(c.Context, c.String("home"))...)
 	missing := count(findings, func(f *finding) bool { return !f.OK })
 	err := emit(c, findings, func(w io.Writer) {

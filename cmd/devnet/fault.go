@@ -242,7 +242,10 @@ func spanWords(d time.Duration) string {
 
 func makeFault(c *cli.Context, r model.FaultRequest) error {
 	receipt, err := networkClient(c).Fault(c.Context, r)
-	return printAnswer(c, receipt, err, func(w io.Writer) { fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail, effectWords(&receipt)) })
+	return printAnswer(c, receipt, err, func(w io.Writer) {
+		fmt.Fprintf(w, "%s %s: %s\n", receipt.Verb, receipt.Detail,
+			effectWords(&receipt))
+	})
 }
 
 // effectWords is what a fault did, for people.

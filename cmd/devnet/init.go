@@ -127,7 +127,8 @@ func (m *initReport) printReport(w io.Writer, plan hosts.Plan) {
 	if m.Seed != nil {
 		seed = fmt.Sprint(*m.Seed)
 	}
-	facts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", rangesOf(m.Validators), "runners", rangesOf(m.Runners), "seed", seed)
+	facts(w, "network", m.Out, "genesis", m.Genesis.String(), "validators", rangesOf(m.Validators), "runners", rangesOf(m.Runners), "seed",
+		seed)
 	if m.Warning != "" {
 		fmt.Fprintf(w, "\n%s\n", wrapText("Warning, "+m.Warning+".", "", helpColumns))
 	}
@@ -252,7 +253,8 @@ func checkNamespace(c *cli.Context, p hosts.Plan) error {
 	case p.Format != hosts.Kubernetes && c.IsSet("namespace"):
 		return newUsageError("Leave it out, or give --format kubernetes.", "--namespace: the format %s has none", p.Format)
 	case !namespaceName.MatchString(p.Namespace):
-		return newUsageError("Give a name like "+hosts.Namespace+".", "--namespace: want 1 to 63 lower-case letters, digits and inner hyphens, got %.80q",
+		return newUsageError("Give a name like "+hosts.Namespace+".",
+			"--namespace: want 1 to 63 lower-case letters, digits and inner hyphens, got %.80q",
 			p.Namespace)
 	}
 	return nil
@@ -294,7 +296,8 @@ func hostsOf(given []string) (map[string]string, error) {
 	for _, text := range given {
 		name, at, is := strings.Cut(text, "=")
 		if !is || name == "" || at == "" {
-			return nil, newUsageError("Give a validator and its machine, like v0=v0.example.org.", "--host: %s is not NAME=HOST", strconv.Quote(text))
+			return nil, newUsageError("Give a validator and its machine, like v0=v0.example.org.", "--host: %s is not NAME=HOST",
+				strconv.Quote(text))
 		}
 		if _, twice := all[name]; twice {
 			return nil, newUsageError("", "--host: %s is given twice", name)

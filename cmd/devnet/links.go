@@ -46,7 +46,8 @@ func linkRow(l *model.Link) []string {
 	if l.RTTMicro != nil {
 		rtt = (time.Duration(*l.RTTMicro) * time.Microsecond).Round(10 * time.Microsecond).String()
 	}
-	return []string{printable(l.From), printable(l.To), state, countOrDash(l.Frames), countOrDash(l.Lost), countOrDash(l.Dropped), countOrDash(l.Delayed), rtt,
+	return []string{printable(l.From), printable(l.To), state, countOrDash(l.Frames), countOrDash(l.Lost), countOrDash(l.Dropped),
+		countOrDash(l.Delayed), rtt,
 		ruleOf(l.Rule)}
 }
 

@@ -70,7 +70,8 @@ func printTransfer(c *cli.Context, n *client.API, r model.Receipt, amount types.
 		return err
 	}
 	return printIfOK(c, r, r, "the transfer", func(w io.Writer) {
-		facts(w, "hash", r.Hash.String(), "to", printable(to.Name), "address", r.To.String(), "moved", cby(amount), "height", plainHeight(r.Height),
+		facts(w, "hash", r.Hash.String(), "to", printable(to.Name), "address", r.To.String(), "moved", cby(amount), "height",
+			plainHeight(r.Height),
 			"fee", cby(r.Fee), "balance", cby(to.Balance))
 	})
 }

@@ -59,7 +59,8 @@ func TestARefusalOfTheAPISpeaksOfCommands(t *testing.T) {
 		"hash":   "Ask again after the next block: devnet status shows whether blocks are made.",
 		"height": "Wait for a block.",
 	} {
-		if got := inWords(&client.Error{ErrorBody: model.ErrorBody{Code: "not_final", Hint: "Wait for a block.", Field: field}}); got.hint != want {
+		if got := inWords(&client.Error{ErrorBody: model.ErrorBody{
+			Code: "not_final", Hint: "Wait for a block.", Field: field}}); got.hint != want {
 			t.Errorf("not final, %q: %s", field, got.hint)
 		}
 	}

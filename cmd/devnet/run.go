@@ -198,7 +198,8 @@ func (p *plan) readSeeds(seed, seeds, shard string) error {
 	}
 	if seeds == "" {
 		if p.shard.Of > 1 && len(p.files)*p.grid.Size() == 1 {
-			return newUsageError("Say how many seeds in all with --seeds, or name several scripts.", "--shard %s parts runs, and there is one", shard)
+			return newUsageError("Say how many seeds in all with --seeds, or name several scripts.", "--shard %s parts runs, and there is one",
+				shard)
 		}
 		return p.notEmpty(shard)
 	}
@@ -240,14 +241,16 @@ func readShard(text string) (index, of uint64, err error) {
 	if left == "job" {
 		from0, err := strconv.ParseUint(os.Getenv(jobIndex), 10, 32)
 		if err != nil {
-			return 0, 0, newUsageError("An indexed job of Kubernetes sets it, from 0 on.", "--shard %.20q: %s is %.20q", text, jobIndex, os.Getenv(jobIndex))
+			return 0, 0, newUsageError("An indexed job of Kubernetes sets it, from 0 on.", "--shard %.20q: %s is %.20q", text, jobIndex,
+				os.Getenv(jobIndex))
 		}
 		left = strconv.FormatUint(from0+1, 10)
 	}
 	index, errLeft := strconv.ParseUint(left, 10, 64)
 	of, errRight := strconv.ParseUint(right, 10, 64)
 	if !found || errLeft != nil || errRight != nil || index == 0 || index > of || of > maxRunShards {
-		return 0, 0, newUsageError(fmt.Sprintf("Give I/N with I from 1 to N, and N at most %d: 2/4.", maxRunShards), "--shard: invalid shard %q", text)
+		return 0, 0, newUsageError(fmt.Sprintf("Give I/N with I from 1 to N, and N at most %d: 2/4.", maxRunShards), "--shard: invalid shard %q",
+			text)
 	}
 	return index, of, nil
 }

@@ -45,7 +45,8 @@ func (p *plan) readHold(c *cli.Context) error {
 		return newUsageError("", "--hold-at: %v", err)
 	}
 	if p.holdAt.Script != "" && filepath.Clean(p.holdAt.Script) != filepath.Clean(p.files[0]) {
-		return newUsageError(fmt.Sprintf("Type devnet run %s --seed %d --hold-at %s.", shellQuote(p.holdAt.Script), p.holdAt.Seed, shellQuote(at)),
+		return newUsageError(fmt.Sprintf("Type devnet run %s --seed %d --hold-at %s.", shellQuote(p.holdAt.Script), p.holdAt.Seed,
+			shellQuote(at)),
 			"--hold-at: %s is a moment of another script than %s", at, p.files[0])
 	}
 	if p.holdAt.Script != "" && p.seed != nil && *p.seed != p.holdAt.Seed {

@@ -213,7 +213,8 @@ func (p *plan) run(c *cli.Context, t *tally) error {
 	if show.bar == nil && !p.json {
 		defer printEach(c.Context, func(ctx context.Context, ticks <-chan time.Time) { show.printTicks(ctx, c.App.ErrWriter, count, ticks) })()
 	}
-	err := runner.Run(c.Context, batch.Batch{World: p.World, Jobs: p.jobsOfShard(), Count: count, Processes: p.jobs}, show.addVerdict, t.addRun)
+	err := runner.Run(c.Context, batch.Batch{World: p.World, Jobs: p.jobsOfShard(), Count: count, Processes: p.jobs}, show.addVerdict,
+		t.addRun)
 	switch {
 	case err == nil:
 		return nil

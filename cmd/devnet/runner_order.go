@@ -124,7 +124,8 @@ func readRates(words []string) (rates map[string]types.Wei, err error) {
 
 func runnerJoin(c *cli.Context, args []string) error {
 	given := flags{c: c}
-	r := model.RunnerRequest{From: c.String("from"), Name: args[0], PublicKey: given.nonEmptyText("public-key"), Stake: given.amountOf("stake"),
+	r := model.RunnerRequest{From: c.String("from"), Name: args[0], PublicKey: given.nonEmptyText("public-key"),
+		Stake:      given.amountOf("stake"),
 		Capability: c.StringSlice("capability"), Model: c.StringSlice("model"), MaxConcurrent: given.numberOf("max-concurrent"),
 		Entitlement: c.StringSlice("entitlement")}
 	if given.err != nil {

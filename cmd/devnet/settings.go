@@ -206,8 +206,9 @@ func (s *settings) validateSettings() error {
 		return newUsageError("Give process or disk.", "--durability: %q is neither", s.Durability)
 	}
 	if s.History != 0 && s.History < history.MinHistory {
-		return newUsageError("Give 0 to keep all blocks.", "--history: %d is too few: a validator that missed blocks must find them at the others, "+
-			"in the last %d", s.History, history.MinHistory)
+		return newUsageError("Give 0 to keep all blocks.",
+			"--history: %d is too few: a validator that missed blocks must find them at the others, "+
+				"in the last %d", s.History, history.MinHistory)
 	}
 	if s.Ephemeral && s.Home != defaultHome {
 		return newUsageError("Leave one of them out.", "--ephemeral keeps no files, so there is no --home %s", s.Home)
@@ -297,7 +298,8 @@ func hostFlag() cli.Flag {
 // readHosts reads names by which clients may call the API, in place. flag is where they are from.
 func readHosts(flag string, all []string) error {
 	if len(all) > api.MaxHosts {
-		return newUsageError("Leave some out, or give .NAME for all names below NAME.", "%s: %d names are more than %d", flag, len(all), api.MaxHosts)
+		return newUsageError("Leave some out, or give .NAME for all names below NAME.", "%s: %d names are more than %d", flag, len(all),
+			api.MaxHosts)
 	}
 	for i, text := range all {
 		name, err := api.ParseHost(text)

@@ -43,7 +43,8 @@ func stepHeld(c *cli.Context, args []string) error {
 		given++
 	}
 	if given > 1 || to != "" && c.Bool("back") {
-		return newUsageError("Example: devnet step --block 3", "step takes one of --block, --fire, --end and --to, and --to goes either way by itself")
+		return newUsageError("Example: devnet step --block 3",
+			"step takes one of --block, --fire, --end and --to, and --to goes either way by itself")
 	}
 	if args[0] != "" {
 		n, err := strconv.ParseUint(args[0], 10, 64)

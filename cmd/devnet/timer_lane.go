@@ -186,7 +186,8 @@ func (p *picture) drawRow(w io.Writer, l *model.LaneBlock) {
 	p.drawNews(w, l)
 	line := fmt.Sprintf("%*s  %*s %s  %s %4s%%", p.heightWide, plainHeight(l.Height), p.feeWide, groupedWei(l.BaseFeeLaneTimer),
 		drawBar(p.feeBar, shareInEighths(l.BaseFeeLaneTimer.Big(), p.most.Big(), p.feeBar), -1),
-		drawBar(p.useBar, shareInEighths(new(big.Int).SetUint64(uint64(l.TimerCyclesUsed)), new(big.Int).SetUint64(uint64(l.Budget)), p.useBar), p.useBar/2),
+		drawBar(p.useBar, shareInEighths(new(big.Int).SetUint64(uint64(l.TimerCyclesUsed)), new(big.Int).SetUint64(uint64(l.Budget)), p.useBar),
+			p.useBar/2),
 		strconv.FormatUint((l.Utilisation+5)/10, 10))
 	for i, n := range countsOf(l) {
 		text := grouped(n)
@@ -280,7 +281,8 @@ func laneTotals(w io.Writer, lane []model.LaneBlock) {
 	for i, reason := range order {
 		why[i] = grouped(reasons[reason]) + " " + reason
 	}
-	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", countWords(len(lane), "block"), grouped(counts[0]), grouped(counts[1]),
+	fmt.Fprintf(w, "\n%s: %s fired, %s deferred, %s expired, %s unpaid\n", countWords(len(lane), "block"), grouped(counts[0]),
+		grouped(counts[1]),
 		grouped(counts[2]), grouped(counts[3]))
 	if len(why) > 0 {
 		fmt.Fprintf(w, "deferred: %s\n", strings.Join(why, ", "))

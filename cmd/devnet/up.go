@@ -396,7 +396,8 @@ func (u *running) lacksArguments(file, name string) (bool, error) {
 		return false, nil
 	}
 	u.printLine("%s was not deployed, since its init takes arguments: %s\n  Type: %s actor deploy %s %s --fund %s%s", name,
-		handlerSignature(schema, schema.Init()), self, file, argumentBlanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"), u.networkFlags())
+		handlerSignature(schema, schema.Init()), self, file, argumentBlanks(schema.Init()), strings.TrimSuffix(cby(actorFund), " CBY"),
+		u.networkFlags())
 	return true, nil
 }
 

@@ -87,7 +87,8 @@ func (n *apartNetwork) makeCarrier(args []string) (err error) {
 	for _, name := range n.folder.Runners {
 		nodes = append(nodes, cluster.Node{Name: name, Kind: cluster.Runner})
 	}
-	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: nodes, Tell: n.printNodeLine, Args: args,
+	n.carrier, err = process.Open(process.Config{Dir: home.NetDir(n.home.Dir()), Logs: n.home.Dir(), Nodes: nodes, Tell: n.printNodeLine,
+		Args:    args,
 		Command: ownCommand})
 	return err
 }
@@ -239,8 +240,9 @@ func (n *apartNetwork) refuseChanges(dir string) error {
 	for flag, given := range map[string]bool{"history": s.History != 0, "durability": n.u.IsSet("durability"),
 		"supervision": n.u.IsSet("supervision")} {
 		if given {
-			return newUsageError("Change it there, and leave --"+flag+" out.", "--%s: with --processes it is a setting of each validator since the first "+
-				"start: %s", flag, dir+"/v0.toml and so on")
+			return newUsageError("Change it there, and leave --"+flag+" out.",
+				"--%s: with --processes it is a setting of each validator since the first "+
+					"start: %s", flag, dir+"/v0.toml and so on")
 		}
 	}
 	return nil

@@ -109,7 +109,8 @@ func (w *world) step(e Event) {
 			w.Fatalf("a verb %T", v)
 		}
 	}
-	if n := len(w.streams); n > MaxStreams || len(w.jobs) != len(w.order) || len(w.order) > MaxAssignments || w.countBusy() > w.config.MaxJobs {
+	if n := len(w.streams); n > MaxStreams || len(w.jobs) != len(w.order) || len(w.order) > MaxAssignments ||
+		w.countBusy() > w.config.MaxJobs {
 		w.Fatalf("%d streams, %d and %d assignments, %d busy", n, len(w.jobs), len(w.order), w.countBusy())
 	}
 }

@@ -99,7 +99,8 @@ func Check(b *Batch, root *Root, certificate func(*types.Certificate) error) (Ve
 
 func checkSizes(b *Batch) error {
 	if len(b.Blocks) == 0 || len(b.Blocks) > MaxBatchBlocks || len(b.Links) > MaxLinks || b.Finalization == nil {
-		return newInvalidBatch("bad_size", "%d blocks (1 to %d), %d links (at most %d) and a finalization make a batch", len(b.Blocks), MaxBatchBlocks,
+		return newInvalidBatch("bad_size", "%d blocks (1 to %d), %d links (at most %d) and a finalization make a batch", len(b.Blocks),
+			MaxBatchBlocks,
 			len(b.Links), MaxLinks)
 	}
 	for _, block := range b.Blocks {

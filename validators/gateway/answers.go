@@ -18,7 +18,8 @@ func (m *Machine) onJobFrame(p *peer, s connection.Stream, t push.Type, frame []
 		return
 	}
 	rationed := t != push.TypeJobResult // a delivery takes one, which has to be signed
-	if !d.frames.allowsOne(m.now, int(m.chain.headParams().ControlFramesPerSecond)) || rationed && !m.long.allowsFrame(m.now, p.key, len(frame)) {
+	if !d.frames.allowsOne(m.now, int(m.chain.headParams().ControlFramesPerSecond)) || rationed &&
+		!m.long.allowsFrame(m.now, p.key, len(frame)) {
 		m.connections.leavePeer(p, push.RateLimited)
 		return
 	}
@@ -138,7 +139,8 @@ func (m *Machine) onPolled(e Polled) {
 	if why == "" && !m.config.isSignedByRunner(e.Runner, e.Result.Digest(m.config.ChainID), e.Result.RunnerSigned) {
 		why = "the runner did not sign it"
 	}
-	if why == "" && e.Result.CommitSigned != nil && !m.config.isSignedByRunner(e.Runner, m.commitDigest(id, e.Result), *e.Result.CommitSigned) {
+	if why == "" && e.Result.CommitSigned != nil && !m.config.isSignedByRunner(e.Runner, m.commitDigest(id, e.Result),
+		*e.Result.CommitSigned) {
 		why = "the runner did not sign the commitment of this draw (commit_signed)"
 	}
 	if why != "" {

@@ -85,7 +85,8 @@ func (m *Machine) pushAssignment(p *peer, a *Assignment) {
 		func() *push.JobSpec { return m.chain.head.Reader.Spec(a.Job) })
 	m.addVerb(connection.Send{ID: p.id, Stream: d.stream, Frame: frame})
 	m.addReport(Pushed{Runner: p.address, Assignment: a.AssignmentID})
-	m.connections.alarms.addAlarm(alarm{at: m.chain.timeAfter(d.sent, m.chain.headParams().AckTimeoutBlocks), id: p.id, stream: d.stream, why: ackDue})
+	m.connections.alarms.addAlarm(alarm{at: m.chain.timeAfter(d.sent, m.chain.headParams().AckTimeoutBlocks), id: p.id, stream: d.stream,
+		why: ackDue})
 }
 
 // attendDeliveries looks at each delivery of a runner: whether its assignment ended, and
@@ -143,7 +144,8 @@ func (m *Machine) endLinger(p *peer, d *delivery) {
 //
 // Spec: CIP-11 §§10.6, 11.1.
 func (m *Machine) onSilence(p *peer, d *delivery) {
-	if p.stage != live || d == nil || d.answered || d.ended || d.over || m.chain.isWithin(m.now, d.sent, m.chain.headParams().AckTimeoutBlocks) {
+	if p.stage != live || d == nil || d.answered || d.ended || d.over ||
+		m.chain.isWithin(m.now, d.sent, m.chain.headParams().AckTimeoutBlocks) {
 		return
 	}
 	m.classifyDelivery(p, d, HardFailure)

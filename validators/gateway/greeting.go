@@ -99,7 +99,8 @@ func (m *Machine) onHello(p *peer, f *push.Hello) {
 	}
 	p.stage = greeting
 	p.challenge = m.config.newNonce()
-	m.connections.sendFrame(p, connection.Control, &push.Hello{Version: push.Version, PartyPubkey: m.config.ownKey(), PartyRole: push.Validator,
+	m.connections.sendFrame(p, connection.Control, &push.Hello{Version: push.Version, PartyPubkey: m.config.ownKey(),
+		PartyRole:   push.Validator,
 		BlockHeight: m.chain.head.Height, ChallengeNonce: p.challenge})
 	ack := &push.HelloAck{Version: push.Version, PartyPubkey: m.config.ownKey(), PartyRole: push.Validator, BlockHeight: m.chain.head.Height}
 	ack.SignedChallenge = m.config.signDigest(ack.Digest(m.config.ChainID, f.ChallengeNonce, p.key))

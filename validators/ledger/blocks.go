@@ -153,7 +153,8 @@ func checkBeforeExecution(claimed, own *types.Header) *Invalid {
 	case claimed.Epoch != own.Epoch:
 		return newInvalid(CodeBadEpoch, "C6", "epoch %d; height %d is in epoch %d", claimed.Epoch, own.Height, own.Epoch)
 	case claimed.SetEpoch != own.SetEpoch:
-		return newInvalid(CodeBadEpoch, "C6", "a set of epoch %d; that of epoch %d decides on height %d", claimed.SetEpoch, own.SetEpoch, own.Height)
+		return newInvalid(CodeBadEpoch, "C6", "a set of epoch %d; that of epoch %d decides on height %d", claimed.SetEpoch, own.SetEpoch,
+			own.Height)
 	case claimed.Presence != own.Presence:
 		return newInvalid(CodeBadPresence, "C3", "presence %s is not the hash of P, %s", claimed.Presence, own.Presence)
 	case claimed.SubsetEpoch != own.SubsetEpoch:
@@ -171,7 +172,8 @@ func checkBeforeExecution(claimed, own *types.Header) *Invalid {
 func checkAfterExecution(claimed, own *types.Header) *Invalid {
 	switch {
 	case claimed.Transactions != own.Transactions:
-		return newInvalid(CodeBadTransactions, "C2", "the header commits to other transactions: %s, not %s", claimed.Transactions, own.Transactions)
+		return newInvalid(CodeBadTransactions, "C2", "the header commits to other transactions: %s, not %s", claimed.Transactions,
+			own.Transactions)
 	case claimed.ReceiptsRoot != own.ReceiptsRoot:
 		return newInvalid(CodeBadReceipts, "C2", "receipts root %s, executing gives %s", claimed.ReceiptsRoot, own.ReceiptsRoot)
 	case claimed.CyclesUsed != own.CyclesUsed, claimed.CellsUsed != own.CellsUsed, claimed.TimerCyclesUsed != own.TimerCyclesUsed:

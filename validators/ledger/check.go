@@ -180,7 +180,8 @@ func precheckFee(state actors.Reader, p *params.Params, fees BaseFees, c *Checke
 		}
 	}
 	if tx.Nonce < account.Nonce {
-		return feemarket.Charge{}, newInvalid(CodeNonceTooLow, "C10", "nonce %d was used; the next of %s is %d", tx.Nonce, c.Sender, account.Nonce)
+		return feemarket.Charge{}, newInvalid(CodeNonceTooLow, "C10", "nonce %d was used; the next of %s is %d", tx.Nonce, c.Sender,
+			account.Nonce)
 	}
 	if limit := c.largestLimit(p); tx.CyclesLimit > limit || tx.CellsLimit > p.CellsLimit {
 		return feemarket.Charge{}, newInvalid(CodeLimitTooHigh, "CIP-3", "limits of %d cycles and %d cells, at most %d and %d",

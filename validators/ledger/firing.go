@@ -179,7 +179,8 @@ func (r *run) handleFire(order scheduler.Fire) (scheduler.Fired, error) {
 	charge := r.chargeForFire(order)
 	cause := actors.Cause{Origin: types.OriginTimer, Hash: t.ID}
 	msg := program.Message{Kind: program.Timer, Sender: t.Actor, Self: t.Actor, Handler: t.Handler, Payload: t.Payload}
-	x, outcome, err := r.executeWithin(func() string { return "timer " + t.ID.String() }, cause, order.Cycles, order.Cells, r.deliverUnsent(msg))
+	x, outcome, err := r.executeWithin(func() string { return "timer " + t.ID.String() }, cause, order.Cycles, order.Cells,
+		r.deliverUnsent(msg))
 	if err != nil {
 		return scheduler.Fired{}, err
 	}

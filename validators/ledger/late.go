@@ -242,7 +242,8 @@ func (r *run) wasLate(c *Checked, err error) bool {
 	var environment *EnvironmentError
 	var host *program.HostError
 	errors.As(err, &host)
-	if r.pace.rememberedTries() == nil || !errors.As(err, &environment) || !environment.Late && (host == nil || host.Failure != program.Crashed) {
+	if r.pace.rememberedTries() == nil || !errors.As(err, &environment) || !environment.Late &&
+		(host == nil || host.Failure != program.Crashed) {
 		return false
 	}
 	t := r.pace.Tries

@@ -54,7 +54,8 @@ func (r *run) blameMessage(m *actors.Message, cycles types.Cycles, cells types.C
 	}
 	r.dequeueMessage(m)
 	fee := r.settleMessage(m, cycles, cells)
-	r.recordHostFailure(types.Receipt{Hash: m.Hash(), Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee}, cycles,
+	r.recordHostFailure(types.Receipt{Hash: m.Hash(), Origin: types.OriginMessage, Sender: m.From, To: m.To, Handler: m.Handler, Fee: fee},
+		cycles,
 		cells)
 	r.tellCallback(m, r.receipts[len(r.receipts)-1].Error)
 	r.events = append(r.events, types.Event{Actor: types.GovernanceAddress, Name: EventMessageFailed,

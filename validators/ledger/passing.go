@@ -72,7 +72,8 @@ type passedOver struct {
 // has no result.
 //
 // Spec: decision C18.
-func attemptItem[T comparable](r *run, l *passedKind[T], which T, item types.Hash, party types.Address, do func() error) (passedOver, error) {
+func attemptItem[T comparable](r *run, l *passedKind[T], which T, item types.Hash, party types.Address, do func() error) (passedOver,
+	error) {
 	if r.passing.foreign {
 		return l.followItem(which, do)
 	}

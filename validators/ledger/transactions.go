@@ -61,7 +61,8 @@ func (r *run) whyMisfit(c *Checked) *Invalid {
 	case c.Tx.CyclesLimit > r.cyclesLeft(c.lane):
 		return newInvalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the %s lane has %d left", c.Tx.CyclesLimit, c.lane, r.cyclesLeft(c.lane))
 	case c.Tx.CyclesLimit > p.CyclesLimit.Sub(r.used.totalCycles()):
-		return newInvalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the block has %d left", c.Tx.CyclesLimit, p.CyclesLimit.Sub(r.used.totalCycles()))
+		return newInvalid(CodeNoRoom, "CIP-3", "a limit of %d cycles; the block has %d left", c.Tx.CyclesLimit,
+			p.CyclesLimit.Sub(r.used.totalCycles()))
 	case c.Tx.CellsLimit > p.CellsLimit.Sub(r.used.cells):
 		return newInvalid(CodeNoRoom, "CIP-3", "a limit of %d cells; the block has %d left", c.Tx.CellsLimit, p.CellsLimit.Sub(r.used.cells))
 	case r.txBytes+uint64(c.Size) > p.MaxBlockBytes:

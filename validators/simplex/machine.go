@@ -188,7 +188,8 @@ func (m *Machine) handleEvent(event Event) {
 // be done twice.
 func (m *Machine) runToFixpoint() {
 	m.retryFailing()
-	for m.settleEmptyLog() || m.comeBack() || m.attestLate() || m.finalizeNext() || m.beginEpoch() || m.advanceView() || m.timeOut() || m.considerVote() ||
+	for m.settleEmptyLog() || m.comeBack() || m.attestLate() || m.finalizeNext() || m.beginEpoch() || m.advanceView() || m.timeOut() ||
+		m.considerVote() ||
 		m.tryPropose() {
 	}
 	m.resendMissed()

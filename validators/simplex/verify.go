@@ -137,7 +137,8 @@ func CheckCertificate(chainID uint64, rec Recoverer, sets Sets, c *types.Certifi
 			digest = vote.Digest(chainID) // votes of one certificate differ only in their bitmaps
 		}
 		if signer, ok := rec.Recover(digest, vote.Signature); plant.Planted != plant.AnyonesCertificate && (!ok || signer != vote.Validator) {
-			return VerifiedCertificate{}, newInvalid("bad_signature", "vote %d of a %s certificate of view %d is not signed by %s", i, c.Kind, c.View,
+			return VerifiedCertificate{}, newInvalid("bad_signature", "vote %d of a %s certificate of view %d is not signed by %s", i, c.Kind,
+				c.View,
 				vote.Validator)
 		}
 	}

@@ -219,21 +219,22 @@ func (p *parser) readRecords(late []*node) error {
 // readEnumValue reads a value of an enum.
 func (p *parser) readEnumValue(t *Named, path string, n node) error {
 	var m Member
-	err := readMembers(path, n, map[string]func(string, node) error{"name": textReader(&m.Name, maxName), "value": func(path string, n node) error {
-		switch n.kind {
-		case isText:
-			m.Value = n.text
-		case isNumber:
-			number, ok := new(big.Int).SetString(n.text, 10)
-			if !ok || number.CmpAbs(safe) > 0 {
-				return &Error{path, "is not a whole number within 2^53"}
+	err := readMembers(path, n, map[string]func(string, node) error{"name": textReader(&m.Name, maxName),
+		"value": func(path string, n node) error {
+			switch n.kind {
+			case isText:
+				m.Value = n.text
+			case isNumber:
+				number, ok := new(big.Int).SetString(n.text, 10)
+				if !ok || number.CmpAbs(safe) > 0 {
+					return &Error{path, "is not a whole number within 2^53"}
+				}
+				m.Value = number
+			default:
+				return &Error{path, "is neither a text nor a number"}
 			}
-			m.Value = number
-		default:
-			return &Error{path, "is neither a text nor a number"}
-		}
-		return nil
-	}})
+			return nil
+		}})
 	if err != nil {
 		return err
 	}
@@ -271,7 +272,8 @@ func (p *parser) readFields(path string, n node, limit int) (found []Field, err 
 
 func (p *parser) readField(path string, n node) (f Field, err error) {
 	var kind, given *node
-	err = readMembers(path, n, map[string]func(string, node) error{"name": textReader(&f.Name, maxName), "type": nodeReader(&kind), "default": nodeReader(&given)})
+	err = readMembers(path, n, map[string]func(string, node) error{"name": textReader(&f.Name, maxName), "type": nodeReader(&kind),
+		"default": nodeReader(&given)})
 	if err != nil {
 		return f, err
 	}

@@ -333,8 +333,9 @@ func (p *parser) stateForm(path string, n node) error {
 			return err
 		}
 	}
-	err := readMembers(path, n, map[string]func(string, node) error{"name": textReader(&a.Name, maxName), "type": typ(&one), "list": typ(&list),
-		"key": typ(&key), "default": func(_ string, n node) error { a.Default, a.Begins, a.given = true, n.comparisonForm(), n; return nil }})
+	err := readMembers(path, n, map[string]func(string, node) error{"name": textReader(&a.Name, maxName), "type": typ(&one),
+		"list": typ(&list),
+		"key":  typ(&key), "default": func(_ string, n node) error { a.Default, a.Begins, a.given = true, n.comparisonForm(), n; return nil }})
 	if err == nil {
 		err = checkName(memberPath(path, "name"), a.Name)
 	}

@@ -212,8 +212,8 @@ var mutants = []mutant{
 	{name: "T08", what: "an agent is told the use of a block that is long gone", tests: ledgerTests, edits: []edit{
 		{"validators/ledger/firing.go", "\tif r.header.Skipped > 0 {\n\t\treturn 0", "\tif r.header.Skipped > 1<<40 {\n\t\treturn 0"}}},
 	{name: "T09", what: "a fire may use half of its cycles", tests: ledgerTests, edits: []edit{
-		{"validators/ledger/firing.go", "cause, order.Cycles, order.Cells, r.deliverUnsent(msg))",
-			"cause, order.Cycles/2, order.Cells, r.deliverUnsent(msg))"}}},
+		{"validators/ledger/firing.go", "cause, order.Cycles, order.Cells,\n\t\tr.deliverUnsent(msg))",
+			"cause, order.Cycles/2, order.Cells,\n\t\tr.deliverUnsent(msg))"}}},
 	{name: "T10", what: "a watcher misses the change at its scheduling height", tests: schedulerCore[1:], edits: []edit{
 		{"scheduler/watch.go", "binary.BigEndian.Uint64(key[keyBytes:])) <= now {", "binary.BigEndian.Uint64(key[keyBytes:])) < now {"}}},
 	{name: "T11", what: "PriorityTier.FAST is urgent", tests: hostTests, edits: []edit{

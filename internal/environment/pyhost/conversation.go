@@ -161,7 +161,8 @@ func (c *conversation) answerRequest(op *record) error {
 	case c.over != nil:
 		e.beginFrame(frameAnswer, 2).writeNumber("cycles", 0).writeNumber("over", 1)
 	case errors.As(err, &fault):
-		e.beginFrame(frameAnswer, 3).writeNumber("cycles", clampCycles(cycles)).writeBytes("code", []byte(fault.Code)).writeBytes("message", []byte(fault.Message))
+		e.beginFrame(frameAnswer, 3).writeNumber("cycles", clampCycles(cycles)).writeBytes("code", []byte(fault.Code)).writeBytes("message",
+			[]byte(fault.Message))
 	case found:
 		e.beginFrame(frameAnswer, 2).writeNumber("cycles", clampCycles(cycles)).writeBytes("value", result)
 	default:
@@ -203,7 +204,8 @@ func (c *conversation) endedOutcome(a *arguments) (program.Outcome, error) {
 	case endNoHandler:
 		return program.Outcome{Status: types.Status(end), Fault: newFault(validText(a.dataOf("code")), validText(a.dataOf("message")))}, nil
 	case endRefused:
-		return program.Outcome{Status: types.Status(end), Fault: newFault(validText(a.dataOf("code")), validText(a.dataOf("message"))), Told: new("")}, nil
+		return program.Outcome{Status: types.Status(end), Fault: newFault(validText(a.dataOf("code")), validText(a.dataOf("message"))),
+			Told: new("")}, nil
 	case endCrashed:
 		return program.Outcome{}, c.host.failDuring("message", fmt.Errorf("%w: %s", errFullHost, validText(a.dataOf("message"))))
 	default: // with endOver the host ended because it lacked cycles which the Context still had

@@ -111,7 +111,8 @@ func (c *conversation) prepareRequest(a *arguments) func() ([]byte, bool, error)
 			return balance.Big().Bytes(), true, err
 		}
 	case opCall:
-		target, method, payload, limit := a.addressOf("target"), validText(a.dataOf("method")), a.dataOf("payload"), types.Cycles(a.numberOf("cycles_limit"))
+		target, method, payload, limit := a.addressOf("target"), validText(a.dataOf("method")), a.dataOf("payload"),
+			types.Cycles(a.numberOf("cycles_limit"))
 		return func() ([]byte, bool, error) {
 			out, err := c.ctx.Call(target, method, payload, limit)
 			return out, true, err

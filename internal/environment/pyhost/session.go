@@ -235,7 +235,8 @@ func (s *session) writeCall(ctx program.Context, hash types.Hash, m program.Mess
 		entries++
 	}
 	b := ctx.Block()
-	e := s.host.enc.beginFrame(frameCall, entries).writeNumber("kind", uint64(m.Kind)).writeBytes("code", hash[:]).writeNumber("cycles", clampCycles(cycles))
+	e := s.host.enc.beginFrame(frameCall, entries).writeNumber("kind", uint64(m.Kind)).writeBytes("code", hash[:]).writeNumber("cycles",
+		clampCycles(cycles))
 	e.writeBytes("sender", m.Sender[:]).writeBytes("me", m.Self[:]).writeBytes("owner", m.Owner[:]).writeBytes("tx_hash", b.TxHash[:])
 	e.writeNumber("height", uint64(b.Height)).writeNumber("timestamp", uint64(b.TimestampMS)).writeNumber("chain_id", b.ChainID)
 	value := m.Value.Bytes32()

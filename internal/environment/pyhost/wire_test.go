@@ -72,11 +72,14 @@ func TestMapsAreOfTheirForms(t *testing.T) {
 		{"an address too short", func(e *encoder) { e.done(opBalance, 0, 1).writeBytes("address", address[1:]) }, "address is not of 20 bytes"},
 		{"an address too long", func(e *encoder) { e.done(opBalance, 0, 1).writeBytes("address", id) }, "address is not of 20 bytes"},
 		{"a field is missing", func(e *encoder) { e.done(opTransfer, 0, 1).writeBytes("to", address) }, "transfer lacks amount"},
-		{"a field twice", func(e *encoder) { e.done(opGet, 0, 2).writeBytes("key", nil).writeBytes("key", nil) }, "get_state has key more than once"},
-		{"another's field", func(e *encoder) { e.done(opGet, 0, 2).writeBytes("key", nil).writeBytes("value", nil) }, "get_state has more than its fields"},
+		{"a field twice", func(e *encoder) { e.done(opGet, 0, 2).writeBytes("key", nil).writeBytes("key", nil) },
+			"get_state has key more than once"},
+		{"another's field", func(e *encoder) { e.done(opGet, 0, 2).writeBytes("key", nil).writeBytes("value", nil) },
+			"get_state has more than its fields"},
 		{"a name that is none", func(e *encoder) { e.done(opGet, 0, 1).writeBytes("kez", nil) }, `the name "kez"`},
 		{"an operation that is none", func(e *encoder) { e.done("get", 0, 1).writeBytes("key", nil) }, `the operation "get"`},
-		{"an effect that is asked", func(e *encoder) { e.done(effectDelete, 0, 1).writeBytes("key", nil) }, "delete_state: it waits for no answer"},
+		{"an effect that is asked", func(e *encoder) { e.done(effectDelete, 0, 1).writeBytes("key", nil) },
+			"delete_state: it waits for no answer"},
 		{"an end that is asked", func(e *encoder) { e.done(endOK, 0, 1).writeBytes("output", nil) }, "ok: it waits for no answer"},
 		{"a watched actor without its key", func(e *encoder) {
 			e.done(opSchedule, 0, 4).writeNumber("height", 1).writeBytes("payload", nil).writeBytes("handler", nil).writeBytes("watched", address)
@@ -123,7 +126,8 @@ func FuzzFrames(f *testing.F) {
 		e.done(effectSet, 1, 2).writeBytes("key", []byte("k")).writeBytes("value", []byte("v")).done(opGet, 2, 1).writeBytes("key", []byte("k"))
 	}), reply...))
 	f.Add(append(asked(frameRequest, func(e *encoder) {
-		e.done(opSchedule, 2, 7).writeNumber("height", 9).writeBytes("payload", nil).writeBytes("handler", nil).writeBytes("watched", make([]byte, 20))
+		e.done(opSchedule, 2, 7).writeNumber("height", 9).writeBytes("payload", nil).writeBytes("handler", nil).writeBytes("watched",
+			make([]byte, 20))
 		e.writeBytes("key", nil).writeNumber("bid", 7).writeBytes("priority_tier_hint", []byte("fast"))
 	}), reply...))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -108,8 +108,9 @@ type columns struct {
 }
 
 func newColumns(d directory) *columns {
-	return &columns{named: d.newNamedNodes(), Columns: model.Columns{Nodes: []model.NamedValidator{}, Height: []types.Height{}, Skipped: []uint64{},
-		View: []types.View{}, Proposer: []int{}, TimestampMS: []types.Millis{}, Transactions: []int{}, CyclesUsed: []types.Cycles{},
+	return &columns{named: d.newNamedNodes(), Columns: model.Columns{Nodes: []model.NamedValidator{}, Height: []types.Height{},
+		Skipped: []uint64{},
+		View:    []types.View{}, Proposer: []int{}, TimestampMS: []types.Millis{}, Transactions: []int{}, CyclesUsed: []types.Cycles{},
 		CellsUsed: []types.Cells{}, TimerCyclesUsed: []types.Cycles{}, LaneBudget: []types.Cycles{}, Fired: []uint64{}, Deferred: []uint64{},
 		Ended: []uint64{}, BaseFeeCycle: []types.Wei{}, BaseFeeCell: []types.Wei{}, BaseFeeLaneTimer: []types.Wei{}}}
 }

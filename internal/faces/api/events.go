@@ -49,7 +49,8 @@ func (s *Server) registerEvents() {
 		errors:   []int{400, 404, 409},
 		response: "id: 12.1.4f5e6a7b\nevent: tx\ndata: {\"hash\":\"0x11…\",\"status\":\"ok\",…}\n\n"}
 	h := op.asHuma()
-	h.Responses = map[string]*huma.Response{"200": describeAnswer("A stream that does not end, but for to", "text/event-stream", huma.TypeString)}
+	h.Responses = map[string]*huma.Response{"200": describeAnswer("A stream that does not end, but for to", "text/event-stream",
+		huma.TypeString)}
 	registerRoute(s, op, h, func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 		r, err := s.newReader(in)
 		if err != nil {
@@ -235,8 +236,9 @@ func (r *reader) sendEvents(ctx context.Context, out stream) {
 		events, through, at := r.followAlive(ctx, out)
 		switch at {
 		case ended:
-			out.dropReader(ctx, "stopped", "the network stops", "Connect again when it is up; with Last-Event-ID the stream continues where this one "+
-				"ended.")
+			out.dropReader(ctx, "stopped", "the network stops",
+				"Connect again when it is up; with Last-Event-ID the stream continues where this one "+
+					"ended.")
 			return
 		case behind:
 			if r.live {
@@ -299,8 +301,9 @@ func (r *reader) followAlive(ctx context.Context, out stream) ([]event, types.He
 			return events, through, at
 		}
 		if r.awaits {
-			out.dropReader(ctx, codeOtherChain, fmt.Sprintf("the last event was of another chain: it was of block %d, and the highest one here is %d",
-				r.height, r.feed.latestHeight()), "The network was begun anew, or set back to an earlier state. Connect without Last-Event-ID.")
+			out.dropReader(ctx, codeOtherChain,
+				fmt.Sprintf("the last event was of another chain: it was of block %d, and the highest one here is %d",
+					r.height, r.feed.latestHeight()), "The network was begun anew, or set back to an earlier state. Connect without Last-Event-ID.")
 			return nil, 0, ended
 		}
 		if out.writeText(": alive\n\n") != nil {

@@ -41,8 +41,10 @@ func (s *Server) registerJobOrders() {
 
 // callSystemActor has a devnet account call a handler of a system actor, and returns the
 // receipt, or why the chain refused.
-func (s *Server) callSystemActor(ctx context.Context, v Reader, key env.Signer, to types.Address, handler string, payload []byte) (*Executed, error) {
-	r, err := s.signAndAwait(ctx, v, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler, Payload: payload}})
+func (s *Server) callSystemActor(ctx context.Context, v Reader, key env.Signer, to types.Address, handler string,
+	payload []byte) (*Executed, error) {
+	r, err := s.signAndAwait(ctx, v, key, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: handler,
+		Payload: payload}})
 	if err != nil {
 		return nil, err
 	}

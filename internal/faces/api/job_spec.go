@@ -144,7 +144,8 @@ func (f *form) readBounds() push.Bounds {
 	r := f.request
 	return push.Bounds{MaxInputTokens: orDefault(r.MaxInputTokens, model.JobMaxInputTokens),
 		MaxOutputTokens:    orDefault(r.MaxOutputTokens, model.JobMaxOutputTokens),
-		MaxWallTimeSeconds: f.wallTime(), MaxMemoryMB: orDefault(r.MaxMemoryMB, model.JobMaxMemoryMB), MaxRetries: orDefault(r.MaxRetries, model.JobMaxRetries)}
+		MaxWallTimeSeconds: f.wallTime(), MaxMemoryMB: orDefault(r.MaxMemoryMB, model.JobMaxMemoryMB),
+		MaxRetries: orDefault(r.MaxRetries, model.JobMaxRetries)}
 }
 
 func (f *form) wallTime() uint64 {
@@ -188,7 +189,8 @@ func (f *form) readVerification() push.Verification {
 			Hint("Leave mode out, or say none.").At("mode")
 	}
 	if v.Mode = mode; !known {
-		f.refuseField("mode", "%q is none of none, economic_bond, majority_vote, structured_match, deterministic, semantic_similarity", clipText(r.Mode))
+		f.refuseField("mode", "%q is none of none, economic_bond, majority_vote, structured_match, deterministic, semantic_similarity",
+			clipText(r.Mode))
 	}
 	for _, raw := range r.Check {
 		v.Checks = append(v.Checks, f.readCheck(raw))

@@ -51,6 +51,7 @@ func isFaulty(l *model.Link) bool {
 
 // ShowRule returns the effect of a fault of a link, in the form of the API.
 func ShowRule(l fault.Link) *model.LinkRule {
-	return &model.LinkRule{Latency: durationWords(l.Latency), Jitter: durationWords(l.Jitter), Loss: l.Loss, Duplicate: l.Duplicate, Reorder: l.Reorder,
+	return &model.LinkRule{Latency: durationWords(l.Latency), Jitter: durationWords(l.Jitter), Loss: l.Loss, Duplicate: l.Duplicate,
+		Reorder:   l.Reorder,
 		Bandwidth: l.Bandwidth}
 }

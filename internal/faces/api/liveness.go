@@ -41,7 +41,8 @@ func (s *Server) requireMoving() error {
 	if !l.Blocked {
 		return nil
 	}
-	return Refuse(http.StatusServiceUnavailable, CodeNoBlocks, "%s; nothing was sent", strings.TrimSpace(l.livenessMessage())).Hint("%s", l.Hint)
+	return Refuse(http.StatusServiceUnavailable, CodeNoBlocks, "%s; nothing was sent", strings.TrimSpace(l.livenessMessage())).Hint("%s",
+		l.Hint)
 }
 
 // requireSteerable is moving for orders that work, or are refused in their own words, while the

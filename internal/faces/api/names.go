@@ -76,7 +76,8 @@ func (d directory) resolveAddress(v Reader, name, field string) (types.Address, 
 		return types.Address{}, err
 	case len(found) == 0:
 		return types.Address{}, Refuse(http.StatusNotFound, "unknown_name", "no account and no actor is named %q%s", clipText(name),
-			d.suggestName(v, name)).Hint("GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.").At(field)
+			d.suggestName(v, name)).
+			Hint("GET /devnet/accounts and GET /actors list the names; an address is 0x and 40 hexadecimal digits.").At(field)
 	case len(found) > 1:
 		if newest, err := newestOfOneOwner(v, found); err != nil || !newest.IsZero() {
 			return newest, err

@@ -91,7 +91,8 @@ func (s *Server) polledJobs(ctx context.Context, in *pollInput) (*polledPage, er
 	}
 	if v.Phase() == string(selection.Sunset) {
 		return nil, Refuse(http.StatusGone, "polling_ended", "cip11.push is sunset: jobs are pushed over QUIC, and none is polled for").
-			Hint("Connect to the validators of GET /runner/%s: docs/WIRE.md has the protocol. Heartbeats and results are taken.", clipText(in.Address))
+			Hint("Connect to the validators of GET /runner/%s: docs/WIRE.md has the protocol. Heartbeats and results are taken.",
+				clipText(in.Address))
 	}
 	caller, err := s.pollCaller(in, r.Address)
 	if err != nil {

@@ -145,7 +145,8 @@ func (s *Server) beginRead(ctx context.Context, in *places) (end func(), err err
 	}
 	if wait := s.budgets.timeUntilRead(time.Now(), bill.client); wait > 0 {
 		over()
-		return nil, Refuse(http.StatusTooManyRequests, "too_many_reads", "reads of %s took more than %d cycles in %s", bill.client.describeClient(),
+		return nil, Refuse(http.StatusTooManyRequests, "too_many_reads", "reads of %s took more than %d cycles in %s",
+			bill.client.describeClient(),
 			ReadBudget*uint64(bill.client.budgetShare()), ReadWindow).
 			Hint("Read less often or less at once. Try again in %d s.", wholeSeconds(wait)).After(wait)
 	}

@@ -119,7 +119,8 @@ func TestC18TheClientsThatAreRememberedAreBounded(t *testing.T) {
 	for i := range 8 {
 		b.chargeCycles(now, nth(MaxReadClients+i), ReadBudget/4)
 	}
-	if stranger := nth(MaxReadClients + 9); len(b.full) != MaxReadClients || b.timeUntilRead(now, stranger) == 0 || b.timeUntilRead(now, nth(0)) != 0 {
+	if stranger := nth(MaxReadClients + 9); len(b.full) != MaxReadClients || b.timeUntilRead(now, stranger) == 0 ||
+		b.timeUntilRead(now, nth(0)) != 0 {
 		t.Errorf("%d clients are remembered, a stranger waits %v", len(b.full), b.timeUntilRead(now, stranger))
 	}
 	now = now.Add(ReadWindow)

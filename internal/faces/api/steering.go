@@ -76,7 +76,8 @@ func (s *Server) registerSteering() {
 			"404 (not_kept) if blocks of the way were dropped before they were counted: the height is final.",
 		errors: []int{404, 409, 504}, request: model.AdvanceRequest{Blocks: 1000},
 		response: model.Advance{From: 12, To: 1012, Blocks: 17, Skipped: 983, ClockMS: 1_000_000, Fired: 1, Ended: 1,
-			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}}, s.advanceTime)
+			Timers: []model.AdvanceTimer{{ID: exampleTimerID, Actor: exampleActorAt, Due: 22, At: 22, Status: "fired", Result: "ok"}}}},
+		s.advanceTime)
 	move := operation{id: "validator_join", path: "/devnet/validator/join", tag: tagDevnet,
 		summary: "Start a validator that joins the set at the end of the epoch; answers once that is decided",
 		description: "It starts from nothing and catches up before its first vote. Of a validator that leaves at the end of the epoch it " +

@@ -154,7 +154,8 @@ func (w *writer) goHandler(class, method string, h *typed.Handler, free names) {
 	}
 	w.printLine("")
 	w.goDoc(h.Doc)
-	w.printLine("func (c %s) %s(ctx context.Context, %so ...client.CallOption) (client.Result[%s], error) {", class, method, parameter, returns)
+	w.printLine("func (c %s) %s(ctx context.Context, %so ...client.CallOption) (client.Result[%s], error) {",
+		class, method, parameter, returns)
 	w.printLine("return client.CallTyped[%s](ctx, c.Actor, %q, %s, o...)", returns, h.Name, passed)
 	w.printLine("}")
 }

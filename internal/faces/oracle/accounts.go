@@ -136,7 +136,8 @@ func (j *Judge) countTransactions(o *Observation, m *moves, wrong func(string, .
 		j.seen.Nonces++
 		was := j.books.known[signer]
 		if tx.Nonce != was.nonce {
-			j.reportViolation("nonces", h.Height, types.Address{}, "transaction %s has nonce %d, the next of %s is %d", hash, tx.Nonce, signer, was.nonce)
+			j.reportViolation("nonces", h.Height, types.Address{}, "transaction %s has nonce %d, the next of %s is %d", hash, tx.Nonce, signer,
+				was.nonce)
 		}
 		j.books.known[signer] = account{tx.Nonce + 1, j.books.balanceOf(signer)}
 		r := paid[hash]
@@ -293,7 +294,8 @@ func (p *prepaid) totalPaid() *big.Int {
 func (j *Judge) compareAccounts(o *Observation, m *moves, wrong func(string, ...any)) {
 	for _, a := range o.Accounts {
 		if was := j.books.known[a.Address].nonce; a.Nonce != was {
-			j.reportViolation("nonces", o.Block.Header.Height, types.Address{}, "the nonce of %s is %d, by its transactions %d", a.Address, a.Nonce, was)
+			j.reportViolation("nonces", o.Block.Header.Height, types.Address{}, "the nonce of %s is %d, by its transactions %d", a.Address, a.Nonce,
+				was)
 		}
 		m.takeFrom(a.Address, new(big.Int).Sub(a.Balance.Big(), j.books.balanceOf(a.Address)))
 		j.books.known[a.Address] = account{a.Nonce, a.Balance.Big()}

@@ -45,8 +45,9 @@ func (j *Judge) baseFees(o *Observation) {
 	step(&o.Lane)
 	j.seen.BaseFees++
 	if h.BaseFeeCycle.Big().Cmp(cycle) != 0 || h.BaseFeeCell.Big().Cmp(cell) != 0 || h.BaseFeeLaneTimer.Big().Cmp(lane) != 0 {
-		j.reportViolation("basefees", h.Height, types.Address{}, "the base fees are %s a cycle, %s a cell and %s for the lane; after block %d they are "+
-			"%s, %s and %s",
+		j.reportViolation("basefees", h.Height, types.Address{},
+			"the base fees are %s a cycle, %s a cell and %s for the lane; after block %d they are "+
+				"%s, %s and %s",
 			h.BaseFeeCycle, h.BaseFeeCell, h.BaseFeeLaneTimer, p.Height, cycle, cell, lane)
 	}
 }

@@ -81,7 +81,8 @@ func (j *Judge) judgeSupplyChange(h types.Height, m *Money) {
 		return
 	}
 	if chain := new(big.Int).Sub(m.Minted.Big(), m.Removed.Big()); chain.Cmp(&j.supply.set) != 0 {
-		j.reportViolation("supply", h, types.Address{}, "the chain minted %s and removed %s, and instructions set balances by %s in all", m.Minted,
+		j.reportViolation("supply", h, types.Address{}, "the chain minted %s and removed %s, and instructions set balances by %s in all",
+			m.Minted,
 			m.Removed, &j.supply.set)
 	}
 }

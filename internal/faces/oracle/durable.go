@@ -78,5 +78,6 @@ func (j *Judge) Sends(v *types.Vote, log [][]byte) {
 			return
 		}
 	}
-	j.reportViolation("durable", v.Height, v.Validator, "its %s vote of view %d in epoch %d leaves, and is not in its log", v.Kind, v.View, v.Epoch)
+	j.reportViolation("durable", v.Height, v.Validator, "its %s vote of view %d in epoch %d leaves, and is not in its log", v.Kind, v.View,
+		v.Epoch)
 }

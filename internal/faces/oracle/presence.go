@@ -97,7 +97,8 @@ func (w *work) judgePresence(o *Observation) []byte {
 		}
 	}
 	if own := keccak256(bitmapOf(present)); own != h.Presence {
-		wrong("the header holds %s for P of its parent; by the votes it is %s, %d of %d present", h.Presence, own, countPresent(present), len(present))
+		wrong("the header holds %s for P of its parent; by the votes it is %s, %d of %d present", h.Presence, own, countPresent(present),
+			len(present))
 	}
 	w.rotateSubsets(h, wrong)
 	p.epoch = h.Epoch

@@ -63,7 +63,8 @@ func (j *Judge) judgeBurned(h types.Height, m *Money) {
 	burned := m.Burned.Big()
 	chain, own := new(big.Int).Sub(burned, &s.last), new(big.Int).Sub(&s.burned, &s.lastOwn)
 	if chain.Cmp(own) != 0 {
-		j.reportViolation("supply", h, types.Address{}, "since height %d the chain burned %s, and its receipts and timers paid %s in fees less tips",
+		j.reportViolation("supply", h, types.Address{},
+			"since height %d the chain burned %s, and its receipts and timers paid %s in fees less tips",
 			s.lastHeight, chain, own)
 	}
 	s.lastHeight = h

@@ -130,7 +130,8 @@ func (p *Page) serveAsset(w http.ResponseWriter, r *http.Request) {
 	}
 	a := p.assets()[name]
 	if a == nil || name == index && r.URL.Path != "/" {
-		writeRefusal(w, http.StatusNotFound, model.ErrorBody{Code: "unknown_path", Message: "the page has no such file", Hint: "GET / is the page."})
+		writeRefusal(w, http.StatusNotFound, model.ErrorBody{Code: "unknown_path", Message: "the page has no such file",
+			Hint: "GET / is the page."})
 		return
 	}
 	head := w.Header()

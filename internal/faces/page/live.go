@@ -27,7 +27,8 @@ func (p *Page) serveNow(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	b := p.beats.nextBeat(r.Context(), after)
 	if b == nil { // the server ends, or the client is gone
-		writeRefusal(w, http.StatusServiceUnavailable, model.ErrorBody{Code: "closing", Message: "this network is stopping", Hint: "Ask again later."})
+		writeRefusal(w, http.StatusServiceUnavailable, model.ErrorBody{Code: "closing", Message: "this network is stopping",
+			Hint: "Ask again later."})
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -118,8 +118,9 @@ func (s *sampler) sampleState(ctx context.Context, first bool) []byte {
 	if views != nil {
 		s.views.noteLatest(decodeAnswer[latest](views).Latest) // a new set of validators may number its views from 1 again
 	}
-	now := state{Life: fmt.Sprintf("%s.%d", s.life(), s.turned), Ready: s.sampleNetwork(), Nodes: s.sampleNodes(validators), Runners: s.sampleRunners(),
-		Blocks: blocks, Views: views, Links: s.links, Faults: s.faults, Fees: s.fees}
+	now := state{Life: fmt.Sprintf("%s.%d", s.life(), s.turned), Ready: s.sampleNetwork(), Nodes: s.sampleNodes(validators),
+		Runners: s.sampleRunners(),
+		Blocks:  blocks, Views: views, Links: s.links, Faults: s.faults, Fees: s.fees}
 	data, err := json.Marshal(now)
 	if err != nil {
 		panic(err) // raw parts are JSON: ask looked

@@ -93,8 +93,9 @@ func isPresent(r *system.Runner, latest *selection.Bitmap) bool {
 
 func (v *reader) runnerOf(r *system.Runner, latest *selection.Bitmap) model.Runner {
 	health := v.healthOf(r)
-	m := model.Runner{Index: r.Index, Address: r.Address, PublicKey: r.PublicKey, Owner: r.Owner, Stake: r.Stake, Reputation: v.reputationOf(r),
-		Refusals: v.countRefusals(r), Health: health, Connected: []types.Address{}, Present: isPresent(r, latest),
+	m := model.Runner{Index: r.Index, Address: r.Address, PublicKey: r.PublicKey, Owner: r.Owner, Stake: r.Stake,
+		Reputation: v.reputationOf(r),
+		Refusals:   v.countRefusals(r), Health: health, Connected: []types.Address{}, Present: isPresent(r, latest),
 		Subset: []types.Address{}, ActiveJobs: r.ActiveJobs,
 		MaxConcurrentJobs: r.Offer.MaxConcurrentJobs, Accepting: health == model.RunnerHealthy,
 		Capabilities: append([]string{}, r.Offer.Capabilities...), Entitlements: append([]string{}, r.Offer.Entitlements...),

@@ -94,7 +94,8 @@ func globalsOf(file *syntax.File) (names []string) {
 func (s *sources) missingIn(load *syntax.LoadStmt, known []string) (found Mistakes) {
 	for _, wanted := range load.From {
 		if !slices.Contains(known, wanted.Name) {
-			found = append(found, &Mistake{s.positionAt(wanted.NamePos), load.ModuleName() + " has no " + wanted.Name + suggestNames(wanted.Name, known)})
+			found = append(found, &Mistake{s.positionAt(wanted.NamePos), load.ModuleName() + " has no " + wanted.Name + suggestNames(wanted.Name,
+				known)})
 		}
 	}
 	return found

@@ -107,7 +107,8 @@ func jobCancel(c *call) (starlark.Value, error) {
 		}
 		c.values["sender"] = v.n.nameOf(shown.Submitter)
 	}
-	hash, err := c.submitDraft(v.n, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: "cancel", Payload: v.id[:]}})
+	hash, err := c.submitDraft(v.n, wallet.Draft{To: &to, Payload: types.Execute{Kind: types.KindExecute, Handler: "cancel",
+		Payload: v.id[:]}})
 	if err != nil {
 		return nil, err
 	}

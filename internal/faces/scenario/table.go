@@ -151,8 +151,9 @@ func init() {
 			"difference counts as minted or removed.", netSetBalance),
 		newVerb("set_state(actor: party, key: bytes, value: bytes?)", "Gives a key of an actor's state another value by an instruction of the "+
 			"system key; without a value it removes the key.", netSetState),
-		newVerb("mine(blocks: count = 1)", "Makes a number of blocks now and skips no height. It works while the network is paused. Returns what "+
-			"advance does.", netMine),
+		newVerb("mine(blocks: count = 1)",
+			"Makes a number of blocks now and skips no height. It works while the network is paused. Returns what "+
+				"advance does.", netMine),
 		newVerb("automine(on: bool)", "False: blocks are made only by net.mine and net.advance, as after net.pause. True: as after net.resume.",
 			netAutomine),
 		newVerb("join_validator(name: text = \"\")", "Adds a validator by instruction: it starts from nothing, catches up, and votes from the "+
@@ -180,8 +181,9 @@ func init() {
 	})
 	validatorVerbs = faultVerbs(fault.Validators)
 	runnerVerbs = slices.Concat(faultVerbs(fault.Runners), []*verb{
-		newVerb("offer(*, "+offerArguments+")", "Changes what it registered, by a transaction of its owner; what is left out stays. The price of "+
-			"a job was settled when it was drawn.", runnerOffer),
+		newVerb("offer(*, "+offerArguments+")",
+			"Changes what it registered, by a transaction of its owner; what is left out stays. The price of "+
+				"a job was settled when it was drawn.", runnerOffer),
 		newVerb("add_stake(amount: amount)", "Adds to its stake, by a transaction of its owner, to whom the system's account gives the amount.",
 			runnerAddStake),
 	})

@@ -129,7 +129,8 @@ func (c *call) addressOf(name, field string) (types.Address, error) {
 func (c *call) readState(v api.Reader) (result starlark.Value, is bool, err error) {
 	actor := argOf[types.Address](c, "actor")
 	schema, _ := api.SchemaOf(v, actor) // without one it has no typed state
-	shown, is, err := api.ReadState(v, actor, schema, argOf[string](c, "handler"), c.hasArgument("payload") || c.hasArgument("args"), c.addressOf)
+	shown, is, err := api.ReadState(v, actor, schema, argOf[string](c, "handler"), c.hasArgument("payload") || c.hasArgument("args"),
+		c.addressOf)
 	if refused := asRefusal(err); refused != nil {
 		return nil, true, newFailure("%s: %s", c.title, refused.Message)
 	}
@@ -234,7 +235,8 @@ func netRead(c *call) (starlark.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	call := ledger.Call{Actor: argOf[types.Address](c, "actor"), Sender: argOf[types.Address](c, "sender"), Handler: argOf[string](c, "handler"),
+	call := ledger.Call{Actor: argOf[types.Address](c, "actor"), Sender: argOf[types.Address](c, "sender"),
+		Handler: argOf[string](c, "handler"),
 		Payload: payload}
 	result, err := v.Read(context.Background(), call)
 	if err != nil {

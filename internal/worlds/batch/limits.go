@@ -82,7 +82,8 @@ func (r *Runner) boundRun(j Job, v Verdict, pulse *scenario.Pulse, e overrun) (s
 	if d, err := time.ParseDuration(os.Getenv(stepEnv)); err == nil && d > 0 {
 		step = d
 	}
-	hungry, slow := e.lastWord(r.limitVerdict(j, v, Failed, outOfMemory(memory))), e.lastWord(r.limitVerdict(j, v, Mistaken, stuckMessage(atMark, step)))
+	hungry, slow := e.lastWord(r.limitVerdict(j, v, Failed, outOfMemory(memory))),
+		e.lastWord(r.limitVerdict(j, v, Mistaken, stuckMessage(atMark, step)))
 	buffer := make([]byte, 0, 4096+len(slow.before)+len(slow.after)+len(hungry.before))
 	done, beyond := make(chan struct{}), make(chan *lastWord, 1)
 	place := scenario.Position{}

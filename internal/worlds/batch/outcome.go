@@ -96,7 +96,8 @@ func (b *recordedBackend) readOutcome() error {
 		return err
 	}
 	names := b.nameAddresses(reader)
-	for _, step := range []func(api.Reader, func(types.Address) string) error{b.recordTransactions, b.recordTimers, b.recordJobs, b.recordBalances} {
+	for _, step := range []func(api.Reader, func(types.Address) string) error{b.recordTransactions, b.recordTimers, b.recordJobs,
+		b.recordBalances} {
 		if err := step(reader, names); err != nil {
 			return err
 		}

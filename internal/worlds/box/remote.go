@@ -236,8 +236,10 @@ func (r localRunner) Manual() Manual {
 
 // remoteNode makes a validator elsewhere.
 func remoteNode(n *Network, name string, one *Node) (*Node, error) {
-	tell := Receivers{Executor: ledger.Executor{Programs: n.programs, Verifier: n.verifier}, Final: n.reports.handOnFinal, Booted: n.reports.reportBoot,
-		Consensus: n.reports.handOnReport, Runners: n.reports.gatewayReporter(one.key.Address()), Sent: n.reports.handOnVote, Dropped: n.reports.handOnDrop}
+	tell := Receivers{Executor: ledger.Executor{Programs: n.programs, Verifier: n.verifier}, Final: n.reports.handOnFinal,
+		Booted:    n.reports.reportBoot,
+		Consensus: n.reports.handOnReport, Runners: n.reports.gatewayReporter(one.key.Address()), Sent: n.reports.handOnVote,
+		Dropped: n.reports.handOnDrop}
 	validator, err := n.config.Elsewhere.Validator(name, one.key, tell)
 	if err != nil {
 		return nil, err

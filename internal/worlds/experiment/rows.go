@@ -191,7 +191,8 @@ func (r *Rows) addSeries(v *batch.Verdict) error {
 		}
 		w := csv.NewWriter(r.series)
 		for k, at := range m.At {
-			if err := w.Write(slices.Concat(run, []string{m.Name, m.Unit, strconv.FormatUint(uint64(at), 10), formatPlain(m.Samples[k])})); err != nil {
+			if err := w.Write(slices.Concat(run, []string{m.Name, m.Unit, strconv.FormatUint(uint64(at), 10),
+				formatPlain(m.Samples[k])})); err != nil {
 				return err
 			}
 		}

@@ -191,7 +191,8 @@ func (s *Steering) Travel(ctx context.Context, target history.Target) (*history.
 
 // beginTravel settles where a travel goes, and sends the network there. While another is under way,
 // it may only be joined or cut short: two of them would move the clocks twice.
-func (s *Steering) beginTravel(ctx context.Context, target history.Target, state *ledger.State, receipt *history.Advance) (simplex.Goal, error) {
+func (s *Steering) beginTravel(ctx context.Context, target history.Target, state *ledger.State, receipt *history.Advance) (simplex.Goal,
+	error) {
 	going := s.Goal()
 	switch arrived := going.Height <= state.Height(); {
 	case target.Stop && arrived:

@@ -42,7 +42,8 @@ func newNoting(t *testing.T, files func() (home.Node, error)) *noting {
 	t.Helper()
 	verifier := crypto.NewVerifier(true)
 	n := &noting{runtime: roles.New(slog.New(slog.DiscardHandler))}
-	n.assembleParts(Parts{Name: "r0", Signer: verifier.Signer(crypto.DeriveKey(1, "r0")), Verifier: verifier, Clock: clock.New(), Files: files})
+	n.assembleParts(Parts{Name: "r0", Signer: verifier.Signer(crypto.DeriveKey(1, "r0")), Verifier: verifier, Clock: clock.New(),
+		Files: files})
 	t.Cleanup(func() {
 		n.stop(t)
 		n.runtime.Close()

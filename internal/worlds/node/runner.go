@@ -89,7 +89,8 @@ func (r *Runner) Start() error {
 	if c.Wrap != nil {
 		given = c.Wrap(given)
 	}
-	given.Connections, given.Chain, given.Polls = r.gate.gateConnections(given.Connections), r.gate.gateChainView(given.Chain), r.gate.gatePolls(given.Polls)
+	given.Connections, given.Chain, given.Polls = r.gate.gateConnections(given.Connections), r.gate.gateChainView(given.Chain),
+		r.gate.gatePolls(given.Polls)
 	shell := c.Shell
 	shell.Name, shell.Log, shell.OnFailure = r.Name, c.Log, r.stopNotifier()
 	started, err := runners.Start(c.Runtime, shell, given)

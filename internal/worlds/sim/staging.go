@@ -2,7 +2,8 @@ package sim
 
 // What the oracles of a network have to know of orders.
 
-// noteHarm notes what an order did to a validator. A validator that lost its votes abstains for a while after its return (finding F17). A disk
+// noteHarm notes what an order did to a validator. A validator that lost its votes abstains for a while after its return (finding F17). A
+// disk
 // that lies about its syncs may lose votes that were sent: such a validator is one of the f that may contradict themselves.
 func (n *Network) noteHarm(name, verb string) {
 	if verb == "wipe" || verb == "sync_lies" {

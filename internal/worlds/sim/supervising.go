@@ -22,7 +22,8 @@ type supervisor interface {
 // Contracts implements byzantine.Actors.
 func (s *supervisedActors) Contracts() *fault.Contracts { return s.contracts }
 
-// onNodeEnded is told that a node stopped by itself. A node that a role took along ends as at a crash, and starts anew if its strategy says so.
+// onNodeEnded is told that a node stopped by itself. A node that a role took along ends as at a crash, and starts anew if its strategy says
+// so.
 func (n *Network) onNodeEnded(name string, err error) { n.runnerNodes.onNodeEnded(name, err) }
 
 // onNodeEnded is Network.onNodeEnded.

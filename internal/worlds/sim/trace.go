@@ -126,7 +126,8 @@ func (t *trace) traceSentFrame(now types.Time, n, peer *node, frame []byte) {
 	}
 }
 
-// traceConnectionEvent enters the events of a connection, except frames to readers: these have a line at their sending, and their contents are in the
+// traceConnectionEvent enters the events of a connection, except frames to readers: these have a line at their sending, and their contents
+// are in the
 // chain.
 func (t *trace) traceConnectionEvent(now types.Time, n, peer *node, e connection.Event) {
 	what, on := "down", uint64(0)

@@ -158,7 +158,10 @@ func mustMarshal(v any) []byte {
 
 func (c *Cassette) findExchange(r Request) (int, bool) {
 	key := r.canonicalBytes()
-	return slices.BinarySearchFunc(c.exchanges, key, func(e exchange, key []byte) int { return bytes.Compare(e.Request.canonicalBytes(), key) })
+	return slices.BinarySearchFunc(c.exchanges, key, func(e exchange, key []byte) int {
+		return bytes.Compare(e.Request.canonicalBytes(),
+			key)
+	})
 }
 
 // MissingError says that a cassette that is replayed lacks a request.

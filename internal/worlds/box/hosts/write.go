@@ -56,7 +56,8 @@ func (n *Network) Write(dir string) error {
 	}
 	switch n.plan.Format {
 	case Compose:
-		err = errors.Join(createFile(filepath.Join(dir, composeFile), n.Compose(), 0o644), createFile(filepath.Join(dir, swarmFile), n.Swarm(), 0o644))
+		err = errors.Join(createFile(filepath.Join(dir, composeFile), n.Compose(), 0o644),
+			createFile(filepath.Join(dir, swarmFile), n.Swarm(), 0o644))
 	case Kubernetes:
 		err = errors.Join(createFile(filepath.Join(dir, kubernetesFile), objects, 0o600), // it has the keys
 			createFile(filepath.Join(dir, kustomizeFile), n.kustomizationFile(), 0o644))

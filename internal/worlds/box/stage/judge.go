@@ -145,7 +145,8 @@ func (j *judge) showFinal(f validators.FinalBlocks) {
 	for _, o := range observe.Every(sampleEvery).Observations(f, j.addressOf(f.Validator)) {
 		j.oracles.Observe(o)
 		j.oracles.Kept(o.Validator, o.Block.Header.Height, o.Hash)
-		j.noteLine(traceLine{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash, Time: uint64(o.Block.Header.Timestamp)})
+		j.noteLine(traceLine{Kind: "final", Node: f.Validator, Height: o.Block.Header.Height, Hash: &o.Hash,
+			Time: uint64(o.Block.Header.Timestamp)})
 		j.seen = max(j.seen, o.Block.Header.Height)
 	}
 }

@@ -190,7 +190,8 @@ func TestANetworkOfContainersOutlivesItsFaults(t *testing.T) {
 	}
 	all(t, nodes, c.Stop)
 	all(t, nodes[:4], func(ctx context.Context, name string) error {
-		said, err := callDocker(ctx, nil, "run", "--rm", "--volumes-from", c.Container(name), "--label", owner.NetworkLabel+"="+c.id, c.config.Image,
+		said, err := callDocker(ctx, nil, "run", "--rm", "--volumes-from", c.Container(name), "--label", owner.NetworkLabel+"="+c.id,
+			c.config.Image,
 			"check", inside+"/homes/"+name)
 		t.Log(said)
 		return err

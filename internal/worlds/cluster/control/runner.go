@@ -68,7 +68,8 @@ func (s *RunnerServer) Again(r Runner) { s.runner.Store(&r) }
 func (s *RunnerServer) currentRunner() *Runner { return s.runner.Load() }
 
 func (s *RunnerServer) serveHello(context.Context, empty) (Hello, error) {
-	return Hello{Life: s.life, Name: s.currentRunner().Name, Address: s.currentRunner().Shell.Status().Address, Socket: reachableAddress(s.currentRunner().Socket).String()}, nil
+	return Hello{Life: s.life, Name: s.currentRunner().Name, Address: s.currentRunner().Shell.Status().Address,
+		Socket: reachableAddress(s.currentRunner().Socket).String()}, nil
 }
 
 func (s *RunnerServer) serveStatus(context.Context, empty) (out RunnerStatus, err error) {

@@ -132,8 +132,9 @@ func (s *ValidatorServer) Dropped(hash types.Hash, why string) {
 func (s *ValidatorServer) serveHello(context.Context, empty) (Hello, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Hello{Life: s.life, Name: s.node.Name(), Address: s.node.Shell().Status().Address, Socket: reachableAddress(s.node.Socket()).String(),
-		Boot: s.boot, Travel: travelledOf(s.node.Travelled())}, nil
+	return Hello{Life: s.life, Name: s.node.Name(), Address: s.node.Shell().Status().Address,
+		Socket: reachableAddress(s.node.Socket()).String(),
+		Boot:   s.boot, Travel: travelledOf(s.node.Travelled())}, nil
 }
 
 func (s *ValidatorServer) serveStatus(context.Context, empty) (out ValidatorStatus, err error) {
